@@ -22,11 +22,11 @@ from skstruct.data.labels import Labels, encode_labels
 from skstruct.parser import parser_epoch as parse
 from skstruct.parser.atoms import AtomEncoder, check_words
 from skstruct.parser.dependency_trees import encode_trees
-from skstruct.parser.lines import attributes_read, lines_of
 from skstruct.parser.parser_beam import forget, new_work, search
 from skstruct.parser.parser_model import final_model, make_task
-from skstruct.parser.paths import trace
 from skstruct.parser.state_features import load
+from skstruct.parser.states import trace
+from skstruct.parser.template_sets import attributes_read, lines_of
 from skstruct.training.epochs import run_epoch
 
 PLAIN = Rule(PERCEPTRON, 0.0, False, NO_PENALTY, 0.0, NO_AVERAGE)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..data.inputs import as_sequences
-from ..parser.dependency_trees import SHIFT, heads_alone
+from ..parser.dependency_trees import SHIFT, split_arcs
 from .explanations import ArcExplanation, TreeExplanation
 from .feature_lists import weight_rows
 
@@ -59,6 +59,6 @@ def explain_tree(parser, X, tree=None):
         out.append(ArcExplanation(*given, shift, counts))
     found = model.restored([(each.head, each.label) if labels else each.head for each in out])
     if tree is not None:  # where its labels say what was lifted, they need not say it of this tree alone
-        (heads,) = heads_alone([tree])
+        (heads,), _ = split_arcs([tree], False)
         found = [(head, label) for head, (_, label) in zip(heads, found)] if labels else heads
     return TreeExplanation(found, out)

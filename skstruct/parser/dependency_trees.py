@@ -6,10 +6,10 @@ has head 0, and every word leads to it.
 The parser builds projective trees only. Other trees are *lifted*: the shortest arc that is not projective
 moves its dependent one step up, to its head's head, until none is left.
 
-In pseudo-projective parsing the label of a dependent that was moved says what label its head has: ``nmod↑obj``
-is an ``nmod`` whose head is some ``obj`` below the word it hangs on now. The paper calls this scheme *Head*.
-After parsing such a dependent goes to the first word of that label, searched from the head downwards, level by
-level and from left to right; if there is none it stays.
+In pseudo-projective parsing the label of a dependent that was moved says what label its head has:
+``nmod↑obj`` is an ``nmod`` whose head is some ``obj`` below the word it hangs on now. The paper calls this
+scheme *Head*. After parsing such a dependent goes to the first word of that label, searched from the head
+downwards, level by level and from left to right; if there is none it stays.
 
 References
 ----------
@@ -32,45 +32,25 @@ MARK = "↑"
 """In a label, before that of the head which the word had."""
 
 
-def split_arcs(y):
+def split_arcs(y, labeled):
     """(heads, labels) of sentences of (head, label) pairs, each as lists of lists.
+
+    If not ``labeled`` a head may stand alone, and labels are None.
 
     Raises
     ------
     ValueError
         If something is not a pair; the message names sentence and position.
     """
-    heads, labels = [], []
     for i, sentence in enumerate(y):
         for t, arc in enumerate(sentence):
-            if not isinstance(arc, (tuple, list)) or len(arc) != 2:
-                hint = "" if isinstance(arc, (tuple, list)) else "; for heads alone, labeled=False"
-                raise PlaceError(i, t, f"expected a pair (head, label), got {describe(arc)}{hint}", "y")
-        heads.append([arc[0] for arc in sentence])
-        labels.append([arc[1] for arc in sentence])
-    return heads, labels
-
-
-def heads_alone(y):
-    """The heads of sentences of heads, or of (head, label) pairs.
-
-    Raises
-    ------
-    ValueError
-        If a tuple or list is not a pair; the message names sentence and position.
-    """
-    heads = []
-    for i, sentence in enumerate(y):
-        heads.append([])
-        for t, arc in enumerate(sentence):
-            if isinstance(arc, (tuple, list)):
-                if len(arc) != 2:
-                    raise PlaceError(
-                        i, t, f"expected a head or a pair (head, label), got {describe(arc)}", "y"
-                    )
-                arc = arc[0]
-            heads[-1].append(arc)
-    return heads
+            is_pair = isinstance(arc, (tuple, list))
+            if len(arc) != 2 if is_pair else labeled:
+                expected = "a pair (head, label)" if labeled else "a head or a pair (head, label)"
+                hint = "" if is_pair else "; for heads alone, labeled=False"
+                raise PlaceError(i, t, f"expected {expected}, got {describe(arc)}{hint}", "y")
+    heads = [[arc[0] if isinstance(arc, (tuple, list)) else arc for arc in sentence] for sentence in y]
+    return heads, [[arc[1] for arc in sentence] for sentence in y] if labeled else None
 
 
 def check_trees(heads):
@@ -277,17 +257,6 @@ def encode_trees(heads, token, lifting):
 # --------------------------------------------------------------------------------------------------
 # Labels that say what was lifted
 # --------------------------------------------------------------------------------------------------
-def check_unmarked(labels):
-    """Raise if labels are no str, or hold the mark."""
-    for i, sentence in enumerate(labels):
-        for t, label in enumerate(sentence):
-            if label is not None and (not isinstance(label, str) or MARK in label):
-                raise PlaceError(
-                    i, t, f"projectivize='pseudo' needs labels of type str without {MARK!r}, got "
-                    f"{describe(label)}", "y",
-                )  # fmt: skip
-
-
 def marked(labels, heads, lifted):
     """The labels of a tree whose heads were lifted.
 
@@ -317,14 +286,13 @@ def marked_trees(labels, heads, lifted, token):
     ValueError
         If a label is no str, or holds the mark; the message names sentence and position.
     """
-    check_unmarked(labels)
+    for i, sentence in enumerate(labels):
+        for t, label in enumerate(sentence):
+            if label is not None and (not isinstance(label, str) or MARK in label):
+                wanted = f"projectivize='pseudo' needs labels of type str without {MARK!r}"
+                raise PlaceError(i, t, f"{wanted}, got {describe(label)}", "y")
     bounds = list(zip(token[:-1].tolist(), token[1:].tolist()))
     return [marked(mine, heads[a:b].tolist(), lifted[a:b].tolist()) for mine, (a, b) in zip(labels, bounds)]
-
-
-def plain(label):
-    """A label without what it says of the head."""
-    return label.partition(MARK)[0]
 
 
 def restored(tree):
@@ -346,7 +314,7 @@ def restored(tree):
     """
     if not any(MARK in label for _, label in tree):
         return tree
-    heads, labels = [head for head, _ in tree], [plain(label) for _, label in tree]
+    heads, labels = [head for head, _ in tree], [label.partition(MARK)[0] for _, label in tree]
     children = [[] for _ in range(len(tree) + 1)]
     for d, head in enumerate(heads, 1):
         children[head].append(d)

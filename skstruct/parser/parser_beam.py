@@ -30,24 +30,10 @@ from ..core.rules import Difference, new_difference
 from .arc_labels import describe_reduction, label_of, label_reductions
 from .dependency_trees import LEFT, RIGHT, SHIFT
 from .state_features import KINDS, Lookup, Memory, new_lookup, new_memory, score_state
-from .states import (
-    AHEAD,
-    ARC_FIELDS,
-    ARC_LABELS,
-    ARC_NUMBERS,
-    FIRST_WORD,
-    N_ACTIONS,
-    N_FIELDS,
-    J,
-    retrace,
-    start_state,
-    successor,
-)
+from .states import AHEAD, FIRST_WORD, N_ACTIONS, N_ARC, N_FIELDS, J, start_state, successor
 
 REMEMBERED = 2**11
 """Slots for what was computed before in the same sentence."""
-
-N_ARC = len(ARC_FIELDS) + len(ARC_NUMBERS) + len(ARC_LABELS)
 
 
 class ParseTask(NamedTuple):
@@ -374,7 +360,6 @@ def worst_step(gold, n, model, adjustment, work):
     """
     states, rows, total = work.states, work.replay[0], work.states.gain[work.states.gain.shape[0] - 1]
     steps = n_actions(n, model)
-    retrace(gold, work.gold_label, steps, model.joint, model.symbol, model.tracked, work.stack, rows)
     right, worst, m, best = 0.0, -np.inf, 0, 0
     for step in range(steps):
         score_state(rows[step], model, adjustment, work, total)

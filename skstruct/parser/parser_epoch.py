@@ -25,11 +25,11 @@ from ..core.compile import kernel, spliced
 from ..core.feature_table import count_updates, lacks_room, new_table
 from ..core.rules import clear, finish_visit, room_for
 from ..core.store import SMALLEST_SCALE, new_clock
-from .arc_labels import emit_labels, emit_reductions, know_labels, label_tree
+from .arc_labels import emit_labels, emit_reductions, label_tree, retrace
 from .dependency_trees import SHIFT
 from .parser_beam import forget, n_actions, prefix_to_learn, search
 from .state_features import ParseModel, emit_state, load
-from .states import LABEL, N_ACTIONS, attach, retrace, trace, tracked_fields
+from .states import LABEL, N_ACTIONS, attach, trace, tracked_fields
 
 TABLES = ("state_features", "arc_features")
 
@@ -47,15 +47,14 @@ def emit_actions(gold, m, model, adjustment, work):
         begin += 1
     if begin == m:
         return
-    # Loops, where calls would be clearer: each call of a large helper is compiled once more.
-    for wrong in range(2):
-        actions = path if wrong else gold
-        labels = work.path_label if wrong else work.gold_label
-        rows = work.replay[wrong]
-        retrace(actions, labels, m, model.joint, model.symbol, model.tracked, work.stack, rows)
+    retrace(path, work.path_label, work.head[:0], m, model, adjustment, work, work.replay[1])
+    for wrong in range(2):  # a loop, where two calls would be clearer: each is compiled once more
         if model.joint:
+            labels = work.path_label if wrong else work.gold_label
             n_labelled = min(m, gold.shape[0] - 1) if model.root_step else m
-            emit_reductions(actions, labels, begin, n_labelled, wrong, model, adjustment, work)
+            emit_reductions(
+                path if wrong else gold, labels, begin, n_labelled, wrong, model, adjustment, work
+            )
     for k in range(begin, m):
         for wrong in range(2):
             if k > begin or wrong == 0:
@@ -90,8 +89,9 @@ def visit(i, model, task, noise, adjustment, work):
         if lacks_room(model.arc_features, model.wanted[1]):
             model.wanted[0] = 0
             return TABLE_FULL
-    if model.joint:
-        know_labels(gold, heads, task.label[first : first + n], n, model, adjustment, work)
+    labels = task.label[first : first + n]
+    retrace(gold, work.gold_label, labels, 2 * n - 1, model, adjustment, work, work.replay[0])
+    work.gold_label[2 * n - 1] = 0  # of a root step, which has no label
     m, best = prefix_to_learn(gold, n, model, adjustment, work)
     wrong = 0
     if m > 0:
@@ -106,7 +106,8 @@ def visit(i, model, task, noise, adjustment, work):
             attach(work.path, work.path_label, m, work.stack, work.head, work.path_label[:0]),
         )
     if L > 0:
-        wrong += emit_labels(gold, heads, task.label[first : first + n], n, model, adjustment, work)
+        actions = task.action[2 * first : 2 * (first + n)]
+        wrong += emit_labels(actions, heads, labels, n, model, adjustment, work)
         if not room_for(work.label_difference, model.arc_features.weights):
             clear(work.difference)
             clear(work.label_difference)

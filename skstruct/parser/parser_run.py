@@ -14,7 +14,7 @@ from ..training.held_out import NAMES, HeldOut
 from ..training.run import Run
 from . import parser_epoch as structure
 from .atoms import AtomEncoder, check_words
-from .dependency_trees import check_trees, heads_alone, split_arcs
+from .dependency_trees import check_trees, split_arcs
 from .parser_beam import new_work
 from .parser_model import ParserModel, final_model, fresh_state, make_task
 from .states import SPECIAL
@@ -52,7 +52,7 @@ class ParseRun(Run):
         """See ``training.run.Run``."""
         X, y, token = check_X_y(X, y, NAMES)
         check_words(X, token, self.encoder.width)
-        heads, arcs = split_arcs(y) if len(self.labels) else (heads_alone(y), None)
+        heads, arcs = split_arcs(y, len(self.labels) > 0)
         check_trees(heads)
         others = [] if arcs is None else encode_known(arcs, token, self.labels)[2]
         return HeldOut(X, y, given=True), others
@@ -130,7 +130,7 @@ def _merged_encoder(encoders, learner):
 def unlabeled_attachment(y, predicted, weight=None):
     """UAS of sentences with weights."""
     true = [split_heads(i, tree)[0] for i, tree in enumerate(y)]
-    right = [sum(map(eq, a, b)) for a, b in zip(true, heads_alone(predicted))]
+    right = [sum(map(eq, a, b)) for a, b in zip(true, split_arcs(predicted, False)[0])]
     counts = np.array([right, list(map(len, y))], float)
     right, total = counts.sum(axis=1) if weight is None else counts @ weight
     return float(right / total) if total else 0.0

@@ -24,7 +24,7 @@ from ..training.parameters import documented, parameter
 from ..training.run import new_key
 from ..training.tables import check_unchanged
 from .atoms import AtomEncoder, check_words, count_parts
-from .dependency_trees import check_trees, encode_trees, heads_alone, marked_trees, split_arcs
+from .dependency_trees import check_trees, encode_trees, marked_trees, split_arcs
 from .parser_model import ParserModel, continued_state, fresh_state, make_task
 from .parser_run import ParseRun, learned_labels, trained_on, unlabeled_attachment
 from .template_sets import TEMPLATE_SETS, attributes_read, check_columns, lines_of, without_labels
@@ -218,7 +218,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         weight = sample_weights(sample_weight, X)
         columns = check_words(X, token, self._model.encoder.width if continued else None)
         lines = self._lines(columns, continued)
-        heads, arcs = split_arcs(y) if self.labeled else (heads_alone(y), None)
+        heads, arcs = split_arcs(y, self.labeled)
         heads = check_trees(heads)
         actions, lifted, skipped = encode_trees(heads, token, self.projectivize != "skip")
         if self.projectivize == "pseudo":

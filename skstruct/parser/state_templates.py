@@ -26,6 +26,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .states import LABEL
+
 MOST_SMALL = 2**12
 """Tags and numbers are below this; the four special symbols included."""
 
@@ -38,9 +40,6 @@ _FREE, _HALF_FREE = 127, 126
 """Numbers that many templates share, told apart by the bits of the compound that their atoms leave free."""
 
 _SMALL = (None, "t", "r")
-
-LABEL = -2
-"""Stands for the attribute of a field that is a label: 0 for none, else the number of its symbol."""
 
 ATTRIBUTES = ("t", "w", "l", "x2", "x3", "f")
 """Rows of the array of atoms, those of further columns behind them; the tag comes first."""

@@ -23,6 +23,14 @@ ARC_NUMBERS = ("d", "m.vl", "m.vr", "h.vl", "h.vr")
 ARC_LABELS = ("m.lc", "m.rc", "h.lc", "h.rc", "sl")
 """Words whose labels are fields too, behind the numbers."""
 
+N_ARC = len(ARC_FIELDS) + len(ARC_NUMBERS) + len(ARC_LABELS)
+
+READ_BY_ARCS = np.array([LC, RC, VL, VR, LCL, RCL])
+"""What fields of an arc say of its word, and of its head, besides which one it is."""
+
+LABEL = -2
+"""Stands for the attribute of a field that is a label: 0 for none, else the number of its symbol."""
+
 _CHILDREN = {"lc": LC, "rc": RC, "lc2": LC2, "rc2": RC2}
 _LABELS = {"lc.r": LCL, "rc.r": RCL, "lc2.r": LCL2, "rc2.r": RCL2}
 
@@ -79,8 +87,7 @@ def tracked_fields(templates, joint=False):
     out = read[:N_FIELDS].copy()
     out[[I, J, S0]] = True
     if joint:
-        read_by_arcs = np.array([H, LC, RC, VL, VR, LCL, RCL])
-        out[S0 + read_by_arcs] = out[S1 + read_by_arcs] = out[S2] = True
+        out[S0 + READ_BY_ARCS] = out[S1 + READ_BY_ARCS] = out[[S0 + H, S1 + H, S2]] = True
     for first, second in ((LC, LC2), (RC, RC2), (LCL, LCL2), (RCL, RCL2)):
         for s in (S0, S1):  # a second child was the first one once
             out[s + first] |= out[s + second]
@@ -174,24 +181,6 @@ def trace(states, x, m, stack, path, label):
                 stack[depth] = states.right[y]
                 depth += 1
         x = states.linked[states.first[states.owner[x]]]
-
-
-@inline
-def retrace(path, label, m, joint, symbols, tracked, stack, rows):
-    """The states along m actions: ``rows[k]`` is the one before action k."""
-    start_state(rows[0])
-    depth = 0
-    for k in range(m):
-        below, symbol = k, np.int32(0)
-        if path[k] == SHIFT:
-            stack[depth] = k
-            depth += 1
-        else:
-            depth -= 1
-            below = stack[depth]
-            if joint:
-                symbol = symbols[label[k]]
-        successor(path[k], symbol, rows[below], rows[k], tracked, rows[k + 1])
 
 
 @inline

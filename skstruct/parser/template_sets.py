@@ -233,10 +233,10 @@ def check_columns(lines, width):
 #
 # Many states of a sentence agree in some of their fields: which word is next, which ones are on top of the
 # stack, which children these have. What templates of such fields alone add to a score is the same in all of
-# them, so it is computed once and remembered (``state_features.Memory``). A template belongs to the first group that has
-# all fields it reads. The last group, of what no other has, is scored anew for each state.
+# them, so it is computed once and remembered (``state_features.Memory``). A template belongs to the first
+# group that has all fields it reads. The last group, of what no other has, is scored anew for each state.
 #
-# The groups were chosen for the set ``"rich"``: on UD English EWT a state then needs 37 features instead of the
+# The groups were chosen for the set "rich": on UD English EWT a state then needs 37 features instead of the
 # 94 that it needs when those of two words on the stack and the next one are remembered together, and a
 # reduction's label 8 instead of 25.
 # --------------------------------------------------------------------------------------------------
