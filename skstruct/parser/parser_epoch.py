@@ -182,22 +182,19 @@ def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule, r
     n_labels : int
         0: trees without labels.
     beam, merge, update, min_count, root_step
-        See :class:`.features.ParseModel`.
+        See :class:`.state_features.ParseModel`.
     rule : Rule
     """
     joint = n_labels > 0 and bool((templates.attribute == LABEL).any())
+    states = new_table(N_ACTIONS, rule, min_count, by_weight=False)
+    labels = new_table(n_labels, rule, min_count, by_weight=False, sparse=n_labels > FEW_LABELS)
+    symbol = np.arange(1, n_labels + 1, dtype=np.int32)
+    return parse_model(templates, arcs, (states, labels), symbol, joint, beam, merge, root_step, update)
+
+
+def parse_model(templates, arcs, tables, symbol, joint, beam, merge, root_step, update=STANDARD):
+    """The :class:`.ParseModel` with tables of features, those of states and those of arcs."""
     return ParseModel(
-        beam=int(beam),
-        merge=bool(merge),
-        joint=joint,
-        root_step=bool(root_step),
-        update=int(update),
-        tracked=tracked_fields(templates, joint),
-        templates=templates,
-        arcs=arcs,
-        state_features=new_table(N_ACTIONS, rule, min_count, by_weight=False),
-        arc_features=new_table(n_labels, rule, min_count, by_weight=False, sparse=n_labels > FEW_LABELS),
-        symbol=np.arange(1, n_labels + 1, dtype=np.int32),
-        wanted=np.zeros(2, np.int64),
-        clock=new_clock(),
-    )
+        int(beam), bool(merge), joint, bool(root_step), int(update), tracked_fields(templates, joint),
+        templates, arcs, *tables, symbol, np.zeros(2, np.int64), new_clock(),
+    )  # fmt: skip

@@ -158,11 +158,11 @@ _MOST_COLUMNS = 10_000
 
 PARSER = Table(
     "ShiftReduceParser",
-    Field("templates", each(string), of=lambda model: list(model.templates.states)),
+    Field("templates", each(string), of="templates.states"),
     Field(
         "arc_templates",
         each(string),
-        of=lambda model: list(model.templates.arcs),
+        of="templates.arcs",
         default=lambda f: list(ARC_LINES) if f["L"] else [],
     ),
     Field("columns", integer(2, _MOST_COLUMNS), of="encoder.width", default=2),

@@ -16,7 +16,7 @@ from . import parser_epoch as structure
 from .atoms import AtomEncoder, check_words
 from .dependency_trees import check_trees, split_arcs
 from .parser_beam import new_work
-from .parser_model import ParserModel, final_model, fresh_state, make_task
+from .parser_model import ParserModel, final_model, make_task
 from .states import SPECIAL
 from .template_sets import attributes_read, lines_of
 
@@ -64,10 +64,7 @@ class ParseRun(Run):
 
     def fresh(self, key):
         """See ``training.run.Run``."""
-        model = self.state.model
-        settings = {name: getattr(model, name) for name in ("beam", "merge", "update", "root_step")}
-        settings["min_count"] = model.state_features.min_count
-        return fresh_state(self.lines, self.encoder, self.labels, settings, self.state.rule, key)
+        return self.estimator._fresh_state(self.lines, self.encoder, self.labels, key)
 
     def vocabulary(self, min_count):
         """See ``training.run.Run``."""

@@ -21,13 +21,22 @@ from ..saving.registry import savable
 from ..training.held_out import HeldOut
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
-from ..training.run import new_key
+from ..training.run import TrainingState, new_key
 from ..training.tables import check_unchanged
 from .atoms import AtomEncoder, check_words, count_parts
 from .dependency_trees import check_trees, encode_trees, marked_trees, split_arcs
-from .parser_model import ParserModel, continued_state, fresh_state, make_task
+from .parser_epoch import new_model
+from .parser_model import ParserModel, continued_state, make_task
 from .parser_run import ParseRun, learned_labels, trained_on, unlabeled_attachment
-from .template_sets import TEMPLATE_SETS, attributes_read, check_columns, lines_of, without_labels
+from .template_sets import (
+    TEMPLATE_SETS,
+    attributes_read,
+    check_columns,
+    check_labels,
+    compiled,
+    lines_of,
+    without_labels,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -262,8 +271,15 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     def _fresh_state(self, lines, encoder, labels, key):
         """A training state without features and weights."""
+        check_labels(lines, len(labels))
+        templates, rule = compiled(lines, encoder.rows), self._rule()
+        if not templates[0].slot.size:
+            raise ValueError(
+                "templates give no feature of states: each reads labels, which labeled=False leaves out, or "
+                "parts of a column, such as Case=Nom|Number=Sing, where no word has some"
+            )
         settings = {**self._settings(), "min_count": int(self.min_count)}
-        return fresh_state(lines, encoder, labels, settings, self._rule(), key)
+        return TrainingState(new_model(*templates, len(labels), rule=rule, **settings), rule, key)
 
     def _lines(self, columns, continued):
         """The templates for words of these columns; those of the fit to go on from, which have to agree."""
@@ -272,7 +288,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         check_columns(lines, len(columns))
         if continued:
             # What was trained by a version whose sets read no labels goes on without.
-            same = self._model.lines in (lines.states, without_labels(lines.states))
+            same = self._model.templates.states in (lines.states, without_labels(lines.states))
             check_unchanged(
                 self,
                 templates=(same, True),

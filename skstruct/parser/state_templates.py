@@ -36,6 +36,9 @@ MOST_TEMPLATES = 2**12
 _NUMBER = 2**7 - 1
 """The bits of a compound that are the template's number."""
 
+_HALF = 2**15 - 1
+"""The bits of the second of two atoms that share half a key."""
+
 _FREE, _HALF_FREE = 127, 126
 """Numbers that many templates share, told apart by the bits of the compound that their atoms leave free."""
 
@@ -231,16 +234,12 @@ def decode_keys(keys, lines, places, attributes, strings, labels=()):
     out = []
     numbers = templates_of(keys[:, 0], lines, places).tolist()
     for k, (compound, left, right) in zip(numbers, keys.tolist()):
-        values = []
+        values, in_compound = [], (compound >> 7 & (MOST_SMALL - 1), compound >> 19)
+        small = left >> 15, left & _HALF, right >> 15, right & _HALF, *in_compound
         for slot, attribute in slots[k]:
-            half = (left, right)[slot // 2] if slot < 4 else 0
-            if slot >= 4:
-                value = compound >> (7 if slot == 4 else 19) & (MOST_SMALL - 1)
-            elif slot % 2 == 0:
-                value = half >> 15
-            else:  # alone in its half, or the second of two
-                large = attribute >= 0 and attributes[attribute] != "t"
-                value = half if large else half & (2**15 - 1)
+            # A large atom is alone in its half.
+            large = attribute >= 0 and attributes[attribute] != "t"
+            value = (left, right)[slot // 2] if large else small[slot]
             if attribute == LABEL:
                 values.append(labels[value])
             else:
