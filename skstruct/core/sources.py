@@ -20,7 +20,7 @@ crf/solver/token_features.py crf/solver/token_parts.py crf/solver/view.py
 data/trie.py
 features/encoded.py features/template_rows.py
 parser/arc_labels.py parser/dependency_trees.py parser/parser_beam.py parser/parser_epoch.py
-parser/parser_kbest.py parser/state_features.py parser/state_templates.py parser/states.py
+parser/parser_kbest.py parser/state_features.py parser/states.py
 reranker/reranker_epoch.py
 words/word_beam.py words/word_epoch.py words/word_features.py words/word_kbest.py
 words/word_paths.py

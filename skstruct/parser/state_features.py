@@ -25,8 +25,20 @@ from ..core.penalties import read_weight
 from ..core.prefetch import prefetch
 from ..core.rules import emit
 from ..core.store import Clock
-from .state_templates import Templates
 from .states import AHEAD, FIRST_WORD, NO_CHILD, STACK_END
+
+
+class Templates(NamedTuple):
+    """Compiled templates; K of them over A atoms."""
+
+    slot: np.ndarray  # (K, 6) int32: atoms, A for none; two of each half and of the compound
+    code: np.ndarray  # (K,) int32: the template's part of the compound; parts of a column share it
+    edge: np.ndarray  # (K,) bool: whether it looks at decisions before
+    field: np.ndarray  # (A,) int32: of the state or arc
+    offset: np.ndarray  # (A,) int32: added to the place in that field
+    attribute: np.ndarray  # (A,) int32: row of the sentence's array of atoms; -1, LABEL: the field's number
+    group: np.ndarray  # (G + 1, 2) int32: where each group's templates and atoms begin, see `template_sets`
+    by: np.ndarray  # (G, F) int32: the fields that decide what a group scores, -1 behind them; all: -1
 
 
 class ParseModel(NamedTuple):

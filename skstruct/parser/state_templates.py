@@ -22,10 +22,10 @@ be numbered. Of more than 128 templates those that leave room in the compound ha
 """
 
 import re
-from typing import NamedTuple
 
 import numpy as np
 
+from .state_features import Templates
 from .states import LABEL
 
 MOST_SMALL = 2**12
@@ -48,19 +48,6 @@ ATTRIBUTES = ("t", "w", "l", "x2", "x3", "f")
 """Rows of the array of atoms, those of further columns behind them; the tag comes first."""
 
 _FURTHER = re.compile(r"[cp](?:[2-9]|[1-9][0-9]+)", re.ASCII)
-
-
-class Templates(NamedTuple):
-    """Compiled templates; K of them over A atoms."""
-
-    slot: np.ndarray  # (K, 6) int32: atoms, A for none; two of each half and of the compound
-    code: np.ndarray  # (K,) int32: the template's part of the compound; parts of a column share it
-    edge: np.ndarray  # (K,) bool: whether it looks at decisions before
-    field: np.ndarray  # (A,) int32: of the state or arc
-    offset: np.ndarray  # (A,) int32: added to the place in that field
-    attribute: np.ndarray  # (A,) int32: row of the sentence's array of atoms; -1, LABEL: the field's number
-    group: np.ndarray  # (G + 1, 2) int32: where each group's templates and atoms begin, see `groups`
-    by: np.ndarray  # (G, F) int32: the fields that decide what a group scores, -1 behind them; all: -1
 
 
 def is_attribute(name):
