@@ -4,7 +4,7 @@ A shard is loaded and encoded once, by the worker that is its home, and stays in
 in a dictionary of a module. A task that does not find it says so (:class:`Missing`) and is sent again with
 everything it takes to begin with the shard anew. So a worker that is lost costs time and changes nothing.
 
-Homes are runs of neighbouring shards, so that most sums of a tree (:mod:`.pieces`) are of one worker's shards.
+Homes are runs of neighbouring shards, so that most sums of a tree (:mod:`.pieces`) are of one worker.
 """
 
 import contextlib

@@ -10,21 +10,19 @@ these functions return prints as text, is drawn by notebooks, and turns into fra
 scikit-learn's.
 """
 
+from .curves import RegularizationPathDisplay, SizeCurve, size_curve
 from .error_lists import Confusion, Errors, Example, errors
 from .explaining import explain
 from .explanations import ArcExplanation, Counterfactual, Explanation, TokenExplanation, TreeExplanation
 from .feature_lists import Coefficients, coefficients, feature_weights, features_of, transition_weights
 from .history_display import HistoryDisplay
 from .html import Html
-from .issues import LabelIssue, LabelIssues, label_issues
+from .issues import LabelIssue, LabelIssues, label_issues, out_of_fold_marginals
 from .label_displays import LabelConfusionDisplay, TransitionDisplay
-from .out_of_fold import out_of_fold_marginals
-from .path_display import RegularizationPathDisplay
 from .pictures import render
 from .reliability import ReliabilityDisplay
 from .report_page import Report, report
 from .selection import select
-from .sizes import SizeCurve, size_curve
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 from .weights_display import FeatureWeightsDisplay
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..data.inputs import SPANS, TREES, WORDS
 from ..data.segmented import as_pieces, as_words
 from .html import readable
-from .of_spans import as_characters, words_of
+from .of_taggers import as_characters, words_of
 from .pictures import checked, kind_of, segment_reader, tree_of
 
 NONE = "(none)"

@@ -14,9 +14,7 @@ from ..data.schemes import words_to_labels
 from ..data.segmented import as_pieces, as_words, cut, word_spans
 from .explanations import Explanation, TreeExplanation
 from .of_chains import explain_chain
-from .of_rerankers import explain_reranker
-from .of_words import explain_words
-from .tree_lines import explain_tree
+from .of_structures import explain_reranker, explain_tree, explain_words
 
 
 def explain(

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import layers
-from .plotting import check_matplotlib, new_axes
+from .curves import check_matplotlib, new_axes
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -11,8 +11,8 @@ from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 from ..data.inputs import as_sequences, check_same_lengths, lengths_of
 from ..data.types import Corpus
 from ..metrics.checks import check_choice
+from .curves import check_matplotlib
 from .feature_lists import chain_of, transition_weights
-from .plotting import check_matplotlib
 
 if TYPE_CHECKING:
     from typing_extensions import Self

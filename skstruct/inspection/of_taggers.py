@@ -10,6 +10,8 @@ from .._sklearn import final_step, innermost
 from ..data.inputs import as_sequences, as_tokens, flatten, lengths_of, offsets_of
 from ..data.places import by_sequence
 from ..data.segmented import as_pieces, as_words
+from ..data.spans import align_spans, as_spans, labels_of
+from ..data.text import as_texts, tokenized
 
 
 class Seen(NamedTuple):
@@ -89,3 +91,25 @@ def positions_of(model, X):
     if model.explained_as == "segmenter":
         return [[t for t, character in enumerate(text) if not character.isspace()] for text in X]
     return None
+
+
+def as_characters(X, y, y_pred=None):
+    """The texts as lists of characters, and their spans as labels of the scheme BIO.
+
+    Labels are None where nothing is annotated. Of spans that overlap the longest are kept. ``y_pred`` may be
+    None.
+    """
+    texts = as_texts(X)
+    tokens, labels = tokenized(texts, "(?s)."), []
+    for spans, name in ((y, "y"), (y_pred, "y_pred")):
+        if spans is None and name == "y_pred":
+            labels.append(None)
+            continue
+        given = as_spans(spans, texts, name)
+        labels.append(labels_of(align_spans(tokens, given, overlap="longest"), given, tokens.first, "BIO"))
+    return list(map(list, texts)), *labels
+
+
+def words_of(characters):
+    """The words of a stretch of text."""
+    return tokenized(["".join(characters)]).words(layout=False)

@@ -21,7 +21,7 @@ from ..data.types import Corpus
 from ..metrics.tree_scores import split_heads
 from .arcs import arcs
 from .html import SHORT, Html, attribute, box, escaped, label_style, note
-from .of_spans import as_characters
+from .of_taggers import as_characters
 
 
 def render(X: Any, y: Corpus, y_pred: Corpus | None = None, *, scheme: str | None = None) -> Html:

@@ -16,7 +16,7 @@ from ..data.text import as_texts
 from ..data.types import Corpus
 from ..metrics.confidence import Strategy, reliability
 from ..metrics.span_scores import judged
-from .plotting import check_matplotlib
+from .curves import check_matplotlib
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.inputs import check_positive
+from .curves import check_matplotlib
 from .feature_lists import feature_weights
 from .html import readable
-from .plotting import check_matplotlib
 from .weight_tables import FeatureWeights
 
 if TYPE_CHECKING:
