@@ -100,11 +100,8 @@ def visit(i, model, task, noise, adjustment, work):
         if lacks_room(model.state_features, model.wanted[0]):
             return TABLE_FULL
         emit_actions(gold, m, model, adjustment, work)
-        wrong = count_wrong(
-            work.head,
-            heads,
-            attach(work.path, work.path_label, m, work.stack, work.head, work.path_label[:0]),
-        )
+        n_read = attach(work.path, work.path_label, m, work.stack, work.head, work.path_label[:0])
+        wrong = count_wrong(work.head, heads, n_read)
     if L > 0:
         actions = task.action[2 * first : 2 * (first + n)]
         wrong += emit_labels(actions, heads, labels, n, model, adjustment, work)

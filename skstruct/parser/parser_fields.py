@@ -22,15 +22,7 @@ from ..training.tables import KEYS, features_of, read_keys, training_of
 from .atoms import AtomEncoder
 from .state_templates import MOST_SMALL, templates_of
 from .states import ARC_PLACES, N_ACTIONS, SPECIAL, STATE_PLACES
-from .template_sets import (
-    ARC_LINES,
-    Lines,
-    attributes_read,
-    check_columns,
-    check_labels,
-    compiled,
-    without_labels,
-)
+from .template_sets import ARC_LINES, Lines, without_labels
 
 
 # --------------------------------------------------------------------------------------------------
@@ -107,7 +99,7 @@ class PackedTables:
 # --------------------------------------------------------------------------------------------------
 def _attributes(f):
     try:
-        return attributes_read(Lines(f["templates"], f["arc_templates"]))
+        return Lines(f["templates"], f["arc_templates"]).attributes()
     except ValueError as error:
         require(False, f"{f.where}.templates: {error}")
 
@@ -120,9 +112,9 @@ def _lines(f):
     ok = L > 0 or lines.states == without_labels(lines.states)
     require(ok, f"{f.where}.templates read labels; the model has none")
     try:
-        check_labels(lines, L)
-        check_columns(lines, width)
-        compiled(lines, AtomEncoder(f["attributes"], width, dict(f["parts"])).rows)
+        lines.check_labels(L)
+        lines.check_columns(width)
+        lines.compiled(AtomEncoder(f["attributes"], width, dict(f["parts"])).rows)
     except ValueError as error:
         require(False, f"{f.where}.templates: {error}")
     return lines

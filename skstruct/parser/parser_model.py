@@ -27,7 +27,7 @@ from .parser_fields import PARSER, PREFIXES, TRAINED, PackedTables
 from .parser_kbest import best_trees
 from .state_templates import column_of, decode_keys
 from .states import ARC_PLACES, STATE_PLACES
-from .template_sets import Lines, check_labels, compiled, reads_labels
+from .template_sets import Lines, reads_labels
 
 
 def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=None):
@@ -134,7 +134,7 @@ class ParserModel(SavableModel):
 
         ``beam``: states kept, ``rows``: those of atoms; by default as in training.
         """
-        templates, arcs = compiled(self.templates, self.encoder.rows if rows is None else rows)
+        templates, arcs = self.templates.compiled(self.encoder.rows if rows is None else rows)
         tables = (
             for_reading(self.weights, self.table, self.entries),
             for_reading(self.label_weights, self.label_table, self.label_entries),
@@ -282,7 +282,7 @@ class ParserModel(SavableModel):
 # --------------------------------------------------------------------------------------------------
 def continued_state(before, lines, encoder, old_labels, labels, settings, rule, stream):
     """A copy of an earlier state; under another rule, or in a stream after a fit, with a new average."""
-    check_labels(lines, len(labels))
+    lines.check_labels(len(labels))
     state = tables.continued_state(structure, before, rule, stream, wanted=np.zeros(2, np.int64), **settings)
     # In a model mapped from a disk `wanted` is read-only too, and the templates are (which nobody writes).
     model = as_writeable_view(state.model)
@@ -296,7 +296,7 @@ def continued_state(before, lines, encoder, old_labels, labels, settings, rule, 
         new = symbol == 0
         symbol[new] = np.arange(1, new.sum() + 1) + len(old_labels)
         model = model._replace(symbol=symbol, arc_features=model.arc_features._replace(weights=store))
-    templates, arcs = compiled(lines, encoder.rows)  # words may have more parts than before
+    templates, arcs = lines.compiled(encoder.rows)  # words may have more parts than before
     return replace(state, model=model._replace(templates=templates, arcs=arcs))
 
 

@@ -18,7 +18,7 @@ from .dependency_trees import check_trees, split_arcs
 from .parser_beam import new_work
 from .parser_model import ParserModel, final_model, make_task
 from .states import SPECIAL
-from .template_sets import attributes_read, lines_of
+from .template_sets import lines_of
 
 
 class ParseRun(Run):
@@ -113,7 +113,7 @@ def _merged_encoder(encoders, learner):
         for c, n in encoder.parts.items():
             parts[c] = max(n, parts.get(c, 0))
     lines = lines_of(learner.templates, learner.labeled, first.width, parts)
-    out = AtomEncoder(attributes_read(lines), first.width, parts)
+    out = AtomEncoder(lines.attributes(), first.width, parts)
     maps = [{} for _ in encoders]
     for k, name in enumerate(out.attributes):
         for mine, encoder in zip(maps, encoders):

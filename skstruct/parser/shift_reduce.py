@@ -28,15 +28,7 @@ from .dependency_trees import check_trees, encode_trees, marked_trees, split_arc
 from .parser_epoch import new_model
 from .parser_model import ParserModel, continued_state, make_task
 from .parser_run import ParseRun, learned_labels, trained_on, unlabeled_attachment
-from .template_sets import (
-    TEMPLATE_SETS,
-    attributes_read,
-    check_columns,
-    check_labels,
-    compiled,
-    lines_of,
-    without_labels,
-)
+from .template_sets import TEMPLATE_SETS, lines_of, without_labels
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -246,7 +238,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         words = np.flatnonzero(np.repeat(used, np.diff(token)))
         token = np.concatenate([[0], np.cumsum(np.where(used, np.diff(token), 0))])
         columns = [[column[k] for k in words] for column in columns]
-        encoder = AtomEncoder(attributes_read(lines), len(columns))
+        encoder = AtomEncoder(lines.attributes(), len(columns))
         atoms, encoder = (self._model.encoder if continued else encoder).grown(columns)
         task = make_task(
             atoms, encoder.rows, token, actions.reshape(-1, 2)[words].ravel(), lifted[words],
@@ -271,8 +263,8 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     def _fresh_state(self, lines, encoder, labels, key):
         """A training state without features and weights."""
-        check_labels(lines, len(labels))
-        templates, rule = compiled(lines, encoder.rows), self._rule()
+        lines.check_labels(len(labels))
+        templates, rule = lines.compiled(encoder.rows), self._rule()
         if not templates[0].slot.size:
             raise ValueError(
                 "templates give no feature of states: each reads labels, which labeled=False leaves out, or "
@@ -285,7 +277,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         """The templates for words of these columns; those of the fit to go on from, which have to agree."""
         parts = self._model.encoder.parts if continued else count_parts(columns)
         lines = lines_of(self.templates, self.labeled, len(columns), parts)
-        check_columns(lines, len(columns))
+        lines.check_columns(len(columns))
         if continued:
             # What was trained by a version whose sets read no labels goes on without.
             same = self._model.templates.states in (lines.states, without_labels(lines.states))

@@ -138,22 +138,15 @@ def successor(action, label, p, q, tracked, row):
         row[S2] = p[S2]
         for f in range(N_TREE):
             row[S1 + f] = p[S1 + f]
-        if action == LEFT:
-            for f in range(N_TREE):
-                row[S0 + f] = q[S0 + f]
-            row[S0 + LC] = p[S0 + H]
-            row[S0 + LC2] = q[S0 + LC]
-            row[S0 + LCL] = label
-            row[S0 + LCL2] = q[S0 + LCL]
-            row[S0 + VL] = min(q[S0 + VL] + 1, MOST_CHILDREN)
-        else:
-            for f in range(N_TREE):
-                row[S0 + f] = p[S0 + f]
-            row[S0 + RC] = q[S0 + H]
-            row[S0 + RC2] = p[S0 + RC]
-            row[S0 + RCL] = label
-            row[S0 + RCL2] = p[S0 + RCL]
-            row[S0 + VR] = min(p[S0 + VR] + 1, MOST_CHILDREN)
+        side = 0 if action == LEFT else 1  # fields of the right stand behind those of the left
+        head, child = (q, p) if action == LEFT else (p, q)
+        for f in range(N_TREE):
+            row[S0 + f] = head[S0 + f]
+        row[S0 + LC + side] = child[S0 + H]
+        row[S0 + LC2 + side] = head[S0 + LC + side]
+        row[S0 + LCL + side] = label
+        row[S0 + LCL2 + side] = head[S0 + LCL + side]
+        row[S0 + VL + side] = min(head[S0 + VL + side] + 1, MOST_CHILDREN)
     for f in range(N_FIELDS):
         if not tracked[f]:
             row[f] = _BLANK[f]

@@ -170,6 +170,32 @@ class Lines(NamedTuple):
     states: list
     arcs: list  # none without labels
 
+    def attributes(self):
+        """The attributes that a parser with these templates reads, in order."""
+        read = {*attributes_of(self.states, STATE_PLACES), *attributes_of(self.arcs, ARC_PLACES)}
+        return sorted(read, key=rank)
+
+    def check_labels(self, n_labels):
+        """Raise if templates of states read labels and these are too many."""
+        if n_labels >= MOST_SMALL and reads_labels(self.states):
+            raise ValueError(
+                f"at most {MOST_SMALL - 1} labels are possible if templates read labels, got {n_labels}"
+            )
+
+    def check_columns(self, width):
+        """Raise if a template names a column that words of so many columns do not have."""
+        parts = zip(self, (STATE_PLACES, ARC_PLACES))
+        for line, places in ((line, places) for part, places in parts for line in part):
+            most = max(column_of(name) for name in attributes_of([line], places))
+            if most >= width:
+                raise ValueError(
+                    f"template {line!r} reads column {most}, but words have {width} columns, 0 to {width - 1}"
+                )
+
+    def compiled(self, rows):
+        """The two sets of templates, of states and of arcs, for these rows of atoms; not to be written to."""
+        return _compiled(tuple(self.states), tuple(self.arcs), tuple(rows))
+
 
 def lines_of(templates, labeled, width=2, parts=()):
     """The :class:`Lines` of a parser; see :func:`template_lines`.
@@ -188,14 +214,6 @@ def without_labels(lines):
     return [line for line in lines if not reads_labels([line])]
 
 
-def check_labels(lines, n_labels):
-    """Raise if templates of states read labels and these are too many."""
-    if n_labels >= MOST_SMALL and reads_labels(lines.states):
-        raise ValueError(
-            f"at most {MOST_SMALL - 1} labels are possible if templates read labels, got {n_labels}"
-        )
-
-
 def reads_labels(lines):
     """Whether one of the templates of states reads a label."""
     return any(name.endswith(".r") for line in lines for name in line.split())
@@ -210,22 +228,6 @@ def further_lines(lines, width, parts):
             if c in parts or f".p{c}" not in line:
                 out.append(line)
     return out
-
-
-def attributes_read(lines):
-    """The attributes that a parser with these :class:`Lines` reads, in order."""
-    read = {*attributes_of(lines.states, STATE_PLACES), *attributes_of(lines.arcs, ARC_PLACES)}
-    return sorted(read, key=rank)
-
-
-def check_columns(lines, width):
-    """Raise if a template names a column that words of so many columns do not have."""
-    for line, places in ((line, p) for part, p in zip(lines, (STATE_PLACES, ARC_PLACES)) for line in part):
-        most = max(column_of(name) for name in attributes_of([line], places))
-        if most >= width:
-            raise ValueError(
-                f"template {line!r} reads column {most}, but words have {width} columns, 0 to {width - 1}"
-            )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -326,11 +328,6 @@ def grouped(templates, groups, derived):
 def _sources(templates, atom, derived):
     field = int(templates.field[atom])
     return derived.get(field, (field,))
-
-
-def compiled(lines, rows):
-    """The two sets of templates, of states and of arcs, for these rows of atoms; not to be written to."""
-    return _compiled(tuple(lines.states), tuple(lines.arcs), tuple(rows))
 
 
 @lru_cache(maxsize=16)  # each prediction asks for it: a third of the time of one sentence

@@ -182,10 +182,10 @@ def predict(task, begin, end, model, noise, work, lists, out, score, found):
                 task.limit[first:stop], nothing, nothing.shape[0] > 0, model.update, model, None, work,
                 work.path[: n + 1], lists,
             )  # fmt: skip
-            found[i] = 1 if lists is None else lists.new_found[0]
+            found[i] = 1 if lists is None else lists.new.found[0]
             for r in range(found[i]):
                 if lists is not None:
-                    score[i, r] = lists.new_score[0, r]
+                    score[i, r] = lists.new.score[0, r]
                     trace_rank(lists, work.record_length, r, work.path, n)
                 for t in range(n):
                     out[place + t] = work.path[t]

@@ -152,7 +152,7 @@ class WordModel(TableModel):
             task, some = make_task(texts[first:last], limit[begin:end]), texts[first:last]
             scratch = new_work(task, beam, training=False)
             lists = None if k is None else new_lists(scratch, k)
-            most = 1 if lists is None else lists.loss.shape[1]
+            most = 1 if lists is None else lists.new.score.shape[1]
             out, score = np.empty(most * (end - begin), np.int8), np.empty((last - first, most))
             found = np.empty(last - first, np.int64)
             structure.predict(task, 0, last - first, scorer, QUIET, scratch, lists, out, score, found)
