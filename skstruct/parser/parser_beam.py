@@ -97,7 +97,7 @@ class ParseWork(NamedTuple):
     pairs: Memory  # of arcs: by group of templates what labels score
     arcs: Memory  # of arcs during the search: the best label, and its score
     whole: np.ndarray  # (1, fields) int32: what `arcs` goes by: all fields
-    around: np.ndarray  # (7, n + 1) int32: children and siblings, see :mod:`.labels`
+    around: np.ndarray  # (7, n + 1) int32: children and siblings, see `arc_labels`
     arc: np.ndarray  # (F,) int32: fields of an arc
     total: np.ndarray  # (L,) float64: scores of labels
     difference: Difference  # of actions

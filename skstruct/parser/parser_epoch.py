@@ -1,9 +1,9 @@
 """Dependency parsing: predict trees, and learn from where the search went wrong.
 
-There are two tables of features: of states, which score actions (:mod:`.search`), and of arcs, which score
-labels (:mod:`.labels`). If templates of states read labels, as those of ``"rich"`` do, the search chooses the
-label of each arc that it makes; else arcs are labelled when the tree is found. Both tables are learned
-together, example by example, with the same rule, noise and average.
+There are two tables of features: of states, which score actions (:mod:`.parser_beam`), and of arcs, which
+score labels (:mod:`.arc_labels`). If templates of states read labels, as those of ``"rich"`` do, the search
+chooses the label of each arc that it makes; else arcs are labelled when the tree is found. Both tables are
+learned together, example by example, with the same rule, noise and average.
 
 The search learns from a prefix of the actions: until the right state is lost (early update, Collins and
 Roark 2004), where it falls back most (max-violation, Huang, Fayong and Guo 2012), or from all of them. The

@@ -128,7 +128,7 @@ def _encoder(f):
 
 
 def _arguments(f):
-    """Those of :class:`.model.ParserModel`, from a file."""
+    """Those of :class:`.parser_model.ParserModel`, from a file."""
     L, labels, numbers = f["L"], f["labels"], f["label_numbers"]
     ok = (np.sort(numbers) == np.arange(1, L + 1)).all()
     require(ok, f"{f.where}.label_numbers must be 1 to {L}")

@@ -196,7 +196,7 @@ class Forest:
 def best_trees(task, k, model, work, read):
     """Up to k different trees of each sentence, best first, as lists of (tree, score).
 
-    ``read(heads, labels)`` makes a tree. The first is that of ``epoch.predict``, which has its score.
+    ``read(heads, labels)`` makes a tree. The first is that of ``parser_epoch.predict``, which has its score.
     """
     (heads, labels), out = np.zeros((2, task.atoms.shape[1]), np.int32), []
     scores = np.zeros(task.token.shape[0] - 1)

@@ -22,8 +22,8 @@ import numpy as np
 from ..core.adjustment import adjustment_of, emit_feature, learn, noise_factor
 from ..core.codes import DONE, RESCALE, TABLE_FULL
 from ..core.compile import inline, kernel
-from ..core.feature_table import FeatureTable, lacks_room, new_table
-from ..core.hashing import find, grown
+from ..core.feature_table import FeatureTable, lacks_room, new_table, with_room
+from ..core.hashing import find
 from ..core.noise import QUIET, token_masked
 from ..core.penalties import read_weight
 from ..core.rules import Difference, clear, new_difference
@@ -368,9 +368,7 @@ def list_features(task, path, model, noise, work, out):
 
 def features_of_path(model, task, path, work):
     """(node, row) arrays of the known features of one path through the only lattice of a task."""
-    features = model.features
-    known, out = int(features.entries[0]), np.empty((N_TEMPLATES * path.shape[0], 2), np.int64)
-    table = grown(features.table.copy(), known + out.shape[0])
-    model = model._replace(features=features._replace(table=table, entries=features.entries.copy()))
-    out = out[: list_features(task, path, model, QUIET, work, out)]
-    return out[out[:, 1] < known].T
+    out = np.empty((N_TEMPLATES * path.shape[0], 2), np.int64)
+    more = with_room(model.features, out.shape[0])
+    out = out[: list_features(task, path, model._replace(features=more), QUIET, work, out)]
+    return out[out[:, 1] < model.features.entries[0]].T

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.codes import FREE, INSIDE, START
 from ..core.compile import inline, kernel
-from ..core.hashing import grown
+from ..core.feature_table import with_room
 from ..core.noise import QUIET
 from ..core.rules import clear
 from .word_beam import BEFORE, LENGTH, SCORE, begin_states, new_states, new_work, search
@@ -50,13 +50,11 @@ def list_features(char, path, model, noise, work, out):
 
 def features_of_path(model, task, path, work):
     """(decision, row, column) arrays of the known features of one segmentation of the only text of a task."""
-    n, features = task.char.shape[0], model.features
-    known = int(features.entries[0])
+    n = task.char.shape[0]
     out = np.empty((ROWS_EACH * (n + 1), 3), np.int64)
-    table = grown(features.table.copy(), known + out.shape[0] + n)  # a prefix of a word at each character
-    model = model._replace(features=features._replace(table=table, entries=features.entries.copy()))
-    out = out[: list_features(task.char, path, model, QUIET, work, out)]
-    return out[out[:, 1] < known].T
+    more = with_room(model.features, out.shape[0] + n)  # a prefix of a word at each character
+    out = out[: list_features(task.char, path, model._replace(features=more), QUIET, work, out)]
+    return out[out[:, 1] < model.features.entries[0]].T
 
 
 # --------------------------------------------------------------------------------------------------
