@@ -103,19 +103,14 @@ def labels_of_pieces(segmenter, pieces):
 
 def contents_of(encoder):
     """The attributes of an encoder but for what it only remembers to be fast."""
-    remembered = ("_cache", "_text", "pairs", "_pair_feature", "_pair_value")
-    return {name: value for name, value in vars(encoder).items() if name not in remembered}
+    return {name: value for name, value in vars(encoder).items() if name not in ("_text", "pairs")}
 
 
 def pairs_of(encoder):
     """``{(key, value): (feature, number)}`` that an encoder of bags remembers; empty for another encoder."""
     pairs = encoder.pairs.items() if hasattr(encoder, "pairs") else ()
     return {
-        pair: (
-            encoder._pair_feature[k],
-            float(encoder._pair_value[k]) if encoder._pair_feature[k] >= 0 else None,
-        )
-        for k, pair in enumerate(pairs)
+        (key, value): (feature, number if feature >= 0 else None) for key, value, feature, number in pairs
     }
 
 

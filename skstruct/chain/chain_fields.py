@@ -6,7 +6,7 @@ its range: kernels index without checks.
 
 import numpy as np
 
-from ..features.encoder_fields import encoder
+from ..features.choose import encoder
 from ..saving.fields import Field, Table, array, via
 from ..saving.label_fields import label_set
 from ..saving.stores import weights

@@ -12,11 +12,10 @@ from ..core.store import Store, new_clock
 from ..data.inputs import LABELS, Inputs, PlaceError, check_some, place
 from ..data.labels import UNLABELLED, Labels
 from ..features.encoded import bag_of
-from ..features.names import NamedWeights
 from ..saving.checks import require
 from ..saving.stores import full
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
-from ..training.saved import SavableModel
+from ..training.saved import NamedWeights, SavableModel
 from . import chain_epoch as structure
 from .bigram import Chain, ChainTask, predict_plain
 from .chain_epoch import prediction_arguments

@@ -18,7 +18,7 @@ crf/solver/exact_sums.py crf/solver/exp_transitions.py crf/solver/expectations.p
 crf/solver/learning_rate.py crf/solver/quasi_newton.py crf/solver/sequence_sums.py crf/solver/sgd.py
 crf/solver/token_features.py crf/solver/token_parts.py crf/solver/view.py
 data/trie.py
-features/encoded.py features/template_rows.py
+features/encoded.py
 parser/arc_labels.py parser/dependency_trees.py parser/parser_beam.py parser/parser_epoch.py
 parser/parser_kbest.py parser/state_features.py parser/states.py
 reranker/reranker_epoch.py

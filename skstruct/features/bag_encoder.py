@@ -10,27 +10,21 @@ A token is a bag of named features with values:
 Distinct pairs of key and value are resolved once and remembered; only new ones are looked at in Python.
 """
 
+from collections import defaultdict
 from contextlib import suppress
-from itertools import repeat
+from itertools import chain, repeat
+from operator import getitem
 
 import numpy as np
 
 from ..data.corpus import FEATURES, called_by_kind
-from ..data.inputs import PlaceError, describe, offsets_of, place
+from ..data.inputs import describe, lengths_of, offsets_of
 from ..data.reads import Reads
-from .base import Encoder
-from .encoded import Bag, RowMap, without_templates
-from .feature_index import FeatureIndex, RowIndex
-from .pairs import (
-    Nested,
-    Pairs,
-    as_feature,
-    concatenated,
-    encode_lists,
-    encode_nested,
-    roomy,
-    spellings,
-)  # fmt: skip
+from ..saving.checks import require, within
+from ..saving.fields import Field, Table, array, built, inline, integer, strings
+from .base import INDEX, MIN_COUNT, Encoder, FeatureIndex, has_cutoff
+from .encoded import Bag, without_templates
+from .pairs import UNSEEN, Nested, Pairs, as_feature, concatenated, encode_nested, placed, spellings
 
 CHUNK = 1024
 """Tokens encoded at a time: bounds the number of live (key, value) tuples."""
@@ -38,7 +32,7 @@ CHUNK = 1024
 MOST_NUMBERS = 100_000
 """Distinct numbers remembered."""
 
-_SIMPLE = (str, bool, int, float, np.bool_, np.integer, np.floating)
+_NUMBERS = (int, float, np.bool_, np.integer, np.floating)
 
 
 class BagEncoder(Encoder):
@@ -76,28 +70,23 @@ class BagEncoder(Encoder):
         """
         encoder = cls()
         encoder.nodes = FeatureIndex.of_names(names)
-        encoder.remember(spellings(encoder.nodes.ids))
+        encoder.pairs.remember(spellings(encoder.nodes.ids))
         return encoder
 
     def __init__(self, min_count=1):
         self.min_count = min_count
-        self.nodes, self.edges = FeatureIndex(), RowIndex(1)
+        self.nodes, self.edges = FeatureIndex(), FeatureIndex(1)
         self.pairs = Pairs()  # that are remembered
-        self._pair_feature = []  # feature id by pair id
-        self._pair_value = []
         self._n_numbers = 0
-        self._cache = None  # see _tables
         self._text = None  # see _may_be_known
 
     def __getstate__(self):
-        return {**vars(self), "_cache": None, "_text": None}  # which follow from the rest
+        return {**vars(self), "_text": None}  # which follows from the rest
 
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
         twin = super().copy()
-        twin.pairs = self.pairs.copy()
-        twin._pair_feature, twin._pair_value = list(self._pair_feature), list(self._pair_value)
-        twin._cache = twin._text = None
+        twin.pairs, twin._text = self.pairs.copy(), None
         return twin
 
     # -- one pair ----------------------------------------------------------------------------------
@@ -131,10 +120,8 @@ class BagEncoder(Encoder):
                 pair[unknown] = pairs.find(keys[unknown], values[unknown])
             else:
                 others = dict(zip(unknown.tolist(), self._look_up(items)))
-        feature_of, number_of, plain = self._tables()
-        pair += 1
-        features = feature_of[pair]
-        numbers = None if plain else number_of[pair]
+        features = pairs.feature[pair]
+        numbers = None if pairs.plain else pairs.number[pair]
         for k, (feature, number) in others.items():
             features[k] = feature
             if number != 1.0:
@@ -149,7 +136,7 @@ class BagEncoder(Encoder):
         Else a str under a known key that is not remembered is no feature.
         """
         if self._text is None:
-            features = np.unique(np.array(self._pair_feature, np.int32))
+            features = np.unique(self.pairs.feature)
             known = np.count_nonzero(features >= 0) == len(self.nodes.ids) and not self.pairs.ambiguous()
             self._text = self.pairs.text() if known else np.zeros(0, np.bool_)
         text = self._text
@@ -166,13 +153,12 @@ class BagEncoder(Encoder):
 
     def _number(self, value):
         """The number of a value for ``pairs``, a new one if it has none and is to be remembered; else -2."""
-        number = self.pairs.number_of(value)
-        if number < 0:
-            numeric = not isinstance(value, (str, bool))
-            if not numeric or self._n_numbers < MOST_NUMBERS:
-                self._n_numbers += numeric
-                number = self.pairs.number_value(value)
-        return number
+        values = self.pairs.values
+        if not isinstance(value, (str, bool)) and value not in values:
+            if not isinstance(value, _NUMBERS) or self._n_numbers >= MOST_NUMBERS:
+                return UNSEEN
+            self._n_numbers += 1
+        return values.add(value)
 
     def _learn(self, items, keys, values, unknown):
         """Resolve what is new in a chunk, in its order, and remember the pairs.
@@ -197,16 +183,12 @@ class BagEncoder(Encoder):
             if isinstance(items[j][0], str):
                 left[j] = pairs.number_key(items[j][0])
         for j in np.flatnonzero(right < 0).tolist():
-            value = items[j][1]
-            if type(value) is str:
-                right[j] = pairs.number_value(value)
-            elif isinstance(value, _SIMPLE):
-                right[j] = self._number(value)
+            right[j] = self._number(items[j][1])
         keys[unknown], values[unknown] = left, right
         numbered = (left >= 0) & (right >= 0)
         both = (left.astype(np.int64) << 32) | right
         first = np.unique(np.where(numbered, both, -1 - unknown), return_index=True)[1]
-        new, others, ids = [], {}, self.nodes.ids
+        new, found, others, ids = [], [], {}, self.nodes.ids
         try:
             for j in np.sort(first).tolist():
                 key, value = items[j]
@@ -215,31 +197,28 @@ class BagEncoder(Encoder):
                 else:
                     resolved = self._resolve(key, value, True)
                 if numbered[j]:
-                    self._pair_feature.append(resolved[0])
-                    self._pair_value.append(resolved[1])
                     new.append(j)
+                    found.append(resolved)
                 else:
                     others[int(unknown[j])] = resolved
         finally:
-            pairs.add(left[new], right[new])
+            if new:
+                pairs.add(left[new], right[new], *zip(*found))
         return others
-
-    def _tables(self):
-        """Feature id and value by pair id, behind an entry for id -1; and whether all values are 1."""
-        features, numbers, n, plain = self._cache or (np.full(1, -1, np.int32), np.ones(1), 0, True)
-        if n < len(self._pair_feature) or self._cache is None:
-            new = np.array(self._pair_value[n:], np.float64)
-            end = n + new.shape[0] + 1
-            features, numbers = roomy(features, end), roomy(numbers, end)
-            features[n + 1 : end] = self._pair_feature[n:]
-            numbers[n + 1 : end] = new
-            self._cache = features, numbers, end - 1, plain and bool((new == 1.0).all())
-        return self._cache[0], self._cache[1], self._cache[3]
 
     def _encode_lists(self, tokens, first, offsets, grow):
         """The same of lists of names."""
-        index = self.nodes
-        return encode_lists(tokens, first, offsets, index.ids, lambda name: index.number(name, grow))
+        sizes, names = lengths_of(tokens), list(chain.from_iterable(tokens))
+        try:
+            features = np.fromiter(map(self.nodes.ids.get, names, repeat(-1)), np.int32, len(names))
+        except TypeError:
+            features = np.full(len(names), -1, np.int32)
+        for k in np.flatnonzero(features < 0).tolist():
+            if not isinstance(names[k], str):
+                owner = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
+                raise placed(first + owner, offsets, f"a feature must be a str, got {describe(names[k])}")
+            features[k] = self.nodes.number(str(names[k]), grow)
+        return features, None, sizes
 
     def encode(self, corpus, grow):
         """Encode a corpus.
@@ -266,41 +245,18 @@ class BagEncoder(Encoder):
         if grow:
             self._text = None
             self.nodes.assign(features, self.min_count)
-            self._tables()  # now, so that prediction changes nothing
         return without_templates(token, Bag(offsets_of(sizes), self.nodes.row_of[features], values))
 
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`."""
-        kept = np.append(nodes, False)[self.nodes.row_of[:-1]]  # False is for row -1
-        id_of = [*np.where(kept, np.cumsum(kept) - 1, -1).tolist(), -1]
-        twin = type(self)(self.min_count)
-        twin.nodes, rows = self.nodes.keep_rows(nodes, self.min_count)
-        twin._n_numbers = self._n_numbers
+        twin, *rows = super().keep_rows(nodes, edges)
+        twin.pairs, twin._text = Pairs(), None
+        stays = self.nodes.stays(nodes)
+        id_of = [*np.where(stays, np.cumsum(stays) - 1, -1).tolist(), -1]
         # A str that is not remembered is known to be no feature; anything else would be looked at each time.
-        known = zip(self.pairs.items(), self._pair_feature, self._pair_value)
-        known = [(*pair, id_of[feature], number) for pair, feature, number in known]
-        twin.remember([each for each in known if each[2] >= 0 or not isinstance(each[1], str)])
-        return twin, rows, np.zeros(1, np.int64)
-
-    def remember(self, known):
-        """Remember pairs, (key, value, feature, number); there are none so far."""
-        keys, values, features, numbers = zip(*known) if known else ((), (), (), ())
-        kept = self.pairs.fill(keys, values)
-        self._pair_feature, self._pair_value = [features[k] for k in kept], [numbers[k] for k in kept]
-        self._tables()  # now, so that prediction changes nothing
-
-    def _remember(self, other, mine):
-        """Remember the pairs of another encoder, whose feature f is ``mine[f]`` here."""
-        pairs, known = self.pairs, self.pairs.keys_and_values()
-        left, right = [], []
-        for (key, value), feature, number in zip(other.pairs.items(), other._pair_feature, other._pair_value):
-            if (key, value) in known or (at := self._number(value)) < 0:
-                continue
-            left.append(pairs.number_key(key))
-            right.append(at)
-            self._pair_feature.append(int(mine[feature]) if feature >= 0 else -1)
-            self._pair_value.append(number)
-        pairs.add(left, right)
+        known = ((key, value, id_of[feature], n) for key, value, feature, n in self.pairs.items())
+        twin.pairs.remember(each for each in known if each[2] >= 0 or not isinstance(each[1], str))
+        return twin, *rows
 
     # -- what models and their readers ask ---------------------------------------------------------
     def template_of_row(self, encoded):
@@ -309,12 +265,13 @@ class BagEncoder(Encoder):
 
     def merged(self, encoders, counts, min_count):
         """See :func:`.base.merge_encoders`; this is the first of ``encoders``."""
-        out, counts = type(self)(min_count), [count and count.nodes for count in counts or ()]
-        out.nodes, numbers, maps = FeatureIndex.merged([e.nodes for e in encoders], counts, min_count)
-        for encoder, mine in zip(encoders, numbers):
-            out._remember(encoder, mine)
-        out._tables()
-        return out, [RowMap(rows, np.zeros(1, np.int32)) for rows in maps]
+        out, maps = super().merged(encoders, counts, min_count)
+        out.pairs, out._n_numbers, out._text = Pairs(), 0, None
+        for encoder in encoders:
+            id_of = [*out.nodes.find(list(encoder.nodes.ids), grow=False).tolist(), -1]
+            known = ((key, value, id_of[feature], n) for key, value, feature, n in encoder.pairs.items())
+            out.pairs.remember(each for each in known if out._number(each[1]) >= 0)
+        return out, maps
 
 
 def _runs(flat, offsets):
@@ -326,10 +283,72 @@ def _runs(flat, offsets):
     for k, token in enumerate(flat):
         kind = next((kind for kind in (dict, list) if isinstance(token, kind)), None)
         if kind is None:
-            text = f"expected a dict or a list of features, got {describe(token)}"
-            raise PlaceError(*place(offsets, k), text, "X")
+            raise placed(k, offsets, f"expected a dict or a list of features, got {describe(token)}")
         if not runs or runs[-1][0] is not kind:
             runs.append((kind, k, []))
         # A subclass of dict may have an order of its own.
         runs[-1][2].append(dict(token.items()) if kind is dict and type(token) is not dict else token)
     return runs
+
+
+# --------------------------------------------------------------------------------------------------
+# In files. The remembered pairs are stored too, by key: without them, prediction would resolve every
+# occurrence of a pair in Python. Values that are strings are not written, as the feature is named
+# ``key:value``; True and False are written as the numbers to which they are equal.
+# --------------------------------------------------------------------------------------------------
+def _remembered(encoder):
+    by_key = defaultdict(list)
+    for key, *found in encoder.pairs.items():
+        by_key[key].append(found)
+    values, features, _ = zip(*chain.from_iterable(by_key.values())) if by_key else ((), (), ())
+    return {
+        "keys": list(by_key),
+        "size": np.array([len(pairs) for pairs in by_key.values()], np.int64),
+        "text": np.fromiter((isinstance(v, str) for v in values), np.bool_, len(values)),
+        "number": np.array([float(v) for v in values if not isinstance(v, str)], np.float64),
+        "feature": np.array(features, np.int32),
+    }
+
+
+def _pairs(f):
+    """(key, value, feature, number) of each pair."""
+    keys, size, text, feature, names = (f[name] for name in "keys size text feature names".split())
+    n = text.shape[0]
+    ok = within(size, 0, n + 1) and int(size.sum()) == n
+    require(ok, f"{f.where}.size must add up to {n}")
+    require(within(feature[text], 0, len(names)), f"{f.where}.feature is out of range")
+    numbers = np.ones(n)
+    numbers[~text] = f["number"]
+    key_of_pair = np.repeat(np.arange(len(keys)), size)
+    rests = [slice(len(k) + 1, None) for k in keys]  # of "key:value", the value
+    rest_of = map(rests.__getitem__, key_of_pair[text].tolist())
+    values = np.empty(n, object)
+    values[text] = list(map(getitem, map(names.__getitem__, feature[text].tolist()), rest_of))
+    values[~text] = f["number"].tolist()
+    keys = map(keys.__getitem__, key_of_pair.tolist())
+    return list(zip(keys, values.tolist(), feature.tolist(), numbers.tolist()))
+
+
+PAIRS = Table(
+    "`pairs` of ready-made features",
+    Field("keys", strings),
+    Field("size", array("int64", "keys")),
+    Field("text", array("bool", None)),
+    Field("number", array("float64", "numbers", finite=True)),
+    Field("feature", array("int32", "text", low=-1, high="names")),
+    make=_pairs,
+    numbers=lambda f: int(np.count_nonzero(~f["text"])),
+    names=lambda f: list(f["nodes"].ids),
+)
+
+
+BAG = Table(
+    "Encoder `bag`",
+    MIN_COUNT,
+    Field("nodes", inline(INDEX), of="nodes"),
+    Field("n_numbers", integer(), of="_n_numbers"),
+    Field("pairs", PAIRS, of=_remembered),
+    make=built(BagEncoder, "min_count", lambda encoder, f: encoder.pairs.remember(f["pairs"])),
+    cut=has_cutoff,
+    first_row=lambda _: 0,
+)

@@ -1,8 +1,7 @@
 """The choice of an encoder by the first token of a corpus, or of two of them by its blocks.
 
-A kind of input is a subclass of :class:`.base.Encoder`, entered in :data:`ENCODERS`, and what
-``skstruct.features.encoder_fields`` needs to write and read it. Features that are
-:class:`.patterns.Patterns` choose their encoder, whatever the token is.
+A kind of input is a subclass of :class:`.base.Encoder`, entered in :data:`ENCODERS` with the table of its
+fields in files. Features that are :class:`.patterns.Patterns` choose their encoder, whatever the token is.
 """
 
 import copy
@@ -15,18 +14,18 @@ from ..data.corpus import DENSE, SPARSE, STRINGS, Corpus, called_by_kind, number
 from ..data.places import describe
 from ..data.reads import ColumnInfo, Reads, names_of_all
 from ..data.tables import as_float
-from .bag_encoder import BagEncoder
+from ..saving.checks import require
+from ..saving.fields import Field, Kind, Table, array, choice, each, optional, string
+from .bag_encoder import BAG, BagEncoder
 from .base import Encoder
 from .encoded import RowMap
 from .numeric import NumericFeatures
-from .pattern_encoder import PatternEncoder
+from .pattern_encoder import PATTERN_ENCODER, PatternEncoder
 from .patterns import Patterns
 from .presets import PRESETS
-from .rows_encoder import RowsEncoder
-from .template_encoder import TemplateEncoder
+from .rows_encoder import NUMBERS, RowsEncoder
+from .template_encoder import TEMPLATE_ENCODER, TemplateEncoder
 from .templates import resolve_templates
-
-ENCODERS = (TemplateEncoder, BagEncoder)
 
 
 def new_encoder(features, min_count, corpus, scaled=True):
@@ -41,26 +40,22 @@ def new_encoder(features, min_count, corpus, scaled=True):
         return MixedEncoder.for_tokens(features, min_count, corpus, scaled)
     if corpus.numbers:
         return RowsEncoder.for_tokens(features, min_count, corpus, scaled)
-    encoder = _encoder_of_lists(features, min_count, corpus.tokens)
+    first = corpus.tokens[0]
+    if isinstance(features, NumericFeatures):
+        raise ValueError(
+            f"features={features!r} reads rows of numbers, but the first token is {describe(first)}"
+        )
+    fitting = (cls for cls, _ in ENCODERS.values() if isinstance(first, cls.TOKENS))
+    cls = PatternEncoder if isinstance(features, Patterns) else next(fitting, None)
+    if cls is None:
+        raise ValueError(
+            "X: sequence 0, position 0: a token must be a str, a tuple of str, a dict of features, a list of "
+            f"str or a row of numbers, got {describe(first)}"
+        )
+    encoder = cls.for_tokens(features, min_count, corpus.tokens)
     if corpus.blocks[0].names is not None:
         encoder.reads = encoder.reads._replace(titles=corpus.blocks[0].names)
     return encoder
-
-
-def _encoder_of_lists(features, min_count, flat):
-    if isinstance(features, Patterns):
-        return PatternEncoder.for_tokens(features, min_count, flat)
-    if isinstance(features, NumericFeatures):
-        raise ValueError(
-            f"features={features!r} reads rows of numbers, but the first token is {describe(flat[0])}"
-        )
-    for encoder in ENCODERS:
-        if isinstance(flat[0], encoder.TOKENS):
-            return encoder.for_tokens(features, min_count, flat)
-    raise ValueError(
-        "X: sequence 0, position 0: a token must be a str, a tuple of str, a dict of features, a list of str "
-        f"or a row of numbers, got {describe(flat[0])}"
-    )
 
 
 def check_same_features(encoder, features, min_count):
@@ -70,15 +65,15 @@ def check_same_features(encoder, features, min_count):
             f"min_count={min_count} differs from that of the training so far, {encoder.min_count}; "
             f"a fit that continues cannot change it"
         )
-    if isinstance(features, NumericFeatures):
-        if features == getattr(encoder, "features", None):
-            return
-    elif isinstance(features, (str, os.PathLike)):
+    if isinstance(features, (str, os.PathLike)):
         name = os.fspath(features)
         if name == "auto" or not (name in PRESETS or os.path.isfile(name)):
             return  # a template file is read once; it may have gone since
-    numeric = isinstance(features, NumericFeatures)
-    if numeric or encoder.templates is None or resolve_templates(features, "", []) != encoder.templates:
+    if isinstance(features, NumericFeatures):
+        same = features == getattr(encoder, "features", None)
+    else:
+        same = encoder.templates is not None and resolve_templates(features, "", []) == encoder.templates
+    if not same:
         raise ValueError(
             f"features={describe(features)} differ from those of the training so far; a fit that "
             f"continues cannot change them"
@@ -143,8 +138,11 @@ class MixedEncoder(Encoder):
     @property
     def reads(self):
         """See :class:`.base.Encoder`."""
-        called = called_by_kind(DENSE, STRINGS if self.are_strings else SPARSE)
-        return Reads(called, self.width, self.names, self.columns if self.are_strings else None)
+        numbers, columns = self.numbers, self.columns
+        if self.are_strings:
+            return Reads(called_by_kind(DENSE, STRINGS), numbers.width, numbers.names, columns)
+        names = names_of_all(columns, numbers.names, self.others.names)
+        return Reads(called_by_kind(DENSE, SPARSE), columns.shape[0], names)
 
     @property
     def n_edge_rows(self):
@@ -171,18 +169,6 @@ class MixedEncoder(Encoder):
         """What numbers are multiplied by."""
         return self.numbers.scale
 
-    @property
-    def width(self):
-        """Columns of a token."""
-        return self.numbers.width if self.are_strings else self.columns.shape[0]
-
-    @property
-    def names(self):
-        """The names of these columns, or None."""
-        if self.are_strings:
-            return self.numbers.names
-        return names_of_all(self.columns, self.numbers.names, self.others.names)
-
     # -- encoding ----------------------------------------------------------------------------------
     def encode(self, corpus, grow):
         """Encode a corpus: see :class:`.rows_encoder.RowsEncoder`."""
@@ -190,21 +176,21 @@ class MixedEncoder(Encoder):
             corpus = self._divided(corpus)
         dense = self.numbers.encode(corpus.only(DENSE), grow).dense
         found = self.others.encode(corpus.only(SPARSE, STRINGS), grow)
-        n = np.int32(self.numbers.n_node_rows)
-        alive = found.node_alive
+        n, alive = self.numbers.n_node_rows, found.node_alive
         if alive.shape[0]:
             alive = np.append(np.ones(n, np.uint8), alive)
-        return _shifted(found, n)._replace(node_alive=alive, dense=dense)
+        nodes, bag = (part._replace(row=_behind(part.row, n)) for part in (found.nodes, found.bag))
+        return found._replace(nodes=nodes, bag=bag, node_alive=alive, dense=dense)
 
     def _divided(self, corpus):
         """The corpus with those columns dense that were dense in training."""
         if np.array_equal(corpus.is_dense, self.columns):
             return corpus
-        matrix, blocks = sparse.csr_matrix(corpus.matrix), []
-        for used in (self.columns, ~self.columns):
-            blocks.append(number_block(matrix[:, used] if blocks else as_float(matrix[:, used].toarray())))
+        matrix = sparse.csr_matrix(corpus.matrix)
+        dense = number_block(as_float(matrix[:, self.columns].toarray()))
         complete = ColumnInfo(self.has_bigram, np.zeros(self.others.width, np.int32))
-        return Corpus.of((blocks[0], blocks[1]._replace(info=complete)), corpus.lengths, self.columns)
+        others = number_block(matrix[:, ~self.columns])._replace(info=complete)
+        return Corpus.of((dense, others), corpus.lengths, self.columns)
 
     def rescaled(self, task, scale):
         """A task of values as they are, which this encoder made, under a scale."""
@@ -243,17 +229,60 @@ class MixedEncoder(Encoder):
         n = self.numbers.n_node_rows
         counts = [c if c is None else RowMap(c.nodes[n:], c.edges) for c in counts]
         others, behind = self.others.merged([e.others for e in encoders], counts, min_count)
-        maps = []
-        for a, b in zip(first, behind):
-            nodes = np.append(a.nodes, np.where(b.nodes < 0, -1, b.nodes + n).astype(np.int32))
-            maps.append(RowMap(nodes, b.edges))
+        maps = [RowMap(np.append(a.nodes, _behind(b.nodes, n)), b.edges) for a, b in zip(first, behind)]
         return type(self)(numbers, others, self.columns), maps
 
 
-def _shifted(encoded, n):
-    """An encoded corpus whose features of labels have rows n further on."""
-    n = np.int32(n)
-    grid, bag = encoded.nodes, encoded.bag
-    grid = grid._replace(row=np.where(grid.row < 0, np.int32(-1), grid.row + n))
-    bag = bag._replace(row=np.where(bag.row < 0, np.int32(-1), bag.row + n))
-    return encoded._replace(nodes=grid, bag=bag)
+def _behind(rows, n):
+    """Rows that are n further on; -1 stays."""
+    return np.where(rows < 0, np.int32(-1), rows + np.int32(n))
+
+
+# --------------------------------------------------------------------------------------------------
+# In files
+# --------------------------------------------------------------------------------------------------
+def _joint(f):
+    numbers, others, mask, columns = (f[name] for name in ("numbers", "others", "mask", "columns"))
+    require(not numbers.sparse, f"{f.where}.numbers must be dense")
+    ok = isinstance(others, (TemplateEncoder, PatternEncoder) if mask is None else RowsEncoder)
+    require(ok, f"{f.where}.others is of the wrong kind")
+    if mask is not None:
+        sizes = int(mask.sum()), int((~mask).sum())
+        ok = others.sparse and sizes == (numbers.width, others.width)
+        require(ok, f"{f.where}.mask must tell which columns are dense")
+    require(numbers.has_bigram == others.has_bigram, f"{f.where}: the parts differ in bigrams")
+    return MixedEncoder(numbers, others, tuple(columns) if mask is None else mask)
+
+
+def _write_encoder(value, writer, name, f):
+    for kind, (cls, table) in ENCODERS.items():
+        if type(value) is cls:
+            return {"kind": kind, **table.write(value, writer, name, f)}
+    raise TypeError(f"features made by a {type(value).__name__} cannot be saved")
+
+
+def _read_encoder(node, where, f):
+    require(isinstance(node, dict) and "kind" in node, f"{where} lacks kind")
+    _, table = choice(ENCODERS).read(node["kind"], f"{where}.kind", f)
+    return table.read(node, where, f)
+
+
+encoder = Kind("encoder", _write_encoder, _read_encoder)
+
+JOINT = Table(
+    "Encoder `joint`",
+    Field("numbers", NUMBERS),
+    Field("others", encoder),
+    Field("mask", optional(array("bool", None)), of=lambda e: None if e.are_strings else e.columns),
+    Field("columns", each(string), of=lambda e: list(e.columns) if e.are_strings else []),
+    make=_joint,
+)
+
+ENCODERS = {
+    "bag": (BagEncoder, BAG),
+    "joint": (MixedEncoder, JOINT),
+    "rows": (RowsEncoder, NUMBERS),
+    "patterns": (PatternEncoder, PATTERN_ENCODER),
+    "templates": (TemplateEncoder, TEMPLATE_ENCODER),
+}
+"""What files call the encoders: their class, and their fields."""

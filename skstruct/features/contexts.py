@@ -17,8 +17,10 @@ import numpy as np
 
 from ..data.inputs import describe, offsets_of
 from ..data.trie import Trie
-from .accessor import N_BUCKETS, AccessorVariety
-from .tokens import Alphabet
+from ..saving.checks import require
+from ..saving.fields import Field, Table, array, each, flag, integer, optional, pair
+from .accessor import LONGEST, N_BUCKETS, AccessorVariety
+from .tokens import Alphabet, alphabet
 
 MARKS = ("O", "B", "I", "E", "S")
 """What a token is: outside of all matches; first, inner, last token of one; a match by itself."""
@@ -204,17 +206,75 @@ def as_entries(entries, where):
         raise ValueError(f"{where} must be a list of str or of tuples of str, got {describe(entries)}")
     checked = set()
     for k, entry in enumerate(entries):
-        if isinstance(entry, str):
-            entry = str(entry)
-            wrong = not entry.strip()
-        elif isinstance(entry, (tuple, list)) and all(isinstance(part, str) for part in entry):
-            entry = tuple(map(str, entry))
-            wrong = "" in entry or not entry
-        else:
-            wrong = True
-        if wrong:
+        parts = (entry.strip(),) if isinstance(entry, str) else entry
+        if not (isinstance(parts, (tuple, list)) and parts and all(isinstance(p, str) and p for p in parts)):
             raise ValueError(
                 f"{where}: entry {k} must be a str or a tuple of str, and not empty, got {describe(entry)}"
             )
-        checked.add(entry)
+        checked.add(str(entry) if isinstance(entry, str) else tuple(map(str, entry)))
     return tuple(sorted(checked, key=lambda e: (isinstance(e, tuple), e)))
+
+
+# --------------------------------------------------------------------------------------------------
+# In files; the entries of lexicons are part of the templates
+# --------------------------------------------------------------------------------------------------
+def _statistics(f):
+    """(column, its :class:`AccessorVariety`)."""
+    statistics = AccessorVariety(f["minimum"])
+    try:
+        return f["column"], statistics.set(f["tokens"], f["pairs"], f["varieties"])
+    except ValueError as error:
+        require(False, f"{f.where}: {error}")
+
+
+STATISTICS = Table(
+    "Accessor varieties",
+    Field("column", integer()),
+    Field("minimum", integer(1)),
+    Field("tokens", alphabet, of="alphabet"),
+    Field(
+        "pairs",
+        each(
+            array("int32", None, 2, low=0, high=("strings one shorter", "tokens")),
+            length=LONGEST - 1,
+            given=lambda f, done: {"strings one shorter": done[-1] if done else f["tokens"]},
+        ),
+    ),
+    Field(
+        "varieties",
+        each(
+            array("int32", "strings", low=0),
+            length=LONGEST,
+            given=lambda f, done: {"strings": [f["tokens"], *f["pairs"]][len(done)]},
+        ),
+    ),
+    make=_statistics,
+)
+
+
+def _contexts(f):
+    """The encoder's :class:`.contexts.Contexts`, filled."""
+    contexts = f["encoder"].contexts
+    varieties, lexicons = set(contexts.longest), contexts.lexicon_columns
+    for name, expected in (("trained", varieties), ("adapted", varieties), ("characters", lexicons)):
+        if f[name] is not None:
+            found = dict(f[name])
+            ok = set(found) == expected and len(found) == len(f[name])
+            require(ok, f"{f.where}.{name}: the templates read the columns {sorted(expected)}")
+            setattr(contexts, name, found)
+    return contexts
+
+
+def _by_column(statistics):
+    return statistics and [{"column": column, **vars(item)} for column, item in statistics.items()]
+
+
+_STATISTICS = each(STATISTICS, lambda f, k, item: item["column"])
+
+CONTEXTS = Table(
+    "`contexts` of templates",
+    Field("trained", _STATISTICS, of=lambda contexts: _by_column(contexts.trained) or []),
+    Field("adapted", optional(_STATISTICS), of=lambda contexts: _by_column(contexts.adapted)),
+    Field("characters", each(pair(integer(), flag)), of=lambda contexts: list(contexts.characters.items())),
+    make=_contexts,
+)

@@ -69,14 +69,12 @@ class RowMap(NamedTuple):
     edges: np.ndarray  # (E,) int32
 
 
-def no_bag():
-    """A bag for corpora that have templates instead."""
-    return Bag(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))
-
-
 NOTHING = np.zeros(0, np.int32)
 ALL_ALIVE = np.zeros(0, np.uint8)
 """Without a count cut-off, or where rows below it do not exist."""
+
+NO_BAG = Bag(np.zeros(1, np.int64), NOTHING, np.zeros(0))
+"""Of corpora that have templates, or dense rows of numbers, instead."""
 
 
 def no_grid(n_tokens):
@@ -104,8 +102,11 @@ def row_norms(block, out):
 
 
 @kernel
-def _count_grid(rows, lo, width, left, anchor, token, first, count):
-    """Add the occurrences of each feature of a grid to ``count`` (R,), of tokens from ``first`` on."""
+def count_grid(rows, lo, width, left, anchor, token, first, count):
+    """Add the occurrences of each feature of a grid to ``count`` (R,), of tokens from ``first`` on.
+
+    Tokens before ``first`` of a sequence have no such features: no transition leads into the first one.
+    """
     for g in range(rows.shape[0]):
         for i in range(anchor.shape[0] - 1):
             T = token[i + 1] - token[i]
@@ -130,7 +131,7 @@ def count_rows(encoder, task):
     counts = []
     for grid, n, first in ((task.nodes, encoder.n_node_rows, 0), (task.edges, encoder.n_edge_rows, 1)):
         count = np.zeros(n, np.int32)
-        _count_grid(grid.row, grid.lo, grid.width, task.left, task.anchor, task.token, first, count)
+        count_grid(grid.row, grid.lo, grid.width, task.left, task.anchor, task.token, first, count)
         counts.append(count)
     rows = task.bag.row[task.bag.row >= 0]  # a feature whose value is 0 has none
     counts[0] += np.bincount(rows, minlength=encoder.n_node_rows).astype(np.int32)

@@ -9,12 +9,12 @@ are converted.
 
 import sys
 from functools import partial
-from itertools import chain, repeat
+from itertools import chain
 from math import inf, isfinite
 
 import numpy as np
 
-from ..core.interning import find_pairs, intern_pairs, table_of
+from ..core.interning import find_pairs, intern_pairs, pairs_of, table_of
 from ..data.inputs import PlaceError, describe, lengths_of, offsets_of, place
 
 MOST_LAYOUTS = 1000
@@ -44,31 +44,30 @@ class _Numbers(dict):
 
 
 class _Layouts(dict):
-    """Keys of a token in their order -> the bytes of their numbers, a bounded memory."""
+    """What ``make`` gives for the keys of a token, a bounded memory."""
 
-    def __init__(self, numbers):
-        self.numbers = numbers
+    def __init__(self, make):
+        self.make = make
 
     def __missing__(self, keys):
-        found = b"".join(map(self.numbers.__getitem__, keys))
+        found = self.make(keys)
         if len(self) < MOST_LAYOUTS:
             self[keys] = found
         return found
 
 
-class _InnerLayouts(_Layouts):
-    """(key, keys of the dictionary that is its value) -> numbers of ``key:inner`` in bytes, and the names."""
+def _numbers_of_keys(numbers, keys):
+    return b"".join(map(numbers.__getitem__, keys))
 
-    def __missing__(self, layout):
-        key, inner = layout
-        # Of equal keys of other types, such as 1 and True, each has a name of its own.
-        if set(map(type, (key, *inner))) != {str}:
-            raise Nested
-        names = [f"{key}:{name}" for name in inner]
-        found = b"".join(map(self.numbers.__getitem__, names)), names
-        if len(self) < MOST_LAYOUTS:
-            self[layout] = found
-        return found
+
+def _inner_keys(numbers, layout):
+    """Of (key, keys of the dictionary that is its value) the numbers of ``key:inner``, and the names."""
+    key, inner = layout
+    # Of equal keys of other types, such as 1 and True, each has a name of its own.
+    if set(map(type, (key, *inner))) != {str}:
+        raise Nested
+    names = [f"{key}:{name}" for name in inner]
+    return _numbers_of_keys(numbers, names), names
 
 
 def _array(parts):
@@ -76,15 +75,11 @@ def _array(parts):
 
 
 def _items_at(tokens, sizes, places):
-    """The (key, value) at ascending places among all pairs of dictionaries."""
+    """The (key, value) at places among all pairs of dictionaries."""
     start = offsets_of(sizes)
     owner = np.searchsorted(start, places, side="right") - 1
-    some = np.unique(owner)
-    before = start[some] - offsets_of(sizes[some])[:-1]  # pairs of dictionaries left out
-    within = (places - np.repeat(before, np.unique(owner, return_counts=True)[1])).tolist()
-    some = list(map(tokens.__getitem__, some.tolist()))
-    keys, values = list(chain.from_iterable(some)), list(chain.from_iterable(map(dict.values, some)))
-    return list(zip(map(keys.__getitem__, within), map(values.__getitem__, within)))
+    pairs = {k: list(tokens[k].items()) for k in set(owner.tolist())}
+    return [pairs[k][n] for k, n in zip(owner.tolist(), (places - start[owner]).tolist())]
 
 
 class Pairs:
@@ -94,37 +89,43 @@ class Pairs:
     ----------
     keys, values : dict
         Their numbers, in order of first occurrence.
+    feature, number : ndarray
+        By pair the id of its feature, -1 for none, and its value; what is behind the last pair serves -1.
+    plain : bool
+        Whether all these values are 1.
     """
 
     def __init__(self):
         self.keys, self.values = _Numbers(), _Numbers()
-        self._left, self._right = [], []  # numbers of key and value by pair
+        self.feature, self.number, self.plain = np.full(1, -1, np.int32), np.ones(1), True
         self._entries = np.zeros(1, np.int64)
         self._table, _ = table_of([])
-        self._layouts, self._inner_layouts = _Layouts(self.keys), _InnerLayouts(self.keys)
+        self._layouts = _Layouts(partial(_numbers_of_keys, self.keys))
+        self._inner_layouts = _Layouts(partial(_inner_keys, self.keys))
 
     def __len__(self):
-        return len(self._left)
+        return int(self._entries[0])
 
     def __getstate__(self):
         # The table and the layouts follow from the rest.
-        return list(self.keys), list(self.values), self._left, self._right
+        n = len(self)
+        return list(self.keys), list(self.values), pairs_of(self._table, 0), self.feature[:n], self.number[:n]
 
     def __setstate__(self, state):
         self.__init__()
-        keys, values, left, right = state
+        keys, values, pairs, feature, number = state
         for numbers, items in ((self.keys, keys), (self.values, values)):
             for item in items:
                 numbers.add(item)
-        self._intern(np.array(left, np.int32), np.array(right, np.int32))
+        self.add(*pairs.T, feature, number)
 
     def copy(self):
         """Pairs that can grow while these stay as they are."""
         twin = Pairs()
         twin.keys.update(self.keys)
         twin.values.update(self.values)
-        twin._left, twin._right = list(self._left), list(self._right)
-        twin._entries, twin._table = self._entries.copy(), self._table.copy()
+        twin.plain, twin._entries, twin._table = self.plain, self._entries.copy(), self._table.copy()
+        twin.feature, twin.number = self.feature.copy(), self.number.copy()
         return twin
 
     def numbers_of(self, tokens):
@@ -191,10 +192,6 @@ class Pairs:
         find_pairs(self._table, 0, left, right, 0, _EVERYWHERE, np.array([0, left.shape[0]]), out)
         return out
 
-    def number_of(self, value):
-        """The number of a value, negative if it has none."""
-        return int.from_bytes(self.values[value], sys.byteorder, signed=True)
-
     def number_key(self, key):
         """The number of a key, a new one if it has none."""
         if key not in self.keys:
@@ -202,54 +199,44 @@ class Pairs:
             self._inner_layouts.clear()
         return self.keys.add(key)
 
-    def number_value(self, value):
-        """The number of a value, a new one if it has none."""
-        return self.values.add(value)
+    def add(self, left, right, feature, number):
+        """Add pairs of numbers, which are new and distinct, with their features and values, in this order."""
+        n, end = len(self), len(self) + len(left)
+        self.feature, self.number = _roomy(self.feature, end, -1), _roomy(self.number, end, 1.0)
+        self.feature[n:end], self.number[n:end] = feature, number
+        self.plain = self.plain and bool((self.number[n:end] == 1.0).all())
+        left, right = np.array(left, np.int32), np.array(right, np.int32)
+        self._table = intern_pairs(
+            self._table, self._entries, 0, left, right, 0, _EVERYWHERE, np.array([0, end - n]),
+            np.empty(end - n, np.int32), np.array([n]),
+        )  # fmt: skip
 
-    def add(self, left, right):
-        """Add pairs of numbers, which are new and distinct, in this order."""
-        self._intern(np.array(left, np.int32), np.array(right, np.int32))
-
-    def fill(self, keys, values):
-        """Add pairs to none; the places of those that were added: of equal ones the last.
+    def remember(self, known):
+        """Add pairs, (key, value, feature, value of the feature), but for those that are equal to another.
 
         Distinct integers may be equal where a file holds them as floats.
         """
-        numbers = {(self.keys.add(k), self.values.add(v)): j for j, (k, v) in enumerate(zip(keys, values))}
-        self.add(*(zip(*numbers) if numbers else ((), ())))
-        return list(numbers.values())
-
-    def _intern(self, left, right):
-        if left.shape[0]:
-            out, n = np.empty(left.shape[0], np.int32), np.array([len(self)])
-            ends = np.array([0, left.shape[0]])
-            self._table = intern_pairs(
-                self._table, self._entries, 0, left, right, 0, _EVERYWHERE, ends, out, n
-            )
-            self._left += left.tolist()
-            self._right += right.tolist()
+        done, new = set(map(tuple, pairs_of(self._table, 0).tolist())), {}
+        for key, value, *found in known:
+            pair = self.number_key(key), self.values.add(value)
+            if pair not in done:
+                new.setdefault(pair, found)
+        if new:
+            self.add(*zip(*new), *zip(*new.values()))
 
     def ambiguous(self):
         """Whether a name ``a:b:c`` may be that of two pairs: ``a:b`` is a key, and so is ``a``."""
-        return any(key[:at] in self.keys for key in self.keys for at in _colons(key))
+        return any(key[:at] in self.keys for key in self.keys for at, c in enumerate(key) if c == ":")
 
     def text(self):
         """By number of a value whether it is a str; the last two entries serve those that have none."""
         return np.array([*(isinstance(value, str) for value in self.values), False, True], np.bool_)
 
-    def keys_and_values(self):
-        """All (key, value), as a set."""
-        return set(self.items())
-
     def items(self):
-        """All (key, value), by id."""
+        """All (key, value, feature, value of the feature), by id."""
         keys, values = list(self.keys), list(self.values)
-        return [(keys[k], values[v]) for k, v in zip(self._left, self._right)]
-
-
-def _colons(text):
-    """The places of the colons."""
-    return [k for k, c in enumerate(text) if c == ":"]
+        pairs = zip(pairs_of(self._table, 0).tolist(), self.feature.tolist(), self.number.tolist())
+        return [(keys[k], values[v], *found) for (k, v), *found in pairs]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -304,50 +291,29 @@ def encode_nested(tokens, first, offsets, resolve):
                 features.append(feature)
                 values.append(number)
         except ValueError as error:
-            raise placed(first + k, offsets, error) from None
+            raise placed(first + k, offsets, str(error)) from None
         sizes.append(len(features) - before)
     return np.array(features, np.int32), np.array(values, np.float64), np.array(sizes, np.int64)
 
 
-def encode_lists(tokens, first, offsets, ids, feature):
-    """The same of lists of names; ``ids`` are those known, ``feature`` gives the id of another one."""
-    sizes = np.fromiter(map(len, tokens), np.int64, len(tokens))
-    names = list(chain.from_iterable(tokens))
-    try:
-        features = np.fromiter(map(ids.get, names, repeat(-1)), np.int32, len(names))
-    except TypeError:
-        features = np.full(len(names), -1, np.int32)
-    for k in np.flatnonzero(features < 0).tolist():
-        if not isinstance(names[k], str):
-            owner = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
-            error = ValueError(f"a feature must be a str, got {describe(names[k])}")
-            raise placed(first + owner, offsets, error)
-        features[k] = feature(str(names[k]))
-    return features, None, sizes
-
-
-def roomy(array, n):
-    """``array`` with at least ``n`` entries; what is behind the old ones is undefined."""
-    if n <= array.shape[0]:
+def _roomy(array, n, rest):
+    """``array`` with more than ``n`` entries; those behind the old ones are ``rest``."""
+    if n < array.shape[0]:
         return array
-    out = np.empty(max(n, 2 * array.shape[0]), array.dtype)
+    out = np.full(max(n + 1, 2 * array.shape[0]), rest, array.dtype)
     out[: array.shape[0]] = array
     return out
 
 
 def concatenated(parts):
     """The features, values (empty if all are 1) and sizes of all chunks."""
-    if not parts:
-        return np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.int64)
-    if len(parts) == 1:
-        features, values, sizes = parts[0]
-        return features, np.zeros(0) if values is None or (values == 1.0).all() else values, sizes
-    features, values, sizes = zip(*parts)
+    nothing = np.zeros(0, np.int32), None, np.zeros(0, np.int64)
+    features, values, sizes = zip(*(parts or [nothing]))
     if all(some is None or (some == 1.0).all() for some in values):
         values = [np.zeros(0)]
     else:
         values = [np.ones(f.shape[0]) if v is None else v for f, v in zip(features, values)]
-    return np.concatenate(features), np.concatenate(values), np.concatenate(sizes)
+    return [each[0] if len(each) == 1 else np.concatenate(each) for each in (features, values, sizes)]
 
 
 def expand(token):
@@ -368,10 +334,9 @@ def expand(token):
             yield key, value
 
 
-def placed(k, offsets, error):
-    """``error`` with the place of the k-th token in front."""
-    i, t = place(offsets, k)
-    return PlaceError(i, t, f"{error}", "X")
+def placed(k, offsets, text):
+    """The error that says something of the k-th token."""
+    return PlaceError(*place(offsets, k), text, "X")
 
 
 def spellings(ids):

@@ -4,18 +4,16 @@ Features of labels become a bag, in the order of the patterns, as the tools add 
 transitions that reads tokens is a group of its own, whose combination stands at the token that it speaks of.
 """
 
-import copy
-
 import numpy as np
 
 from ..data.corpus import STRINGS, called_by_kind
 from ..data.inputs import describe
 from ..data.reads import Reads
-from .base import Encoder
-from .encoded import NOTHING, Bag, Grid, RowMap, without_templates
-from .feature_index import FeatureIndex
-from .patterns import PatternWriter
-from .tokens import refuse, split_columns
+from ..saving.fields import Field, Table, built, knowing, value, via
+from .base import INDEX, MIN_COUNT, Encoder, FeatureIndex, has_cutoff
+from .encoded import NOTHING, Bag, Grid, without_templates
+from .patterns import Patterns, PatternWriter
+from .tokens import TITLES, TOKENS, check_strings, split_columns, take_titles
 
 
 class PatternEncoder(Encoder):
@@ -28,14 +26,13 @@ class PatternEncoder(Encoder):
         Features seen fewer times in training are left out.
     """
 
-    TOKENS = (str, tuple)
     reads = Reads(called_by_kind(STRINGS))
     named = "patterns"
 
     @classmethod
     def for_tokens(cls, features, min_count, flat):
         """The encoder that a ``features`` parameter means for a corpus."""
-        if not isinstance(flat[0], cls.TOKENS):
+        if not isinstance(flat[0], (str, tuple)):
             raise ValueError(
                 f"features={describe(features)} are for tokens that are str or tuples of str, got "
                 f"{describe(flat[0])}"
@@ -72,9 +69,7 @@ class PatternEncoder(Encoder):
         """
         columns, token = split_columns(corpus, self.n_columns, self.first_type), corpus.offsets
         n = int(token[-1])
-        for c, column in enumerate(columns):
-            if set(map(type, column)) - {str} and not all(isinstance(s, str) for s in column):
-                refuse(column, token, c, len(columns))
+        check_strings(columns, token)
         writer = PatternWriter(self.templates, columns, token.tolist())
         of_labels, of_transitions = self.templates.of_labels, self.templates.of_transitions
         nodes = np.empty((n, len(of_labels)), np.int32)
@@ -115,21 +110,24 @@ class PatternEncoder(Encoder):
         """(n_node_rows,) the pattern of each feature, as a number."""
         return self.nodes.key_of_row()
 
-    def keep_rows(self, nodes, edges):
-        """See :class:`.base.Encoder`."""
-        twin = copy.copy(self)
-        twin.nodes, node_rows = self.nodes.keep_rows(nodes, self.min_count)
-        twin.edges, edge_rows = self.edges.keep_rows(edges, self.min_count)
-        return twin, node_rows, edge_rows
 
-    def merged(self, encoders, counts, min_count):
-        """See :func:`.base.merge_encoders`; this is the first of ``encoders``."""
-        out = type(self)(self.templates, min_count)
-        out.first_type = self.first_type
-        maps = []
-        for side in ("nodes", "edges"):
-            parts, mine = ([getattr(x, side, None) for x in each] for each in (encoders, counts or ()))
-            rows, _, found = FeatureIndex.merged(parts, mine, min_count)
-            setattr(out, side, rows)
-            maps.append(found)
-        return out, [RowMap(*rows) for rows in zip(*maps)]
+# --------------------------------------------------------------------------------------------------
+# In files
+# --------------------------------------------------------------------------------------------------
+def _are_patterns(found):
+    if not isinstance(found, Patterns):
+        raise ValueError("patterns expected")
+    return found
+
+
+PATTERN_ENCODER = Table(
+    "Encoder `patterns`",
+    Field("tokens", TOKENS, of="first_type"),
+    Field("patterns", via(value, lambda patterns: patterns, _are_patterns), of="templates"),
+    MIN_COUNT,
+    Field("nodes", knowing(INDEX, lambda _: {"first_row": 0})),
+    Field("edges", knowing(INDEX, lambda _: {"first_row": 1})),
+    TITLES,
+    make=built(PatternEncoder, "patterns min_count", take_titles),
+    cut=has_cutoff,
+)

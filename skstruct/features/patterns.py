@@ -13,12 +13,14 @@ scale CRFs. ACL.
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterable
 from itertools import repeat
+from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
 from ..data.inputs import describe
+from ..saving.fields import Field, Table, built, string, value, via
+from ..saving.values import savable_value
 from .byte_matching import ByteExpression
 
 CRFPP, WAPITI = "crf++", "wapiti"
@@ -40,7 +42,7 @@ _WAPITI_MACRO = re.compile(
     r'(?:,"(?P<expression>(?:[^"\\]|\\.)*)")?\]',
     re.DOTALL,
 )
-_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 class Macro(NamedTuple):
@@ -150,16 +152,12 @@ def parse_pattern(line, syntax):
         letters = "U or B" if syntax == CRFPP else "u, b or *"
         raise ValueError(f"a pattern of {syntax} starts with {letters}, got {line!r:.80}")
     macro = _CRFPP_MACRO if syntax == CRFPP else _WAPITI_MACRO
-    literals, macros, end = [], [], 0
     text = first + line[1:]
-    for found in macro.finditer(text):
-        literals.append(text[end : found.start()])
-        macros.append(_macro(found.groupdict(), text, syntax))
-        end = found.end()
-    literals.append(text[end:])
+    literals = tuple(macro.split(text)[:: macro.groups + 1])
+    macros = tuple(_macro(found.groupdict(), text, syntax) for found in macro.finditer(text))
     if any("%" in literal for literal in literals):
         raise ValueError(f"malformed macro in the pattern {line!r:.80}")
-    return Pattern(text, first in "Uu*", first in "Bb*", tuple(literals), tuple(macros))
+    return Pattern(text, first in "Uu*", first in "Bb*", literals, macros)
 
 
 def _integer(text):
@@ -268,14 +266,11 @@ class PatternWriter:
                 inside = 0 <= p < T
                 value = tokens[begin + p] if inside else boundary(self.syntax, p if p < 0 else p - T + 1)
                 out += [value] * T
-            elif position <= 0:
-                n = min(-position, T)
-                out += [boundary(self.syntax, t + position) for t in range(n)]
-                out += tokens[begin : end - n]
-            else:
-                n = min(position, T)
-                out += tokens[begin + n : end]
-                out += [boundary(self.syntax, t + position - T + 1) for t in range(T - n, T)]
+                continue
+            back, ahead = min(max(-position, 0), T), min(max(position, 0), T)  # tokens whose place is outside
+            out += [boundary(self.syntax, t + position) for t in range(back)]
+            out += tokens[begin + ahead : end - back]
+            out += [boundary(self.syntax, t + position - T + 1) for t in range(T - ahead, T)]
         self._moved[key] = out
         return out
 
@@ -295,3 +290,22 @@ def _matched(expression, value, kind):
 def _rejoined(written):
     """A string with bytes of cut characters that stand together made whole, up to a NUL."""
     return _bytes(written.partition("\0")[0]).decode("utf-8", "surrogateescape")
+
+
+# --------------------------------------------------------------------------------------------------
+# In files
+# --------------------------------------------------------------------------------------------------
+def _lines(found):
+    if not (isinstance(found, list) and all(type(line) is str for line in found)):
+        raise ValueError("a list of strings expected")
+    return found
+
+
+PATTERNS = Table(
+    "`$patterns`",
+    Field("lines", via(value, list, _lines), stem=""),
+    Field("syntax", string),
+    make=built(Patterns, "lines syntax"),
+)
+
+savable_value("$patterns", Patterns, PATTERNS)

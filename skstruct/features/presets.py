@@ -35,60 +35,16 @@ def affixes(column, longest):
     ]
 
 
+VARIETIES = [f"Uav{n}:%av{n}[0,0]" for n in (2, 3, 4)]
+TAGS = [*window(1, -2, 2), *ngrams(1, 2, -2, 1), *ngrams(1, 3, -2, 0)]
+
 CHAR = [*window(0, -1, 1), *ngrams(0, 2, -2, 1), "B"]
 
-CHAR_AV = [
-    *window(0, -1, 2),
-    *ngrams(0, 2, -2, 1),
-    "Utype:%type[0,0]",
-    *(f"Uav{n}:%av{n}[0,0]" for n in (2, 3, 4)),
-    "B",
-]
-
-CHUNK = [
-    *window(0, -2, 2),
-    *ngrams(0, 2, -1, 0),
-    *window(1, -2, 2),
-    *ngrams(1, 2, -2, 1),
-    *ngrams(1, 3, -2, 0),
-    "B",
-]
+CHUNK = [*window(0, -2, 2), *ngrams(0, 2, -1, 0), *TAGS, "B"]
 
 WORD = [*window(0, -2, 2), *ngrams(0, 2, -1, 0), *affixes(0, 4), "Ushape:%shape[0,0]", "B"]
 
-WORD_TAG = [*WORD[:-1], *window(1, -2, 2), *ngrams(1, 2, -2, 1), *ngrams(1, 3, -2, 0), "B"]
-
-COLLINS = [
-    *window(0, -2, 2),
-    *affixes(0, 4),
-    *(f"U{kind}:%{kind}[0,0]" for kind in ("digit", "upper", "hyphen")),
-    "B",
-]
-
-CHAR_BEST = [
-    *CHAR[:-1],
-    "Uskip:%x[-1,0]/%x[1,0]",
-    "Utypes:%type[-1,0]/%type[0,0]/%type[1,0]",
-    *(f"Uav{n}:%av{n}[0,0]" for n in (2, 3, 4)),
-    "B",
-]
-
-CHUNK_BEST = [
-    *CHUNK[:-1],
-    "Uwp:%x[0,0]/%x[0,1]",
-    "Uwp+1:%x[0,0]/%x[1,1]",
-    "Upw-1:%x[-1,1]/%x[0,0]",
-    "Uwp-1:%x[-1,0]/%x[0,1]",
-    "Upw+1:%x[0,1]/%x[1,0]",
-    *ngrams(1, 4, -2, -1),
-    "Ulower:%lower[0,0]",
-    *affixes(0, 3),
-    "Ushape:%shape[0,0]",
-    "B",
-    "Bp:%x[0,1]",
-    "Bpp:%x[-1,1]/%x[0,1]",
-    "Bw:%x[0,0]",
-]
+WORD_TAG = [*WORD[:-1], *TAGS, "B"]
 
 WORD_BEST = [
     *WORD[:-2],
@@ -103,29 +59,53 @@ WORD_BEST = [
     "B",
 ]
 
-TEXT = [
-    *WORD_BEST[:-1],
-    "Ugap:%x[0,1]",
-    "Ugap+1:%x[1,1]",
-    "Ugaps:%x[-1,1]/%x[0,1]/%x[1,1]",
-    "Uwgap:%x[0,0]/%x[0,1]",
-    "Uwgap+1:%x[0,0]/%x[1,1]",
-    "Ushapes-1:%shape[-1,0]/%x[0,1]/%shape[0,0]",
-    "Ushapes+1:%shape[0,0]/%x[1,1]/%shape[1,0]",
-    "B",
-]
-
 PRESETS = {
     "char": CHAR,
-    "char-av": CHAR_AV,
+    "char-av": [*window(0, -1, 2), *ngrams(0, 2, -2, 1), "Utype:%type[0,0]", *VARIETIES, "B"],
     "chunk": CHUNK,
     "word": WORD,
     "word-tag": WORD_TAG,
-    "collins": COLLINS,
-    "char-best": CHAR_BEST,
-    "chunk-best": CHUNK_BEST,
+    "collins": [
+        *window(0, -2, 2),
+        *affixes(0, 4),
+        *(f"U{kind}:%{kind}[0,0]" for kind in ("digit", "upper", "hyphen")),
+        "B",
+    ],
+    "char-best": [
+        *CHAR[:-1],
+        "Uskip:%x[-1,0]/%x[1,0]",
+        "Utypes:%type[-1,0]/%type[0,0]/%type[1,0]",
+        *VARIETIES,
+        "B",
+    ],
+    "chunk-best": [
+        *CHUNK[:-1],
+        "Uwp:%x[0,0]/%x[0,1]",
+        "Uwp+1:%x[0,0]/%x[1,1]",
+        "Upw-1:%x[-1,1]/%x[0,0]",
+        "Uwp-1:%x[-1,0]/%x[0,1]",
+        "Upw+1:%x[0,1]/%x[1,0]",
+        *ngrams(1, 4, -2, -1),
+        "Ulower:%lower[0,0]",
+        *affixes(0, 3),
+        "Ushape:%shape[0,0]",
+        "B",
+        "Bp:%x[0,1]",
+        "Bpp:%x[-1,1]/%x[0,1]",
+        "Bw:%x[0,0]",
+    ],
     "word-best": WORD_BEST,
-    "text": TEXT,
+    "text": [
+        *WORD_BEST[:-1],
+        "Ugap:%x[0,1]",
+        "Ugap+1:%x[1,1]",
+        "Ugaps:%x[-1,1]/%x[0,1]/%x[1,1]",
+        "Uwgap:%x[0,0]/%x[0,1]",
+        "Uwgap+1:%x[0,0]/%x[1,1]",
+        "Ushapes-1:%shape[-1,0]/%x[0,1]/%shape[0,0]",
+        "Ushapes+1:%shape[0,0]/%x[1,1]/%shape[1,0]",
+        "B",
+    ],
 }
 
 

@@ -13,10 +13,13 @@ from scipy import sparse
 
 from ..data.corpus import DENSE, called_by_kind
 from ..data.places import describe
-from ..data.reads import Reads
-from .base import Encoder
-from .encoded import NOTHING, Bag, Dense, RowMap, no_bag, row_norms, without_templates
-from .feature_index import RowIndex
+from ..data.reads import FeatureNames, Reads
+from ..saving import fields
+from ..saving.checks import require
+from ..saving.fields import Field, Table
+from ..saving.values import savable_value
+from .base import MIN_COUNT, MOST_ROWS, ROWS, Encoder, RowIndex, has_cutoff
+from .encoded import NO_BAG, NOTHING, Bag, Dense, RowMap, row_norms, without_templates
 from .numeric import NumericFeatures, as_features, exact_sum, warn_unless_centred
 
 SOME_ROWS = 4096
@@ -120,7 +123,7 @@ class RowsEncoder(Encoder):
         Encoded
             With ``dense`` if the rows are, and were in training; else with ``bag``.
         """
-        token, matrix, bag, dense = corpus.offsets, corpus.matrix, no_bag(), ()
+        token, matrix, bag, dense = corpus.offsets, corpus.matrix, NO_BAG, ()
         if token[-1]:
             if grow and corpus.info is not None and self.features.window == (0, 0):
                 self._template = corpus.info.template
@@ -170,21 +173,17 @@ class RowsEncoder(Encoder):
             self.sums = sums, exact_sum(norms)
 
     def _bag(self, rows, token, grow):
-        """The rows of a corpus as features by token."""
+        """The rows of a corpus as features by token; in training those that are new get rows of weights."""
         how = self.features
         start, number, value = as_features(rows, token, how.window, self.scale, how.bias)
         if grow and self.sparse:
-            self._grow(number)
+            use = np.arange(number.shape[0])
+            first = np.zeros(self.size, np.int64)  # as `_place`: zeros take memory only where features are
+            first[number[::-1]] = use[::-1]  # of several the last one written: the first use
+            met = number[first[number] == use]
+            new = met[self._by_feature(np.int32(0))[met] == 0]
+            self._number(np.append(self.order, new.astype(np.int32)), number)
         return Bag(start, self._place[number] - np.int32(1), np.zeros(0) if (value == 1.0).all() else value)
-
-    def _grow(self, column):
-        """Count columns, and give rows to those that are new and frequent enough."""
-        use = np.arange(column.shape[0])
-        first = np.zeros(self.size, np.int64)  # as `_place`: zeros take memory only where features are
-        first[column[::-1]] = use[::-1]  # of several the last one written: the first use
-        met = column[first[column] == use]
-        new = met[self._by_feature(np.int32(0))[met] == 0]
-        self._number(np.append(self.order, new.astype(np.int32)), column)
 
     def _number(self, order, column=NOTHING):
         """Give rows to the features of ``order`` that have none and deserve them; those of a corpus count."""
@@ -237,11 +236,11 @@ class RowsEncoder(Encoder):
 
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`; dense rows keep all columns."""
-        twin, rows = self.copy(), np.arange(self.n_node_rows)
-        if self.sparse:
-            twin.nodes, stays, rows = self.nodes.kept(nodes, self.min_count)
-            twin.place(self.order[stays])
-        return twin, rows, np.zeros(1, np.int64)
+        if not self.sparse:
+            return self.copy(), np.arange(self.n_node_rows), np.zeros(1, np.int64)
+        twin, *rows = super().keep_rows(nodes, edges)
+        twin.place(self.order[self.nodes.stays(nodes)])
+        return twin, *rows
 
     # -- shards ------------------------------------------------------------------------------------
     def merged(self, encoders, counts, min_count):
@@ -293,3 +292,72 @@ def _times_read(token, low, high):
     before = np.arange(int(token[-1])) - np.repeat(token[:-1], length)
     behind = np.repeat(length, length) - 1 - before
     return np.minimum(high, before) + np.minimum(-low, behind) + 1
+
+
+# --------------------------------------------------------------------------------------------------
+# In files
+# --------------------------------------------------------------------------------------------------
+MOST_COLUMNS = 2**31 - 1
+"""Of rows of numbers."""
+
+NUMERIC = Table(
+    "`$numeric`",
+    Field("bias", fields.flag),
+    Field("scale", fields.value),
+    Field("window", fields.each(fields.integer(-MOST_ROWS, MOST_ROWS))),
+    make=fields.built(NumericFeatures, "bias scale window"),
+)
+
+numeric = savable_value("$numeric", NumericFeatures, NUMERIC)
+
+
+def _fraction(parts):
+    ok = all(part.isascii() and part.isdigit() and len(part) < 4000 for part in parts) and int(parts[1]) > 0
+    if not ok:
+        raise ValueError("a fraction in digits expected")
+    return Fraction(*map(int, parts))
+
+
+fraction = fields.pair(fields.string, fields.string)
+fraction = fields.via(fraction, lambda found: (found.numerator, found.denominator), _fraction)
+
+
+def _check_numbers(encoder, f):
+    n, row, size = len(f["column"]), f["nodes"].row_of[:-1], f["size"]
+    require(size <= MOST_COLUMNS, f"{f.where}: the window has too many columns")
+    ok = encoder.names is None or len(encoder.names.all()) == encoder.width
+    require(ok, f"{f.where}.names must be {encoder.width}")
+    require(np.unique(f["column"]).shape[0] == n, f"{f.where}.column holds a column twice")
+    require(encoder.sparse or n == size, f"{f.where}.column must hold all columns")
+    ok = np.array_equal(np.sort(row[row >= 0]), np.arange(f["nodes"].n_rows))
+    require(ok, f"{f.where}.row must hold each row once")
+    require(encoder.sparse or np.array_equal(row, f["column"]), f"{f.where}.row must be those of the columns")
+    encoder.place(f["column"])
+
+
+def _size(f):
+    """Features that there may be."""
+    low, high = f["features"].window
+    return f["width"] * (high - low + 1) + f["features"].bias
+
+
+NUMBERS = Table(
+    "Encoder `rows`",
+    Field("features", numeric),
+    MIN_COUNT,
+    Field("bigram", fields.flag, of="has_bigram"),
+    Field("scaled", fields.flag),
+    Field("width", fields.integer(0, MOST_COLUMNS)),
+    Field("names", fields.optional(fields.via(fields.strings, FeatureNames.all, FeatureNames))),
+    Field("sparse", fields.flag),
+    Field("scale", fields.number(np.finfo(float).smallest_subnormal)),
+    Field("squares", fraction),
+    Field("n_tokens", fields.integer(1)),
+    Field("column", fields.array("int32", None, low=0, high="size"), of="order"),
+    Field("nodes", fields.inline(ROWS), of="nodes"),
+    make=fields.built(RowsEncoder, "features min_count bigram scaled", _check_numbers),
+    cut=has_cutoff,
+    first_row=lambda _: 0,
+    n=lambda f: len(f["column"]),
+    size=_size,
+)

@@ -13,13 +13,24 @@ from ..core.hashing import empty_table
 from ..core.interning import find_pairs, intern_pairs, pairs_of, table_of
 from ..data.corpus import STRINGS, called_by_kind
 from ..data.reads import Reads
-from .base import Encoder
-from .contexts import Contexts, context_values, is_context
-from .encoded import ALL_ALIVE, Encoded, no_bag
-from .names import row_names
-from .template_rows import TemplateSide, merge_templates
-from .templates import resolve_templates
-from .tokens import Alphabet, column_function, refuse, split_columns
+from ..saving.checks import require
+from ..saving.fields import Field, Table, array, each, integer, knowing, string
+from .base import MIN_COUNT, Encoder, has_cutoff
+from .contexts import CONTEXTS, Contexts, context_values, is_context
+from .encoded import ALL_ALIVE, NO_BAG, Encoded
+from .template_rows import SIDE, TemplateSide, merge_templates, row_names, stored
+from .templates import resolve_templates, templates_kind
+from .tokens import (
+    TITLES,
+    TOKENS,
+    Alphabet,
+    alphabet,
+    check_strings,
+    column_function,
+    refuse,
+    split_columns,
+    take_titles,
+)
 
 
 class TemplateEncoder(Encoder):
@@ -75,65 +86,44 @@ class TemplateEncoder(Encoder):
     def _columns(self, corpus):
         return split_columns(corpus, self.plan.n_columns, self.token_type)
 
-    def _intern(self, columns, offsets):
-        """Ids of each column; the alphabets grow, all or none."""
-        ids, grown = [], []
+    def _string_ids(self, columns, offsets, grow):
+        """Ids of each column, and its unknown strings; all alphabets learn these, or none."""
+        found = []
         for c, column in enumerate(columns):
+            known = self.alphabets[c]
             try:
-                found, alphabet = self.alphabets[c].interned(column)
+                found.append(known.interned(column) if grow else known.numbered(column))
             except TypeError:
                 refuse(column, offsets, c, len(columns))
-            ids.append(found)
-            grown.append(alphabet)
-        self.alphabets = grown
-        return ids
+        ids, others = map(list, zip(*found))
+        if grow:
+            self.alphabets, others = others, [[] for _ in columns]
+        return ids, others
 
-    def _lookup(self, columns, offsets):
-        """Ids of each column, the unknown strings numbered after the known; and those strings."""
-        ids, unknown = [], []
-        for c, column in enumerate(columns):
-            alphabet = self.alphabets[c]
-            try:
-                found = alphabet.lookup(column)
-            except TypeError:
-                refuse(column, offsets, c, len(columns))
-            extra = {}
-            for k in np.flatnonzero(found < 0).tolist():
-                token = column[k]
-                if not isinstance(token, str):
-                    refuse(column, offsets, c, len(columns))
-                found[k] = len(alphabet) + extra.setdefault(token, len(extra))
-            ids.append(found)
-            unknown.append(list(extra))
-        return ids, unknown
+    def _value_ids(self, channel, ids, unknown, in_context, grow):
+        """Value ids of a channel by token, -1 unknown; no boundaries yet. None if it is constant."""
+        name, c = channel
+        if name == "const":
+            return None
+        if channel in in_context:
+            return in_context[channel]
+        if name == "x":
+            n = len(self.alphabets[c])
+            return np.where(ids[c] < n, ids[c], np.int32(-1)) if unknown[c] else ids[c]
+        if grow:
+            self.derive(channel)
+        values, of_string = self.derived[channel]
+        if unknown[c]:
+            fresh = values.lookup(list(map(column_function(name), unknown[c])))
+            of_string = np.concatenate([of_string, fresh])
+        return of_string[ids[c]]
 
-    def _channel_ids(self, ids, unknown, in_context, grow):
-        """Value ids per channel and token: -1 unknown; only real tokens, no boundaries yet."""
-        out = []
-        for channel in self.plan.channels:
-            name, c = channel
-            if name == "const":
-                out.append(None)
-                continue
-            if channel in in_context:
-                out.append(in_context[channel])
-                continue
-            if name == "x":
-                n = len(self.alphabets[c])
-                out.append(np.where(ids[c] < n, ids[c], np.int32(-1)) if unknown[c] else ids[c])
-                continue
-            function = column_function(name)
-            values, of_string = self.derived[channel]
-            if grow:
-                strings = self.alphabets[c].strings()[of_string.shape[0] :]
-                fresh, values = values.interned([function(s) for s in strings])
-                of_string = np.concatenate([of_string, fresh])
-                self.derived[channel] = (values, of_string)
-            elif unknown[c]:
-                fresh = values.lookup([function(s) for s in unknown[c]])
-                of_string = np.concatenate([of_string, fresh])
-            out.append(of_string[ids[c]])
-        return out
+    def derive(self, channel):
+        """Let the values of a function of one token follow the alphabet."""
+        (name, c), (values, of_string) = channel, self.derived[channel]
+        strings = self.alphabets[c].strings()[of_string.shape[0] :]
+        fresh, values = values.interned(list(map(column_function(name), strings)))
+        self.derived[channel] = values, np.concatenate([of_string, fresh])
 
     # -- ids to nodes to rows ----------------------------------------------------------------------
     def _on_anchors(self, channel, anchor, slots):
@@ -161,30 +151,24 @@ class TemplateEncoder(Encoder):
             shifts = side.spans[c]
             # Anchor p speaks of tokens p + shift: p >= -max(shift), p <= T - 1 - min(shift).
             span = np.array([max(0, left - max(shifts)), max(0, right + min(shifts))])
-            right_channel = channels[compound.channel]
+            nodes = channels[compound.channel]
             if compound.prefix < 0:
-                nodes = right_channel
                 if grow:
-                    side.n_nodes[c] = self._n_values(compound.channel)
+                    side.n_nodes[c] = self.n_values(compound.channel)
+                out.append(nodes)
+                continue
+            last, nodes = nodes, np.full(anchor[-1], -1, np.int32)
+            where = side.offset + c, out[compound.prefix], last, compound.distance, span, anchor, nodes
+            if grow:
+                n_nodes = np.array([side.n_nodes[c]])
+                self.table = intern_pairs(self.table, self.entries, *where, n_nodes)
+                side.n_nodes[c] = int(n_nodes[0])
             else:
-                nodes = np.full(anchor[-1], -1, np.int32)
-                prefix, number = out[compound.prefix], side.offset + c
-                if grow:
-                    n_nodes = np.array([side.n_nodes[c]])
-                    self.table = intern_pairs(
-                        self.table, self.entries, number, prefix, right_channel,
-                        compound.distance, span, anchor, nodes, n_nodes,
-                    )  # fmt: skip
-                    side.n_nodes[c] = int(n_nodes[0])
-                else:
-                    find_pairs(
-                        self.table, number, prefix, right_channel,
-                        compound.distance, span, anchor, nodes,
-                    )  # fmt: skip
+                find_pairs(self.table, *where)
             out.append(nodes)
         return out
 
-    def _n_values(self, k):
+    def n_values(self, k):
         """Number of ids of a channel, boundaries included."""
         channel = self.plan.channels[k]
         if channel[0] == "const":
@@ -214,9 +198,7 @@ class TemplateEncoder(Encoder):
                 "features='char-av' do, or templates such as 'U:%av2[0,0]'"
             )
         columns, token = (None, None) if corpus is None else (self._columns(corpus), corpus.offsets)
-        for c in self.contexts.longest if columns is not None else ():
-            if set(map(type, columns[c])) - {str} and not all(isinstance(s, str) for s in columns[c]):
-                refuse(columns[c], token, c, len(columns))
+        check_strings(columns or (), token)
         twin = copy.copy(self)
         twin.contexts = self.contexts.copy()
         twin.contexts.adapt(columns, token)
@@ -237,33 +219,25 @@ class TemplateEncoder(Encoder):
         Encoded
         """
         columns, token = self._columns(corpus), corpus.offsets
-        if grow:
-            ids, unknown = self._intern(columns, token), [[] for _ in columns]
-            if token[-1]:
-                self.token_type = tuple if isinstance(corpus.like, tuple) else str
-                self.contexts.learn(columns, token)
-        else:
-            ids, unknown = self._lookup(columns, token)
-        values = self._channel_ids(ids, unknown, self.contexts.ids(columns, token), grow)
+        ids, unknown = self._string_ids(columns, token, grow)
+        if grow and token[-1]:
+            self.token_type = tuple if isinstance(corpus.like, tuple) else str
+            self.contexts.learn(columns, token)
+        in_context = self.contexts.ids(columns, token)
+        values = [self._value_ids(c, ids, unknown, in_context, grow) for c in self.plan.channels]
         n = token.shape[0] - 1
         padding = self.plan.left + self.plan.right
         anchor = token + padding * np.arange(n + 1)
         slots = np.arange(token[-1]) + np.repeat(self.plan.left + padding * np.arange(n), np.diff(token))
         channels = [self._on_anchors(v, anchor, slots) for v in values]
-        nodes, edges = [self._nodes_of(side, channels, anchor, grow) for side in (self.nodes, self.edges)]
-        if grow:
-            self.nodes.grow(nodes, self.plan.left, anchor, token, self.min_count)
-            self.edges.grow(edges, self.plan.left, anchor, token, self.min_count)
-        return Encoded(
-            anchor=anchor,
-            left=self.plan.left,
-            n_columns=self.plan.n_columns,
-            nodes=self.nodes.grid(nodes, anchor[-1]),
-            edges=self.edges.grid(edges, anchor[-1]),
-            bag=no_bag(),
-            node_alive=self.nodes.alive if self.min_count > 1 else ALL_ALIVE,
-            edge_alive=self.edges.alive if self.min_count > 1 else ALL_ALIVE,
-        )
+        grids, alive = [], []
+        for side in (self.nodes, self.edges):
+            nodes = self._nodes_of(side, channels, anchor, grow)
+            if grow:
+                side.grow(nodes, self.plan.left, anchor, token, self.min_count)
+            grids.append(side.grid(nodes, anchor[-1]))
+            alive.append(side.alive if self.min_count > 1 else ALL_ALIVE)
+        return Encoded(anchor, self.plan.left, self.plan.n_columns, *grids, NO_BAG, *alive)
 
     @property
     def n_features(self):
@@ -271,9 +245,7 @@ class TemplateEncoder(Encoder):
 
         Without a count cut-off this includes places next to the ends of sequences that never occurred.
         """
-        if self.min_count > 1:
-            return int(self.nodes.alive.sum())
-        return self.nodes.n_rows
+        return int(self.nodes.alive.sum()) if self.min_count > 1 else self.nodes.n_rows
 
     # -- what models and their readers ask ---------------------------------------------------------
     def keep_rows(self, nodes, edges):
@@ -310,3 +282,68 @@ class TemplateEncoder(Encoder):
         """See :func:`.base.merge_encoders`; this is the first of ``encoders``."""
         empty = type(self)(self.templates, min_count)
         return empty, merge_templates(empty, encoders, counts)
+
+
+# --------------------------------------------------------------------------------------------------
+# In files. The hash table is stored as its entries, so that no file holds one in which a search never ends
+# --------------------------------------------------------------------------------------------------
+def _new_encoder(f):
+    """The encoder without its combinations."""
+    columns = f["columns"]  # before the encoder is built: it makes an alphabet for every column
+    encoder = TemplateEncoder(f["templates"], f["min_count"])
+    encoder.token_type, encoder.alphabets = f["tokens"], columns
+    found = {(item["function"], item["column"]): (item["values"], item["of_string"]) for item in f["derived"]}
+    missing, unknown = encoder.derived.keys() - found, found.keys() - encoder.derived.keys()
+    require(not missing, f"{f.where}.derived lacks {missing}")
+    require(not unknown, f"{f.where}.derived: {unknown} is in no template")
+    encoder.derived.update(found)
+    return encoder
+
+
+def _encoder(f):
+    encoder, pairs = f["encoder"], [*f["nodes"], *f["edges"]]
+    require(f["contexts"] or not encoder.contexts.in_use, f"{f.where} lacks contexts")
+    encoder.table, is_distinct = table_of(pairs)
+    require(is_distinct, f"{f.where}: a combination occurs twice")
+    encoder.entries = np.array([sum(map(len, pairs))], np.int64)
+    take_titles(encoder, f)
+    return encoder
+
+
+def _derived(encoder):
+    return [
+        {"function": function, "column": column, "values": values, "of_string": of_string}
+        for (function, column), (values, of_string) in encoder.derived.items()
+    ]
+
+
+DERIVED = Table(
+    "`derived` of templates",
+    Field("function", string),
+    Field("column", integer(0, "columns")),
+    Field("values", alphabet),
+    Field("of_string", array("int32", "strings of the column", low=0, high="values")),
+    **{"strings of the column": lambda f: f["columns"][f["column"]]},
+)
+
+TEMPLATE_ENCODER = Table(
+    "Encoder `templates`",
+    Field("tokens", TOKENS, of="token_type"),
+    Field("templates", templates_kind),
+    MIN_COUNT,
+    Field("columns", each(alphabet, lambda f, k, item: k, "columns of the templates"), of="alphabets"),
+    Field(
+        "derived",
+        each(DERIVED, lambda f, k, item: f"{item['function']}.{item['column']}"),
+        of=_derived,
+        stem="",
+    ),
+    Field("nodes", knowing(SIDE, lambda f: {"side": f["encoder"].nodes}), of=lambda e: stored(e, e.nodes)),
+    Field("edges", knowing(SIDE, lambda f: {"side": f["encoder"].edges}), of=lambda e: stored(e, e.edges)),
+    Field("contexts", CONTEXTS, of=lambda e: e.contexts if e.contexts.in_use else None, default=None),
+    TITLES,
+    make=_encoder,
+    cut=has_cutoff,
+    encoder=_new_encoder,
+    **{"columns of the templates": lambda f: f["templates"].n_columns},
+)

@@ -2,35 +2,23 @@
 
 A feature counts its occurrences over all calls that grow the encoder, a node gets rows when one of its
 features reaches the count cut-off, and ``alive`` tells which.
+
+References
+----------
+T. Kudo, "CRF++: yet another CRF toolkit", 2005: templates and their expansions, which name rows here.
 """
 
 import copy
 
 import numpy as np
 
-from ..core.compile import kernel
 from ..core.interning import intern_pairs, pairs_of
-from .encoded import Grid, RowMap
-from .feature_index import with_new_rows
-from .tokens import column_function
-
-
-@kernel
-def _count(nodes, left, anchor, token, slots, shifts, first, count):
-    """Add the occurrences of each feature to ``count`` (n_nodes, n_slots).
-
-    ``slots`` and ``shifts`` say, use by use, which feature of a node speaks of token anchor + shift.
-    Tokens before ``first`` of a sequence have no such features.
-    """
-    for i in range(anchor.shape[0] - 1):
-        T = token[i + 1] - token[i]
-        for a in range(anchor[i], anchor[i + 1]):
-            if nodes[a] < 0:
-                continue
-            p = a - anchor[i] - left
-            for k in range(slots.shape[0]):
-                if first <= p + shifts[k] < T:
-                    count[nodes[a], slots[k]] += 1
+from ..data.inputs import lengths_of, offsets_of
+from ..saving.checks import require, within
+from ..saving.fields import Field, Table, array, each, exactly, integer, without_last
+from .base import MOST_ROWS, with_new_rows
+from .encoded import NOTHING, Grid, RowMap, count_grid
+from .tokens import Alphabet
 
 
 class TemplateSide:
@@ -39,11 +27,15 @@ class TemplateSide:
     def __init__(self, plan, compounds, groups, first_row, first_token, offset):
         self.compounds = compounds
         self.groups = groups
-        # The atoms of each compound as (function, distance, column of the data).
-        self.sources = [
-            [(plan.channels[k][0], distance, plan.channels[k][1]) for k, distance in c.atoms]
-            for c in compounds
+        # By group (distance, column of the data) of its atoms; a bias reads no input that could be masked.
+        atoms = [
+            [(distance, plan.channels[k][1]) for k, distance in c.atoms if plan.channels[k][0] != "const"]
+            for c in (compounds[group.compound] for group in groups)
         ]
+        distances, columns = np.array(sum(atoms, []), np.int32).reshape(-1, 2).T.copy()
+        lo, width = np.array([(g.lo, g.width) for g in groups], np.int32).reshape(-1, 2).T.copy()
+        starts = offsets_of(lengths_of(atoms)).astype(np.int32)
+        self.layout = lo, width, starts, distances, columns  # of a Grid, behind the rows
         self.offset = offset  # compound numbers in the hash table
         self.n_nodes = [0] * len(compounds)
         self.row_of = [np.full(1, -1, np.int32) for _ in compounds]  # a last -1 serves index -1
@@ -57,15 +49,10 @@ class TemplateSide:
             [(g.slot + s, g.lo + s) for g in groups if g.compound == c for s in range(g.width)]
             for c in range(len(compounds))
         ]
-        self.spans = [self._span(c) for c in range(len(compounds))]
-
-    def _span(self, c):
-        """Shifts that a compound, or a longer one that starts with it, needs."""
-        shifts = {shift for _, shift in self.uses[c]}
-        for k, compound in enumerate(self.compounds):
-            if compound.prefix == c:
-                shifts |= set(self._span(k))
-        return tuple(shifts)
+        self.spans = [{shift for _, shift in uses} for uses in self.uses]
+        for compound, span in reversed(list(zip(compounds, self.spans))):
+            if compound.prefix >= 0:  # a longer one starts with it
+                self.spans[compound.prefix] |= span
 
     def copy(self):
         """A side that can grow while this one stays as it is."""
@@ -77,13 +64,10 @@ class TemplateSide:
     def assign_rows(self, c, min_count):
         """Give rows to the nodes of compound ``c`` that have none and deserve them."""
         width, enough = len(self.compounds[c].slots), self.counts[c] >= min_count
-        if not width:
-            self.row_of[c] = np.full(self.n_nodes[c] + 1, -1, np.int32)
-            return
-        deserving = enough.any(axis=1) if min_count > 1 else True
+        deserving = width > 0 and (min_count == 1 or enough.any(axis=1))
         row_of, self.n_rows = with_new_rows(self.row_of[c], self.n_nodes[c], self.n_rows, deserving, width)
         self.row_of[c] = row_of
-        if min_count > 1:
+        if min_count > 1 and width:
             alive = np.zeros(self.n_rows, np.uint8)
             alive[: self.alive.shape[0]] = self.alive
             has = row_of[:-1] >= 0
@@ -93,12 +77,14 @@ class TemplateSide:
     def grow(self, nodes, left, anchor, token, min_count):
         """Count the features of a corpus, whose nodes are given by compound, and give rows to new ones."""
         for c, compound in enumerate(self.compounds):
-            if min_count > 1 and compound.slots:
-                old = self.counts[c]
-                count = np.zeros((self.n_nodes[c], len(compound.slots)), np.int32)
-                count[: old.shape[0]] = old
-                slots, shifts = np.array(self.uses[c], np.int64).reshape(-1, 2).T.copy()
-                _count(nodes[c], left, anchor, token, slots, shifts, self.first_token, count)
+            n_slots = len(compound.slots)
+            if min_count > 1 and n_slots:
+                count = np.zeros((self.n_nodes[c], n_slots), np.int32)
+                count[: self.counts[c].shape[0]] = self.counts[c]
+                mine = [group for group in self.groups if group.compound == c]
+                rows = np.stack([nodes[c] * np.int32(n_slots) + np.int32(group.slot) for group in mine])
+                lo, width = (np.array([getattr(g, name) for g in mine], np.int32) for name in ("lo", "width"))
+                count_grid(rows, lo, width, left, anchor, token, self.first_token, count.ravel())
                 self.counts[c] = count
             self.assign_rows(c, min_count)
 
@@ -139,8 +125,7 @@ class TemplateSide:
             had, rows = has_rows[c][kept[c]], self.row_of[c][:-1][has_rows[c]]
             old_rows.append((rows[:, None] + np.arange(width)).ravel())
             self.n_nodes[c] = had.shape[0]
-            none = np.full(1, -1, np.int32)
-            self.row_of[c], self.n_rows = with_new_rows(none, had.shape[0], self.n_rows, had, width)
+            self.row_of[c], self.n_rows = with_new_rows(NOTHING, had.shape[0], self.n_rows, had, width)
             if min_count > 1 and width:  # beyond the cut-off nobody asks how often
                 self.counts[c] = np.minimum(self.counts[c][kept[c]], np.int32(min_count))
         rows = np.concatenate(old_rows)
@@ -155,15 +140,7 @@ class TemplateSide:
             if group.slot:
                 rows = np.where(rows < 0, np.int32(-1), rows + np.int32(group.slot))
             row[g] = rows
-        atom, offset, source = [0], [], []
-        for group in self.groups:
-            for function, distance, column in self.sources[group.compound]:
-                if function != "const":  # a bias reads no input that could be masked
-                    offset.append(distance)
-                    source.append(column)
-            atom.append(len(offset))
-        lo, width = [g.lo for g in self.groups], [g.width for g in self.groups]
-        return Grid(row, *(np.array(values, np.int32) for values in (lo, width, atom, offset, source)))
+        return Grid(row, *self.layout)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -180,12 +157,12 @@ def merge_templates(out, encoders, counts):
     out.token_type, out.contexts = first.token_type, first.contexts.copy()
     if any(encoder.contexts.characters != first.contexts.characters for encoder in encoders):
         raise ValueError("lexicons: some shards consist of characters and others of words")
-    ids = [[] for _ in encoders]  # by shard and column: the id of each string
     for c in range(plan.n_columns):
-        for mine, encoder in zip(ids, encoders):
-            new, out.alphabets[c] = out.alphabets[c].interned(encoder.alphabets[c].strings())
-            mine.append(new)
-    channels = [_channel_maps(out, encoders, ids, channel) for channel in plan.channels]
+        for encoder in encoders:
+            _, out.alphabets[c] = out.alphabets[c].interned(encoder.alphabets[c].strings())
+    for channel in out.derived:
+        out.derive(channel)
+    channels = [_channel_maps(out, encoders, channel) for channel in plan.channels]
     sides = [
         _merge_side(out, side, [getattr(e, side) for e in encoders], encoders, channels, counts)
         for side in ("nodes", "edges")
@@ -193,24 +170,13 @@ def merge_templates(out, encoders, counts):
     return [RowMap(*maps) for maps in zip(*sides)]
 
 
-def _channel_maps(out, encoders, ids, channel):
+def _channel_maps(out, encoders, channel):
     """By shard, what the ids of a channel have become, boundaries included."""
-    name, c = channel
-    boundaries = out.plan.left + out.plan.right
-    if name == "const":
+    if channel[0] == "const":
         return [np.zeros(1, np.int32) for _ in encoders]
-    if name == "x":
-        maps = [mine[c] for mine in ids]
-    elif channel in out.derived:
-        values, of_string = out.derived[channel]
-        function = column_function(name)
-        fresh, values = values.interned([function(s) for s in out.alphabets[c].strings()])
-        out.derived[channel] = values, np.concatenate([of_string, fresh])
-        maps = [values.lookup(encoder.derived[channel][0].strings()) for encoder in encoders]
-    else:  # a function of the context: its values are known in advance
-        maps = [np.arange(len(out.values_of(channel)), dtype=np.int32) for _ in encoders]
-    head = np.arange(boundaries, dtype=np.int32)
-    return [np.concatenate([head, mine + np.int32(boundaries)]) for mine in maps]
+    outside = np.arange(out.plan.left + out.plan.right, dtype=np.int32)
+    values, n = Alphabet(out.values_of(channel)), np.int32(outside.shape[0])
+    return [np.append(outside, values.lookup(list(e.values_of(channel))) + n) for e in encoders]
 
 
 def _merge_side(out, name, sides, encoders, channels, counts):
@@ -220,15 +186,13 @@ def _merge_side(out, name, sides, encoders, channels, counts):
     for c, compound in enumerate(side.compounds):
         right = channels[compound.channel]
         if compound.prefix < 0:
-            side.n_nodes[c] = out._n_values(compound.channel)
+            side.n_nodes[c] = out.n_values(compound.channel)
             nodes.append(right)
             continue
         number, n_nodes, maps = side.offset + c, np.zeros(1, np.int64), []
         for s, encoder in enumerate(encoders):
             pair = pairs_of(encoder.table, number)
             maps.append(np.empty(pair.shape[0], np.int32))
-            if not pair.shape[0]:
-                continue
             out.table = intern_pairs(
                 out.table, out.entries, number, nodes[compound.prefix][s][pair[:, 0]], right[s][pair[:, 1]],
                 0, span, np.array([0, pair.shape[0]]), maps[-1], n_nodes,
@@ -240,14 +204,171 @@ def _merge_side(out, name, sides, encoders, channels, counts):
         width = len(compound.slots)
         if out.min_count > 1 and width:
             side.counts[c] = np.zeros((side.n_nodes[c], width), np.int32)
-            for s, mine in enumerate(sides):
-                count = np.asarray(getattr(counts[s], name))
-                rows = mine.row_of[c][:-1][:, None] + np.arange(width)
-                side.counts[c][nodes[c][s]] += count[rows]  # a node becomes one node: no repeats
+            for mine, became, count in zip(sides, nodes[c], counts):
+                rows = mine.row_of[c][:-1, None] + np.arange(width)
+                side.counts[c][became] += np.asarray(getattr(count, name))[rows]  # no repeats
         side.assign_rows(c, out.min_count)
-        for s, mine in enumerate(sides):
-            if width:
-                old, new = mine.row_of[c][:-1], side.row_of[c][nodes[c][s]]
-                for slot in range(width):
-                    out_maps[s][old + slot] = np.where(new < 0, -1, new + slot)
+        for mine, became, rows in zip(sides, nodes[c], out_maps):
+            old, new = mine.row_of[c][:-1, None], side.row_of[c][became][:, None]
+            rows[old + np.arange(width)] = np.where(new < 0, -1, new + np.arange(width))
     return out_maps
+
+
+# --------------------------------------------------------------------------------------------------
+# Rows back to strings: the expansions that CRF++ would write, such as ``U05:the/dog`` for
+# ``U05:%x[-1,0]/%x[0,0]``. Training and prediction never need them.
+# --------------------------------------------------------------------------------------------------
+def _write(form, values):
+    """The expansion of a template; ``values`` are those of the compound's atoms, in its order.
+
+    ``form`` is the (literals, order) of a slot: literals surround the atoms as written, and ``order[j]`` is
+    where the compound's atom j stands among them.
+    """
+    literals, order = form
+    written = dict(zip(order, values))
+    middle = (written[k] + literals[k + 1] for k in range(len(literals) - 1))
+    return literals[0] + "".join(middle)
+
+
+def symbol(distance):
+    """What stands for the token that is ``distance`` before (negative) or behind a sequence, as in CRF++."""
+    return f"_B{distance:+d}"
+
+
+def row_names(encoder, side, rows, symbol=symbol):
+    """The names of rows, {row: name}, from the encoder's tables alone.
+
+    Parameters
+    ----------
+    encoder : TemplateEncoder
+    side : TemplateSide
+        The encoder's ``nodes`` or ``edges``; row 0 of these has no name.
+    rows : set of int
+    symbol : callable
+        What stands for tokens outside of a sequence.
+    """
+    plan, names = encoder.plan, {}
+    wanted = np.zeros(side.n_rows, np.bool_)
+    wanted[list(rows)] = True
+    pairs, strings = {}, {}  # by compound, (left, right) by node; by channel its values, boundaries first
+
+    def text(k, value):
+        name, column = plan.channels[k]
+        if name == "const":
+            return ""
+        if k not in strings:
+            before = [symbol(-d) for d in range(1, plan.left + 1)]
+            behind = [symbol(d) for d in range(1, plan.right + 1)]
+            strings[k] = before + behind + list(encoder.values_of((name, column)))
+        return strings[k][value]
+
+    def values(c, n):
+        compound = side.compounds[c]
+        if compound.prefix < 0:
+            return [text(compound.channel, n)]
+        if c not in pairs:
+            pairs[c] = pairs_of(encoder.table, side.offset + c)
+        left, right = pairs[c][n].tolist()
+        return [*values(compound.prefix, left), text(compound.channel, right)]
+
+    for c, compound in enumerate(side.compounds):
+        first = side.row_of[c][:-1]
+        known = np.flatnonzero(first >= 0)
+        for slot, form in enumerate(compound.forms):
+            for n in known[wanted[first[known] + slot]].tolist():
+                names[int(first[n]) + slot] = _write(form, values(c, n))
+    return names
+
+
+# --------------------------------------------------------------------------------------------------
+# In files. What follows from the templates is compiled anew on loading and must agree with the file
+# --------------------------------------------------------------------------------------------------
+def _compiled(encoder, side, c):
+    """What follows from the templates: atoms of a combination, (its row, shift) by template, sizes."""
+    compound = side.compounds[c]
+    return {
+        "compiled atoms": [[*encoder.plan.channels[k], distance] for k, distance in compound.atoms],
+        "compiled uses": [list(use) for use in side.uses[c]],
+        "several": compound.prefix >= 0,
+        "slots": len(compound.slots),
+    }
+
+
+def stored(encoder, side):
+    """What a file has of one side."""
+    compounds = []
+    for c in range(len(side.compounds)):
+        known = _compiled(encoder, side, c)
+        pairs = pairs_of(encoder.table, side.offset + c) if known["several"] else None
+        if pairs is not None and pairs.shape[0] != side.n_nodes[c]:
+            raise ValueError("the encoder is inconsistent: its hash table and its counts disagree")
+        compounds.append({**known, "pairs": pairs, "row": side.row_of[c], "count": side.counts[c]})
+    return {"n_rows": side.n_rows, "compounds": compounds, "alive": side.alive}
+
+
+def _known(f, done):
+    """What the members of the next combination are compared with."""
+    encoder, side, compound = f["encoder"], f["side"], f["side"].compounds[len(done)]
+    return {
+        **_compiled(encoder, side, len(done)),
+        "combinations of the rest": done[compound.prefix]["n"] if compound.prefix >= 0 else 0,
+        "values": encoder.n_values(compound.channel),
+    }
+
+
+def _compound(f):
+    row = f["row"]
+    ok = within(row[row >= 0], f["side"].first_row, f["n_rows"] - f["slots"] + 1)
+    require(ok, f"{f.where}.row is out of range")
+    return {"n": f["n"], **f}
+
+
+_WHY = "this version compiles the templates in another way"
+
+COMPOUND = Table(
+    "Combinations of `nodes` and `edges`",
+    Field("atoms", exactly("compiled atoms", _WHY), of="compiled atoms"),
+    Field("uses", exactly("compiled uses", _WHY), of="compiled uses"),
+    Field(
+        "pairs",
+        array("int32", None, 2, low=0, high=("combinations of the rest", "values")),
+        when="several",
+        default=lambda _: np.zeros((0, 2), np.int32),
+    ),
+    Field(
+        "row",
+        without_last(array("int32", "n", low=-1)),
+        when="slots",
+        default=lambda f: np.full(f["n"] + 1, -1, np.int32),
+    ),
+    Field(
+        "count",
+        array("int32", "n", "slots", low=0),
+        when="counted",
+        default=lambda f: np.zeros((0, f["slots"]), np.int32),
+    ),
+    make=_compound,
+    n=lambda f: len(f["pairs"]) if f["several"] else f["values"],
+    counted=lambda f: f["slots"] and f["cut"],
+)
+
+
+def _side(f):
+    """The pairs of each combination; the side of the encoder is filled."""
+    side, compounds = f["side"], f["compounds"]
+    side.n_rows, side.alive = f["n_rows"], f["alive"]
+    side.n_nodes, side.row_of, side.counts = ([c[name] for c in compounds] for name in ("n", "row", "count"))
+    return [c["pairs"] for c in compounds]
+
+
+SIDE = Table(
+    "`nodes` and `edges` of templates",
+    Field("n_rows", integer("first row", MOST_ROWS)),
+    Field("compounds", each(COMPOUND, lambda f, k, item: k, "compounds of the templates", _known), stem=""),
+    Field("alive", array("uint8", "n_rows", low=0, high=2), when="cut", default=lambda f: f["side"].alive),
+    make=_side,
+    **{
+        "first row": lambda f: f["side"].first_row,
+        "compounds of the templates": lambda f: f["side"].compounds,
+    },
+)

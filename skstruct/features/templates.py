@@ -16,13 +16,17 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..data.inputs import describe
 from ..data.text import TextToken
 from ..data.types import Path
+from ..saving.checks import require
+from ..saving.fields import Field, Kind, Table, each, pair, string, value
+from ..saving.values import savable_value
 from .contexts import as_entries, is_context, lexicon_of
 from .patterns import Patterns
 from .presets import PRESETS, columns_preset
@@ -47,9 +51,9 @@ class Template:
     atoms: tuple
 
     @property
-    def offsets(self):
-        """The positions read, relative to the token spoken of."""
-        return tuple(offset for _, _, offset in self.atoms)
+    def bare(self):
+        """Whether it is the label bigram."""
+        return self.edge and not self.atoms
 
 
 def parse_template(line, where="template"):
@@ -125,16 +129,17 @@ class Plan:
 
 def _compile(templates, channels):
     """Compounds and groups of the given templates; ``channels`` (a dict) is extended."""
-    compounds, index = [], {}  # atoms -> position in compounds, which holds mutable lists for now
+    compounds, index = [], {}  # atoms -> position in compounds
 
     def compound_of(atoms):
         if atoms not in index:
             prefix = compound_of(atoms[:-1]) if len(atoms) > 1 else -1
             index[atoms] = len(compounds)
-            compounds.append([prefix, atoms[-1][0], atoms[-1][1], atoms, [], []])
+            compounds.append(Compound(prefix, *atoms[-1], atoms, (), ()))
         return index[atoms]
 
-    uses, forms = [], {}  # (compound, shift, skeleton); how the features of a skeleton are written
+    uses = Counter()  # (compound, shift, skeleton) -> templates
+    forms = {}  # how the features of a skeleton are written
     shared = {}  # skeleton -> compound: CRF++ lets equal identifiers share their features
     for template in templates:
         atoms = template.atoms or (("const", 0, 0),)
@@ -144,38 +149,33 @@ def _compile(templates, channels):
             (channels.setdefault(atoms[k][:2], len(channels)), atoms[k][2] - anchor) for k in order
         )
         compound = compound_of(placed)
-        identity = (template.skeleton, tuple(order))
-        if shared.setdefault(template.skeleton, (compound, identity)) != (compound, identity):
+        if shared.setdefault(template.skeleton, (compound, order)) != (compound, order):
             raise ValueError(
                 f"template {template.text!r} has the same identifier as another one that combines "
                 f"other columns or distances; give the two different identifiers"
             )
-        uses.append((compound, -anchor, template.skeleton))
+        uses[compound, -anchor, template.skeleton] += 1
         forms[template.skeleton] = tuple(MACRO.split(template.text)[::4]), tuple(order)
 
     groups = []
     for c, compound in enumerate(compounds):
-        own = sorted({(shift, skeleton) for k, shift, skeleton in uses if k == c})
-        rows = {}  # skeleton -> slot; templates with one identifier share their rows
+        own = sorted((shift, skeleton) for k, shift, skeleton in uses if k == c)
+        slots = {}  # skeleton -> its shift; templates with one identifier share their rows
         for shift, skeleton in own:
-            if skeleton not in rows:
-                rows[skeleton] = len(compound[4])
-                compound[4].append(shift)
-                compound[5].append(forms[skeleton])
-        run = None
+            slots.setdefault(skeleton, shift)
+        compounds[c] = replace(
+            compound, slots=tuple(slots.values()), forms=tuple(forms[skeleton] for skeleton in slots)
+        )
+        run, slot_of = None, {skeleton: slot for slot, skeleton in enumerate(slots)}
         for shift, skeleton in own:
-            repeats = sum(1 for use in uses if use == (c, shift, skeleton))
-            slot = rows[skeleton]
+            slot = slot_of[skeleton]
             if run is not None and (slot, shift) == (run[1] + run[3], run[2] + run[3]):
                 run[3] += 1
             else:
                 run = [c, slot, shift, 1]
                 groups.append(run)
-            groups.extend([c, slot, shift, 1] for _ in range(repeats - 1))
-    return (
-        tuple(Compound(*fields[:4], *map(tuple, fields[4:])) for fields in compounds),
-        tuple(Group(*fields) for fields in groups),
-    )
+            groups.extend([c, slot, shift, 1] for _ in range(uses[c, shift, skeleton] - 1))
+    return tuple(compounds), tuple(Group(*fields) for fields in groups)
 
 
 def _checked_lexicons(lexicons, templates):
@@ -232,14 +232,11 @@ class FeatureTemplates:
     ) -> None:
         if isinstance(templates, str):
             raise TypeError("templates must be a list of template strings, got a str")
-        parsed, seen = [], set()
+        parsed = []
         for k, line in enumerate(templates):
             template = parse_template(line, f"template {k}")
-            if template.edge and not template.atoms and "bare" in seen:
-                continue  # a second B adds nothing
-            if template.edge and not template.atoms:
-                seen.add("bare")
-            parsed.append(template)
+            if not (template.bare and any(other.bare for other in parsed)):  # a second B adds nothing
+                parsed.append(template)
         if not parsed:
             raise ValueError("at least one template is needed")
         self.templates = tuple(parsed)
@@ -295,7 +292,7 @@ class FeatureTemplates:
     @property
     def offsets(self) -> tuple[int, ...]:
         """All positions that any template reads, sorted."""
-        return tuple(sorted({o for t in self.templates for o in t.offsets}))
+        return tuple(sorted({offset for t in self.templates for _, _, offset in t.atoms}))
 
     @property
     def n_columns(self) -> int:
@@ -306,8 +303,7 @@ class FeatureTemplates:
         """The :class:`Plan` of these templates."""
         channels = {}
         nodes, node_groups = _compile([t for t in self.templates if not t.edge], channels)
-        conditioned = [t for t in self.templates if t.edge and t.atoms]
-        edges, edge_groups = _compile(conditioned, channels)
+        edges, edge_groups = _compile([t for t in self.templates if t.edge and not t.bare], channels)
         offsets = (0, *self.offsets)
         return Plan(
             channels=tuple(channels),
@@ -315,7 +311,7 @@ class FeatureTemplates:
             edges=edges,
             node_groups=node_groups,
             edge_groups=edge_groups,
-            bigram=any(t.edge and not t.atoms for t in self.templates),
+            bigram=any(t.bare for t in self.templates),
             left=-min(offsets),
             right=max(offsets),
             n_columns=self.n_columns,
@@ -352,3 +348,35 @@ def resolve_templates(features, first, flat):
     raise ValueError(
         f"features={name!r} is neither a preset ({', '.join(sorted(PRESETS))}) nor a template file"
     )
+
+
+# --------------------------------------------------------------------------------------------------
+# In files
+# --------------------------------------------------------------------------------------------------
+LINES = Table(
+    "`$templates` with lexicons",
+    Field("lines", each(string), of=lambda templates: list(templates.lines)),
+    Field(
+        "lexicons",
+        each(pair(string, value), lambda f, k, item: item[0]),
+        of=lambda templates: [(name, list(entries)) for name, entries in templates.lexicons.items()],
+        stem="",
+    ),
+)
+
+
+def _write_templates(templates, *how):
+    node = LINES.write(templates, *how)
+    return node if templates.lexicons else node["lines"]
+
+
+def _read_templates(node, where, f):
+    found = LINES.read(node if isinstance(node, dict) else {"lines": node, "lexicons": []}, where, f)
+    lexicons = dict(found["lexicons"])
+    require(len(lexicons) == len(found["lexicons"]), f"{where}: a lexicon occurs twice")
+    return FeatureTemplates(found["lines"], lexicons)
+
+
+templates_kind = savable_value(
+    "$templates", FeatureTemplates, Kind("as `$templates`", _write_templates, _read_templates)
+)

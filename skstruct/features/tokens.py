@@ -14,6 +14,7 @@ from operator import itemgetter
 import numpy as np
 
 from ..data.inputs import PLACE, PlaceError, describe, place
+from ..saving.fields import Field, choice, distinct, each, string, via
 
 
 def split_columns(corpus, n_columns, expected=None):
@@ -64,6 +65,23 @@ def refuse(column, offsets, c, n_columns):
     raise PlaceError(*place(offsets, k), f"expected a token of {what}, got {describe(column[k])}", "X")
 
 
+TOKENS = choice({None: None, "str": str, "tuple": tuple})._replace(null=True)  # of a model of another tool
+TITLES = Field("titles", each(string), of=lambda encoder: encoder.reads.titles, default=None)
+
+
+def take_titles(encoder, f):
+    """Let an encoder of strings read the columns of a data frame that it was trained on."""
+    if f["titles"] is not None:
+        encoder.reads = encoder.reads._replace(titles=tuple(f["titles"]))
+
+
+def check_strings(columns, offsets):
+    """Raise if an element of a column is not a string."""
+    for c, column in enumerate(columns):
+        if set(map(type, column)) - {str} and not all(isinstance(s, str) for s in column):
+            refuse(column, offsets, c, len(columns))
+
+
 # --------------------------------------------------------------------------------------------------
 # Ids
 # --------------------------------------------------------------------------------------------------
@@ -92,6 +110,21 @@ class Alphabet:
         """Ids as int32, -1 for what is unknown."""
         return np.fromiter(map(self.ids.get, strings, repeat(-1)), np.int32, len(strings))
 
+    def numbered(self, strings):
+        """(ids as int32, the unknown strings in the order of their numbers, which follow those of the known).
+
+        Raises
+        ------
+        TypeError
+            If an element is not a string.
+        """
+        ids, unknown = self.lookup(strings), {}
+        for k in np.flatnonzero(ids < 0).tolist():
+            if not isinstance(strings[k], str):
+                raise TypeError("expected strings")
+            ids[k] = len(self) + unknown.setdefault(strings[k], len(unknown))
+        return ids, list(unknown)
+
     def interned(self, strings):
         """(ids as int32, the alphabet with the new strings); this alphabet stays as it is.
 
@@ -111,6 +144,10 @@ class Alphabet:
         grown = Alphabet()
         grown.ids = ids
         return out, grown
+
+
+alphabet = via(distinct, Alphabet.strings, Alphabet)
+"""How files have it."""
 
 
 # --------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 A labelling scores the sum of the weights of its features (see ``chain.bigram``). Nothing here
 approximates that: :func:`explain` lists every summand of every token. Features are named as
-``features.names`` says: ``U05:the/dog`` for the template ``U05:%x[-1,0]/%x[0,0]``.
+``features.template_rows`` says: ``U05:the/dog`` for the template ``U05:%x[-1,0]/%x[0,0]``.
 
 Word segmenters, re-rankers and parsers are explained too. What
 these functions return prints as text, is drawn by notebooks, and turns into frames and dicts.

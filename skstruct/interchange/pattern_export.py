@@ -9,10 +9,10 @@ import re
 
 import numpy as np
 
-from ..features.names import row_names
 from ..features.pattern_encoder import PatternEncoder
 from ..features.patterns import CRFPP, FARTHEST, NEAR, WAPITI, Patterns, boundary
 from ..features.template_encoder import TemplateEncoder
+from ..features.template_rows import row_names
 from ..features.templates import MACRO
 from .exporting import FORBIDDEN, named_model, refuse
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.hashing import key_order, keys_of
 from ..core.pruning import rows_in_use, with_rows
-from ..features.template_fields import alphabet
+from ..features.tokens import alphabet
 from ..saving.checks import require
 from ..saving.fields import Field, Kind, Members, Table, array, each, flag, inline, integer, pair, string
 from ..saving.label_fields import maybe_labels

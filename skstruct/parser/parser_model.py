@@ -13,10 +13,9 @@ from ..core.pruning import count_weights
 from ..core.store import Store, made_sparse, remap_columns
 from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
-from ..features.names import NamedWeights
 from ..training import tables
 from ..training.chunks import as_writeable_view, map_chunks
-from ..training.saved import SavableModel
+from ..training.saved import NamedWeights, SavableModel
 from . import parser_epoch as structure
 from .arc_labels import arcs_of, given_tree
 from .atoms import AtomEncoder, check_words

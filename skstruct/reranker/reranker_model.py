@@ -7,12 +7,12 @@ import numpy as np
 from ..core.feature_table import final
 from ..core.noise import QUIET
 from ..core.store import new_clock
-from ..features.names import NamedWeights
 from ..saving.checks import require
 from ..saving.fields import Field, Table, arguments, inline, value, via
 from ..training.chunks import as_writeable_view
 from ..training.held_out import HeldOut
 from ..training.run import Run
+from ..training.saved import NamedWeights
 from ..training.tables import TableModel, features_in_training, features_of, training_of
 from . import reranker_epoch as structure
 from .lattice import RIGHT, lattices_of, make_task, paths, view_of

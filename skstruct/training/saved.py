@@ -1,15 +1,16 @@
 """Saving what estimators have learned: a model and, for further training, a training state."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._version import __version__
 from ..core.feature_table import FeatureTable
-from ..core.store import READ_ONLY, new_clock
+from ..core.store import READ_ONLY, Store, new_clock
 from ..data.inputs import Inputs
 from ..saving.checks import require
 from ..saving.fields import Field, Members, Table, choice, flag, inline, integer, optional, string, value
@@ -17,6 +18,14 @@ from ..saving.packing import COMPRESSED
 from ..saving.registry import Savable
 from ..saving.stores import CLOCK, RULE
 from .run import TrainingState
+
+
+class NamedWeights(NamedTuple):
+    """The weights of one kind of feature."""
+
+    store: Store
+    labels: list  # by column
+    names: Callable  # ``names(rows)`` lists the names of weight rows, given as an array
 
 
 @dataclass(kw_only=True)

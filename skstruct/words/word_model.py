@@ -15,12 +15,12 @@ from ..core.noise import QUIET
 from ..core.store import new_clock
 from ..data.inputs import WORDS, Inputs, PlaceError, lengths_of, offsets_of
 from ..data.segmented import as_pieces, with_characters, words_at
-from ..features.names import NamedWeights
 from ..metrics.word_scores import word_f1_score
 from ..saving.fields import Field, Table, choice, inline, integer
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
 from ..training.held_out import HeldOut
 from ..training.run import Run
+from ..training.saved import NamedWeights
 from ..training.tables import TableModel, compressed_tables, features_in_training, features_of, training_of
 from . import word_epoch as structure
 from .boundaries import as_gold, white_space_limits

@@ -34,7 +34,7 @@ class SetEncoder(BagEncoder):
 def test_a_new_kind_of_input_is_one_class(monkeypatch):
     with pytest.raises(ValueError, match="a token must be a str, .* got frozenset"):
         StructuredPerceptron().fit(SETS, Y)
-    monkeypatch.setattr(choose, "ENCODERS", (*choose.ENCODERS, SetEncoder))
+    monkeypatch.setitem(choose.ENCODERS, "sets", (SetEncoder, None))
     for learner in (
         StructuredPerceptron(random_state=0),
         StructuredPerceptron(order=2, min_count=2, random_state=0),

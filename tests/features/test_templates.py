@@ -17,7 +17,7 @@ def test_parsing_a_feature():
     template = parse_template("U05:%x[-1,0]/%x[ +2 , 11 ]/%suffix3[0,1]")
     assert not template.edge
     assert template.atoms == (("x", 0, -1), ("x", 11, 2), ("suffix3", 1, 0))
-    assert template.offsets == (-1, 2, 0)
+    assert [offset for _, _, offset in template.atoms] == [-1, 2, 0]
 
 
 def test_parsing_transitions():

@@ -6,7 +6,18 @@ import pytest
 
 from skstruct.chain.chain_fields import CHAIN, CONSTRAINTS
 from skstruct.chain.chain_model import ChainModel
-from skstruct.features import encoder_fields, template_fields
+from skstruct.features import (
+    bag_encoder,
+    base,
+    choose,
+    contexts,
+    pattern_encoder,
+    patterns,
+    rows_encoder,
+    template_encoder,
+    template_rows,
+    templates,
+)
 from skstruct.parser.parser_model import ParserModel
 from skstruct.reranker.reranker_model import RerankModel
 from skstruct.saving import stores
@@ -15,6 +26,11 @@ from skstruct.training.saved import STATE, training_table
 from skstruct.words.word_model import WordModel
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "file-format.md"
+ENCODERS = (
+    bag_encoder, choose, contexts, pattern_encoder, patterns, rows_encoder, template_encoder, template_rows,
+    templates,
+)  # fmt: skip
+"""Modules that declare tables."""
 WITH_TABLES = {"WordSegmenter": WordModel, "ShiftReduceParser": ParserModel, "KBestReranker": RerankModel}
 
 TABLES = {
@@ -22,10 +38,17 @@ TABLES = {
     "model of a tagger": CHAIN,
     "constraints": CONSTRAINTS,
     **{name: getattr(stores, name.upper()) for name in ("final", "trained", "packed", "rule", "clock")},
-    **{f"encoder {kind}": table for kind, (_, table) in encoder_fields.ENCODERS.items()},
-    **{name: getattr(encoder_fields, name.upper()) for name in ("index", "pairs", "numeric", "patterns")},
-    **{name: getattr(template_fields, name.upper()) for name in ("lines", "derived", "side", "compound")},
-    **{name: getattr(template_fields, name.upper()) for name in ("contexts", "statistics")},
+    **{f"encoder {kind}": table for kind, (_, table) in choose.ENCODERS.items()},
+    "index": base.INDEX,
+    "pairs": bag_encoder.PAIRS,
+    "numeric": rows_encoder.NUMERIC,
+    "patterns": patterns.PATTERNS,
+    "lines": templates.LINES,
+    "derived": template_encoder.DERIVED,
+    "side": template_rows.SIDE,
+    "compound": template_rows.COMPOUND,
+    "contexts": contexts.CONTEXTS,
+    "statistics": contexts.STATISTICS,
     **{name: model.FIELDS for name, model in WITH_TABLES.items()},
     "training of taggers": training_table(ChainModel),
     **{f"training of {name}": training_table(model) for name, model in WITH_TABLES.items()},
@@ -64,8 +87,8 @@ def test_every_table_has_a_place():
     """What a table of a model or encoder leads to is in ``TABLES``."""
     text = PAGE.read_text(encoding="utf-8")
     assert text.count("<!-- fields: ") == len(TABLES)
-    modules = encoder_fields, template_fields, stores
+    modules = base, *ENCODERS, stores
     declared = [v for m in modules for v in vars(m).values() if isinstance(v, Table)]
     listed = [id(table) for table in TABLES.values()]
-    left_out = [t.text for t in declared if id(t) not in listed and t is not encoder_fields.ROWS]
+    left_out = [t.text for t in declared if id(t) not in listed and t is not base.ROWS]
     assert not left_out, f"enter in TABLES: {left_out}"
