@@ -22,11 +22,11 @@ from skstruct.data.labels import Labels, encode_labels
 from skstruct.parser import parser_epoch as parse
 from skstruct.parser.atoms import AtomEncoder, check_words
 from skstruct.parser.dependency_trees import encode_trees
-from skstruct.parser.lines import attributes_read, lines_of
 from skstruct.parser.parser_beam import forget, new_work, search
 from skstruct.parser.parser_model import final_model, make_task
-from skstruct.parser.paths import trace
 from skstruct.parser.state_features import load
+from skstruct.parser.states import trace
+from skstruct.parser.template_sets import lines_of
 from skstruct.training.epochs import run_epoch
 
 PLAIN = Rule(PERCEPTRON, 0.0, False, NO_PENALTY, 0.0, NO_AVERAGE)
@@ -58,7 +58,7 @@ class Problem:
         labels = [[draw.choice("xyz") for _ in s] for s in self.X]
         token = offsets_of(lengths_of(self.X))
         columns = check_words(self.X, token)
-        atoms, self.encoder = AtomEncoder(attributes_read(self.lines)).grown(columns)
+        atoms, self.encoder = AtomEncoder(self.lines.attributes()).grown(columns)
         gold, self.labels = encode_labels(labels, token, Labels(), True)
         actions, flat, skipped = encode_trees(np.array(flatten(heads), np.int32), token, True)
         assert not skipped
@@ -66,9 +66,7 @@ class Problem:
         self.fresh(beam, merge, **model)
 
     def fresh(self, beam=8, merge=True, update=EARLY, min_count=1, rule=PLAIN):
-        from skstruct.parser.parser_model import compiled
-
-        templates = compiled(self.lines, self.encoder.rows)
+        templates = self.lines.compiled(self.encoder.rows)
         self.rule = rule
         self.model = parse.new_model(*templates, len(self.labels), beam, merge, update, min_count, rule)
         return self

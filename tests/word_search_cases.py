@@ -26,9 +26,8 @@ from skstruct.core.noise import QUIET
 from skstruct.core.store import Rule
 from skstruct.training.epochs import grow_tables, snapshot
 from skstruct.words import word_epoch as segment
-from skstruct.words.keys import features
 from skstruct.words.word_beam import SegmentTask, new_work, search
-from skstruct.words.word_features import load
+from skstruct.words.word_features import features, load
 
 
 @kernel

@@ -2,14 +2,13 @@
 
 Which object holds a shard, its maker says. It is prepared in *steps*, methods that change it; it is *asked*
 by methods that change nothing that another question would see, and a *sum* adds up the answers in a tree
-(:mod:`.tree`). So the steps, of which only the last of a name counts, are what it takes to make the object
+(:mod:`.pieces`). So the steps, of which only the last of a name counts, are what it takes to make the object
 anew in another process. Methods are called with two arguments: what is for this shard, and what is for all.
 """
 
 from ..training.chunks import threads
-from .pieces import n_bytes
+from .pieces import in_tree, n_bytes
 from .tasks import Missing, Tasks
-from .tree import in_tree
 
 
 class LocalShards:
@@ -60,7 +59,7 @@ class LocalShards:
         return self.ask(name, each, shared)
 
     def total(self, name, add, each=None, shared=None):
-        """The sum, by ``add`` (see :func:`.tree.in_tree`), of what a method returns that changes nothing."""
+        """The sum, by ``add`` (see :func:`.in_tree`), of what a method returns that changes nothing."""
         total = in_tree(self._call(name, each, shared), add)
         self.received += n_bytes(total)
         return total

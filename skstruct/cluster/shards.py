@@ -1,7 +1,7 @@
 """Shards of a corpus: what one of them does in a round of parameter mixing, and what mixes them.
 
 A :class:`Shard` lives where its data is, in this process or in another; a :class:`Mixture` where the results
-meet. What travels between them are a :class:`Start`, a :class:`Report` and :class:`.changes.Changes`. A round
+meet. What travels between them are a :class:`Start`, a :class:`Report` and :class:`.pieces.Changes`. A round
 is a pure function of the shard's data, the mixed weights, the shard's key and the number of the round:
 whoever computes it comes to the same bits.
 """
@@ -18,10 +18,8 @@ from ..core.store import n_rows, settle
 from ..training.checkpoint import arrays_of
 from ..training.epochs import run_epoch, stores_of, with_store
 from ..training.fingerprints import fingerprint
-from .changes import Changes, Kind, moved
-from .pieces import scaled
-from .steps import Steps, mixed_steps, set_clock, steps_of
-from .weights import Weights, differences, take_over
+from .pieces import Changes, Kind, moved, scaled
+from .weights import Steps, Weights, differences, mixed_steps, set_clock, steps_of, take_over
 
 
 class Met(NamedTuple):
@@ -44,7 +42,7 @@ class Start(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What a shard ends a round with, besides :class:`.changes.Changes`."""
+    """What a shard ends a round with, besides :class:`.pieces.Changes`."""
 
     steps: Steps
     updates: int
@@ -236,7 +234,7 @@ class Mixture:
         reports : list of Report
             In the order of the shards, whoever was first.
         share : ndarray of shape (S,)
-            The mixture; see :func:`.steps.mixture`.
+            The mixture; see :func:`.weights.mixture`.
         """
         steps = [report.steps for report in reports]
         self.after, coefficients = mixed_steps(self.steps, steps, share, self.lazy)

@@ -4,7 +4,7 @@ A shard is loaded and encoded once, by the worker that is its home, and stays in
 in a dictionary of a module. A task that does not find it says so (:class:`Missing`) and is sent again with
 everything it takes to begin with the shard anew. So a worker that is lost costs time and changes nothing.
 
-Homes are runs of neighbouring shards, so that most sums of a tree (:mod:`.tree`) are of shards of one worker.
+Homes are runs of neighbouring shards, so that most sums of a tree (:mod:`.pieces`) are of one worker.
 """
 
 import contextlib
@@ -13,8 +13,7 @@ import uuid
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 
 from ..data.inputs import describe
-from .pieces import n_bytes
-from .tree import FAN, add_neighbours
+from .pieces import FAN, add_neighbours, n_bytes
 
 MOST_LOSSES = 5
 """Workers that may be lost with one shard before it is given up."""
@@ -272,7 +271,7 @@ class Tasks:
         return [results[s] for s in numbers]
 
     def _total(self, function, arguments, add):
-        """The sum over the shards in a tree (see :func:`.tree.add_neighbours`) of what a function returns.
+        """The sum over the shards in a tree (see :func:`.pieces.add_neighbours`) of what a function returns.
 
         Only the sum comes here. Summands stay where they are until it is there, so that those of workers that
         are not lost are worked out once. Arguments as of :meth:`_run`.

@@ -245,6 +245,12 @@ def for_reading(weights, table, entries):
     return FeatureTable(table, np.array([entries], np.int64), weights, np.zeros(0, np.int32), 1, True)
 
 
+def with_room(features, more):
+    """The same features in a table of their own, with room for so many more, which have no weights."""
+    table = grown(features.table.copy(), int(features.entries[0]) + more)
+    return features._replace(table=table, entries=features.entries.copy())
+
+
 def for_training(weights, table, entries, rule, min_count=1, seen=None, *, by_weight=True):
     """The :class:`FeatureTable` that training goes on from.
 

@@ -18,11 +18,10 @@ crf/solver/exact_sums.py crf/solver/exp_transitions.py crf/solver/expectations.p
 crf/solver/learning_rate.py crf/solver/quasi_newton.py crf/solver/sequence_sums.py crf/solver/sgd.py
 crf/solver/token_features.py crf/solver/token_parts.py crf/solver/view.py
 features/contexts.py features/encoded.py
-parser/arc_labels.py parser/arcs.py parser/beam_memory.py parser/dependency_trees.py parser/parser_beam.py
-parser/parser_epoch.py parser/parser_kbest.py parser/paths.py parser/scoring.py parser/state_features.py
-parser/state_templates.py
-reranker/path_features.py reranker/reranker_epoch.py
-words/rivals.py words/word_beam.py words/word_epoch.py words/word_features.py words/word_kbest.py
+parser/arc_labels.py parser/dependency_trees.py parser/parser_beam.py parser/parser_epoch.py
+parser/parser_kbest.py parser/state_features.py parser/states.py
+reranker/reranker_epoch.py
+words/word_beam.py words/word_epoch.py words/word_features.py words/word_kbest.py
 words/word_paths.py
 """.split()
 """Paths in the package. A file belongs here if it defines a kernel, a helper of kernels, or a constant or a

@@ -20,8 +20,7 @@ from sklearn.base import clone
 from ..chain.chain_model import make_task
 from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads
-from ..cluster.pieces import Piece, add_pieces
-from ..cluster.tree import add_arrays
+from ..cluster.pieces import Piece, add_arrays, add_pieces
 from ..data.inputs import as_tokens
 from ..taggers.merging import merged
 from .crf_run import CRFRun

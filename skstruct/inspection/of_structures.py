@@ -9,16 +9,16 @@ import numpy as np
 from ..core.codes import INSIDE, START
 from ..data.inputs import as_sequences, describe
 from ..data.segmented import as_pieces, as_words
-from ..parser.dependency_trees import SHIFT, heads_alone
+from ..parser.dependency_trees import SHIFT, split_arcs
 from ..reranker.lattice import lattices_of, make_task, view_of
-from ..reranker.path_features import feature_names, features_of_path
-from ..reranker.reranker_epoch import ABSENT, new_work
+from ..reranker.reranker_epoch import ABSENT, features_of_path, new_work
+from ..reranker.reranker_model import feature_names
 from ..taggers.constraints import scheme_of
 from ..words.boundaries import decisions_of_words, white_space_limits
-from ..words.rivals import rival_scores
 from ..words.word_beam import new_work as new_beam_work
 from ..words.word_model import make_task as make_word_task
 from ..words.word_paths import features_of_path as features_of_words
+from ..words.word_paths import rival_scores
 from .explanations import ArcExplanation, Explanation, TokenExplanation, TreeExplanation
 from .feature_lists import tokens_of, weight_rows
 from .pictures import END, segment_reader
@@ -201,6 +201,6 @@ def explain_tree(parser, X, tree=None):
         out.append(ArcExplanation(*given, shift, counts))
     found = model.restored([(each.head, each.label) if labels else each.head for each in out])
     if tree is not None:  # where its labels say what was lifted, they need not say it of this tree alone
-        (heads,) = heads_alone([tree])
+        (heads,), _ = split_arcs([tree], False)
         found = [(head, label) for head, (_, label) in zip(heads, found)] if labels else heads
     return TreeExplanation(found, out)

@@ -16,7 +16,7 @@ from .._sklearn import HasMethods, epoch_context, with_callbacks
 from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads, check_number, dealt, open_shard
 from ..cluster.shards import Mixture, Shard, shard_key
-from ..cluster.steps import NONZERO
+from ..cluster.weights import NONZERO
 from ..data.types import Corpus, History
 from ..saving.registry import savable
 from ..taggers.meta_learner import TRAINABLE, MetaLearner

@@ -6,9 +6,9 @@ One shard alone is not mixed: its own model takes their place.
 
 import time
 
-from ..cluster.changes import add_changes
+from ..cluster.pieces import add_changes
 from ..cluster.shards import shard_key
-from ..cluster.steps import mixture
+from ..cluster.weights import mixture
 from ..saving.container import ModelFileError
 from ..training.checkpoint import Checkpoint, arrays_of, with_arrays
 from ..training.fingerprints import fingerprint
@@ -27,7 +27,7 @@ class Rounds:
     run : Run
         Makes fitted models of mixed weights; its state has the random key of the whole fit.
     mixing : str
-        See ``cluster.steps.mixture``.
+        See ``cluster.weights.mixture``.
     n_rounds, n_epochs : int
         Rounds, and epochs of each.
     n_examples, n_tokens : int

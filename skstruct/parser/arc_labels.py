@@ -1,36 +1,45 @@
 """Labels for the arcs of a tree.
 
-If templates of states read labels, the search (:mod:`.search`) chooses the label of an arc when a reduction
-makes it, and knows of the tree what is built by then. Else it builds a tree without labels; then every arc
-gets the label that scores best, given the whole tree: head, siblings, children, neighbours. (There labels of
-the head and of the sibling on the left as features, chosen from the root downwards, made nothing better on UD
-EWT.)
+If templates of states read labels, the search (:mod:`.parser_beam`) chooses the label of an arc when a
+reduction makes it, and knows of the tree what is built by then. Else it builds a tree without labels; then
+every arc gets the label that scores best, given the whole tree: head, siblings, children, neighbours. (There
+labels of the head and of the sibling on the left as features, chosen from the root downwards, made nothing
+better on UD EWT.)
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from ..core.compile import inline, spliced
-from .dependency_trees import LEFT, SHIFT
-from .paths import retrace
-from .state_features import (
+from ..core.compile import inline, kernel, spliced
+from ..core.noise import QUIET
+from ..data.inputs import check_X_y
+from ..data.labels import encode_labels
+from .dependency_trees import LEFT, RIGHT, SHIFT, actions_of, check_trees, lift, marked_trees, split_arcs
+from .state_features import emit_row, load, recall, score
+from .state_features import look_up as find_features
+from .states import (
     FIRST_WORD,
     MOST_CHILDREN,
+    N_ACTIONS,
     NO_CHILD,
+    READ_BY_ARCS,
+    S0,
+    S1,
+    S2,
     STACK_END,
+    H,
+    J,
     bucket,
-    emit_row,
-    score,
     start_state,
     successor,
 )
-from .state_templates import LC as LEFTMOST
-from .state_templates import LCL, RCL, S0, S1, S2, H, J
-from .state_templates import RC as RIGHTMOST
-from .state_templates import VL as N_LEFT
-from .state_templates import VR as N_RIGHT
 
 LC, RC, VL, VR, SL, SR, LATEST = range(7)
 """Rows of ``work.around``: outermost children, numbers of children, nearest siblings, latest child so far."""
+
+# Where an arc has these of its word, and of its head; and the labels of the outermost children.
+_OF_WORD, _OF_HEAD = np.array([7, 8, 15, 16, 19, 20]), np.array([9, 10, 17, 18, 21, 22])
 
 LEFT_SIDE = 8
 """Added to the distance of a dependent on the left of its head."""
@@ -64,71 +73,48 @@ def look_around(head, n, around):
 
 
 @inline
+def describe_words(here, there, grand, arc):
+    """The fields of an arc that follow from the places of its word, of its head and of the head of that."""
+    arc[0], arc[1], arc[2] = here, there, grand
+    arc[3] = here - 1 if here > FIRST_WORD else STACK_END
+    arc[4] = here + 1
+    arc[5] = there - 1 if there > FIRST_WORD else STACK_END
+    arc[6], arc[14] = STACK_END, 0
+    if there != STACK_END:
+        arc[6] = there + 1
+        arc[14] = bucket(here - there) if here > there else LEFT_SIDE + bucket(there - here)
+
+
+@inline
 def describe_arc(k, head, around, arc):
     """The fields (``ARC_FIELDS``, ``ARC_NUMBERS``) of the arc to word k, 1-based."""
-    h, here = head[k - 1], FIRST_WORD + k - 1
-    there = grand = before = after = STACK_END
+    h, there, grand = np.int64(head[k - 1]), np.int64(STACK_END), np.int64(STACK_END)
     if h > 0:
         there = FIRST_WORD + h - 1
-        before = there - 1 if h > 1 else STACK_END
-        after = there + 1
         if head[h - 1] > 0:
-            grand = FIRST_WORD + head[h - 1] - 1
-    arc[0], arc[1], arc[2] = here, there, grand
-    arc[3] = here - 1 if k > 1 else STACK_END
-    arc[4] = here + 1
-    arc[5], arc[6] = before, after
-    arc[7], arc[8] = around[LC, k], around[RC, k]
-    arc[9], arc[10] = around[LC, h], around[RC, h]
+            grand = np.int64(FIRST_WORD + head[h - 1] - 1)
+    describe_words(np.int64(FIRST_WORD + k - 1), there, grand, arc)
+    for j in range(4):
+        arc[_OF_WORD[j]], arc[_OF_HEAD[j]] = around[j, k], around[j, h]
     arc[11], arc[12] = around[SL, k], around[SR, k]
     arc[13] = STACK_END  # no queue: all words are read
-    arc[14] = 0
-    if h > 0:
-        arc[14] = bucket(k - h) if k > h else LEFT_SIDE + bucket(h - k)
-    arc[15], arc[16] = around[VL, k], around[VR, k]
-    arc[17], arc[18] = around[VL, h], around[VR, h]
     arc[19:24] = 0
 
 
 @inline
 def describe_reduction(action, row, arc):
-    """The fields of the arc that a reduction makes; what is read or attached later is not yet known."""
+    """The fields of the arc that a reduction makes; what is read or attached later is not yet known.
+
+    In the last state RIGHT makes the arc to the root: there the second tree is what a stack has below.
+    """
     m, h = (S1, S0) if action == LEFT else (S0, S1)
-    here, there = row[m + H], row[h + H]
-    arc[0], arc[1], arc[2] = here, there, row[S2]
-    arc[3] = here - 1 if here > FIRST_WORD else STACK_END
-    arc[4] = here + 1
-    arc[5] = there - 1 if there > FIRST_WORD else STACK_END
-    arc[6] = there + 1
-    arc[7], arc[8] = row[m + LEFTMOST], row[m + RIGHTMOST]
-    arc[9], arc[10] = row[h + LEFTMOST], row[h + RIGHTMOST]
-    arc[11] = arc[9] if action == LEFT else arc[10]  # the sibling between both
-    arc[12] = NO_CHILD
+    describe_words(np.int64(row[m + H]), np.int64(row[h + H]), np.int64(row[S2]), arc)
+    for j in range(READ_BY_ARCS.shape[0]):
+        arc[_OF_WORD[j]], arc[_OF_HEAD[j]] = row[m + READ_BY_ARCS[j]], row[h + READ_BY_ARCS[j]]
+    side = 0 if action == LEFT else 1
+    arc[11], arc[12] = arc[9 + side], NO_CHILD  # the sibling between both
     arc[13] = row[J]
-    arc[14] = bucket(here - there) if here > there else LEFT_SIDE + bucket(there - here)
-    arc[15], arc[16] = row[m + N_LEFT], row[m + N_RIGHT]
-    arc[17], arc[18] = row[h + N_LEFT], row[h + N_RIGHT]
-    arc[19], arc[20] = row[m + LCL], row[m + RCL]
-    arc[21], arc[22] = row[h + LCL], row[h + RCL]
-    arc[23] = arc[21] if action == LEFT else arc[22]
-
-
-@spliced
-def describe_root(row, arc):
-    """The fields of the arc to the root, in the last state."""
-    here = row[S0 + H]
-    arc[0], arc[1], arc[2] = here, STACK_END, STACK_END
-    arc[3] = here - 1 if here > FIRST_WORD else STACK_END
-    arc[4] = here + 1
-    arc[5] = arc[6] = STACK_END
-    arc[7], arc[8] = row[S0 + LEFTMOST], row[S0 + RIGHTMOST]
-    arc[9] = arc[10] = arc[11] = arc[12] = NO_CHILD
-    arc[13] = row[J]
-    arc[14] = 0
-    arc[15], arc[16] = row[S0 + N_LEFT], row[S0 + N_RIGHT]
-    arc[17] = arc[18] = 0
-    arc[19], arc[20] = row[S0 + LCL], row[S0 + RCL]
-    arc[21] = arc[22] = arc[23] = 0
+    arc[23] = arc[21 + side]
 
 
 @inline
@@ -190,7 +176,7 @@ def label_tree(state, head, n, model, adjustment, work, out):
         if not model.joint:
             describe_arc(k, head, work.around, work.arc)
         elif head[k - 1] == 0:
-            describe_root(state, work.arc)
+            describe_reduction(np.int64(RIGHT), state, work.arc)
         else:
             continue
         out[k - 1] = label_of(model, adjustment, work)
@@ -200,23 +186,20 @@ def label_tree(state, head, n, model, adjustment, work, out):
 def emit_labels(gold, head, label, n, model, adjustment, work):
     """Emit what the arcs of a right tree teach; returns how many labels are wrong.
 
-    If labels are part of the search, an arc is described as the state before its action shows it.
+    ``gold`` (2 n,) int8 ends in a root step. If labels are part of the search, an arc is described as the
+    state before its action shows it.
     """
     rows, wrong, joint = work.replay[0], 0, model.joint
-    if joint:
-        retrace(gold, work.gold_label, 2 * n - 1, joint, model.symbol, model.tracked, work.stack, rows)
-    else:
+    if not joint:
         look_around(head, n, work.around)
     for k in range(2 * n if joint else n):
+        action = np.int64(gold[k])
         if not joint:
             right = label[k]
             describe_arc(k + 1, head, work.around, work.arc)
-        elif k == 2 * n - 1:
-            right = label[rows[k, S0 + H] - FIRST_WORD]
-            describe_root(rows[k], work.arc)
-        elif gold[k] != SHIFT:
-            right = label[rows[k, (S1 if gold[k] == LEFT else S0) + H] - FIRST_WORD]
-            describe_reduction(np.int64(gold[k]), rows[k], work.arc)
+        elif action != SHIFT:
+            right = label[rows[k, (S1 if action == LEFT else S0) + H] - FIRST_WORD]
+            describe_reduction(action, rows[k], work.arc)
         else:
             continue
         if right >= 0:
@@ -228,27 +211,30 @@ def emit_labels(gold, head, label, n, model, adjustment, work):
 # Labels that are part of the search
 # --------------------------------------------------------------------------------------------------
 @inline
-def know_labels(gold, heads, labels, n, model, adjustment, work):
-    """The labels of the right actions; one that is not known is the best one where it is needed."""
-    rows, out = work.replay[0], work.gold_label
+def retrace(path, label, known, m, model, adjustment, work, rows):
+    """The states along m actions: ``rows[k]`` is the one before action k.
+
+    If labels are part of the search, ``label`` has that of each action. It is written if there are ``known``
+    ones, by word; of these one that is -1 is the best one where it is needed.
+    """
     start_state(rows[0])
     depth = 0
-    for k in range(2 * n - 1):
+    for k in range(m):
         below, symbol = k, np.int32(0)
-        if gold[k] == SHIFT:
+        if path[k] == SHIFT:
             work.stack[depth] = k
             depth += 1
         else:
             depth -= 1
             below = work.stack[depth]
-            m = S1 if gold[k] == LEFT else S0
-            out[k] = labels[rows[k, m + H] - FIRST_WORD]
-            if out[k] < 0:
-                describe_reduction(np.int64(gold[k]), rows[k], work.arc)
-                out[k] = label_of(model, adjustment, work)
-            symbol = model.symbol[out[k]]
-        successor(gold[k], symbol, rows[below], rows[k], model.tracked, rows[k + 1])
-    out[2 * n - 1] = 0  # of a root step, which has no label
+            if model.joint and known.shape[0] > 0:
+                label[k] = known[rows[k, (S1 if path[k] == LEFT else S0) + H] - FIRST_WORD]
+                if label[k] < 0:
+                    describe_reduction(np.int64(path[k]), rows[k], work.arc)
+                    label[k] = label_of(model, adjustment, work)
+            if model.joint:
+                symbol = model.symbol[label[k]]
+        successor(path[k], symbol, rows[below], rows[k], model.tracked, rows[k + 1])
 
 
 @inline
@@ -258,3 +244,125 @@ def emit_reductions(path, label, begin, m, wrong, model, adjustment, work):
         if path[k] != SHIFT:
             describe_reduction(np.int64(path[k]), work.replay[wrong, k], work.arc)
             emit_arc(-1 if wrong else label[k], label[k] if wrong else -1, model, adjustment, work)
+
+
+@spliced
+def label_reductions(states, x, model, adjustment, work):
+    """Choose the labels of the arcs that a state's reductions make, and add their scores."""
+    for action in range(LEFT, N_ACTIONS):
+        describe_reduction(np.int64(action), states.row[x], work.arc)
+        s, known = recall(work.arcs, work.whole, np.int64(0), work.arc)
+        if not known:
+            y = label_of(model, adjustment, work)
+            work.arcs.value[s, 0], work.arcs.value[s, 1] = y, work.total[y]
+        states.label[x, action] = np.int32(work.arcs.value[s, 0])
+        states.gain[x, action] += work.arcs.value[s, 1]
+
+
+# --------------------------------------------------------------------------------------------------
+# The parts that make up the score of a tree, word by word, from Python.
+#
+# A word is read by SHIFT; a reduction makes its arc, the root's none. Actions are scored in the state before
+# them; so are labels, if they are part of the search. A given tree is built in the canonical way (left
+# children first), from which parsers learn; the search may go another way to the same tree.
+# --------------------------------------------------------------------------------------------------
+class Arc(NamedTuple):
+    """An arc, and the rows of the features that speak for it and for reading its word."""
+
+    word: int  # 1-based
+    head: int  # 0 at the root
+    label: int  # -1 without labels, and where the model has yet to choose
+    action: int  # of the root RIGHT with a root step, else SHIFT: no action makes it
+    shift_rows: np.ndarray  # features of the state before the word is read
+    rows: np.ndarray  # features of the state before the action
+    label_rows: np.ndarray  # features of the arc
+
+
+@kernel
+def look_up(path, head, label, task, model, noise, work, rows, label_rows, word):
+    """The rows of the features of each action and of the label of its arc, -1 for unknown ones.
+
+    ``label`` (n,) int32 is by word; where it is -1, a label of the search is chosen, and written. ``rows``
+    and ``label_rows`` have a line for each action, and a last one for the root; ``word`` (2 n,) int32 is what
+    is read or gets its head there, 0-based.
+    """
+    n = head.shape[0]
+    load(task.atoms, task.n_forms, np.int64(0), n, model.clock.step[0], noise, work.value)
+    states, look = work.replay[0], work.look
+    retrace(path, work.gold_label, label, 2 * n - 1, model, None, work, states)
+    if not model.joint:
+        look_around(head, n, work.around)
+    labelled = model.arc_features.weights.columns > 0
+    for k in range(2 * n):
+        row, action, last = states[k], np.int64(path[k]), k == 2 * n - 1
+        field = S0 + H if last else J if action == SHIFT else (S1 if action == LEFT else S0) + H
+        w = np.int64(row[field]) - FIRST_WORD
+        word[k] = w
+        if not last or model.root_step:
+            find_features(model.templates, model.state_features.table, row, work.value, look)
+            for j in range(rows.shape[1]):
+                rows[k, j] = look.entry[j]
+        if not labelled or (action == SHIFT and not last):
+            continue
+        if not model.joint:
+            describe_arc(w + 1, head, work.around, work.arc)
+        else:
+            describe_reduction(np.int64(RIGHT) if last else action, row, work.arc)
+            if not last:
+                label[w] = work.gold_label[k]
+        find_features(model.arcs, model.arc_features.table, work.arc, work.value, look)
+        for j in range(label_rows.shape[1]):
+            label_rows[k, j] = look.entry[j]
+
+
+def arcs_of(model, task, path, heads, labels, work):
+    """The arcs of a projective tree, in the order of their words.
+
+    Parameters
+    ----------
+    model : ParseModel
+    task : ParseTask
+        Of one sentence.
+    path : list of int
+        The actions that build it, without a root step.
+    heads, labels : lists of int
+        1-based heads, 0 at the root; labels are -1 without any.
+    work : ParseWork
+    """
+    n = len(heads)
+    path = np.array([*path, RIGHT if model.root_step else SHIFT], np.int8)
+    word = np.zeros(2 * n, np.int32)
+    rows = np.full((2 * n, model.templates.slot.shape[0]), -1, np.int64)
+    label_rows = np.full((2 * n, model.arcs.slot.shape[0]), -1, np.int64)
+    head, label = np.array([heads, labels], np.int32)
+    look_up(path, head, label, task, model, QUIET, work, rows, label_rows, word)
+    actions, words = path[:-1].tolist(), word.tolist()
+    read = {w: k for k, (w, action) in enumerate(zip(words, actions)) if action == SHIFT}
+    made = {w: k for k, w in enumerate(words) if k not in read.values()}
+    found = []
+    for w, k in sorted(made.items()):
+        parts = (part[part >= 0] for part in (rows[read[w]], rows[k], label_rows[k]))
+        found.append(Arc(w + 1, heads[w], int(label[w]), int(path[k]), *parts))
+    return found
+
+
+def given_tree(model, sentence, tree):
+    """(heads, labels) of a given tree as a :class:`.ParserModel` knows it, -1 for labels of None.
+
+    Raises
+    ------
+    ValueError
+        If it is no tree of these words, no parser builds it, or a label is unknown.
+    """
+    _, y, token = check_X_y([sentence], [tree], ("sequence", "labels"))
+    labels = np.full(len(tree), -1, np.int32)
+    heads, names = split_arcs(y, len(model.labels) > 0)
+    flat = check_trees(heads)
+    heads = lift(heads[0]) if model.pseudo else heads[0]
+    if actions_of(heads) is None:
+        raise ValueError("labels: the tree is not projective, and this parser builds no such trees")
+    if model.pseudo:
+        names = marked_trees(names, flat, np.array(heads), token)
+    if names is not None:
+        labels, _ = encode_labels(names, token, model.labels, grow=False)
+    return heads, labels.tolist()

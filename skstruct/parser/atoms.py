@@ -1,16 +1,17 @@
 """Sentences of (form, tag, ...) as arrays of atoms for the parser.
 
-Each attribute of a word that templates read (:mod:`.templates`) has its own alphabet. What is derived from a
-form (its suffixes, its shape) is computed once for each distinct form. Columns behind the tag are symbols of
-any kind; if one holds morphological features, such as ``Case=Nom|Number=Sing``, their parts are symbols too.
+Each attribute of a word that templates read (:mod:`.state_templates`) has its own alphabet. What is derived
+from a form (its suffixes, its shape) is computed once for each distinct form. Columns behind the tag are
+symbols of any kind; if one holds morphological features, such as ``Case=Nom|Number=Sing``, their parts are
+symbols too.
 """
 
 import numpy as np
 
 from ..data.inputs import PlaceError, describe, flatten, place
 from ..features.tokens import Alphabet
-from .state_features import SPECIAL
 from .state_templates import MOST_SMALL, column_of, is_part
+from .states import SPECIAL
 
 
 def shape(form):
@@ -108,7 +109,7 @@ class AtomEncoder:
     Parameters
     ----------
     attributes : list of str
-        See :mod:`.templates`; the tag comes first.
+        See :mod:`.state_templates`; the tag comes first.
     width : int, default=2
         Columns of a word.
     parts : dict, optional

@@ -4,8 +4,16 @@ A tree of n words is its heads, 1-based, 0 at the root: exactly one word
 has head 0, and every word leads to it.
 
 The parser builds projective trees only. Other trees are *lifted*: the shortest arc that is not projective
-moves its dependent one step up, to its head's head, until none is left. This is the first half of
-pseudo-projective parsing (Nivre and Nilsson 2005); :mod:`.pseudo` marks lifted arcs in the labels.
+moves its dependent one step up, to its head's head, until none is left.
+
+In pseudo-projective parsing the label of a dependent that was moved says what label its head has:
+``nmod↑obj`` is an ``nmod`` whose head is some ``obj`` below the word it hangs on now. The paper calls this
+scheme *Head*. After parsing such a dependent goes to the first word of that label, searched from the head
+downwards, level by level and from left to right; if there is none it stays.
+
+References
+----------
+J. Nivre and J. Nilsson (2005). Pseudo-projective dependency parsing. ACL.
 """
 
 from heapq import heapify, heappop, heappush
@@ -13,7 +21,6 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from ..data.inputs import PlaceError, describe, flatten, is_int
-from ..data.labels import encode_labels
 
 SHIFT, LEFT, RIGHT = 0, 1, 2
 """Actions: SHIFT reads a word; LEFT makes the second tree on the stack a child of the first, RIGHT the first
@@ -21,46 +28,29 @@ a child of the second."""
 
 ACTION_NAMES = ("SHIFT", "LEFT", "RIGHT")
 
+MARK = "↑"
+"""In a label, before that of the head which the word had."""
 
-def split_arcs(y):
+
+def split_arcs(y, labeled):
     """(heads, labels) of sentences of (head, label) pairs, each as lists of lists.
+
+    If not ``labeled`` a head may stand alone, and labels are None.
 
     Raises
     ------
     ValueError
         If something is not a pair; the message names sentence and position.
     """
-    heads, labels = [], []
     for i, sentence in enumerate(y):
         for t, arc in enumerate(sentence):
-            if not isinstance(arc, (tuple, list)) or len(arc) != 2:
-                hint = "" if isinstance(arc, (tuple, list)) else "; for heads alone, labeled=False"
-                raise PlaceError(i, t, f"expected a pair (head, label), got {describe(arc)}{hint}", "y")
-        heads.append([arc[0] for arc in sentence])
-        labels.append([arc[1] for arc in sentence])
-    return heads, labels
-
-
-def heads_alone(y):
-    """The heads of sentences of heads, or of (head, label) pairs.
-
-    Raises
-    ------
-    ValueError
-        If a tuple or list is not a pair; the message names sentence and position.
-    """
-    heads = []
-    for i, sentence in enumerate(y):
-        heads.append([])
-        for t, arc in enumerate(sentence):
-            if isinstance(arc, (tuple, list)):
-                if len(arc) != 2:
-                    raise PlaceError(
-                        i, t, f"expected a head or a pair (head, label), got {describe(arc)}", "y"
-                    )
-                arc = arc[0]
-            heads[-1].append(arc)
-    return heads
+            is_pair = isinstance(arc, (tuple, list))
+            if len(arc) != 2 if is_pair else labeled:
+                expected = "a pair (head, label)" if labeled else "a head or a pair (head, label)"
+                hint = "" if is_pair else "; for heads alone, labeled=False"
+                raise PlaceError(i, t, f"expected {expected}, got {describe(arc)}{hint}", "y")
+    heads = [[arc[0] if isinstance(arc, (tuple, list)) else arc for arc in sentence] for sentence in y]
+    return heads, [[arc[1] for arc in sentence] for sentence in y] if labeled else None
 
 
 def check_trees(heads):
@@ -264,28 +254,86 @@ def encode_trees(heads, token, lifting):
     return actions, heads, skipped
 
 
-def trained_on(token, skipped, weight, projectivize):
-    """(n,) bool: the sentences to train on; ``token`` (n + 1,) first words, ``skipped`` their numbers."""
-    used = np.diff(token) > 0
-    used[skipped] = False
-    if weight is not None:
-        used &= weight > 0.0
-    if not used.any():
-        raise ValueError(
-            "no sentence is left to train on: all are empty, of sample_weight 0, or not projective "
-            f"(projectivize={projectivize!r})"
-        )
-    return used
+# --------------------------------------------------------------------------------------------------
+# Labels that say what was lifted
+# --------------------------------------------------------------------------------------------------
+def marked(labels, heads, lifted):
+    """The labels of a tree whose heads were lifted.
 
+    Parameters
+    ----------
+    labels : list of str or None
+    heads, lifted : lists of int
+        Before and after; 1-based, 0 at the root.
 
-def learned_labels(arcs, token, used, labels):
-    """(ids of labels, (N,) int32; the labels, with those that are new).
-
-    Labels of sentences that are not ``used``, (n,) bool, are as unknown as None: nothing is learned of them,
-    and a label without weights scores 0, which wins wherever the scores of all others are negative.
+    Examples
+    --------
+    >>> marked(["root", "obj", "nmod"], [0, 1, 2], [0, 1, 1])
+    ['root', 'obj', 'nmod↑obj']
     """
-    arcs = [names if keep else [None] * len(names) for names, keep in zip(arcs, used.tolist())]
-    gold, labels = encode_labels(arcs, token, labels, grow=True)
-    if len(labels) == 0:
-        raise ValueError("y holds no label: all are None; for heads alone, labeled=False")
-    return gold, labels
+    out = list(labels)
+    for d, (label, head, new) in enumerate(zip(labels, heads, lifted)):
+        if head != new and label is not None and labels[head - 1] is not None:
+            out[d] = f"{label}{MARK}{labels[head - 1]}"
+    return out
+
+
+def marked_trees(labels, heads, lifted, token):
+    """The labels of sentences, as lists; ``heads`` and ``lifted`` are flat.
+
+    Raises
+    ------
+    ValueError
+        If a label is no str, or holds the mark; the message names sentence and position.
+    """
+    for i, sentence in enumerate(labels):
+        for t, label in enumerate(sentence):
+            if label is not None and (not isinstance(label, str) or MARK in label):
+                wanted = f"projectivize='pseudo' needs labels of type str without {MARK!r}"
+                raise PlaceError(i, t, f"{wanted}, got {describe(label)}", "y")
+    bounds = list(zip(token[:-1].tolist(), token[1:].tolist()))
+    return [marked(mine, heads[a:b].tolist(), lifted[a:b].tolist()) for mine, (a, b) in zip(labels, bounds)]
+
+
+def restored(tree):
+    """The tree with dependents where their labels say.
+
+    Parameters
+    ----------
+    tree : list of (head, label)
+
+    Returns
+    -------
+    list of (head, label)
+        Labels are plain. It is a tree again: no word goes below itself.
+
+    Examples
+    --------
+    >>> restored([(0, "root"), (1, "obj"), (1, "nmod↑obj")])
+    [(0, 'root'), (1, 'obj'), (2, 'nmod')]
+    """
+    if not any(MARK in label for _, label in tree):
+        return tree
+    heads, labels = [head for head, _ in tree], [label.partition(MARK)[0] for _, label in tree]
+    children = [[] for _ in range(len(tree) + 1)]
+    for d, head in enumerate(heads, 1):
+        children[head].append(d)
+    for d in _levels(0, children, None):  # from the root downwards: where a head belongs is known before
+        wanted = tree[d - 1][1].partition(MARK)[2]
+        if wanted:
+            below = _levels(heads[d - 1], children, d)
+            found = next((k for k in below if labels[k - 1] == wanted), None)
+            if found is not None:
+                children[heads[d - 1]].remove(d)
+                heads[d - 1] = found
+                children[found] = sorted([*children[found], d])
+    return list(zip(heads, labels))
+
+
+def _levels(top, children, without):
+    """The words below ``top``, level by level, but for those from ``without`` downwards."""
+    out, level = [], [top]
+    while level:
+        level = [c for k in level for c in children[k] if c != without]
+        out += level
+    return out

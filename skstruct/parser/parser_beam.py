@@ -27,18 +27,13 @@ from ..core.codes import EARLY, MAX_VIOLATION
 from ..core.compile import inline, spliced
 from ..core.hashing import mix64
 from ..core.rules import Difference, new_difference
-from .arc_labels import describe_reduction, label_of
-from .beam_memory import KINDS, Memory, new_memory
+from .arc_labels import describe_reduction, label_of, label_reductions
 from .dependency_trees import LEFT, RIGHT, SHIFT
-from .paths import retrace
-from .scoring import label_reductions, score_state
-from .state_features import AHEAD, FIRST_WORD, N_ACTIONS, Lookup, new_lookup, start_state, successor
-from .state_templates import ARC_FIELDS, ARC_LABELS, ARC_NUMBERS, N_FIELDS, J
+from .state_features import KINDS, Lookup, Memory, new_lookup, new_memory, score_state
+from .states import AHEAD, FIRST_WORD, N_ACTIONS, N_ARC, N_FIELDS, J, start_state, successor
 
 REMEMBERED = 2**11
 """Slots for what was computed before in the same sentence."""
-
-N_ARC = len(ARC_FIELDS) + len(ARC_NUMBERS) + len(ARC_LABELS)
 
 
 class ParseTask(NamedTuple):
@@ -102,7 +97,7 @@ class ParseWork(NamedTuple):
     pairs: Memory  # of arcs: by group of templates what labels score
     arcs: Memory  # of arcs during the search: the best label, and its score
     whole: np.ndarray  # (1, fields) int32: what `arcs` goes by: all fields
-    around: np.ndarray  # (7, n + 1) int32: children and siblings, see :mod:`.labels`
+    around: np.ndarray  # (7, n + 1) int32: children and siblings, see `arc_labels`
     arc: np.ndarray  # (F,) int32: fields of an arc
     total: np.ndarray  # (L,) float64: scores of labels
     difference: Difference  # of actions
@@ -365,7 +360,6 @@ def worst_step(gold, n, model, adjustment, work):
     """
     states, rows, total = work.states, work.replay[0], work.states.gain[work.states.gain.shape[0] - 1]
     steps = n_actions(n, model)
-    retrace(gold, work.gold_label, steps, model.joint, model.symbol, model.tracked, work.stack, rows)
     right, worst, m, best = 0.0, -np.inf, 0, 0
     for step in range(steps):
         score_state(rows[step], model, adjustment, work, total)

@@ -1,9 +1,9 @@
 """Dependency parsing: predict trees, and learn from where the search went wrong.
 
-There are two tables of features: of states, which score actions (:mod:`.search`), and of arcs, which score
-labels (:mod:`.labels`). If templates of states read labels, as those of ``"rich"`` do, the search chooses the
-label of each arc that it makes; else arcs are labelled when the tree is found. Both tables are learned
-together, example by example, with the same rule, noise and average.
+There are two tables of features: of states, which score actions (:mod:`.parser_beam`), and of arcs, which
+score labels (:mod:`.arc_labels`). If templates of states read labels, as those of ``"rich"`` do, the search
+chooses the label of each arc that it makes; else arcs are labelled when the tree is found. Both tables are
+learned together, example by example, with the same rule, noise and average.
 
 The search learns from a prefix of the actions: until the right state is lost (early update, Collins and
 Roark 2004), where it falls back most (max-violation, Huang, Fayong and Guo 2012), or from all of them. The
@@ -25,26 +25,16 @@ from ..core.compile import kernel, spliced
 from ..core.feature_table import count_updates, lacks_room, new_table
 from ..core.rules import clear, finish_visit, room_for
 from ..core.store import SMALLEST_SCALE, new_clock
-from .arc_labels import emit_labels, emit_reductions, know_labels, label_tree
+from .arc_labels import emit_labels, emit_reductions, label_tree, retrace
 from .dependency_trees import SHIFT
 from .parser_beam import forget, n_actions, prefix_to_learn, search
-from .paths import attach, retrace, trace
-from .state_features import N_ACTIONS, ParseModel, emit_row, load
-from .state_templates import LABEL, tracked_fields
+from .state_features import ParseModel, emit_state, load
+from .states import LABEL, N_ACTIONS, attach, trace, tracked_fields
 
 TABLES = ("state_features", "arc_features")
 
 FEW_LABELS = 16
 """Up to here rows of label weights are full; else they hold the labels they were updated for."""
-
-
-@spliced
-def emit_state(row, up, down, model, adjustment, work):
-    """Emit the features of a state for action ``up``, against ``down``; -1 for none."""
-    emit_row(
-        model.templates, model.state_features, row, work.value, adjustment, model.clock.step[0],
-        np.int64(up), np.int64(down), work.look, work.difference,
-    )  # fmt: skip
 
 
 @spliced
@@ -57,15 +47,14 @@ def emit_actions(gold, m, model, adjustment, work):
         begin += 1
     if begin == m:
         return
-    # Loops, where calls would be clearer: each call of a large helper is compiled once more.
-    for wrong in range(2):
-        actions = path if wrong else gold
-        labels = work.path_label if wrong else work.gold_label
-        rows = work.replay[wrong]
-        retrace(actions, labels, m, model.joint, model.symbol, model.tracked, work.stack, rows)
+    retrace(path, work.path_label, work.head[:0], m, model, adjustment, work, work.replay[1])
+    for wrong in range(2):  # a loop, where two calls would be clearer: each is compiled once more
         if model.joint:
+            labels = work.path_label if wrong else work.gold_label
             n_labelled = min(m, gold.shape[0] - 1) if model.root_step else m
-            emit_reductions(actions, labels, begin, n_labelled, wrong, model, adjustment, work)
+            emit_reductions(
+                path if wrong else gold, labels, begin, n_labelled, wrong, model, adjustment, work
+            )
     for k in range(begin, m):
         for wrong in range(2):
             if k > begin or wrong == 0:
@@ -100,8 +89,9 @@ def visit(i, model, task, noise, adjustment, work):
         if lacks_room(model.arc_features, model.wanted[1]):
             model.wanted[0] = 0
             return TABLE_FULL
-    if model.joint:
-        know_labels(gold, heads, task.label[first : first + n], n, model, adjustment, work)
+    labels = task.label[first : first + n]
+    retrace(gold, work.gold_label, labels, 2 * n - 1, model, adjustment, work, work.replay[0])
+    work.gold_label[2 * n - 1] = 0  # of a root step, which has no label
     m, best = prefix_to_learn(gold, n, model, adjustment, work)
     wrong = 0
     if m > 0:
@@ -110,13 +100,11 @@ def visit(i, model, task, noise, adjustment, work):
         if lacks_room(model.state_features, model.wanted[0]):
             return TABLE_FULL
         emit_actions(gold, m, model, adjustment, work)
-        wrong = count_wrong(
-            work.head,
-            heads,
-            attach(work.path, work.path_label, m, work.stack, work.head, work.path_label[:0]),
-        )
+        n_read = attach(work.path, work.path_label, m, work.stack, work.head, work.path_label[:0])
+        wrong = count_wrong(work.head, heads, n_read)
     if L > 0:
-        wrong += emit_labels(gold, heads, task.label[first : first + n], n, model, adjustment, work)
+        actions = task.action[2 * first : 2 * (first + n)]
+        wrong += emit_labels(actions, heads, labels, n, model, adjustment, work)
         if not room_for(work.label_difference, model.arc_features.weights):
             clear(work.difference)
             clear(work.label_difference)
@@ -191,22 +179,19 @@ def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule, r
     n_labels : int
         0: trees without labels.
     beam, merge, update, min_count, root_step
-        See :class:`.features.ParseModel`.
+        See :class:`.state_features.ParseModel`.
     rule : Rule
     """
     joint = n_labels > 0 and bool((templates.attribute == LABEL).any())
+    states = new_table(N_ACTIONS, rule, min_count, by_weight=False)
+    labels = new_table(n_labels, rule, min_count, by_weight=False, sparse=n_labels > FEW_LABELS)
+    symbol = np.arange(1, n_labels + 1, dtype=np.int32)
+    return parse_model(templates, arcs, (states, labels), symbol, joint, beam, merge, root_step, update)
+
+
+def parse_model(templates, arcs, tables, symbol, joint, beam, merge, root_step, update=STANDARD):
+    """The :class:`.ParseModel` with tables of features, those of states and those of arcs."""
     return ParseModel(
-        beam=int(beam),
-        merge=bool(merge),
-        joint=joint,
-        root_step=bool(root_step),
-        update=int(update),
-        tracked=tracked_fields(templates, joint),
-        templates=templates,
-        arcs=arcs,
-        state_features=new_table(N_ACTIONS, rule, min_count, by_weight=False),
-        arc_features=new_table(n_labels, rule, min_count, by_weight=False, sparse=n_labels > FEW_LABELS),
-        symbol=np.arange(1, n_labels + 1, dtype=np.int32),
-        wanted=np.zeros(2, np.int64),
-        clock=new_clock(),
-    )
+        int(beam), bool(merge), joint, bool(root_step), int(update), tracked_fields(templates, joint),
+        templates, arcs, *tables, symbol, np.zeros(2, np.int64), new_clock(),
+    )  # fmt: skip

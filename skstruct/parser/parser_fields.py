@@ -19,11 +19,9 @@ from ..saving.stores import maybe_labels, weights
 from ..saving.values import Reader, Writer
 from ..training.tables import KEYS, features_of, read_keys, training_of
 from .atoms import AtomEncoder
-from .groups import compiled
-from .lines import Lines, attributes_read, check_columns, check_labels, without_labels
-from .state_features import N_ACTIONS, SPECIAL
-from .state_templates import ARC_PLACES, MOST_SMALL, STATE_PLACES, templates_of
-from .template_sets import ARC_LINES
+from .state_templates import MOST_SMALL, templates_of
+from .states import ARC_PLACES, N_ACTIONS, SPECIAL, STATE_PLACES
+from .template_sets import ARC_LINES, Lines, without_labels
 
 
 # --------------------------------------------------------------------------------------------------
@@ -100,7 +98,7 @@ class PackedTables:
 # --------------------------------------------------------------------------------------------------
 def _attributes(f):
     try:
-        return attributes_read(Lines(f["templates"], f["arc_templates"]))
+        return Lines(f["templates"], f["arc_templates"]).attributes()
     except ValueError as error:
         require(False, f"{f.where}.templates: {error}")
 
@@ -113,9 +111,9 @@ def _lines(f):
     ok = L > 0 or lines.states == without_labels(lines.states)
     require(ok, f"{f.where}.templates read labels; the model has none")
     try:
-        check_labels(lines, L)
-        check_columns(lines, width)
-        compiled(lines, AtomEncoder(f["attributes"], width, dict(f["parts"])).rows)
+        lines.check_labels(L)
+        lines.check_columns(width)
+        lines.compiled(AtomEncoder(f["attributes"], width, dict(f["parts"])).rows)
     except ValueError as error:
         require(False, f"{f.where}.templates: {error}")
     return lines
@@ -129,7 +127,7 @@ def _encoder(f):
 
 
 def _arguments(f):
-    """Those of :class:`.model.ParserModel`, from a file."""
+    """Those of :class:`.parser_model.ParserModel`, from a file."""
     L, labels, numbers = f["L"], f["labels"], f["label_numbers"]
     ok = (np.sort(numbers) == np.arange(1, L + 1)).all()
     require(ok, f"{f.where}.label_numbers must be 1 to {L}")
@@ -151,11 +149,11 @@ _MOST_COLUMNS = 10_000
 
 PARSER = Table(
     "ShiftReduceParser",
-    Field("templates", each(string), of=lambda model: list(model.templates.states)),
+    Field("templates", each(string), of="templates.states"),
     Field(
         "arc_templates",
         each(string),
-        of=lambda model: list(model.templates.arcs),
+        of="templates.arcs",
         default=lambda f: list(ARC_LINES) if f["L"] else [],
     ),
     Field("columns", integer(2, _MOST_COLUMNS), of="encoder.width", default=2),

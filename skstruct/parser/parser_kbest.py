@@ -22,8 +22,7 @@ from .arc_labels import label_tree
 from .dependency_trees import LEFT, RIGHT, SHIFT
 from .parser_beam import slot_of
 from .parser_epoch import predict
-from .state_features import FIRST_WORD, N_ACTIONS, successor
-from .state_templates import S0, H, I, J
+from .states import FIRST_WORD, N_ACTIONS, S0, H, I, J, successor
 
 
 @kernel
@@ -197,7 +196,7 @@ class Forest:
 def best_trees(task, k, model, work, read):
     """Up to k different trees of each sentence, best first, as lists of (tree, score).
 
-    ``read(heads, labels)`` makes a tree. The first is that of ``epoch.predict``, which has its score.
+    ``read(heads, labels)`` makes a tree. The first is that of ``parser_epoch.predict``, which has its score.
     """
     (heads, labels), out = np.zeros((2, task.atoms.shape[1]), np.int32), []
     scores = np.zeros(task.token.shape[0] - 1)

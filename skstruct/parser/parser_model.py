@@ -1,6 +1,7 @@
-"""The fitted model of a dependency parser: vocabulary, weights and prediction; and states of its training."""
+"""The fitted model of a dependency parser: vocabulary, weights and prediction; from training and back."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -9,26 +10,23 @@ from ..core.feature_table import TableAverage, final, for_reading
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
 from ..core.pruning import count_weights
-from ..core.store import Store, made_sparse, new_clock, remap_columns
+from ..core.store import Store, made_sparse, remap_columns
 from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
 from ..training import tables
 from ..training.chunks import as_writeable_view, map_chunks
-from ..training.run import TrainingState
 from ..training.saved import NamedWeights, SavableModel
 from . import parser_epoch as structure
-from .arcs import arcs_of, given_tree
+from .arc_labels import arcs_of, given_tree
 from .atoms import AtomEncoder, check_words
-from .dependency_trees import ACTION_NAMES, actions_of
-from .groups import compiled
-from .lines import Lines, check_labels, reads_labels
+from .dependency_trees import ACTION_NAMES, actions_of, restored
 from .parser_beam import ParseTask, new_work
 from .parser_epoch import FEW_LABELS
 from .parser_fields import PARSER, PREFIXES, TRAINED, PackedTables
 from .parser_kbest import best_trees
-from .pseudo import restored
-from .state_features import ParseModel
-from .state_templates import ARC_PLACES, STATE_PLACES, column_of, decode_keys, tracked_fields
+from .state_templates import column_of, decode_keys
+from .states import ARC_PLACES, STATE_PLACES
+from .template_sets import Lines, reads_labels
 
 
 def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=None):
@@ -67,7 +65,7 @@ class ParserModel(SavableModel):
     symbol : ndarray of shape (L,), int32
         The numbers of labels in features, from 1 on; later labels follow, while ``labels`` are sorted.
     pseudo : bool
-        Labels say what was lifted, see :mod:`.pseudo`.
+        Labels say what was lifted, see :mod:`.dependency_trees`.
     root_step : bool
         Whether the choice of the root is an action of its own.
     divisor : int
@@ -106,11 +104,6 @@ class ParserModel(SavableModel):
         return scorer._replace(state_features=states, arc_features=arcs, clock=f["clock"])
 
     @property
-    def lines(self):
-        """Templates of states."""
-        return self.templates.states
-
-    @property
     def n_features(self):
         """Number of features, of states and of arcs."""
         return self.entries + self.label_entries
@@ -118,7 +111,7 @@ class ParserModel(SavableModel):
     @property
     def is_joint(self):
         """Whether labels are part of the search."""
-        return len(self.labels) > 0 and reads_labels(self.lines)
+        return len(self.labels) > 0 and reads_labels(self.templates.states)
 
     def sizes(self):
         """See ``training.saved.SavableModel``."""
@@ -140,24 +133,13 @@ class ParserModel(SavableModel):
 
         ``beam``: states kept, ``rows``: those of atoms; by default as in training.
         """
-        templates, arcs = compiled(self.templates, self.encoder.rows if rows is None else rows)
-        return as_writeable_view(
-            ParseModel(
-                beam=self.beam if beam is None else beam,
-                merge=self.merge,
-                joint=self.is_joint,
-                root_step=self.root_step,
-                update=STANDARD,
-                tracked=tracked_fields(templates, self.is_joint),
-                templates=templates,
-                arcs=arcs,
-                state_features=for_reading(self.weights, self.table, self.entries),
-                arc_features=for_reading(self.label_weights, self.label_table, self.label_entries),
-                symbol=self.symbol,
-                wanted=np.zeros(2, np.int64),
-                clock=new_clock(),
-            )
+        templates, arcs = self.templates.compiled(self.encoder.rows if rows is None else rows)
+        tables = (
+            for_reading(self.weights, self.table, self.entries),
+            for_reading(self.label_weights, self.label_table, self.label_entries),
         )
+        settings = self.is_joint, self.beam if beam is None else beam, self.merge, self.root_step
+        return as_writeable_view(structure.parse_model(templates, arcs, tables, self.symbol, *settings))
 
     def predict(self, sentences, n_jobs=None, beam=None):
         """Best trees.
@@ -181,7 +163,8 @@ class ParserModel(SavableModel):
             heads, labels = np.zeros((2, task.atoms.shape[1]), np.int32)
             scores = np.empty(task.token.shape[0] - 1)
             structure.predict(task, 0, scores.shape[0], scorer, QUIET, scratch, heads, labels, scores)
-            return self._trees(heads, labels, task.token.tolist()), scores
+            bounds = zip(task.token[:-1].tolist(), task.token[1:].tolist())
+            return [self._tree(heads[a:b], labels[a:b]) for a, b in bounds], scores
 
         parts = self._predict(trees, sentences, n_jobs, beam)
         return [tree for found, _ in parts for tree in found], np.concatenate([scores for _, scores in parts])
@@ -210,28 +193,23 @@ class ParserModel(SavableModel):
         return list(map_chunks(work, token, n_jobs))
 
     def arcs(self, sentence, beam=None, tree=None):
-        """The :class:`.arcs.Arc` of a sentence's words, before what was lifted is restored.
+        """The :class:`.arc_labels.Arc` of a sentence's words, before what was lifted is restored.
 
         Of the tree that is predicted, as the search built it; or of a given one.
         """
-        token = np.array([0, len(sentence)], np.int64)
-        columns = check_words([sentence], token, self.encoder.width)
-        if not len(sentence):
-            return []
-        encoder = self.encoder.widened(columns)
-        scorer = self.scorer(beam, encoder.rows)
-        task = make_task(encoder.encode(columns), encoder.rows, token)
-        if tree is not None:
-            heads, labels = given_tree(self, sentence, tree)
-            return arcs_of(scorer, task, actions_of(heads), heads, labels)
-        heads, labels = found = np.full((2, len(sentence)), -1, np.int32)
-        scratch = new_work(task, scorer, training=False)
-        structure.predict(task, 0, 1, scorer, QUIET, scratch, *found, np.empty(1))
-        path = scratch.path[:-1].tolist()  # without a root step
-        return arcs_of(scorer, task, path, heads.tolist(), labels.tolist())
 
-    def _trees(self, heads, labels, bounds):
-        return [self._tree(heads[a:b], labels[a:b]) for a, b in zip(bounds, bounds[1:])]
+        def arcs(task, scorer, scratch):
+            if not len(sentence):
+                return []
+            if tree is not None:
+                heads, labels = given_tree(self, sentence, tree)
+                return arcs_of(scorer, task, actions_of(heads), heads, labels, scratch)
+            heads, labels = found = np.full((2, len(sentence)), -1, np.int32)
+            structure.predict(task, 0, 1, scorer, QUIET, scratch, *found, np.empty(1))
+            path = scratch.path[:-1].tolist()  # without a root step
+            return arcs_of(scorer, task, path, heads.tolist(), labels.tolist(), scratch)
+
+        return [arc for part in self._predict(arcs, [sentence], None, beam) for arc in part]
 
     def _tree(self, heads, labels):
         tree = heads.tolist()
@@ -243,13 +221,8 @@ class ParserModel(SavableModel):
         """The tree with what was lifted where its labels say."""
         return restored(tree) if self.pseudo else tree
 
-    def features(self, rows=(slice(None), slice(None))):
-        """The features of rows, of states and of arcs, in words.
-
-        Parameters
-        ----------
-        rows : pair of slices or of int arrays, optional
-            Which ones, of states and of arcs; all by default.
+    def features(self):
+        """The features of states, and those of arcs, in words.
 
         Returns
         -------
@@ -257,36 +230,27 @@ class ParserModel(SavableModel):
             The template's line, and the values of its atoms in the order of the line: strings (``<s>`` for
             what is below the stack, ``NONE`` for a missing child, ``</s>`` behind the sentence) or numbers.
         """
-        labels = ["NONE", *(None for _ in self.symbol)]
+        return tuple(self._features(which, slice(None)) for which in range(2))
+
+    def _features(self, which, rows):
+        prefix, labels = PREFIXES[which], ["NONE", *(None for _ in self.symbol)]
         for label, number in zip(self.labels.values, self.symbol.tolist()):
             labels[number] = label
         strings = [["<s>", "NONE", "</s>", *alphabet.strings()] for alphabet in self.encoder.alphabets]
-        return tuple(
-            decode_keys(
-                keys_of(table, entries)[some], lines, places, self.encoder.attributes, strings, labels
-            )
-            if np.size(some)
-            else []
-            for some, table, entries, lines, places in (
-                (rows[0], self.table, self.entries, self.templates.states, STATE_PLACES),
-                (rows[1], self.label_table, self.label_entries, self.templates.arcs, ARC_PLACES),
-            )
-        )
+        keys = keys_of(getattr(self, f"{prefix}table"), getattr(self, f"{prefix}entries"))[rows]
+        places = (STATE_PLACES, ARC_PLACES)[which]
+        return decode_keys(keys, self.templates[which], places, self.encoder.attributes, strings, labels)
 
     def named_weights(self):
         """The weights of actions and of labels with the names of their features, as NamedWeights."""
 
-        def named(which):
-            def names(rows):
-                none = np.zeros(0, np.int64)
-                features = self.features((none, rows) if which else (rows, none))[which]
-                return [" ".join(map("{}={}".format, line.split(), values)) for line, values in features]
-
-            return names
+        def names(which, rows):
+            features = self._features(which, rows)
+            return [" ".join(map("{}={}".format, line.split(), values)) for line, values in features]
 
         return [
-            NamedWeights(self.weights, list(ACTION_NAMES), named(0)),
-            NamedWeights(self.label_weights, self.labels.values, named(1)),
+            NamedWeights(self.weights, list(ACTION_NAMES), partial(names, 0)),
+            NamedWeights(self.label_weights, self.labels.values, partial(names, 1)),
         ]
 
     @classmethod
@@ -315,27 +279,9 @@ class ParserModel(SavableModel):
 # --------------------------------------------------------------------------------------------------
 # Training
 # --------------------------------------------------------------------------------------------------
-def fresh_state(lines, encoder, labels, settings, rule, key):
-    """A :class:`TrainingState` without features and weights.
-
-    Parameters
-    ----------
-    settings : dict
-        ``beam``, ``merge``, ``update``, ``min_count`` and ``root_step``.
-    """
-    check_labels(lines, len(labels))
-    templates = compiled(lines, encoder.rows)
-    if not templates[0].slot.size:
-        raise ValueError(
-            "templates give no feature of states: each reads labels, which labeled=False leaves out, or "
-            "parts of a column, such as Case=Nom|Number=Sing, where no word has some"
-        )
-    return TrainingState(structure.new_model(*templates, len(labels), rule=rule, **settings), rule, key)
-
-
 def continued_state(before, lines, encoder, old_labels, labels, settings, rule, stream):
     """A copy of an earlier state; under another rule, or in a stream after a fit, with a new average."""
-    check_labels(lines, len(labels))
+    lines.check_labels(len(labels))
     state = tables.continued_state(structure, before, rule, stream, wanted=np.zeros(2, np.int64), **settings)
     # In a model mapped from a disk `wanted` is read-only too, and the templates are (which nobody writes).
     model = as_writeable_view(state.model)
@@ -349,7 +295,7 @@ def continued_state(before, lines, encoder, old_labels, labels, settings, rule, 
         new = symbol == 0
         symbol[new] = np.arange(1, new.sum() + 1) + len(old_labels)
         model = model._replace(symbol=symbol, arc_features=model.arc_features._replace(weights=store))
-    templates, arcs = compiled(lines, encoder.rows)  # words may have more parts than before
+    templates, arcs = lines.compiled(encoder.rows)  # words may have more parts than before
     return replace(state, model=model._replace(templates=templates, arcs=arcs))
 
 

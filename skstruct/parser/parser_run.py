@@ -8,17 +8,17 @@ import numpy as np
 
 from ..cluster.vocabulary import Vocabulary, merged_labels
 from ..data.inputs import check_X_y
-from ..data.labels import UNLABELLED, Labels, encode_known
+from ..data.labels import UNLABELLED, Labels, encode_known, encode_labels
 from ..metrics.tree_scores import split_heads
 from ..training.held_out import NAMES, HeldOut
 from ..training.run import Run
 from . import parser_epoch as structure
 from .atoms import AtomEncoder, check_words
-from .dependency_trees import check_trees, heads_alone, split_arcs
-from .lines import attributes_read, lines_of
+from .dependency_trees import check_trees, split_arcs
 from .parser_beam import new_work
-from .parser_model import ParserModel, final_model, fresh_state, make_task
-from .state_features import SPECIAL
+from .parser_model import ParserModel, final_model, make_task
+from .states import SPECIAL
+from .template_sets import lines_of
 
 
 class ParseRun(Run):
@@ -52,7 +52,7 @@ class ParseRun(Run):
         """See ``training.run.Run``."""
         X, y, token = check_X_y(X, y, NAMES)
         check_words(X, token, self.encoder.width)
-        heads, arcs = split_arcs(y) if len(self.labels) else (heads_alone(y), None)
+        heads, arcs = split_arcs(y, len(self.labels) > 0)
         check_trees(heads)
         others = [] if arcs is None else encode_known(arcs, token, self.labels)[2]
         return HeldOut(X, y, given=True), others
@@ -64,10 +64,7 @@ class ParseRun(Run):
 
     def fresh(self, key):
         """See ``training.run.Run``."""
-        model = self.state.model
-        settings = {name: getattr(model, name) for name in ("beam", "merge", "update", "root_step")}
-        settings["min_count"] = model.state_features.min_count
-        return fresh_state(self.lines, self.encoder, self.labels, settings, self.state.rule, key)
+        return self.estimator._fresh_state(self.lines, self.encoder, self.labels, key)
 
     def vocabulary(self, min_count):
         """See ``training.run.Run``."""
@@ -116,7 +113,7 @@ def _merged_encoder(encoders, learner):
         for c, n in encoder.parts.items():
             parts[c] = max(n, parts.get(c, 0))
     lines = lines_of(learner.templates, learner.labeled, first.width, parts)
-    out = AtomEncoder(attributes_read(lines), first.width, parts)
+    out = AtomEncoder(lines.attributes(), first.width, parts)
     maps = [{} for _ in encoders]
     for k, name in enumerate(out.attributes):
         for mine, encoder in zip(maps, encoders):
@@ -130,7 +127,34 @@ def _merged_encoder(encoders, learner):
 def unlabeled_attachment(y, predicted, weight=None):
     """UAS of sentences with weights."""
     true = [split_heads(i, tree)[0] for i, tree in enumerate(y)]
-    right = [sum(map(eq, a, b)) for a, b in zip(true, heads_alone(predicted))]
+    right = [sum(map(eq, a, b)) for a, b in zip(true, split_arcs(predicted, False)[0])]
     counts = np.array([right, list(map(len, y))], float)
     right, total = counts.sum(axis=1) if weight is None else counts @ weight
     return float(right / total) if total else 0.0
+
+
+def trained_on(token, skipped, weight, projectivize):
+    """(n,) bool: the sentences to train on; ``token`` (n + 1,) first words, ``skipped`` their numbers."""
+    used = np.diff(token) > 0
+    used[skipped] = False
+    if weight is not None:
+        used &= weight > 0.0
+    if not used.any():
+        raise ValueError(
+            "no sentence is left to train on: all are empty, of sample_weight 0, or not projective "
+            f"(projectivize={projectivize!r})"
+        )
+    return used
+
+
+def learned_labels(arcs, token, used, labels):
+    """(ids of labels, (N,) int32; the labels, with those that are new).
+
+    Labels of sentences that are not ``used``, (n,) bool, are as unknown as None: nothing is learned of them,
+    and a label without weights scores 0, which wins wherever the scores of all others are negative.
+    """
+    arcs = [names if keep else [None] * len(names) for names, keep in zip(arcs, used.tolist())]
+    gold, labels = encode_labels(arcs, token, labels, grow=True)
+    if len(labels) == 0:
+        raise ValueError("y holds no label: all are None; for heads alone, labeled=False")
+    return gold, labels

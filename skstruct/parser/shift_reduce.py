@@ -1,6 +1,6 @@
 """The dependency parser: beam search over shift-reduce actions, trained by the structured perceptron.
 
-What is searched and learned is in :mod:`.epoch` and :mod:`.search`.
+What is searched and learned is in :mod:`.parser_epoch` and :mod:`.parser_beam`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from ..saving.registry import savable
 from ..training.held_out import HeldOut
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
-from ..training.run import new_key
+from ..training.run import TrainingState, new_key
 from ..training.tables import check_unchanged
 from .atoms import AtomEncoder, check_words, count_parts
-from .dependency_trees import check_trees, encode_trees, heads_alone, learned_labels, split_arcs, trained_on
-from .lines import attributes_read, check_columns, lines_of, without_labels
-from .parser_model import ParserModel, continued_state, fresh_state, make_task
-from .parser_run import ParseRun, unlabeled_attachment
-from .pseudo import check_projectivize, marked_trees
-from .template_sets import TEMPLATE_SETS
+from .dependency_trees import check_trees, encode_trees, marked_trees, split_arcs
+from .parser_epoch import new_model
+from .parser_model import ParserModel, continued_state, make_task
+from .parser_run import ParseRun, learned_labels, trained_on, unlabeled_attachment
+from .template_sets import TEMPLATE_SETS, lines_of, without_labels
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -211,13 +210,16 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     def _prepare(self, X, y, sample_weight, given=None, continued=False, stream=False):
         """Check and encode everything; what is left to do is to train."""
-        check_projectivize(self.projectivize, self.labeled)
+        if self.projectivize == "pseudo" and not self.labeled:
+            raise ValueError(
+                "projectivize='pseudo' writes what was lifted into labels: it needs labeled=True"
+            )
         rule = self._rule()
         X, y, token = check_X_y(X, y)
         weight = sample_weights(sample_weight, X)
         columns = check_words(X, token, self._model.encoder.width if continued else None)
         lines = self._lines(columns, continued)
-        heads, arcs = split_arcs(y) if self.labeled else (heads_alone(y), None)
+        heads, arcs = split_arcs(y, self.labeled)
         heads = check_trees(heads)
         actions, lifted, skipped = encode_trees(heads, token, self.projectivize != "skip")
         if self.projectivize == "pseudo":
@@ -236,7 +238,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         words = np.flatnonzero(np.repeat(used, np.diff(token)))
         token = np.concatenate([[0], np.cumsum(np.where(used, np.diff(token), 0))])
         columns = [[column[k] for k in words] for column in columns]
-        encoder = AtomEncoder(attributes_read(lines), len(columns))
+        encoder = AtomEncoder(lines.attributes(), len(columns))
         atoms, encoder = (self._model.encoder if continued else encoder).grown(columns)
         task = make_task(
             atoms, encoder.rows, token, actions.reshape(-1, 2)[words].ravel(), lifted[words],
@@ -261,17 +263,24 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     def _fresh_state(self, lines, encoder, labels, key):
         """A training state without features and weights."""
+        lines.check_labels(len(labels))
+        templates, rule = lines.compiled(encoder.rows), self._rule()
+        if not templates[0].slot.size:
+            raise ValueError(
+                "templates give no feature of states: each reads labels, which labeled=False leaves out, or "
+                "parts of a column, such as Case=Nom|Number=Sing, where no word has some"
+            )
         settings = {**self._settings(), "min_count": int(self.min_count)}
-        return fresh_state(lines, encoder, labels, settings, self._rule(), key)
+        return TrainingState(new_model(*templates, len(labels), rule=rule, **settings), rule, key)
 
     def _lines(self, columns, continued):
         """The templates for words of these columns; those of the fit to go on from, which have to agree."""
         parts = self._model.encoder.parts if continued else count_parts(columns)
         lines = lines_of(self.templates, self.labeled, len(columns), parts)
-        check_columns(lines, len(columns))
+        lines.check_columns(len(columns))
         if continued:
             # What was trained by a version whose sets read no labels goes on without.
-            same = self._model.lines in (lines.states, without_labels(lines.states))
+            same = self._model.templates.states in (lines.states, without_labels(lines.states))
             check_unchanged(
                 self,
                 templates=(same, True),

@@ -1,13 +1,13 @@
 """What the parser looks at: states, arcs, and the weights of their features.
 
-A state of the search, and an arc of a tree, is a row of
-small integers: places of words in the sentence, and numbers. Templates (``parser.templates``) say which
-atoms are read there. The search only looks features up; an update numbers those it meets for the first time
-(``core.hashing.intern``).
+Templates (:mod:`.state_templates`) say which atoms are read in the row of a state, or of an arc
+(:mod:`.states`). The search only looks features up; an update numbers those it meets for the first time
+(``core.hashing.intern``). Features that read an atom of -1 (an unknown form, or one that dropout hides) are
+left out.
 
-A sentence of n words stands at the places 2 ... n + 1 of its array of atoms. Place 0 is what a stack has
-below its last tree, place 1 a child that is missing, and the places from n + 2 on are the end of the queue.
-Features that read an atom of -1 (an unknown form, or one that dropout hides) are left out.
+States of a beam are alike: most of what their features, and the labels of their arcs, depend on was met in
+other states of the same sentence. Weights and noise do not change while a sentence is searched: partial
+scores are remembered (:class:`Memory`).
 
 Letters: n words, K templates, A atoms, C columns, B beam.
 """
@@ -19,52 +19,26 @@ import numpy as np
 from ..core.adjustment import noise_factor
 from ..core.compile import inline, spliced
 from ..core.feature_table import FeatureTable
-from ..core.hashing import EMPTY, LOW, home_of, intern
+from ..core.hashing import EMPTY, LOW, home_of, intern, mix64
 from ..core.noise import token_masked
 from ..core.penalties import read_weight
 from ..core.prefetch import prefetch
 from ..core.rules import emit
 from ..core.store import Clock
-from .beam_memory import recall
-from .dependency_trees import LEFT, SHIFT
-from .state_templates import (
-    DISTANCE,
-    LC,
-    LC2,
-    LCL,
-    LCL2,
-    N_FIELDS,
-    N_TREE,
-    RC,
-    RC2,
-    RCL,
-    RCL2,
-    S0,
-    S1,
-    S2,
-    VL,
-    VR,
-    H,
-    I,
-    J,
-    Templates,
-)
+from .states import AHEAD, FIRST_WORD, NO_CHILD, STACK_END
 
-STACK_END, NO_CHILD, FIRST_WORD = 0, 1, 2
-"""Places."""
 
-SPECIAL = 3
-"""Ids of atoms of words start here: 0, 1 and 2 are the stack's end, no child and the queue's end."""
+class Templates(NamedTuple):
+    """Compiled templates; K of them over A atoms."""
 
-AHEAD = 3
-"""Places behind the last word."""
-
-N_ACTIONS = 3
-
-MOST_CHILDREN = 7
-"""Numbers of children count up to here."""
-
-_BLANK = np.array([0, 0] + 2 * [STACK_END, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0] + [STACK_END], np.int32)
+    slot: np.ndarray  # (K, 6) int32: atoms, A for none; two of each half and of the compound
+    code: np.ndarray  # (K,) int32: the template's part of the compound; parts of a column share it
+    edge: np.ndarray  # (K,) bool: whether it looks at decisions before
+    field: np.ndarray  # (A,) int32: of the state or arc
+    offset: np.ndarray  # (A,) int32: added to the place in that field
+    attribute: np.ndarray  # (A,) int32: row of the sentence's array of atoms; -1, LABEL: the field's number
+    group: np.ndarray  # (G + 1, 2) int32: where each group's templates and atoms begin, see `template_sets`
+    by: np.ndarray  # (G, F) int32: the fields that decide what a group scores, -1 behind them; all: -1
 
 
 class ParseModel(NamedTuple):
@@ -83,6 +57,27 @@ class ParseModel(NamedTuple):
     symbol: np.ndarray  # (L,) int32: what labels are called in fields, from 1 on
     wanted: np.ndarray  # (2,) int64: entries that the two tables lacked when an example was put off
     clock: Clock
+
+
+class Memory(NamedTuple):
+    """What was computed in this sentence, by fields of rows; where two share a slot the later one stays."""
+
+    key: np.ndarray  # (slots, fields) int32
+    value: np.ndarray  # (slots + 1, numbers) float64; the last one is for what is not remembered
+    stamp: np.ndarray  # (slots,) int64: the sentence, and the kind of row
+    now: np.ndarray  # (1,) int64: that of the sentence at hand
+
+
+KINDS = 64
+"""The most kinds of rows in one memory."""
+
+
+def new_memory(slots, fields, numbers):
+    """An empty cache; ``slots`` is a power of two."""
+    return Memory(
+        np.zeros((slots, fields), np.int32), np.zeros((slots + 1, numbers)), np.zeros(slots, np.int64),
+        np.full(1, KINDS),
+    )  # fmt: skip
 
 
 class Lookup(NamedTuple):
@@ -123,72 +118,40 @@ def load(atoms, n_forms, first, n, step, noise, value):
 
 
 # --------------------------------------------------------------------------------------------------
-# States
-# --------------------------------------------------------------------------------------------------
-@inline
-def bucket(distance):
-    """1 ... 5 as they are, 6 ... 10 as 6, more as 7."""
-    if distance <= 5:
-        return distance
-    return 6 if distance <= 10 else 7
-
-
-@inline
-def start_state(row):
-    """The state before the first word."""
-    for f in range(N_FIELDS):
-        row[f] = _BLANK[f]
-    row[I] = row[J] = FIRST_WORD
-    row[DISTANCE] = 0
-
-
-@inline
-def successor(action, label, p, q, tracked, row):
-    """The state that an action leads to; ``label`` is the field's number of the label of a new arc.
-
-    After SHIFT ``q`` is the state before, ``p`` is not read. After a reduction ``q`` is the state before, and
-    what is below its first tree comes from ``p``, the state before the first word of that tree was read: q
-    may have been merged with states that have another one below.
-    """
-    if action == SHIFT:
-        row[I] = q[J]
-        row[J] = q[J] + 1
-        row[S2] = q[S1 + H]
-        for f in range(N_TREE):
-            row[S1 + f] = q[S0 + f]
-            row[S0 + f] = _BLANK[S0 + f]
-        row[S0 + H] = q[J]
-    else:
-        row[I] = p[I]
-        row[J] = q[J]
-        row[S2] = p[S2]
-        for f in range(N_TREE):
-            row[S1 + f] = p[S1 + f]
-        if action == LEFT:
-            for f in range(N_TREE):
-                row[S0 + f] = q[S0 + f]
-            row[S0 + LC] = p[S0 + H]
-            row[S0 + LC2] = q[S0 + LC]
-            row[S0 + LCL] = label
-            row[S0 + LCL2] = q[S0 + LCL]
-            row[S0 + VL] = min(q[S0 + VL] + 1, MOST_CHILDREN)
-        else:
-            for f in range(N_TREE):
-                row[S0 + f] = p[S0 + f]
-            row[S0 + RC] = q[S0 + H]
-            row[S0 + RC2] = p[S0 + RC]
-            row[S0 + RCL] = label
-            row[S0 + RCL2] = p[S0 + RCL]
-            row[S0 + VR] = min(p[S0 + VR] + 1, MOST_CHILDREN)
-    for f in range(N_FIELDS):
-        if not tracked[f]:
-            row[f] = _BLANK[f]
-    row[DISTANCE] = bucket(row[S0 + H] - row[S1 + H]) if row[S1 + H] != STACK_END else 0
-
-
-# --------------------------------------------------------------------------------------------------
 # Features of a row
 # --------------------------------------------------------------------------------------------------
+@spliced
+def recall(memory, by, kind, row):
+    """(slot, whether it holds the result for these fields of a row); if not, the slot is reserved for it.
+
+    Parameters
+    ----------
+    memory : Memory
+    by : (kinds, F) int32
+        The fields of each kind, -1 behind the last one; with none, nothing is remembered.
+    kind : int
+    row : int32 array
+    """
+    if by[kind, 0] < 0:
+        return memory.stamp.shape[0], False
+    stamp = memory.now[0] + kind
+    h, F = np.uint64(kind), 0
+    while F < by.shape[1] and by[kind, F] >= 0:
+        h = h * np.uint64(0x9E3779B97F4A7C15) + np.uint64(row[by[kind, F]])
+        F += 1
+    s = np.int64(mix64(h)) & (memory.stamp.shape[0] - 1)
+    known = memory.stamp[s] == stamp
+    f = 0
+    while known and f < F:
+        known = memory.key[s, f] == row[by[kind, f]]
+        f += 1
+    if not known:
+        memory.stamp[s] = stamp
+        for f in range(F):
+            memory.key[s, f] = row[by[kind, f]]
+    return s, known
+
+
 @spliced
 def list_keys(templates, group, row, value, look):
     """The keys of a row's features; ``look.slot`` is -1 where there is none, else 0.
@@ -354,3 +317,21 @@ def emit_row(templates, features, row, value, adjustment, step, up, down, look, 
                 emit(difference, r, up, x)
             if down >= 0:
                 emit(difference, r, down, -x)
+
+
+@spliced
+def score_state(row, model, adjustment, work, total):
+    """``total``: the scores of the actions in a state, without labels."""
+    score(
+        model.templates, model.state_features, work.scores, row, work.value, adjustment,
+        model.clock.step[0], work.look, total,
+    )  # fmt: skip
+
+
+@spliced
+def emit_state(row, up, down, model, adjustment, work):
+    """Emit the features of a state for action ``up``, against ``down``; -1 for none."""
+    emit_row(
+        model.templates, model.state_features, row, work.value, adjustment, model.clock.step[0],
+        np.int64(up), np.int64(down), work.look, work.difference,
+    )  # fmt: skip

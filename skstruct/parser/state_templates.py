@@ -22,9 +22,11 @@ be numbered. Of more than 128 templates those that leave room in the compound ha
 """
 
 import re
-from typing import NamedTuple
 
 import numpy as np
+
+from .state_features import Templates
+from .states import LABEL
 
 MOST_SMALL = 2**12
 """Tags and numbers are below this; the four special symbols included."""
@@ -34,71 +36,18 @@ MOST_TEMPLATES = 2**12
 _NUMBER = 2**7 - 1
 """The bits of a compound that are the template's number."""
 
+_HALF = 2**15 - 1
+"""The bits of the second of two atoms that share half a key."""
+
 _FREE, _HALF_FREE = 127, 126
 """Numbers that many templates share, told apart by the bits of the compound that their atoms leave free."""
 
-# Fields of a state; those of s0, s1 and their children in one order, S1 - S0 apart.
-I, J, S0, S1, S2, DISTANCE = 0, 1, 2, 13, 24, 25
-H, LC, RC, LC2, RC2, VL, VR, LCL, RCL, LCL2, RCL2 = range(11)
-N_TREE = 11
-N_FIELDS = 25
-"""Fields that say whether two states are equivalent; the distance is a function of them."""
-
-# Fields of an arc.
-ARC_FIELDS = ("m", "h", "g", "m-1", "m+1", "h-1", "h+1", "m.lc", "m.rc", "h.lc", "h.rc", "sl", "sr", "q0")
-ARC_NUMBERS = ("d", "m.vl", "m.vr", "h.vl", "h.vr")
-ARC_LABELS = ("m.lc", "m.rc", "h.lc", "h.rc", "sl")
-"""Words whose labels are fields too, behind the numbers."""
-
 _SMALL = (None, "t", "r")
-
-LABEL = -2
-"""Stands for the attribute of a field that is a label: 0 for none, else the number of its symbol."""
 
 ATTRIBUTES = ("t", "w", "l", "x2", "x3", "f")
 """Rows of the array of atoms, those of further columns behind them; the tag comes first."""
 
 _FURTHER = re.compile(r"[cp](?:[2-9]|[1-9][0-9]+)", re.ASCII)
-
-_CHILDREN = {"lc": LC, "rc": RC, "lc2": LC2, "rc2": RC2}
-_LABELS = {"lc.r": LCL, "rc.r": RCL, "lc2.r": LCL2, "rc2.r": RCL2}
-
-
-def _state_places():
-    """{name: (field, offset, is a number, tells of decisions before)}."""
-    out = {"q0": (J, 0, False, False), "q1": (J, 1, False, False), "q2": (J, 2, False, False)}
-    out["s2"] = (S2, 0, False, False)
-    out["d"] = (DISTANCE, 0, True, False)
-    for name, first in (("s0", S0), ("s1", S1)):
-        out[name] = (first, 0, False, False)
-        out.update((f"{name}.{c}", (first + k, 0, False, True)) for c, k in _CHILDREN.items())
-        out.update((f"{name}.{v}", (first + k, 0, True, True)) for v, k in (("vl", VL), ("vr", VR)))
-        out.update((f"{name}.{r}", (first + k, 0, True, True)) for r, k in _LABELS.items())
-    return out
-
-
-def _arc_places():
-    out = {name: (k, 0, False, False) for k, name in enumerate(ARC_FIELDS)}
-    numbers = [*ARC_NUMBERS, *(f"{name}.r" for name in ARC_LABELS)]
-    out.update((name, (len(ARC_FIELDS) + k, 0, True, name[-2:] == ".r")) for k, name in enumerate(numbers))
-    return out
-
-
-STATE_PLACES = _state_places()
-ARC_PLACES = _arc_places()
-
-
-class Templates(NamedTuple):
-    """Compiled templates; K of them over A atoms."""
-
-    slot: np.ndarray  # (K, 6) int32: atoms, A for none; two of each half and of the compound
-    code: np.ndarray  # (K,) int32: the template's part of the compound; parts of a column share it
-    edge: np.ndarray  # (K,) bool: whether it looks at decisions before
-    field: np.ndarray  # (A,) int32: of the state or arc
-    offset: np.ndarray  # (A,) int32: added to the place in that field
-    attribute: np.ndarray  # (A,) int32: row of the sentence's array of atoms; -1, LABEL: the field's number
-    group: np.ndarray  # (G + 1, 2) int32: where each group's templates and atoms begin, see `groups`
-    by: np.ndarray  # (G, F) int32: the fields that decide what a group scores, -1 behind them; all: -1
 
 
 def is_attribute(name):
@@ -272,16 +221,12 @@ def decode_keys(keys, lines, places, attributes, strings, labels=()):
     out = []
     numbers = templates_of(keys[:, 0], lines, places).tolist()
     for k, (compound, left, right) in zip(numbers, keys.tolist()):
-        values = []
+        values, in_compound = [], (compound >> 7 & (MOST_SMALL - 1), compound >> 19)
+        small = left >> 15, left & _HALF, right >> 15, right & _HALF, *in_compound
         for slot, attribute in slots[k]:
-            half = (left, right)[slot // 2] if slot < 4 else 0
-            if slot >= 4:
-                value = compound >> (7 if slot == 4 else 19) & (MOST_SMALL - 1)
-            elif slot % 2 == 0:
-                value = half >> 15
-            else:  # alone in its half, or the second of two
-                large = attribute >= 0 and attributes[attribute] != "t"
-                value = half if large else half & (2**15 - 1)
+            # A large atom is alone in its half.
+            large = attribute >= 0 and attributes[attribute] != "t"
+            value = (left, right)[slot // 2] if large else small[slot]
             if attribute == LABEL:
                 values.append(labels[value])
             else:
@@ -294,25 +239,3 @@ def attributes_of(lines, places):
     """The attributes that templates read, in the order of ``ATTRIBUTES``; the tag is always among them."""
     read = {_atom(name, places, line)[1] for line in lines for name in line.split()} | {"t"}
     return sorted(read - {None, "r"}, key=rank)
-
-
-def tracked_fields(templates, joint=False):
-    """(N_FIELDS,) bool: the fields of a state that its features, or those of later states, depend on.
-
-    ``joint``: labels, which look at trees on the stack too, are part of the search.
-    """
-    read = np.zeros(N_FIELDS + 1, np.bool_)
-    read[templates.field] = True
-    if read[DISTANCE]:
-        read[[S0, S1]] = True
-    out = read[:N_FIELDS].copy()
-    out[[I, J, S0]] = True
-    if joint:
-        read_by_arcs = np.array([H, LC, RC, VL, VR, LCL, RCL])
-        out[S0 + read_by_arcs] = out[S1 + read_by_arcs] = out[S2] = True
-    for first, second in ((LC, LC2), (RC, RC2), (LCL, LCL2), (RCL, RCL2)):
-        for s in (S0, S1):  # a second child was the first one once
-            out[s + first] |= out[s + second]
-    out[S1] |= out[S2]
-    out[S0 : S0 + N_TREE] |= out[S1 : S1 + N_TREE]  # what is s0 now becomes s1
-    return out

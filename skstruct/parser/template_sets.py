@@ -1,4 +1,6 @@
-"""The parser's sets of feature templates; :mod:`.templates` explains the atoms.
+"""The templates of a parser: named sets, the user's own, more for further columns; and their groups.
+
+:mod:`.state_templates` explains the atoms.
 
 "hs28" is the set of Huang and Sagae (2010), "hs29" that of their released parser, "zsz28" that of Zhang, Su
 and Zhou (2014). "rich" adds to "hs29": the stack's third tree and the second word ahead, second children,
@@ -10,6 +12,15 @@ L. Huang and K. Sagae (2010). Dynamic programming for linear-time incremental pa
 Y. Zhang and J. Nivre (2011). Transition-based dependency parsing with rich non-local features. ACL.
 K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron. EACL, section 6.1.3.
 """
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ..data.inputs import describe
+from .state_templates import MOST_SMALL, attributes_of, column_of, compile_templates, rank
+from .states import ARC_PLACES, STATE_PLACES
 
 _COMMON_21 = """
 s0.w, s0.t, s0.w s0.t, s1.w, s1.t, s1.w s1.t, q0.w, q0.t, q0.w q0.t, s0.w s1.w, s0.t s1.t, s0.t q0.t
@@ -122,3 +133,207 @@ ARC_LINES, JOINT_LINES = _lines(_ARCS), _lines(_JOINT)
 STATE_LINES_OF_COLUMN = _lines(_STATE_OF_COLUMN)
 ARC_LINES_OF_COLUMN = _lines(_ARCS_OF_COLUMN)
 """What ``"auto"`` adds for each column behind the tag."""
+
+MOST_RICH = 8
+"""Columns behind this one get templates of one and two atoms only."""
+
+
+def template_lines(templates, width=2, parts=()):
+    """The lines that a ``templates`` parameter means.
+
+    Parameters
+    ----------
+    templates : str or list of str
+        The name of a set, or lines.
+    width : int, default=2
+        Columns of words; ``"auto"`` reads them all.
+    parts : collection of int
+        The columns with morphological features.
+    """
+    if isinstance(templates, str):
+        if templates == "auto":
+            return [*TEMPLATE_SETS["rich"], *further_lines(STATE_LINES_OF_COLUMN, width, parts)]
+        if templates not in TEMPLATE_SETS:
+            raise ValueError(
+                f"templates={templates!r} is not one of auto, {', '.join(sorted(TEMPLATE_SETS))}; a list of "
+                "lines would do as well"
+            )
+        return list(TEMPLATE_SETS[templates])
+    if not templates or not all(isinstance(line, str) and line.strip() for line in templates):
+        raise ValueError(f"templates must hold lines such as 's0.w s1.t', got {describe(templates)}")
+    return list(templates)
+
+
+class Lines(NamedTuple):
+    """The templates of a parser."""
+
+    states: list
+    arcs: list  # none without labels
+
+    def attributes(self):
+        """The attributes that a parser with these templates reads, in order."""
+        read = {*attributes_of(self.states, STATE_PLACES), *attributes_of(self.arcs, ARC_PLACES)}
+        return sorted(read, key=rank)
+
+    def check_labels(self, n_labels):
+        """Raise if templates of states read labels and these are too many."""
+        if n_labels >= MOST_SMALL and reads_labels(self.states):
+            raise ValueError(
+                f"at most {MOST_SMALL - 1} labels are possible if templates read labels, got {n_labels}"
+            )
+
+    def check_columns(self, width):
+        """Raise if a template names a column that words of so many columns do not have."""
+        parts = zip(self, (STATE_PLACES, ARC_PLACES))
+        for line, places in ((line, places) for part, places in parts for line in part):
+            most = max(column_of(name) for name in attributes_of([line], places))
+            if most >= width:
+                raise ValueError(
+                    f"template {line!r} reads column {most}, but words have {width} columns, 0 to {width - 1}"
+                )
+
+    def compiled(self, rows):
+        """The two sets of templates, of states and of arcs, for these rows of atoms; not to be written to."""
+        return _compiled(tuple(self.states), tuple(self.arcs), tuple(rows))
+
+
+def lines_of(templates, labeled, width=2, parts=()):
+    """The :class:`Lines` of a parser; see :func:`template_lines`.
+
+    If templates of states read labels, labels are part of the search; without labels such lines are left out.
+    """
+    states = template_lines(templates, width, parts)
+    if not labeled:
+        return Lines(without_labels(states), [])
+    arcs = JOINT_LINES if reads_labels(states) else ARC_LINES
+    return Lines(states, [*arcs, *further_lines(ARC_LINES_OF_COLUMN, width, parts)])
+
+
+def without_labels(lines):
+    """The templates of states that read no label."""
+    return [line for line in lines if not reads_labels([line])]
+
+
+def reads_labels(lines):
+    """Whether one of the templates of states reads a label."""
+    return any(name.endswith(".r") for line in lines for name in line.split())
+
+
+def further_lines(lines, width, parts):
+    """Lines for the columns behind the tag; those that read parts only for columns that have some."""
+    out = []
+    for c in range(2, width):
+        for line in lines if c <= MOST_RICH else [line for line in lines if len(line.split()) < 3]:
+            line = line.replace(".C", f".c{c}").replace(".P", f".p{c}")
+            if c in parts or f".p{c}" not in line:
+                out.append(line)
+    return out
+
+
+# --------------------------------------------------------------------------------------------------
+# Groups of templates that read the same few fields.
+#
+# Many states of a sentence agree in some of their fields: which word is next, which ones are on top of the
+# stack, which children these have. What templates of such fields alone add to a score is the same in all of
+# them, so it is computed once and remembered (``state_features.Memory``). A template belongs to the first
+# group that has all fields it reads. The last group, of what no other has, is scored anew for each state.
+#
+# The groups were chosen for the set "rich": on UD English EWT a state then needs 37 features instead of the
+# 94 that it needs when those of two words on the stack and the next one are remembered together, and a
+# reduction's label 8 instead of 25.
+# --------------------------------------------------------------------------------------------------
+def _groups(text, places):
+    """The fields of the places that each line names."""
+    return tuple(tuple(places[name][0] for name in line.split()) for line in text.strip().splitlines())
+
+
+def _derived(places, **determined):
+    """{field: those that determine it}, of places by name."""
+    return {places[name][0]: _groups(of, places)[0] for name, of in determined.items()}
+
+
+STATE_GROUPS = _groups(
+    """
+q0
+s1 s1.lc s1.lc2 s1.lc.r s2
+s0 s0.lc s0.lc2 s0.lc.r s0.vl
+q0 s0 s0.rc s0.rc2 s0.rc.r
+s1 s1.lc s1.rc s1.rc2 s1.rc.r s1.vl s1.vr
+s0 s1
+s0 s0.lc s0.lc.r s0.lc2.r s1 s1.rc s1.rc2 s1.rc.r s1.rc2.r
+s0.lc s0.lc2 s1 s2
+q0 s0 s0.rc s0.rc2 s0.rc.r s0.rc2.r s1
+s0 s0.lc s0.lc2 s1 s1.lc s1.lc2 s1.lc.r s1.lc2.r s1.rc.r
+""",
+    STATE_PLACES,
+)
+ARC_GROUPS = _groups(
+    """
+m
+m m.lc m.lc.r m.rc
+m h
+m h h.lc h.lc.r h.rc.r h.vl h.vr sl sl.r
+m h m.lc m.lc.r m.rc m.rc.r m.vl m.vr
+""",
+    ARC_PLACES,
+)
+STATE_DERIVED = _derived(STATE_PLACES, d="s0 s1")
+ARC_DERIVED = _derived(ARC_PLACES, **{"m-1": "m", "m+1": "m", "h-1": "h", "h+1": "h", "d": "m h"})
+"""Fields that others determine."""
+
+
+def grouped(templates, groups, derived):
+    """The same templates in groups.
+
+    Parameters
+    ----------
+    templates : Templates
+        Of one group.
+    groups : tuple of tuples of int
+        Fields; a tuple for each group but the last.
+    derived : dict
+        {field: those that determine it}.
+    """
+    A, members = templates.field.shape[0], [[] for _ in (*groups, None)]
+    for k, slot in enumerate(templates.slot.tolist()):
+        read = {field for a in slot if a < A for field in _sources(templates, a, derived)}
+        members[next((g for g, group in enumerate(groups) if read <= {*group}), -1)].append(k)
+    order, atoms, slots, starts, keys = [], [], [], [(0, 0)], []
+    for g, group in enumerate(members):
+        if not group:
+            continue
+        used = sorted({a for a in templates.slot[group].ravel().tolist() if a < A})
+        number = {a: len(atoms) + i for i, a in enumerate(used)}
+        slots += [[number.get(a, -1) for a in slot] for slot in templates.slot[group].tolist()]
+        read = {field for a in used for field in _sources(templates, a, derived)}
+        keys.append(sorted(read) if g < len(groups) else [])
+        order += group
+        atoms += used
+        starts.append((len(order), len(atoms)))
+    slot, by = np.array(slots, np.int32).reshape(-1, 6), np.full((len(keys), 16), -1, np.int32)
+    for row, key in zip(by, keys):
+        row[: len(key)] = key
+    return templates._replace(
+        slot=np.where(slot < 0, np.int32(len(atoms)), slot),
+        code=templates.code[order],
+        edge=templates.edge[order],
+        field=templates.field[atoms],
+        offset=templates.offset[atoms],
+        attribute=templates.attribute[atoms],
+        group=np.array(starts, np.int32),
+        by=by,
+    )
+
+
+def _sources(templates, atom, derived):
+    field = int(templates.field[atom])
+    return derived.get(field, (field,))
+
+
+@lru_cache(maxsize=16)  # each prediction asks for it: a third of the time of one sentence
+def _compiled(state_lines, arc_lines, rows):
+    states = compile_templates(state_lines, STATE_PLACES, rows)
+    arcs = compile_templates(arc_lines, ARC_PLACES, rows)
+    if reads_labels(state_lines):
+        return grouped(states, STATE_GROUPS, STATE_DERIVED), grouped(arcs, ARC_GROUPS, ARC_DERIVED)
+    return states, arcs

@@ -1,6 +1,6 @@
 """Re-ranking: the analyses of a base model judged again, with features of words.
 
-What is searched and learned is in :mod:`.epoch`; what comes from the base is in :mod:`.lattice`.
+What is searched and learned is in :mod:`.reranker_epoch`; what comes from the base is in :mod:`.lattice`.
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ from ..training.run import TrainingState, new_key
 from ..training.tables import check_unchanged, continued_state
 from . import reranker_epoch as structure
 from .lattice import lattices_of, make_task, paths, view_of
-from .reranker_model import RerankModel
-from .reranker_run import RerankRun, f1_of
+from .reranker_model import RerankModel, RerankRun, f1_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -232,11 +231,15 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         if continued:
             state = continued_state(structure, self._training, rule)
         else:
-            state = TrainingState(structure.new_model(int(self.min_count), rule), rule, key)
+            state = self._fresh_state(key)
         oracle = f1_of(task, task.target != structure.ABSENT, n_items)
         run = RerankRun(self, state, task, words, tags, base, oracle, held_out)
         run.hold_out(given)
         return run
+
+    def _fresh_state(self, key):
+        """A training state without features and weights."""
+        return TrainingState(structure.new_model(int(self.min_count), self._rule()), self._rule(), key)
 
     def _fitted_base(self, X, y, weight, keep):
         """A clone of the base, trained on some of the sequences."""

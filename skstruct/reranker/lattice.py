@@ -30,7 +30,7 @@ BUCKETS = 2.0
 def bucket(margin):
     """⌊2 ln(2 m + 1)⌋: the bucket of a margin m >= 0.
 
-    Differs from the lattice re-ranker that :mod:`.epoch` names, which has half as many buckets.
+    Differs from the lattice re-ranker that :mod:`.reranker_epoch` names, which has half as many buckets.
     """
     return min(int(BUCKETS * log(2.0 * max(margin, 0.0) + 1.0)), HALF - 2)
 

@@ -22,11 +22,11 @@ import numpy as np
 from ..core.adjustment import adjustment_of, emit_feature, learn, noise_factor
 from ..core.codes import DONE, RESCALE, TABLE_FULL
 from ..core.compile import inline, kernel
-from ..core.feature_table import FeatureTable, lacks_room, new_table
+from ..core.feature_table import FeatureTable, lacks_room, new_table, with_room
 from ..core.hashing import find
-from ..core.noise import token_masked
+from ..core.noise import QUIET, token_masked
 from ..core.penalties import read_weight
-from ..core.rules import Difference, new_difference
+from ..core.rules import Difference, clear, new_difference
 from ..core.store import SMALLEST_SCALE, Clock, new_clock
 
 TABLES = ("features",)
@@ -36,6 +36,23 @@ PAIR, TRIPLE, N_TEMPLATES = 6, 16, 20
 
 HALF = 2**15
 """Tags, lengths and margins are below: two of them share half a key."""
+
+ATOMS = [names.split() for names in """
+w, t, len, w t, len t, margin, w w-1, w t-1, t w-1, t t-1, len w-1, w len-1, len t-1, t len-1, len len-1
+margin margin-1, t t-2, t t-1 t-2, len len-2, len len-1 len-2
+""".strip().replace("\n", ",").split(",")]  # fmt: skip
+"""Of each template the atom in the left half of its key, and those in the right half, with how far back they
+are."""
+
+
+def _atoms(n):
+    """(K,) the column of each template's n-th atom in ``atoms``, -1 for none; and how far back it is."""
+    names = [(*names, "", "")[n].partition("-") for names in ATOMS]
+    column = {"w": 0, "t": 1, "len": 2, "margin": 3, "": -1}
+    return np.array([column[kind] for kind, _, _ in names]), np.array([int(k or 0) for _, _, k in names])
+
+
+(_LEFT, _), (_RIGHT, _BACK), (_SECOND, _) = map(_atoms, range(3))
 
 
 class LatticeTask(NamedTuple):
@@ -95,8 +112,7 @@ def new_work(task, training=True):
 
 
 # --------------------------------------------------------------------------------------------------
-# Features. Index 3 is the node c, 2 the one before (p), 1 the one before that (a); w word, t tag, l length,
-# m margin. The start has word, tag and length 0 and a margin of its own.
+# Features. The start has word, tag and length 0 and a margin of its own.
 # --------------------------------------------------------------------------------------------------
 @inline
 def load(task, i, noise, step, atoms):
@@ -114,50 +130,29 @@ def load(task, i, noise, step, atoms):
 
 
 @inline
-def _put(keys, k, left, right):
-    """Note a key; features of unknown words or tags are off."""
-    keys[k, 0] = left if right >= 0 else np.int64(-1)
-    keys[k, 1] = right
-
-
-@inline
-def list_keys(atoms, a, p, c, begin, keys):
-    """Write the keys of one node c (``begin`` 0), of a pair (PAIR) or of a triple (TRIPLE)."""
-    zero = np.int64(0)
-    w3, t3, l3, m3 = atoms[c + 1, 0], atoms[c + 1, 1], atoms[c + 1, 2], atoms[c + 1, 3]
-    w2, t2, l2, m2 = atoms[p + 1, 0], atoms[p + 1, 1], atoms[p + 1, 2], atoms[p + 1, 3]
-    t1, l1 = atoms[a + 1, 1], atoms[a + 1, 2]
-    if begin == 0:
-        _put(keys, begin, w3, zero)
-        _put(keys, begin + 1, t3, zero)
-        _put(keys, begin + 2, l3, zero)
-        _put(keys, begin + 3, w3, t3)
-        _put(keys, begin + 4, l3, t3)
-        _put(keys, begin + 5, m3, zero)
-    elif begin == PAIR:
-        _put(keys, begin, w3, w2)
-        _put(keys, begin + 1, w3, t2)
-        _put(keys, begin + 2, t3, w2)
-        _put(keys, begin + 3, t3, t2)
-        _put(keys, begin + 4, l3, w2)
-        _put(keys, begin + 5, w3, l2)
-        _put(keys, begin + 6, l3, t2)
-        _put(keys, begin + 7, t3, l2)
-        _put(keys, begin + 8, l3, l2)
-        _put(keys, begin + 9, m3, m2)
-    else:
-        _put(keys, begin, t3, t1)
-        _put(keys, begin + 1, t3, t2 * HALF + t1 if min(t2, t1) >= 0 else np.int64(-1))
-        _put(keys, begin + 2, l3, l1)
-        _put(keys, begin + 3, l3, l2 * HALF + l1)
-
-
-@inline
 def _end_of(begin):
     """Behind the last template of the group that starts at ``begin``."""
     if begin == 0:
         return PAIR
     return TRIPLE if begin == PAIR else N_TEMPLATES
+
+
+@inline
+def list_keys(atoms, a, p, c, begin, keys):
+    """Write the keys of one node c (``begin`` 0), of a pair (PAIR) or of a triple (TRIPLE).
+
+    Features of unknown words or tags are off.
+    """
+    for k in range(begin, _end_of(begin)):
+        right = np.int64(0)
+        if _RIGHT[k] >= 0:
+            node = c if _BACK[k] == 0 else p if _BACK[k] == 1 else a
+            right = atoms[node + 1, _RIGHT[k]]
+        if _SECOND[k] >= 0:
+            second = atoms[a + 1, _SECOND[k]]
+            right = right * HALF + second if min(right, second) >= 0 else np.int64(-1)
+        keys[k, 0] = atoms[c + 1, _LEFT[k]] if right >= 0 else np.int64(-1)
+        keys[k, 1] = right
 
 
 @inline
@@ -347,3 +342,33 @@ def epoch(task, order, begin, end, model, rule, noise, work):
 def new_model(min_count, rule):
     """A model without features."""
     return Reranker(new_table(1, rule, min_count), new_clock())
+
+
+# --------------------------------------------------------------------------------------------------
+# The features of one path
+# --------------------------------------------------------------------------------------------------
+@kernel
+def list_features(task, path, model, noise, work, out):
+    """The features of the nodes of ``path`` (M,) through the first lattice.
+
+    Writes rows (node, row) of ``out`` and returns how many there are. New features are numbered.
+    """
+    n = 0
+    load(task, 0, noise, np.int64(0), work.atoms)
+    for c in range(path.shape[0]):
+        if path[c] != ABSENT:
+            for group in range(3):
+                emit_node(path, c, group, model, None, 1.0, work)
+            for entry in range(work.difference.size[0]):
+                out[n, 0], out[n, 1] = c, work.difference.row[entry]
+                n += 1
+            clear(work.difference)
+    return n
+
+
+def features_of_path(model, task, path, work):
+    """(node, row) arrays of the known features of one path through the only lattice of a task."""
+    out = np.empty((N_TEMPLATES * path.shape[0], 2), np.int64)
+    more = with_room(model.features, out.shape[0])
+    out = out[: list_features(task, path, model._replace(features=more), QUIET, work, out)]
+    return out[out[:, 1] < model.features.entries[0]].T

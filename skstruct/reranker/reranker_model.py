@@ -1,4 +1,4 @@
-"""The fitted model of a re-ranker: features and weights beside those of the base."""
+"""The fitted model of a re-ranker, features and weights beside those of the base; and a training run."""
 
 from dataclasses import dataclass
 
@@ -10,11 +10,12 @@ from ..core.store import new_clock
 from ..saving.container import require
 from ..saving.fields import Field, Table, arguments, inline, value, via
 from ..training.chunks import as_writeable_view
+from ..training.held_out import HeldOut
+from ..training.run import Run
 from ..training.saved import NamedWeights
 from ..training.tables import TableModel, features_in_training, features_of, training_of
 from . import reranker_epoch as structure
-from .lattice import view_of
-from .path_features import feature_names
+from .lattice import RIGHT, lattices_of, make_task, paths, view_of
 
 
 def _are_features(_, keys):
@@ -37,6 +38,28 @@ def _arguments(f):
     except (ValueError, TypeError, AttributeError):
         require(False, f"{f.where}.base_ must be a segmenter or tagger with k best analyses")
     return arguments(f)
+
+
+def feature_names(model, rows):
+    """The names of weight rows, such as ``"w=图书 t-1=NN"``; ``#`` is the start of a sequence."""
+    keys = model.keys()[np.asarray(rows, np.int64)]
+    values = {"w": ["#", *model.words], "t": ["#", *model.tags]}
+
+    def atom(name, value):
+        kind = name.partition("-")[0]
+        if kind in values:
+            value = values[kind][value]
+        elif kind == "margin" and value == structure.HALF - 1:
+            value = "#"
+        return f"{name}={value}"
+
+    out = []
+    for template, left, right in keys.tolist():
+        atoms, halves = structure.ATOMS[template], (left, right)
+        if len(atoms) > 2:
+            halves = left, *divmod(right, structure.HALF)
+        out.append(" ".join(map(atom, atoms, halves)))
+    return out
 
 
 @dataclass
@@ -83,6 +106,56 @@ class RerankModel(TableModel):
         return out, scores
 
 
-def final_model(model, rule, words, tags):
-    """The :class:`RerankModel` with the final weights of a model in training."""
-    return RerankModel(*final(model.features, model.clock, rule), words, tags)
+def f1_of(task, chosen, n_items):
+    """F1 of chosen nodes against ``n_items`` right ones."""
+    right = np.count_nonzero(task.right[chosen] == RIGHT)
+    return 2.0 * right / max(np.count_nonzero(chosen) + n_items, 1)
+
+
+class RerankRun(Run):
+    """A training run of a re-ranker."""
+
+    structure = structure
+    score_name = "F1"
+
+    def __init__(self, estimator, state, task, words, tags, base, oracle, held_out):
+        super().__init__(estimator, state, task, held_out)
+        self.words, self.tags = words, tags
+        self.base, self.oracle = base, oracle
+
+    def finished(self, model, reuse=False):
+        """See ``training.run.Run``."""
+        return RerankModel(*final(model.features, model.clock, self.state.rule), self.words, self.tags)
+
+    def fitted(self):
+        """See ``training.run.Run``."""
+        return {"base_": self.base, "oracle_": self.oracle}
+
+    def scratch(self):
+        """See ``training.run.Run``."""
+        return structure.new_work(self.task)
+
+    def held_out_part(self, X, y):
+        """See ``training.run.Run``."""
+        base, view = self.base, view_of(self.base)
+        X, y = view.check(X, y)
+        known = view.tags(base)
+        others = dict.fromkeys(tag for items in view.gold(X, y) for *_, tag in items if tag is not None)
+        lattices = lattices_of(view, base, X, self.estimator.k)
+        task = make_task(lattices, view.lengths(X), self.words, self.tags)
+        return HeldOut(X, y, True, (task, lattices)), [tag for tag in others if tag not in known]
+
+    def held_out_score(self, model):
+        """What ``score`` returns; for sequences that ``fit`` has split off, the F1 of the nodes chosen."""
+        if self.held_out.given:
+            base, view = self.base, view_of(self.base)
+            task, lattices = self.held_out.encoded
+            found = paths(lattices, model.choose(task)[0])
+            predicted = [view.decode(base, items) for items in found]
+            return float(view.score(self.held_out.y, predicted, None))
+        task, n_items = self.held_out.encoded
+        return f1_of(task, model.choose(task)[0], n_items)
+
+    def fresh(self, key):
+        """See ``training.run.Run``."""
+        return self.estimator._fresh_state(key)

@@ -1,6 +1,6 @@
 """Beam search for words.
 
-States and scores are explained in :mod:`.epoch`.
+States and scores are explained in :mod:`.word_epoch`.
 
 Merging only ever happens between states that start a word at the same place, after words of equal length;
 so one slot for each length finds the state to merge with.
@@ -278,7 +278,7 @@ def search(limit, given, shadow, update, model, adjustment, work, path, lists, p
                     k += 1
                     new.score[at, DONE] = -np.inf
                     if lists is not None:
-                        lists.new_found[length] = 0
+                        lists.new.found[length] = 0
                 if lists is not None:
                     offer(lists, length, v_start, fact[RECORD])
                 if target or v_start > new.score[at, DONE]:
@@ -335,7 +335,7 @@ def search(limit, given, shadow, update, model, adjustment, work, path, lists, p
             begin, record = i + 1 - fact[LENGTH], fact[RECORD]
             break
     if lists is not None:  # what ends the text
-        lists.new_found[0] = 0
+        lists.new.found[0] = 0
         for z in range(size):
             offer(lists, zero, now.score[z, SCORE], now.fact[z, RECORD])
     if part is None:

@@ -1,7 +1,7 @@
 """Word segmentation: scores of words in a text, and the difference that an example teaches.
 
 A segmentation of n characters is a decision at each of 0 ... n: a word starts
-there (START; the first and the last are given) or goes on (INSIDE). The search (:mod:`.search`)
+there (START; the first and the last are given) or goes on (INSIDE). The search (:mod:`.word_beam`)
 reads the characters from left to right; a state before the decision at i is the length ℓ of the word in
 progress and the length ℓ' of the word before. All features are functions of (i, ℓ, ℓ') and the decision,
 so states that agree in these are merged without loss. Of those that remain the B best are kept; with all
@@ -24,10 +24,10 @@ from ..core.codes import DONE, FREE, INSIDE, MAX_VIOLATION, RESCALE, STANDARD, S
 from ..core.compile import inline, kernel
 from ..core.feature_table import lacks_room, new_table
 from ..core.store import SMALLEST_SCALE, new_clock
-from .keys import IS_NODE
 from .word_beam import search
 from .word_features import (
     CONTEXT,
+    IS_NODE,
     N_NUMBERS,
     PAIR,
     ROWS_EACH,
@@ -182,10 +182,10 @@ def predict(task, begin, end, model, noise, work, lists, out, score, found):
                 task.limit[first:stop], nothing, nothing.shape[0] > 0, model.update, model, None, work,
                 work.path[: n + 1], lists,
             )  # fmt: skip
-            found[i] = 1 if lists is None else lists.new_found[0]
+            found[i] = 1 if lists is None else lists.new.found[0]
             for r in range(found[i]):
                 if lists is not None:
-                    score[i, r] = lists.new_score[0, r]
+                    score[i, r] = lists.new.score[0, r]
                     trace_rank(lists, work.record_length, r, work.path, n)
                 for t in range(n):
                     out[place + t] = work.path[t]

@@ -19,46 +19,40 @@ from ..core.codes import INSIDE, START
 from ..core.compile import inline
 
 
+class Ranked(NamedTuple):
+    """Lists of the k best prefixes, best first; ties: the one met first."""
+
+    found: np.ndarray  # (R,) int32: how many a list has
+    score: np.ndarray  # (R, k) float64; of a record how far behind its first one: the loss
+    source: np.ndarray  # (R, k) int32: the record before
+    rank: np.ndarray  # (R, k) int32: the rank there
+
+
 class Lists(NamedTuple):
-    """The k best prefixes of each record, and of words that are about to start. Scratch.
+    """The k best prefixes of each record, and of words that are about to start. Scratch."""
 
-    Record r stands at r + 1; the start of the text, record -1, at 0. Best first; ties: the one met first.
-    """
-
-    found: np.ndarray  # (R + 1,) int32: prefixes of a record
-    loss: np.ndarray  # (R + 1, k) float64: how far behind the first of the record
-    source: np.ndarray  # (R + 1, k) int32: the record before
-    rank: np.ndarray  # (R + 1, k) int32: the rank there
-    new_found: np.ndarray  # (n + 2,) int32: the same for a word that starts after one of ℓ characters
-    new_score: np.ndarray  # (n + 2, k) float64
-    new_source: np.ndarray  # (n + 2, k) int32
-    new_rank: np.ndarray  # (n + 2, k) int32
+    kept: Ranked  # record r stands at r + 1; the start of the text, record -1, at 0
+    new: Ranked  # of a word that starts after one of ℓ characters, n + 2 of them
 
 
 def new_lists(work, k):
     """Scratch beside that of a search, for k segmentations; no text has more than 2 ** (n - 1)."""
-    R, m = work.record_length.shape[0], work.slot.shape[0]
+    m = work.slot.shape[0]
     k = min(k, 2 ** min(m - 3, 62))
-    lists = Lists(
-        found=np.empty(R + 1, np.int32),
-        loss=np.empty((R + 1, k)),
-        source=np.empty((R + 1, k), np.int32),
-        rank=np.empty((R + 1, k), np.int32),
-        new_found=np.empty(m, np.int32),
-        new_score=np.empty((m, k)),
-        new_source=np.empty((m, k), np.int32),
-        new_rank=np.empty((m, k), np.int32),
+    kept, new = (
+        Ranked(np.empty(R, np.int32), np.empty((R, k)), *np.empty((2, R, k), np.int32))
+        for R in (work.record_length.shape[0] + 1, m)
     )
-    lists.found[0], lists.loss[0, 0] = 1, 0.0
-    return lists
+    kept.found[0], kept.score[0, 0] = 1, 0.0
+    return Lists(kept, new)
 
 
 @inline
 def offer(lists, length, score, record):
     """A word of ``length`` ends; the best prefix of its ``record`` has this score there. Merge the lists."""
-    r = record + 1
-    own, loss, k = lists.new_score[length], lists.loss[r], lists.loss.shape[1]
-    mine, theirs = lists.new_found[length], lists.found[r]
+    new, r = lists.new, record + 1
+    own, loss, k = new.score[length], lists.kept.score[r], new.score.shape[1]
+    mine, theirs = new.found[length], lists.kept.found[r]
     if mine == k and score <= own[k - 1]:
         return
     p = q = 0  # how many of both the merged list has
@@ -67,30 +61,30 @@ def offer(lists, length, score, record):
             q += 1
         else:
             p += 1
-    lists.new_found[length] = p + q
+    new.found[length] = p + q
     while q > 0:  # from behind, in place
         place = p + q - 1
         if p > 0 and score - loss[q - 1] > own[p - 1]:
             p -= 1
             own[place] = own[p]
-            lists.new_source[length, place] = lists.new_source[length, p]
-            lists.new_rank[length, place] = lists.new_rank[length, p]
+            new.source[length, place] = new.source[length, p]
+            new.rank[length, place] = new.rank[length, p]
         else:
             q -= 1
             own[place] = score - loss[q]
-            lists.new_source[length, place] = record
-            lists.new_rank[length, place] = q
+            new.source[length, place] = record
+            new.rank[length, place] = q
 
 
 @inline
 def keep(lists, length, record):
     """The beam kept the word that starts after one of ``length``: its list is that of ``record``."""
-    r = record + 1
-    lists.found[r] = lists.new_found[length]
-    for q in range(lists.found[r]):
-        lists.loss[r, q] = lists.new_score[length, 0] - lists.new_score[length, q]
-        lists.source[r, q] = lists.new_source[length, q]
-        lists.rank[r, q] = lists.new_rank[length, q]
+    kept, new, r = lists.kept, lists.new, record + 1
+    kept.found[r] = new.found[length]
+    for q in range(kept.found[r]):
+        kept.score[r, q] = new.score[length, 0] - new.score[length, q]
+        kept.source[r, q] = new.source[length, q]
+        kept.rank[r, q] = new.rank[length, q]
 
 
 @inline
@@ -99,8 +93,8 @@ def trace_rank(lists, record_length, rank, path, n):
     for t in range(n + 1):
         path[t] = INSIDE
     path[n] = START
-    begin, record, q = n, lists.new_source[0, rank], lists.new_rank[0, rank]
+    begin, record, q = n, lists.new.source[0, rank], lists.new.rank[0, rank]
     while record >= 0:
         begin -= record_length[record]
         path[begin] = START
-        record, q = lists.source[record + 1, q], lists.rank[record + 1, q]
+        record, q = lists.kept.source[record + 1, q], lists.kept.rank[record + 1, q]

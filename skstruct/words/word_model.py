@@ -1,28 +1,31 @@
-"""The fitted model of a word segmenter: features, weights and prediction.
+"""The fitted model of a word segmenter, weights and prediction; and a training run, which makes one.
 
-Features carry their meaning in their keys (see :mod:`.features`), so that there is no vocabulary beside the
-table.
+Features carry their meaning in their keys (see :mod:`.word_features`), so that there is no vocabulary beside
+the table.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..cluster.vocabulary import Vocabulary
 from ..core.codes import STANDARD, START, WORD_TEMPLATES, ZC14
 from ..core.feature_table import TableAverage, final
 from ..core.noise import QUIET
 from ..core.store import new_clock
-from ..data.inputs import WORDS, Inputs, lengths_of, offsets_of
-from ..data.segmented import words_at
+from ..data.inputs import WORDS, Inputs, PlaceError, lengths_of, offsets_of
+from ..data.segmented import as_pieces, with_characters, words_at
+from ..metrics.word_scores import word_f1_score
 from ..saving.fields import Field, Table, choice, inline, integer
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
+from ..training.held_out import HeldOut
+from ..training.run import Run
 from ..training.saved import NamedWeights
 from ..training.tables import TableModel, compressed_tables, features_in_training, features_of, training_of
 from . import word_epoch as structure
-from .boundaries import white_space_limits
-from .keys import IS_NODE, feature_labels, feature_names, features, in_order, in_use
+from .boundaries import as_gold, white_space_limits
 from .word_beam import SegmentTask, new_work
-from .word_features import Scorer
+from .word_features import DECISIONS, IS_NODE, Scorer, feature_names, features, in_order, in_use
 from .word_kbest import new_lists
 
 
@@ -78,6 +81,9 @@ class WordModel(TableModel):
     TRAINED = training_of({"": "features"})
     FACTS = "stream", "min_count"
 
+    inputs = Inputs(WORDS, str, 1)
+    """See ``data.inputs.Inputs``."""
+
     def compressed(self, dtype, keep):
         """See :class:`.TableModel`; words that other features hold stay."""
 
@@ -104,22 +110,9 @@ class WordModel(TableModel):
         weights, table, entries = total.result()
         return replace(first, weights=weights, table=table, entries=entries)
 
-    @property
-    def inputs(self):
-        """See ``data.inputs.Inputs``."""
-        return Inputs(WORDS, str, 1)
-
     def scorer(self, beam):
         """The arrays that kernels search under."""
-        return as_writeable_view(
-            Scorer(
-                templates=self.templates,
-                beam=beam,
-                update=STANDARD,
-                features=self.for_reading(),
-                clock=new_clock(),
-            )
-        )
+        return as_writeable_view(Scorer(self.templates, beam, STANDARD, self.for_reading(), new_clock()))
 
     def predict(self, pieces, limit=None, n_jobs=None, beam=None):
         """Best segmentations.
@@ -159,7 +152,7 @@ class WordModel(TableModel):
             task, some = make_task(texts[first:last], limit[begin:end]), texts[first:last]
             scratch = new_work(task, beam, training=False)
             lists = None if k is None else new_lists(scratch, k)
-            most = 1 if lists is None else lists.loss.shape[1]
+            most = 1 if lists is None else lists.new.score.shape[1]
             out, score = np.empty(most * (end - begin), np.int8), np.empty((last - first, most))
             found = np.empty(last - first, np.int64)
             structure.predict(task, 0, last - first, scorer, QUIET, scratch, lists, out, score, found)
@@ -187,12 +180,59 @@ class WordModel(TableModel):
         def names(rows):
             return feature_names(self.templates, features(self.templates, keys, rows))
 
-        return [NamedWeights(self.weights, feature_labels(self.templates), names)]
+        labels = ["word"] if self.templates == ZC14 else list(DECISIONS[:2])
+        return [NamedWeights(self.weights, labels, names)]
 
 
-def final_model(scorer, rule, reuse=False):
-    """The :class:`WordModel` with the final weights of a model in training.
+class WordRun(Run):
+    """A training run of a word segmenter."""
 
-    ``reuse``: training ends here, and the model may be made of its arrays.
-    """
-    return WordModel(*final(scorer.features, scorer.clock, rule, reuse), scorer.templates, scorer.beam)
+    structure = structure
+    score_name = "word F1"
+    model_class = WordModel
+
+    def finished(self, model, reuse=False):
+        """See ``training.run.Run``."""
+        stored = final(model.features, model.clock, self.state.rule, reuse)
+        return WordModel(*stored, model.templates, model.beam)
+
+    def scratch(self):
+        """See ``training.run.Run``."""
+        return new_work(self.task, self.state.model.beam)
+
+    def held_out_part(self, X, y):
+        """See ``training.run.Run``."""
+        pieces = as_pieces(X)
+        _, words = as_gold(X, pieces, y)
+        if None in words:
+            raise PlaceError(words.index(None), None, "expected words, got flags", "y")
+        with_characters(pieces)
+        return held_out_texts(pieces, words, given=True), []
+
+    def held_out_score(self, model):
+        """Word F1."""
+        pieces, words = self.held_out.encoded, self.held_out.y
+        return word_f1_score(words, model.predict(pieces, None, self.estimator.n_jobs)[0])
+
+    def fresh(self, key):
+        """See ``training.run.Run``."""
+        return self.estimator._fresh_state(key)
+
+    # Keys mean the same everywhere: there is nothing to bring together.
+    def vocabulary(self, min_count):
+        """See ``training.run.Run``."""
+        return Vocabulary()
+
+    @classmethod
+    def merged(cls, vocabularies, learner, key):
+        """See ``training.run.Run``."""
+        state = learner._fresh_state(key)
+        return cls(learner, state, make_task([], np.zeros(0, np.int8))), [{} for _ in vocabularies]
+
+    def adopt(self, plan):
+        """See ``training.run.Run``."""
+
+
+def held_out_texts(pieces, words, given=False):
+    """Held-out texts, cut at their white space."""
+    return HeldOut([" ".join(parts) for parts in pieces], words, given, pieces)

@@ -1,6 +1,7 @@
 """The word-based segmenter: beam search over words, trained by the structured perceptron.
 
-What is searched and learned is in :mod:`.epoch` and :mod:`.search`, a training run in :mod:`.run`.
+What is searched and learned is in :mod:`.word_epoch` and :mod:`.word_beam`, a training run in
+:mod:`.word_model`.
 """
 
 from __future__ import annotations
@@ -26,8 +27,7 @@ from ..training.run import TrainingState, new_key
 from ..training.tables import check_unchanged, continued_state
 from . import word_epoch as structure
 from .boundaries import as_gold, as_limits, white_space_limits
-from .word_model import WordModel, make_task
-from .word_run import WordRun, held_out_texts
+from .word_model import WordModel, WordRun, held_out_texts, make_task
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -10,8 +10,15 @@ from training_cases import corpus
 from skstruct import ParameterMixer, PassiveAggressiveTagger, StructuredPerceptron
 from skstruct.cluster.pieces import Piece, scaled
 from skstruct.cluster.shards import shard_key
-from skstruct.cluster.steps import Coefficients, Steps, mixed_steps, mixture
-from skstruct.cluster.weights import Weights, differences, take_over
+from skstruct.cluster.weights import (
+    Coefficients,
+    Steps,
+    Weights,
+    differences,
+    mixed_steps,
+    mixture,
+    take_over,
+)
 from skstruct.core.codes import EACH_EPOCH, NO_AVERAGE
 from skstruct.core.noise import QUIET
 from skstruct.core.store import copy_store, new_store, settle, weights

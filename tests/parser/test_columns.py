@@ -6,15 +6,9 @@ import pytest
 import skstruct
 from skstruct import BaggingShuffleAverager, ShiftReduceParser, inspection
 from skstruct.parser.atoms import AtomEncoder, check_words, count_parts, parts_of
-from skstruct.parser.lines import lines_of, template_lines
-from skstruct.parser.state_templates import (
-    ARC_PLACES,
-    STATE_PLACES,
-    attributes_of,
-    compile_templates,
-    decode_keys,
-    templates_of,
-)
+from skstruct.parser.state_templates import attributes_of, compile_templates, decode_keys, templates_of
+from skstruct.parser.states import ARC_PLACES, STATE_PLACES
+from skstruct.parser.template_sets import lines_of, template_lines
 
 WORDS = {
     "puer": ("N", "NOUN", "Case=Nom|Gender=Masc|Number=Sing"),

@@ -22,8 +22,8 @@ from skstruct.core.noise import QUIET, make_noise
 from skstruct.core.store import weights
 from skstruct.parser import parser_epoch as parse
 from skstruct.parser.dependency_trees import actions_of
-from skstruct.parser.lines import reads_labels, template_lines
 from skstruct.parser.parser_beam import new_work
+from skstruct.parser.template_sets import reads_labels, template_lines
 from skstruct.training.epochs import grow_tables
 
 RICH = [line for line in template_lines("rich") if not reads_labels([line])]

@@ -17,7 +17,7 @@ from skstruct.datasets import read_conllu
 from skstruct.metrics import attachment_scores
 from skstruct.parser import parser_epoch as structure
 from skstruct.parser import parser_model as parser_model
-from skstruct.parser.lines import template_lines, without_labels
+from skstruct.parser.template_sets import template_lines, without_labels
 from skstruct.saving.container import ModelFileError, read_container, write_container
 
 HEADS = [[head for head, _ in tree] for tree in Y]

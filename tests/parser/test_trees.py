@@ -14,20 +14,14 @@ from skstruct.parser.dependency_trees import (
     actions_of,
     check_trees,
     encode_trees,
-    heads_alone,
     lift,
+    marked,
+    restored,
     split_arcs,
 )
-from skstruct.parser.lines import template_lines
-from skstruct.parser.pseudo import marked, restored
-from skstruct.parser.state_templates import (
-    ARC_PLACES,
-    STATE_PLACES,
-    attributes_of,
-    compile_templates,
-    tracked_fields,
-)
-from skstruct.parser.template_sets import ARC_LINES, JOINT_LINES, TEMPLATE_SETS
+from skstruct.parser.state_templates import attributes_of, compile_templates
+from skstruct.parser.states import ARC_PLACES, STATE_PLACES, tracked_fields
+from skstruct.parser.template_sets import ARC_LINES, JOINT_LINES, TEMPLATE_SETS, template_lines
 
 
 def check(*trees):
@@ -162,15 +156,15 @@ def test_numpy_heads_are_heads():
 
 
 def test_arcs_are_pairs():
-    heads, labels = split_arcs([[(2, "a"), [0, None]], []])
+    heads, labels = split_arcs([[(2, "a"), [0, None]], []], True)
     assert heads == [[2, 0], []] and labels == [["a", None], []]
-    assert heads_alone([[(2, "a"), [0, None]], [0], []]) == [[2, 0], [0], []]
+    assert split_arcs([[(2, "a"), [0, None]], [0], []], False) == ([[2, 0], [0], []], None)
     with pytest.raises(ValueError, match=r"sequence 1, position 0: expected a pair .* labeled=False"):
-        split_arcs([[(0, "a")], [0]])
+        split_arcs([[(0, "a")], [0]], True)
     with pytest.raises(ValueError, match="sequence 0, position 0: expected a pair"):
-        split_arcs([[(0, "a", "b")]])
+        split_arcs([[(0, "a", "b")]], True)
     with pytest.raises(ValueError, match="sequence 1, position 1: expected a head or a pair"):
-        heads_alone([[0], [2, (0, "a", "b")]])
+        split_arcs([[0], [2, (0, "a", "b")]], False)
 
 
 @pytest.mark.parametrize("word", [("a",), ("a", "b", "c"), "ab", ("a", None), ("a", 1), None, {"form": "a"}])

@@ -120,7 +120,7 @@ def ranked(model, text, k, limit=None):
     task = make_task([text], limit=limit)
     work = new_work(task, model.beam, training=False)
     lists = new_lists(work, k)
-    most = lists.loss.shape[1]
+    most = lists.new.score.shape[1]
     out, score, found = np.empty(most * len(text), np.int8), np.empty((1, most)), np.empty(1, np.int64)
     segment.predict(task, 0, 1, model, QUIET, work, lists, out, score, found)
     decisions = out.reshape(most, len(text))[: found[0]].tolist()
