@@ -73,6 +73,10 @@ class Chain(NamedTuple):
     trigrams: Store | tuple[()] = ()  # row p * (L + 1) + a + 1, column y: the labels a, p, y in this order
 
 
+STORES = "nodes", "edges", "trigrams"
+"""The stores of a chain; one of the first order has ``()`` for its trigrams."""
+
+
 class ChainWork(NamedTuple):
     """Scratch for sequences of up to T tokens; belongs to one thread.
 

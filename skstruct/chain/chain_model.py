@@ -17,9 +17,8 @@ from ..saving.checks import require
 from ..saving.stores import full
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
 from ..training.saved import SavableModel
-from . import chain_epoch as structure
-from .bigram import Chain, ChainTask, predict_plain
-from .chain_epoch import prediction_arguments
+from .bigram import STORES, Chain, ChainTask, predict_plain
+from .chain_epoch import predict, prediction_arguments
 from .chain_fields import TAGGER, TRAINED
 from .chain_kbest import new_lists, predict_kbest
 from .sums import log_partitions, marginals, new_sums
@@ -150,7 +149,7 @@ class ChainModel(SavableModel):
     def in_training(self, f):
         """See ``training.saved.SavableModel``."""
         found = f["trained"] or {name: full(store) for name, store in self.stores().items()}
-        stores = {name: found[name] for name in structure.STORES if found.get(name) is not None}
+        stores = {name: found[name] for name in STORES if found.get(name) is not None}
         require(stores.keys() == self.stores().keys(), "trigrams of the training, and of the model")
         return new_chain(self.encoder, stores, f["clock"], self.constraints, np.zeros(0))
 
@@ -185,7 +184,7 @@ class ChainModel(SavableModel):
 
     def stores(self):
         """Its stores by name; ``trigrams`` only in the second order."""
-        stores = {name: getattr(self, name) for name in structure.STORES}
+        stores = {name: getattr(self, name) for name in STORES}
         return {name: store for name, store in stores.items() if store is not None}
 
     def __getstate__(self):
@@ -266,7 +265,7 @@ class ChainModel(SavableModel):
                 self._label_plain(encoded, piece.offsets, out, scores)
             else:
                 option = None if options is None else options[begin:end]
-                structure.predict(task_of(self.encoder, piece, option=option), ready.chain, out, scores)
+                predict(task_of(self.encoder, piece, option=option), ready.chain, out, scores)
             return _decoded(ready.labels, out, piece.offsets), scores
 
         parts = list(map_chunks(work, corpus.offsets, n_jobs))
@@ -294,7 +293,7 @@ class ChainModel(SavableModel):
         if ready.transition is not None:
             self._label_plain(task, token, out, scores)
         else:
-            structure.predict(task, ready.chain, out, scores)
+            predict(task, ready.chain, out, scores)
         return out
 
     def predict_kbest(self, corpus, k, options=None, n_jobs=None):

@@ -288,7 +288,7 @@ class ParameterMixer(MetaLearner):
         """Train, mix, and become the result."""
         learner = run.estimator
         zeros = run.fresh(run.state.key).model
-        mixed = Mixture(run.structure, zeros, run.state.rule, self.mixing == NONZERO)
+        mixed = Mixture(run.node_halves, zeros, run.state.rule, self.mixing == NONZERO)
         once = self.strategy == "once" and crew.n_shards > 1
         n_rounds, n_epochs = (1, learner.max_iter) if once else (learner.max_iter, 1)
         watch = None if run.held_out is None else Watch(run, self._stops())

@@ -12,11 +12,11 @@ from ..data.labels import UNLABELLED, Labels, encode_known
 from ..metrics.tree_scores import split_heads
 from ..training.held_out import NAMES, HeldOut
 from ..training.run import Run
-from . import parser_epoch as structure
 from .atoms import AtomEncoder, check_words
 from .dependency_trees import check_trees, heads_alone, split_arcs
 from .lines import attributes_read, lines_of
 from .parser_beam import new_work
+from .parser_epoch import epoch
 from .parser_model import ParserModel, final_model, fresh_state, make_task
 from .state_features import SPECIAL
 
@@ -24,7 +24,7 @@ from .state_features import SPECIAL
 class ParseRun(Run):
     """A training run of a parser."""
 
-    structure = structure
+    epoch = staticmethod(epoch)
     score_name = "UAS"
     model_class = ParserModel
 

@@ -184,7 +184,8 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         UserWarning
             If ``y_val`` has labels that training lacks; once, naming them. They count as wrong.
         """
-        return self._fit(X, y, sample_weight, X_val, y_val)
+        run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
+        return run.train(X, y, context)
 
     def _new_base(self):
         return Segmenter() if self.base is None else clone(self.base)
@@ -230,7 +231,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
             mine = safe_indexing(X, test), take(y, test)
             held_out = HeldOut(*mine, False, encode(test, (dict(words), dict(tags))))
         if continued:
-            state = continued_state(structure, self._training, rule)
+            state = continued_state(self._training, rule)
         else:
             state = TrainingState(structure.new_model(int(self.min_count), rule), rule, key)
         oracle = f1_of(task, task.target != structure.ABSENT, n_items)

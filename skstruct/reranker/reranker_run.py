@@ -4,8 +4,8 @@ import numpy as np
 
 from ..training.held_out import HeldOut
 from ..training.run import Run, TrainingState
-from . import reranker_epoch as structure
 from .lattice import RIGHT, lattices_of, make_task, paths, view_of
+from .reranker_epoch import epoch, new_model, new_work
 from .reranker_model import final_model
 
 
@@ -18,7 +18,7 @@ def f1_of(task, chosen, n_items):
 class RerankRun(Run):
     """A training run of a re-ranker."""
 
-    structure = structure
+    epoch = staticmethod(epoch)
     score_name = "F1"
 
     def __init__(self, estimator, state, task, words, tags, base, oracle, held_out):
@@ -36,7 +36,7 @@ class RerankRun(Run):
 
     def scratch(self):
         """See ``training.run.Run``."""
-        return structure.new_work(self.task)
+        return new_work(self.task)
 
     def held_out_part(self, X, y):
         """See ``training.run.Run``."""
@@ -61,5 +61,5 @@ class RerankRun(Run):
 
     def fresh(self, key):
         """See ``training.run.Run``."""
-        model = structure.new_model(self.state.model.features.min_count, self.state.rule)
+        model = new_model(self.state.model.features.min_count, self.state.rule)
         return TrainingState(model, self.state.rule, key)

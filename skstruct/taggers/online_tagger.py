@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._sklearn import with_callbacks
-from ..chain import chain_epoch as structure
 from ..chain.bigram import lists_rows, new_work
+from ..chain.chain_epoch import epoch, kernel_arguments
 from ..chain.chain_model import ChainModel, make_task
 from ..chain.state import continued_state, final_model, fresh_state, order_of
 from ..core.noise import MOST_COLUMNS
@@ -98,7 +98,8 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         UserWarning
             If ``y_val`` has labels that training lacks; once, naming them. They count as wrong.
         """
-        return self._fit(X, y, sample_weight, X_val, y_val)
+        run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
+        return run.train(X, y, context)
 
     def partial_fit(
         self,
@@ -206,13 +207,17 @@ class WeightRows(NamedTuple):
 class ChainRun(Run):
     """A training run of a chain tagger."""
 
-    structure, model_class = structure, ChainModel
+    epoch, model_class = staticmethod(epoch), ChainModel
 
     def __init__(self, estimator, state, task, encoder, labels, constraints):
         super().__init__(estimator, state, task)
         self.encoder = encoder
         self.labels = labels
         self.constraints = constraints
+
+    def kernel_arguments(self, noise, work):
+        """See ``training.run.Run``."""
+        return kernel_arguments(self.task, self.state.model, self.state.rule, noise, work)
 
     def finished(self, model, reuse=False):
         """See ``training.run.Run``."""

@@ -167,7 +167,7 @@ class Watch:
             return False
         self.wait = 0 if score > self.best_score + estimator.tol else self.wait + 1
         if score > self.best_score:
-            self.best_score, self.best = score, snapshot(run.structure, model)
+            self.best_score, self.best = score, snapshot(model)
         return self.wait >= estimator.n_iter_no_change
 
     def state(self):

@@ -8,16 +8,16 @@ from ..data.segmented import as_pieces, with_characters
 from ..metrics.word_scores import word_f1_score
 from ..training.held_out import HeldOut
 from ..training.run import Run, TrainingState
-from . import word_epoch as structure
 from .boundaries import as_gold
 from .word_beam import new_work
+from .word_epoch import epoch, new_model, node_halves
 from .word_model import WordModel, final_model, make_task
 
 
 class WordRun(Run):
     """A training run of a word segmenter."""
 
-    structure = structure
+    epoch, node_halves = staticmethod(epoch), staticmethod(node_halves)
     score_name = "word F1"
     model_class = WordModel
 
@@ -47,7 +47,7 @@ class WordRun(Run):
         """See ``training.run.Run``."""
         model, rule = self.state.model, self.state.rule
         settings = model.templates, model.beam, model.update, model.features.min_count
-        return TrainingState(structure.new_model(*settings, rule), rule, key)
+        return TrainingState(new_model(*settings, rule), rule, key)
 
     # Keys mean the same everywhere: there is nothing to bring together.
     def vocabulary(self, min_count):

@@ -172,7 +172,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         KeyboardInterrupt
             After Ctrl-C; the completed epochs are kept, and the model can be used.
         """
-        return self._fit(X, y, sample_weight, X_val, y_val)
+        run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
+        return run.train(X, y, context)
 
     def partial_fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """One pass over more texts.
@@ -229,7 +230,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
                 min_count=(int(self.min_count), model.features.min_count),
             )
             beam, update = self.beam_size or 0, UPDATES[self.update]
-            state = continued_state(structure, self._training, rule, stream, beam=beam, update=update)
+            state = continued_state(self._training, rule, stream, beam=beam, update=update)
         else:
             state = self._fresh_state(new_key(self.random_state))
             state.stream = stream
