@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.codes import NO_NOISE
-from ..core.compile import inline, kernel, spliced
+from ..core.compile import inline, spliced
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
 from ..core.penalties import has_lazy_penalty, is_lazy
 from ..core.rules import Difference, new_difference
@@ -37,8 +37,7 @@ from .token_scores import (
     sum_features,
     sum_rows,
 )
-from .viterbi import viterbi
-from .viterbi_second import Trigrams
+from .viterbi_second import Trigrams, new_trigrams
 
 
 class ChainTask(NamedTuple):
@@ -110,7 +109,7 @@ def new_work(task, n_labels, order=1, training=True, listed=True):
 
     ``listed``: whether training lists dense rows of numbers feature by feature (see :func:`lists_rows`).
     """
-    T = int(np.diff(task.token).max(initial=1))
+    T = small_kernels.longest(task.token)
     n_anchors = int(np.diff(task.anchor).max(initial=1))
     n_bag = 0
     if task.bag.start.shape[0] > 1:
@@ -125,7 +124,7 @@ def new_work(task, n_labels, order=1, training=True, listed=True):
     if order == 2:
         rows = n_trigram_rows(n_labels)
         second = {
-            "trigrams": Trigrams(np.empty(rows * n_labels), np.empty(rows), np.empty(rows)),
+            "trigrams": new_trigrams(rows, n_labels),
             "trigram_difference": new_difference(2 * T if training else 0),
         }
     return ChainWork(
@@ -281,30 +280,3 @@ def forbid(option, first, T, L, emission):
         for y in range(L):
             if not option[first + t, y]:
                 emission[t * L + y] = -np.inf
-
-
-@kernel
-def predict_plain(
-    token, anchor, left, rows, lo, width, bag_start, bag_row, bag_value, weight, transition, start, end,
-    emission, score, out, total,
-):  # fmt: skip
-    """As :func:`.epoch.predict`, for dense weights and transitions that do not look at the input.
-
-    A call takes arrays, not tuples of arrays, and only those that it needs: for one short sequence, handing
-    over the arguments is what costs. ``rows``, ``lo`` and ``width`` are those of ``ChainTask.nodes``, and so
-    are the fields of the bag; ``weight`` (R * L,), ``transition`` (L * L,), and scratch for the longest
-    sequence, ``emission`` and ``score`` (T * L,).
-    """
-    L = start.shape[0]
-    for i in range(token.shape[0] - 1):
-        first = token[i]
-        T = token[i + 1] - first
-        total[i] = 0.0
-        if T > 0:
-            sum_features(
-                rows, lo, width, left, anchor[i], anchor[i + 1] - anchor[i], bag_start, bag_row, bag_value,
-                first, T, weight, L, emission,
-            )  # fmt: skip
-            total[i] = viterbi(
-                emission, transition, np.int64(0), start, end, out[:0], score, out[first : first + T], T, L
-            )

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core.codes import DONE, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
 from ..core.compile import inline, kernel
+from ..core.noise import QUIET
 from ..core.penalties import keeps_untouched_weights
 from ..core.rules import begin_step, clear, end_step, room_for
 from ..core.store import READ_ONLY, SMALLEST_SCALE
@@ -28,12 +29,9 @@ from .visit import add_costs, count_mistakes, emit_features, note_update, set_ta
 
 
 @inline
-def _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, margin, steady, work):
+def _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, steady, work):
     """Learn from the labels that differ: emit, step, tick. False, and nothing done, if a pool is too full."""
     second_order = len(trigrams) > 0
-    if len(noise) == 0:
-        small_kernels.learn(task, i, gold, loss, chain, rule, trigrams, margin, work)
-        return True
     L, T = chain.nodes.columns, gold.shape[0]
     if second_order:
         differences = work.node_difference, work.edge_difference, work.trigram_difference
@@ -126,28 +124,33 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
                     emission, transition, stride, trigrams, start, stop, gold[: T * (1 - last)], score[0],
                     labels[last], T, L,
                 )  # fmt: skip
-        if not _learn(
-            task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, margin, steady, work
-        ):
-            return POOL_FULL, k
+        if has_noise:
+            if not _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, steady, work):
+                return POOL_FULL, k
+        else:
+            small_kernels.learn(task, i, gold, loss, chain, rule, trigrams, margin, work)
     return DONE, end
 
 
 @kernel
-def _predict(task, chain, rule, noise, trigrams, work, out, score):
+def predict(task, chain, rule, noise, trigrams, work, out, score):
     """Label all sequences: ``out`` (N,) int32, ``score`` (n,) float64.
 
     A score is -inf if constraints and options leave no labelling.
     """
-    L = chain.start.shape[0]
-    stride = stride_of(task, L, noise)
-    whole_rows = reads_whole_rows(chain, rule, noise)
+    has_noise = len(noise) > 0
+    L, stride, whole_rows = chain.start.shape[0], np.int64(0), True
+    if has_noise:
+        stride, whole_rows = stride_of(task, L, noise), reads_whole_rows(chain, rule, noise)
     for i in range(score.shape[0]):
         first, stop = task.token[i], task.token[i + 1]
         T = stop - first
         score[i] = 0.0
         if T > 0:
-            score_sequence(task, i, chain, rule, noise, whole_rows, work)
+            if has_noise:
+                score_sequence(task, i, chain, rule, noise, whole_rows, work)
+            else:
+                small_kernels.score_tokens(task, i, chain, work.emission)
             forbid(task.option, first, T, L, work.emission)
             score[i] = decode(
                 work.emission, work.transition, stride, trigrams, chain.start, chain.end, task.gold[:0],
@@ -167,14 +170,9 @@ def kernel_arguments(task, chain, rule, noise, work):
 
 def prediction_arguments(task, chain):
     """What a kernel of prediction takes first: (task, chain, rule, noise, trigrams, work)."""
-    order = 2 if chain.trigrams else 1
-    work = new_work(task, chain.start.shape[0], order, training=False)
-    read_trigrams(chain.trigrams, chain.clock.scale[0], work.trigrams)
-    trigrams = work.trigrams
-    task, chain, noise, work = small_kernels.for_prediction(task, chain, work)
-    return task, chain, READ_ONLY, noise, trigrams, work
-
-
-def predict(task, chain, out, score):
-    """See :func:`_predict`."""
-    _predict(*prediction_arguments(task, chain), out, score)
+    if small_kernels.applies_to(task, chain, READ_ONLY, QUIET):
+        final = small_kernels.final_chain(chain)
+        return small_kernels.for_prediction(task, task.token, task.gold, task.option, final)
+    trigrams = read_trigrams(chain.trigrams, chain.clock.scale[0])
+    work = new_work(task, chain.start.shape[0], 2 if trigrams else 1, training=False)
+    return task, chain, READ_ONLY, QUIET, trigrams, work

@@ -17,19 +17,23 @@ from ..core.codes import NO_NOISE
 from ..core.compile import inline
 from ..core.noise import EDGE_STREAM, factor
 from ..core.rules import emit
+from ..core.store import n_rows
 from .token_scores import sum_rows
+from .viterbi_second import new_trigrams
 
 
-def read_trigrams(store, scale, trigrams):
-    """Fill the scores of trigrams from final weights."""
-    if not trigrams:
-        return
+def read_trigrams(store, scale):
+    """The scores of trigrams from final weights; () in the first order."""
+    if not store:
+        return ()
+    trigrams = new_trigrams(n_rows(store), store.columns)
     trigrams.score[:] = 0.0
     places, values = entries(store) if store.sparse else (slice(None), store.value)
     trigrams.score[places] += scale * values
     by_row = trigrams.score.reshape(-1, store.columns)
     by_row.max(axis=1, out=trigrams.high)
     by_row.min(axis=1, out=trigrams.low)
+    return trigrams
 
 
 @inline

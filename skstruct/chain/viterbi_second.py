@@ -23,6 +23,11 @@ class Trigrams(NamedTuple):
     low: np.ndarray  # (R,) float64: the smallest
 
 
+def new_trigrams(rows, L):
+    """Scratch for R rows."""
+    return Trigrams(np.empty(rows * L), np.empty(rows), np.empty(rows))
+
+
 @inline
 def trigram_score(trigrams, path, T, L):
     """What the trigrams of a given labelling add to :func:`.viterbi.path_score`."""
