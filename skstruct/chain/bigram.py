@@ -6,7 +6,7 @@ A labelling y of a sequence scores, in the first order,
 
 Emissions come from node features, transitions from the label bigram and from observation-conditioned
 transition features. Constraints are 0 or -inf in start, end and transitions, and never learned. A chain of
-the second order has scores of label trigrams besides: see :mod:`.trigram`.
+the second order has scores of label trigrams besides: see :mod:`.second_order`.
 
 Letters: T tokens, L labels, t token, y label, p previous label, K runs of features.
 """
@@ -29,6 +29,7 @@ from .dense import (
     new_dense_work,
     sum_dense,
 )
+from .second_order import Trigrams, new_trigrams
 from .token_scores import (
     Runs,
     list_runs,
@@ -37,7 +38,6 @@ from .token_scores import (
     sum_features,
     sum_rows,
 )
-from .viterbi_second import Trigrams, new_trigrams
 
 
 class ChainTask(NamedTuple):

@@ -22,9 +22,8 @@ from ..core.rules import begin_step, clear, end_step, room_for
 from ..core.store import READ_ONLY, SMALLEST_SCALE
 from . import small_kernels
 from .bigram import forbid, new_work, reads_whole_rows, score_sequence, stride_of
-from .decoding import decode, decode_wrong, score_path
 from .dense import apply_dense, clear_dense, dense_norm
-from .trigram import emit_trigrams, read_trigrams, refresh
+from .second_order import decode, decode_wrong, emit_trigrams, read_trigrams, refresh, score_path
 from .visit import add_costs, count_mistakes, emit_features, note_update, set_target
 
 

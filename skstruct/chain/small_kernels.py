@@ -18,10 +18,9 @@ from ..core.penalties import decay, has_lazy_penalty, keeps_untouched_weights
 from ..core.rules import Difference, clear, emit, step_size
 from ..core.store import READ_ONLY, Clock, tick
 from ..features.encoded import Bag
+from .second_order import Trigrams, emit_trigrams, read_rows, read_trigrams
 from .token_scores import sum_features
-from .trigram import emit_trigrams, read_rows, read_trigrams
 from .visit import count_mistakes, note_update
-from .viterbi_second import Trigrams
 
 
 class SmallTask(NamedTuple):

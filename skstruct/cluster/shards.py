@@ -15,9 +15,8 @@ from ..core.feature_table import FeatureTable, counters, extended, renumbered
 from ..core.hashing import empty_table, keys_of
 from ..core.penalties import has_lazy_penalty
 from ..core.store import n_rows, settle
-from ..training.checkpoint import arrays_of
+from ..training.checkpoint import arrays_of, fingerprint
 from ..training.epochs import run_epoch, stores_of, with_store
-from ..training.fingerprints import fingerprint
 from .changes import Changes, Kind, moved
 from .pieces import scaled
 from .steps import Steps, mixed_steps, set_clock, steps_of

@@ -23,7 +23,7 @@ from ..cluster.loading import Job, check_loads
 from ..cluster.pieces import Piece, add_pieces
 from ..cluster.tree import add_arrays
 from ..data.inputs import as_tokens
-from ..taggers.merging import merged
+from ..taggers.labelled_corpus import merged
 from .crf_run import CRFRun
 from .shard import CorpusFacts, CRFShard, Descent, Renumbering, WeightLayout
 from .solver.choose_pairs import screened

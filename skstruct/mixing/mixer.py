@@ -20,7 +20,7 @@ from ..cluster.steps import NONZERO
 from ..data.types import Corpus, History
 from ..saving.registry import savable
 from ..taggers.meta_learner import TRAINABLE, MetaLearner
-from ..training.fingerprints import simple_parameters
+from ..training.checkpoint import simple_parameters
 from ..training.held_out import Watch, both_or_neither, held_out_facts
 from ..training.learner import OnlineLearner
 from ..training.parameters import CHECKPOINT, documented, parameter

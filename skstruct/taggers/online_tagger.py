@@ -31,9 +31,7 @@ from ..training.learner import OnlineLearner
 from ..training.parameters import parameter
 from ..training.run import Run, new_key
 from .constraints import check_known
-from .held_out_corpus import EncodedPart
-from .labelled_corpus import encoder_for, read_corpus
-from .merging import merged, vocabulary_of
+from .labelled_corpus import EncodedPart, encoder_for, merged, read_corpus, vocabulary_of
 from .sequence_tagger import SequenceTagger, TaggerParameters
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ from ..saving.registry import Savable, savable
 from ..training.parameters import Parameters, documented, parameter
 from .inner_tagger import TaggerTraining, knows_its_tagger, tagger_has
 from .perceptron import StructuredPerceptron
-from .word_probabilities import RankedWords, WordProbabilities
+from .text_probabilities import RankedWords, WordProbabilities
 
 if TYPE_CHECKING:
     from typing_extensions import Self

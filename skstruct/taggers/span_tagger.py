@@ -30,8 +30,8 @@ from ..metrics.span_scores import count_spans
 from ..saving.registry import Savable, savable
 from ..training.parameters import Parameters, documented, parameter
 from .inner_tagger import knows_its_tagger
-from .span_probabilities import RankedSpans, SpanProbabilities
 from .span_training import SpanTraining
+from .text_probabilities import RankedSpans, SpanProbabilities
 
 if TYPE_CHECKING:
     from typing_extensions import Self

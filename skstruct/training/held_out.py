@@ -20,9 +20,8 @@ from ..data.corpus import STRINGS, Corpus
 from ..data.inputs import PlaceError, describe
 from ..data.labels import some_of
 from ..metrics import SCORERS
-from .checkpoint import arrays_of, with_arrays
+from .checkpoint import arrays_of, fingerprint, with_arrays
 from .epochs import snapshot
-from .fingerprints import fingerprint
 
 NAMES = "X_val", "y_val"
 

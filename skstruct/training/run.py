@@ -17,9 +17,8 @@ from sklearn.utils import check_random_state
 from .._sklearn import epoch_context
 from ..core.store import Rule
 from ..saving.container import ModelFileError
-from .checkpoint import Checkpoint, arrays_of, with_arrays
+from .checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters, with_arrays
 from .epochs import epoch_order, learned_parts, run_epoch
-from .fingerprints import fingerprint, simple_parameters
 from .held_out import Watch, held_out_facts, of_held_out, scored, warn_unseen
 from .interrupt import DeferredInterrupt
 
