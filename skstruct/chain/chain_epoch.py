@@ -23,8 +23,17 @@ from ..core.store import READ_ONLY, SMALLEST_SCALE
 from . import small_kernels
 from .bigram import forbid, new_work, reads_whole_rows, score_sequence, stride_of
 from .dense import apply_dense, clear_dense, dense_norm
-from .second_order import decode, decode_wrong, emit_trigrams, read_trigrams, refresh, score_path
+from .second_order import (
+    decode,
+    decode_wrong,
+    emit_trigrams,
+    read_trigrams,
+    refresh,
+    score_path,
+    viterbi_pairs,
+)
 from .visit import add_costs, count_mistakes, emit_features, note_update, set_target
+from .viterbi import viterbi
 
 
 @inline
@@ -138,6 +147,7 @@ def predict(task, chain, rule, noise, trigrams, work, out, score):
     A score is -inf if constraints and options leave no labelling.
     """
     has_noise = len(noise) > 0
+    second_order = len(trigrams) > 0
     L, stride, whole_rows = chain.start.shape[0], np.int64(0), True
     if has_noise:
         stride, whole_rows = stride_of(task, L, noise), reads_whole_rows(chain, rule, noise)
@@ -151,10 +161,17 @@ def predict(task, chain, rule, noise, trigrams, work, out, score):
             else:
                 small_kernels.score_tokens(task, i, chain, work.emission)
             forbid(task.option, first, T, L, work.emission)
-            score[i] = decode(
-                work.emission, work.transition, stride, trigrams, chain.start, chain.end, task.gold[:0],
-                work.score[0], out[first:stop], T, L,
-            )  # fmt: skip
+            emission, transition, path = work.emission, work.transition, out[first:stop]
+            if second_order:
+                score[i] = viterbi_pairs(
+                    emission, transition, stride, trigrams, chain.start, chain.end, task.gold[:0],
+                    work.score[0], path, T, L,
+                )  # fmt: skip
+            else:
+                score[i] = viterbi(
+                    emission, transition, stride, chain.start, chain.end, task.gold[:0], work.score[0],
+                    path, T, L,
+                )  # fmt: skip
 
 
 def kernel_arguments(task, chain, rule, noise, work):
