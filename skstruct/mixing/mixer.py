@@ -9,7 +9,6 @@ from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from .._sklearn import HasMethods, epoch_context, with_callbacks
@@ -17,7 +16,7 @@ from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads, check_number, dealt, open_shard
 from ..cluster.shards import Mixture, Shard, shard_key
 from ..cluster.steps import NONZERO
-from ..data.types import Corpus, History
+from ..data.types import Corpus, Given, History, Weights
 from ..saving.registry import savable
 from ..taggers.meta_learner import TRAINABLE, MetaLearner
 from ..training.checkpoint import simple_parameters
@@ -142,13 +141,7 @@ class ParameterMixer(MetaLearner):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self,
-        X: Corpus,
-        y: Corpus,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Corpus | None = None,
-        y_val: Corpus | None = None,
+        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
     ) -> Self:
         """Deal the sequences to shards and train.
 

@@ -24,7 +24,7 @@ from .._sklearn import (
     with_callbacks,
 )
 from ..data.inputs import Inputs, Sequences, offsets_of, renumbered, take
-from ..data.types import Corpus
+from ..data.types import Corpus, Given, Weights
 from ..saving.registry import savable
 from ..taggers.segmenter import Segmenter
 from ..training.chunks import map_chunks, threads
@@ -143,13 +143,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self,
-        X: Corpus,
-        y: Corpus,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Corpus | None = None,
-        y_val: Corpus | None = None,
+        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
     ) -> Self:
         """Train the bases, then the model that judges their analyses.
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
@@ -24,7 +23,7 @@ from .._sklearn import (
     with_callbacks,
 )
 from ..data.inputs import Sequences, as_tokens, check_X_y, renumbered, take
-from ..data.types import Corpus, History
+from ..data.types import Corpus, Given, History, Self, Weights
 from ..saving.registry import savable
 from ..training.chunks import threads
 from ..training.held_out import NAMES, both_or_neither
@@ -34,9 +33,6 @@ from .perceptron import StructuredPerceptron
 from .probability_tagger import ProbabilityTagger
 from .sequence_tagger import SequenceTagger
 from .temperature import encoded_fold, fit_temperature, in_units_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 ENOUGH_TOKENS = 50_000
 """Tokens by which the temperature is found at most: they determine it to half a percent."""
@@ -162,13 +158,7 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self,
-        X: Corpus,
-        y: Corpus,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Corpus | None = None,
-        y_val: Corpus | None = None,
+        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
     ) -> Self:
         """Train the tagger, and find its temperature.
 

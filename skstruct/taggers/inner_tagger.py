@@ -5,9 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from numpy.typing import ArrayLike
 from sklearn import clone, get_config
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -15,12 +14,9 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._sklearn import available_if, epoch_context, member_context, text_tags
 from ..data.inputs import renumbered
-from ..data.types import Corpus, History, Texts
+from ..data.types import Corpus, History, Self, Texts, Weights
 from ..training.held_out import NAMES, both_or_neither, of_held_out
 from .perceptron import StructuredPerceptron
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 T = TypeVar("T")
 
@@ -104,7 +100,7 @@ class TaggerTraining:
         return self.tagger_.n_features()
 
     @available_if(tagger_has("partial_fit"))
-    def partial_fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: Texts, y: Corpus, sample_weight: Weights = None) -> Self:
         """Go on learning from more texts, with the tagger's ``partial_fit``.
 
         Parameters

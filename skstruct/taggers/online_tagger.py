@@ -7,7 +7,7 @@ set in one go at the end, so that a failed fit leaves the estimator as it was.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,7 @@ from ..data.inputs import (
     take,
 )
 from ..data.labels import Labels, encode_known, some_of
-from ..data.types import Corpus
+from ..data.types import Corpus, Given, Self, Weights
 from ..training.held_out import NAMES, HeldOut
 from ..training.learner import OnlineLearner
 from ..training.parameters import parameter
@@ -33,9 +33,6 @@ from ..training.run import Run, new_key
 from .constraints import check_known
 from .labelled_corpus import EncodedPart, encoder_for, merged, read_corpus, vocabulary_of
 from .sequence_tagger import SequenceTagger, TaggerParameters
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -54,13 +51,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
 
     @with_callbacks
     def fit(
-        self,
-        X: Corpus,
-        y: Corpus,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Corpus | None = None,
-        y_val: Corpus | None = None,
+        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
     ) -> Self:
         """Learn from labelled sequences.
 
@@ -104,7 +95,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         X: Corpus,
         y: Corpus,
         classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """One pass over more data; features, and labels unless ``classes`` closed them, may be new.
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -34,7 +33,7 @@ from ..data.segmented import (
     label_options,
     with_characters,
 )
-from ..data.types import Corpus, Texts
+from ..data.types import Corpus, Given, Self, Texts, Weights
 from ..metrics.checks import f1
 from ..metrics.word_scores import word_spans
 from ..saving.registry import Savable, savable
@@ -42,9 +41,6 @@ from ..training.parameters import Parameters, documented, parameter
 from .inner_tagger import TaggerTraining, knows_its_tagger, tagger_has
 from .perceptron import StructuredPerceptron
 from .text_probabilities import RankedWords, WordProbabilities
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 @knows_its_tagger
@@ -129,13 +125,7 @@ class Segmenter(
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self,
-        X: Texts,
-        y: Corpus,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Texts | None = None,
-        y_val: Corpus | None = None,
+        self, X: Texts, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
     ) -> Self:
         """Learn from segmented texts.
 
@@ -306,7 +296,7 @@ class Segmenter(
         allowed = label_options(pieces, np.asarray(self.tagger_.classes_).tolist(), self.scheme, marks)
         return {} if allowed is None else {"allowed": allowed}
 
-    def score(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Texts, y: Corpus, sample_weight: Weights = None) -> float:
         """F1 of the words; of words with their tags if both the model and ``y`` have tags.
 
         Parameters

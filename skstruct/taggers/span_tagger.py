@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import (
@@ -24,7 +23,7 @@ from ..data.places import by_sequence
 from ..data.scheme_rules import LabelTable, read_spans
 from ..data.spans import Span, trimmed_spans
 from ..data.text import as_texts, tokenized
-from ..data.types import Corpus, Texts
+from ..data.types import Corpus, Given, Self, Texts, Weights
 from ..metrics.checks import f1
 from ..metrics.span_scores import count_spans
 from ..saving.registry import Savable, savable
@@ -32,9 +31,6 @@ from ..training.parameters import Parameters, documented, parameter
 from .inner_tagger import knows_its_tagger
 from .span_training import SpanTraining
 from .text_probabilities import RankedSpans, SpanProbabilities
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 SCHEMES = "BIOES", "BILOU", "BIO", "IOB1", "BMES"
 """Schemes with labels for tokens in no span, and for spans of one type that touch."""
@@ -162,13 +158,7 @@ class SpanTagger(
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self,
-        X: Texts,
-        y: Corpus,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Texts | None = None,
-        y_val: Corpus | None = None,
+        self, X: Texts, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
     ) -> Self:
         """Learn from annotated texts.
 
@@ -298,7 +288,7 @@ class SpanTagger(
             list(map(Span._make, zip(start.tolist(), end.tolist(), kinds))), offsets_of(counts)
         )
 
-    def score(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Texts, y: Corpus, sample_weight: Weights = None) -> float:
         """F1 of the spans, which are right if start, end and label are.
 
         Parameters

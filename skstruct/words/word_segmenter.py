@@ -17,7 +17,7 @@ from .._sklearn import BaseEstimator, sample_weights, text_tags, with_callbacks
 from ..core.codes import UPDATES, WORD_TEMPLATES
 from ..data.inputs import Sequences, check_positive, take
 from ..data.segmented import as_dictionary, as_pieces, as_words, with_characters
-from ..data.types import Corpus, Texts
+from ..data.types import Corpus, Given, Texts, Weights
 from ..metrics.word_scores import word_f1_score
 from ..saving.registry import savable
 from ..training.learner import OnlineLearner
@@ -137,13 +137,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self,
-        X: Texts,
-        y: Corpus,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Texts | None = None,
-        y_val: Corpus | None = None,
+        self, X: Texts, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
     ) -> Self:
         """Learn from segmented texts.
 
