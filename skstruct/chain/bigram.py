@@ -23,21 +23,9 @@ from ..core.rules import Difference, new_difference
 from ..core.store import Clock, Store
 from ..features.encoded import Bag, Dense, Grid
 from . import small_kernels
-from .dense import (
-    DenseWork,
-    list_dense,
-    new_dense_work,
-    sum_dense,
-)
+from .dense import DenseWork, list_dense, new_dense_work, sum_dense
 from .second_order import Trigrams, new_trigrams
-from .token_scores import (
-    Runs,
-    list_runs,
-    mask_tokens,
-    new_runs,
-    sum_features,
-    sum_rows,
-)
+from .token_scores import Runs, list_runs, mask_tokens, new_runs, sum_features, sum_rows
 
 
 class ChainTask(NamedTuple):

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import (
     CallbackSupportMixin,
-    HasMethods,
     Integral,
     epoch_context,
     fit_routing,
@@ -27,7 +26,7 @@ from ..data.types import Corpus, Given, History, Self, Weights
 from ..saving.registry import savable
 from ..training.chunks import threads
 from ..training.held_out import NAMES, both_or_neither
-from ..training.parameters import RunParameters, documented, parameter
+from ..training.parameters import RunParameters, documented, inner_estimator, parameter
 from .meta_learner import MetaLearner
 from .perceptron import StructuredPerceptron
 from .probability_tagger import ProbabilityTagger
@@ -92,13 +91,10 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
     (['D', 'N', 'V'], True)
     """
 
-    estimator: Any = parameter(
-        None,
+    estimator: Any = inner_estimator(
         """The tagger, which may be an average or a mixture; None means ``StructuredPerceptron()``. A
         ``sklearn.frozen.FrozenEstimator`` around a fitted one is not trained again: all sequences given
-        to ``fit`` are then for the temperature, and should be others than it was trained on.""",
-        "estimator or None",
-        [HasMethods(["fit", "predict"]), None],
+        to ``fit`` are then for the temperature, and should be others than it was trained on."""
     )
     _: KW_ONLY
     method: Literal["temperature"] = parameter("temperature", "One temperature for all scores.")

@@ -18,12 +18,7 @@ from ..chain.chain_epoch import epoch, kernel_arguments
 from ..chain.chain_model import ChainModel, make_task
 from ..chain.state import continued_state, final_model, fresh_state, order_of
 from ..core.noise import MOST_COLUMNS
-from ..data.inputs import (
-    as_tokens,
-    check_X_y,
-    renumbered,
-    take,
-)
+from ..data.inputs import as_tokens, check_X_y, renumbered, take
 from ..data.labels import Labels, encode_known, some_of
 from ..data.types import Corpus, Given, Self, Weights
 from ..training.held_out import NAMES, HeldOut

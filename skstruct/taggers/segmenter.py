@@ -14,14 +14,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import (
-    BaseEstimator,
-    CallbackSupportMixin,
-    HasMethods,
-    available_if,
-    sample_weights,
-    with_callbacks,
-)
+from .._sklearn import available_if, sample_weights, with_callbacks
 from ..data.inputs import WORDS, Inputs, Sequences, renumbered, take
 from ..data.schemes import words_to_labels
 from ..data.segmented import (
@@ -36,8 +29,8 @@ from ..data.segmented import (
 from ..data.types import Corpus, Given, Self, Texts, Weights
 from ..metrics.checks import f1
 from ..metrics.word_scores import word_spans
-from ..saving.registry import Savable, savable
-from ..training.parameters import Parameters, documented, parameter
+from ..saving.registry import savable
+from ..training.parameters import documented, inner_estimator, parameter
 from .inner_tagger import TaggerTraining, knows_its_tagger, tagger_has
 from .perceptron import StructuredPerceptron
 from .text_probabilities import RankedWords, WordProbabilities
@@ -47,9 +40,7 @@ from .text_probabilities import RankedWords, WordProbabilities
 @savable
 @documented()
 @dataclass(eq=False, repr=False)
-class Segmenter(
-    TaggerTraining, RankedWords, WordProbabilities, Parameters, CallbackSupportMixin, Savable, BaseEstimator
-):
+class Segmenter(RankedWords, WordProbabilities, TaggerTraining):
     """Raw text in, words out: segmentation with any sequence tagger over characters.
 
     The tagger labels each character with its place in a word [1]_. Trained on (word, tag) pairs instead of
@@ -101,12 +92,9 @@ class Segmenter(
     accepts_dictionary = True
     """``predict`` takes ``dictionary``."""
 
-    tagger: Any = parameter(
-        None,
+    tagger: Any = inner_estimator(
         """Learns and predicts labels of characters; None means ``StructuredPerceptron(features="char",
-        constraints=None)``.""",
-        "estimator or None",
-        [HasMethods(["fit", "predict"]), None],
+        constraints=None)``."""
     )
     scheme: Literal["BMES", "BI", "B2B3MES"] = parameter(
         "BMES", "How words are written as labels; see `skstruct.data.schemes`."

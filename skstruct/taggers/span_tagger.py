@@ -9,13 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import (
-    BaseEstimator,
-    CallbackSupportMixin,
-    HasMethods,
-    sample_weights,
-    with_callbacks,
-)
+from .._sklearn import sample_weights, with_callbacks
 from ..data.alignment_report import AlignmentReport
 from ..data.inputs import SPANS, Inputs, Sequences, flatten, lengths_of, offsets_of, renumbered
 from ..data.pieces import cut_texts
@@ -26,8 +20,8 @@ from ..data.text import as_texts, tokenized
 from ..data.types import Corpus, Given, Self, Texts, Weights
 from ..metrics.checks import f1
 from ..metrics.span_scores import count_spans
-from ..saving.registry import Savable, savable
-from ..training.parameters import Parameters, documented, parameter
+from ..saving.registry import savable
+from ..training.parameters import documented, inner_estimator, parameter
 from .inner_tagger import knows_its_tagger
 from .span_training import SpanTraining
 from .text_probabilities import RankedSpans, SpanProbabilities
@@ -43,9 +37,7 @@ AT_ONCE = 1_000_000
 @savable
 @documented()
 @dataclass(eq=False, repr=False)
-class SpanTagger(
-    SpanTraining, RankedSpans, SpanProbabilities, Parameters, CallbackSupportMixin, Savable, BaseEstimator
-):
+class SpanTagger(RankedSpans, SpanProbabilities, SpanTraining):
     """Raw text in, labelled spans out: entities, say, as annotation tools store them.
 
     Texts become tokens, and spans become labels of tokens under a scheme [1]_, which any sequence tagger
@@ -94,14 +86,11 @@ class SpanTagger(
     [[Span(start=0, end=7, label='PER'), Span(start=17, end=22, label='LOC')]]
     """
 
-    tagger: Any = parameter(
-        None,
+    tagger: Any = inner_estimator(
         """Learns and predicts labels of tokens; None means ``StructuredPerceptron()``. Wherever its
         ``constraints``, or those of an estimator inside of it, are None, they are those of ``scheme``.
         ``features="auto"`` means the preset ``"text"`` here, which also reads the white space between
-        tokens.""",
-        "estimator or None",
-        [HasMethods(["fit", "predict"]), None],
+        tokens."""
     )
     _: KW_ONLY
     tokenizer: Any = parameter(
