@@ -212,7 +212,7 @@ def score_sequence(task, i, chain, rule, noise, whole_rows, work):
         mask_tokens(T, step, noise, work.masked)
 
     # emission[t, y] = Σ_f x_f w[f, y]
-    n_nodes = -1
+    n_nodes, by_rows = -1, whole_rows or (len(task.dense) > 0 and reads_stored_weights(rule, noise))
     if whole_rows:
         nodes, bag = task.nodes, task.bag
         sum_features(
@@ -222,26 +222,18 @@ def score_sequence(task, i, chain, rule, noise, whole_rows, work):
     else:
         for k in range(T * L):
             emission[k] = 0.0
-    if whole_rows:
-        sum_dense(task.dense, chain.nodes, token, T, work.dense, emission)
-    elif len(task.dense) > 0 and reads_stored_weights(rule, noise):
-        if task.nodes.row.shape[0] > 0 or task.bag.start.shape[0] > 1:
-            n = list_runs(
-                task.nodes, task.bag, task.left, anchor, n_anchors, token, T,
-                step, noise, noise.feature, NODE_STREAM, work.masked, work.node_runs,
-            )  # fmt: skip
-            sum_rows(chain.nodes, rule, step, work.node_runs, n, one, L, 1.0, emission)
-        sum_dense(task.dense, chain.nodes, token, T, work.dense, emission)
-    else:
-        n_nodes = list_runs(
+        n = list_runs(
             task.nodes, task.bag, task.left, anchor, n_anchors, token, T,
             step, noise, noise.feature, NODE_STREAM, work.masked, work.node_runs,
         )  # fmt: skip
-        n_nodes = list_dense(
-            task.dense, token, T, step, noise, noise.feature, NODE_STREAM, work.masked,
-            work.node_runs, n_nodes,
-        )  # fmt: skip
-        sum_rows(chain.nodes, rule, step, work.node_runs, n_nodes, one, L, 1.0, emission)
+        if not by_rows:
+            n = list_dense(
+                task.dense, token, T, step, noise, noise.feature, NODE_STREAM, work.masked, work.node_runs, n
+            )
+            n_nodes = n
+        sum_rows(chain.nodes, rule, step, work.node_runs, n, one, L, 1.0, emission)
+    if by_rows:
+        sum_dense(task.dense, chain.nodes, token, T, work.dense, emission)
     if scale != 1.0:
         for k in range(T * L):
             emission[k] *= scale

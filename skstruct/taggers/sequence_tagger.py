@@ -263,9 +263,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         pairs = zip(flatten(y), flatten(predicted))
         right = np.fromiter((a == b for a, b in pairs), np.bool_, int(token[-1]))
         given = np.fromiter((a is not None for a in flatten(y)), np.bool_, int(token[-1]))
-        each = np.ones(int(token[-1]))
-        if weight is not None:
-            each = np.repeat(weight, np.diff(token))
+        each = np.repeat(np.ones(len(X)) if weight is None else weight, np.diff(token))
         total = float((each * given).sum())
         return float((each * (right & given)).sum() / total) if total else 0.0
 

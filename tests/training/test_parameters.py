@@ -171,7 +171,7 @@ def test_without_docstrings():
     assert done.stdout.startswith("tagger scheme\nThe 'max_iter' parameter of StructuredPerceptron must be")
 
 
-@pytest.mark.parametrize("name", filter(None, PENALTIES))
+@pytest.mark.parametrize("name", [name for name in PENALTIES if name])
 def test_a_penalty_is_entered_where_its_name_is_needed(name):
     known = skstruct.StructuredPerceptron.__doc__.partition("penalty : {")[2].partition("}")[0]
     assert f'"{name}"' in known, f'add to `penalty` in training/parameters.py: Literal[..., "{name}"]'
