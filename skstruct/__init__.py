@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .reranker.kbest_reranker import KBestReranker as KBestReranker
     from .saving.registry import load as load
     from .taggers.calibrated_tagger import CalibratedTagger as CalibratedTagger
-    from .taggers.passive_aggressive import PassiveAggressiveTagger as PassiveAggressiveTagger
+    from .taggers.perceptron import PassiveAggressiveTagger as PassiveAggressiveTagger
     from .taggers.perceptron import StructuredPerceptron as StructuredPerceptron
     from .taggers.segmenter import Segmenter as Segmenter
     from .taggers.span_tagger import SpanTagger as SpanTagger

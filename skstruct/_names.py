@@ -15,7 +15,7 @@ PUBLIC = {
     "L1CRFCV": "crf.l1crf_cv",
     "NumericFeatures": "features.numeric",
     "ParameterMixer": "mixing.mixer",
-    "PassiveAggressiveTagger": "taggers.passive_aggressive",
+    "PassiveAggressiveTagger": "taggers.perceptron",
     "Segmenter": "taggers.segmenter",
     "SequenceMatrix": "data.matrix",
     "ShiftReduceParser": "parser.shift_reduce",

@@ -23,8 +23,7 @@ from .mixing.mixer import ParameterMixer
 from .parser.shift_reduce import ShiftReduceParser
 from .reranker.kbest_reranker import KBestReranker
 from .saving.registry import load
-from .taggers.passive_aggressive import PassiveAggressiveTagger
-from .taggers.perceptron import StructuredPerceptron
+from .taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from .taggers.segmenter import Segmenter
 from .taggers.span_tagger import SpanTagger
 from .words.word_segmenter import WordSegmenter

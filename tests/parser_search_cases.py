@@ -1,7 +1,6 @@
 """Random problems for the search of the parser."""
 
 import random
-from types import SimpleNamespace
 
 import numpy as np
 import parse_oracle as oracle
@@ -28,6 +27,7 @@ from skstruct.parser.state_features import load
 from skstruct.parser.states import trace
 from skstruct.parser.template_sets import lines_of
 from skstruct.training.epochs import run_epoch
+from skstruct.training.run import Run, TrainingState
 
 PLAIN = Rule(PERCEPTRON, 0.0, False, NO_PENALTY, 0.0, NO_AVERAGE)
 ALL = 260
@@ -73,13 +73,14 @@ class Problem:
 
     def train(self, epochs=1, noise=QUIET, order=None):
         n = len(self.X)
+        run = Run(None, TrainingState(self.model, self.rule, 0), self.task)
+        run.epoch = parse.epoch
         for _ in range(epochs):
-            held = SimpleNamespace(current=self.model)
             self.stats, _ = run_epoch(
-                held, parse, self.task, np.arange(n) if order is None else np.array(order),
-                np.diff(self.task.token), self.rule, noise, new_work(self.task, self.model),
+                run, np.arange(n) if order is None else np.array(order), np.diff(self.task.token), noise,
+                new_work(self.task, run.state.model),
             )  # fmt: skip
-            self.model = held.current
+        self.model = run.state.model
         return self
 
     def with_beam(self, beam, merge):

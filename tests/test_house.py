@@ -288,6 +288,7 @@ def test_the_list_of_sources_of_kernels():
             needed |= {file, *(origin[name] for name in names & origin.keys())}
     paths = {file.relative_to(PACKAGE).as_posix() for file in needed} | GENERATOR | TUPLES
     assert len(paths) > 40
-    assert sorted(paths - set(SOURCES)) == [], "enter it in core/sources.py"
-    assert sorted(set(SOURCES) - paths) == [], "it makes no kernel: strike it out in core/sources.py"
+    missing, idle = sorted(paths - set(SOURCES)), sorted(set(SOURCES) - paths)
+    assert missing == [], f"add to SOURCES in core/sources.py: {' '.join(missing)}"
+    assert idle == [], f"they make no kernel, strike out of SOURCES in core/sources.py: {' '.join(idle)}"
     assert len(SOURCES) == len(set(SOURCES))

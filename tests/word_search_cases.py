@@ -75,9 +75,9 @@ def train(model, task, rule=PLAIN, noise=QUIET, epochs=1, order=None):
             code, k = segment.epoch(task, order, k, n, model, rule, noise, work)
             assert code in (DONE, TABLE_FULL)
             if code == TABLE_FULL:
-                held = SimpleNamespace(current=model)
-                grow_tables(segment, held, rule)
-                model = held.current
+                state = SimpleNamespace(model=model, rule=rule)
+                grow_tables(state)
+                model = state.model
         if work.stats[0] == 0:
             break
     return model, work
@@ -102,7 +102,7 @@ def known_features(templates, n):
 
 def random_model(templates, beam, generator, update=EARLY, n=40):
     """Its features with random weights."""
-    model = snapshot(segment, known_features(templates, n))._replace(beam=beam, update=update)
+    model = snapshot(known_features(templates, n))._replace(beam=beam, update=update)
     places = model.features.entries[0] * model.features.weights.columns
     model.features.weights.value[:places] = generator.normal(size=places)
     return model

@@ -6,7 +6,7 @@ A labelling y of a sequence scores, in the first order,
 
 Emissions come from node features, transitions from the label bigram and from observation-conditioned
 transition features. Constraints are 0 or -inf in start, end and transitions, and never learned. A chain of
-the second order has scores of label trigrams besides: see :mod:`.trigram`.
+the second order has scores of label trigrams besides: see :mod:`.second_order`.
 
 Letters: T tokens, L labels, t token, y label, p previous label, K runs of features.
 """
@@ -16,29 +16,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.codes import NO_NOISE
-from ..core.compile import inline, kernel, spliced
+from ..core.compile import inline, spliced
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
 from ..core.penalties import has_lazy_penalty, is_lazy
 from ..core.rules import Difference, new_difference
 from ..core.store import Clock, Store
 from ..features.encoded import Bag, Dense, Grid
 from . import small_kernels
-from .dense import (
-    DenseWork,
-    list_dense,
-    new_dense_work,
-    sum_dense,
-)
-from .token_scores import (
-    Runs,
-    list_runs,
-    mask_tokens,
-    new_runs,
-    sum_features,
-    sum_rows,
-)
-from .viterbi import viterbi
-from .viterbi_second import Trigrams
+from .dense import DenseWork, list_dense, new_dense_work, sum_dense
+from .second_order import Trigrams, new_trigrams
+from .token_scores import Runs, list_runs, mask_tokens, new_runs, sum_features, sum_rows
 
 
 class ChainTask(NamedTuple):
@@ -71,6 +58,10 @@ class Chain(NamedTuple):
     end: np.ndarray  # (L,) float64: 0 or -inf
     cost: np.ndarray  # (L,) float64: cost of missing a token of each label, in training only
     trigrams: Store | tuple[()] = ()  # row p * (L + 1) + a + 1, column y: the labels a, p, y in this order
+
+
+STORES = "nodes", "edges", "trigrams"
+"""The stores of a chain; one of the first order has ``()`` for its trigrams."""
 
 
 class ChainWork(NamedTuple):
@@ -106,7 +97,7 @@ def new_work(task, n_labels, order=1, training=True, listed=True):
 
     ``listed``: whether training lists dense rows of numbers feature by feature (see :func:`lists_rows`).
     """
-    T = int(np.diff(task.token).max(initial=1))
+    T = small_kernels.longest(task.token)
     n_anchors = int(np.diff(task.anchor).max(initial=1))
     n_bag = 0
     if task.bag.start.shape[0] > 1:
@@ -121,7 +112,7 @@ def new_work(task, n_labels, order=1, training=True, listed=True):
     if order == 2:
         rows = n_trigram_rows(n_labels)
         second = {
-            "trigrams": Trigrams(np.empty(rows * n_labels), np.empty(rows), np.empty(rows)),
+            "trigrams": new_trigrams(rows, n_labels),
             "trigram_difference": new_difference(2 * T if training else 0),
         }
     return ChainWork(
@@ -221,7 +212,7 @@ def score_sequence(task, i, chain, rule, noise, whole_rows, work):
         mask_tokens(T, step, noise, work.masked)
 
     # emission[t, y] = Σ_f x_f w[f, y]
-    n_nodes = -1
+    n_nodes, by_rows = -1, whole_rows or (len(task.dense) > 0 and reads_stored_weights(rule, noise))
     if whole_rows:
         nodes, bag = task.nodes, task.bag
         sum_features(
@@ -231,26 +222,18 @@ def score_sequence(task, i, chain, rule, noise, whole_rows, work):
     else:
         for k in range(T * L):
             emission[k] = 0.0
-    if whole_rows:
-        sum_dense(task.dense, chain.nodes, token, T, work.dense, emission)
-    elif len(task.dense) > 0 and reads_stored_weights(rule, noise):
-        if task.nodes.row.shape[0] > 0 or task.bag.start.shape[0] > 1:
-            n = list_runs(
-                task.nodes, task.bag, task.left, anchor, n_anchors, token, T,
-                step, noise, noise.feature, NODE_STREAM, work.masked, work.node_runs,
-            )  # fmt: skip
-            sum_rows(chain.nodes, rule, step, work.node_runs, n, one, L, 1.0, emission)
-        sum_dense(task.dense, chain.nodes, token, T, work.dense, emission)
-    else:
-        n_nodes = list_runs(
+        n = list_runs(
             task.nodes, task.bag, task.left, anchor, n_anchors, token, T,
             step, noise, noise.feature, NODE_STREAM, work.masked, work.node_runs,
         )  # fmt: skip
-        n_nodes = list_dense(
-            task.dense, token, T, step, noise, noise.feature, NODE_STREAM, work.masked,
-            work.node_runs, n_nodes,
-        )  # fmt: skip
-        sum_rows(chain.nodes, rule, step, work.node_runs, n_nodes, one, L, 1.0, emission)
+        if not by_rows:
+            n = list_dense(
+                task.dense, token, T, step, noise, noise.feature, NODE_STREAM, work.masked, work.node_runs, n
+            )
+            n_nodes = n
+        sum_rows(chain.nodes, rule, step, work.node_runs, n, one, L, 1.0, emission)
+    if by_rows:
+        sum_dense(task.dense, chain.nodes, token, T, work.dense, emission)
     if scale != 1.0:
         for k in range(T * L):
             emission[k] *= scale
@@ -277,30 +260,3 @@ def forbid(option, first, T, L, emission):
         for y in range(L):
             if not option[first + t, y]:
                 emission[t * L + y] = -np.inf
-
-
-@kernel
-def predict_plain(
-    token, anchor, left, rows, lo, width, bag_start, bag_row, bag_value, weight, transition, start, end,
-    emission, score, out, total,
-):  # fmt: skip
-    """As :func:`.epoch.predict`, for dense weights and transitions that do not look at the input.
-
-    A call takes arrays, not tuples of arrays, and only those that it needs: for one short sequence, handing
-    over the arguments is what costs. ``rows``, ``lo`` and ``width`` are those of ``ChainTask.nodes``, and so
-    are the fields of the bag; ``weight`` (R * L,), ``transition`` (L * L,), and scratch for the longest
-    sequence, ``emission`` and ``score`` (T * L,).
-    """
-    L = start.shape[0]
-    for i in range(token.shape[0] - 1):
-        first = token[i]
-        T = token[i + 1] - first
-        total[i] = 0.0
-        if T > 0:
-            sum_features(
-                rows, lo, width, left, anchor[i], anchor[i + 1] - anchor[i], bag_start, bag_row, bag_value,
-                first, T, weight, L, emission,
-            )  # fmt: skip
-            total[i] = viterbi(
-                emission, transition, np.int64(0), start, end, out[:0], score, out[first : first + T], T, L
-            )

@@ -1,9 +1,13 @@
-"""Epochs and prediction of chains of both orders: the structure that ``training.epochs`` and models know.
+"""Epochs and prediction of chains of both orders.
 
-One text is for all kinds of arguments, and numba leaves out of a kernel what its arguments do not need. With
-an empty ``noise`` they are the few arrays of :mod:`.small_kernels`, for what most users train and predict;
-with empty ``trigrams`` the chain is of the first order; with an empty ``margin`` it is trained by the
-perceptron, which looks for the best labelling only.
+One text is for all kinds of arguments, and numba leaves out of a kernel what its arguments do not need. It
+does so for what an empty tuple among the arguments decides, if a variable of the kernel has its name:
+
+- ``has_noise``: with an empty ``noise`` the arguments are the few arrays of :mod:`.small_kernels`, for what
+  most users train and predict;
+- ``second_order``: with empty ``trigrams`` the chain is of the first order;
+- ``has_margin``: with an empty ``margin`` it is trained by the perceptron, which looks for the best labelling
+  only.
 
 Letters: as in :mod:`.bigram`.
 """
@@ -12,25 +16,32 @@ import numpy as np
 
 from ..core.codes import DONE, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
 from ..core.compile import inline, kernel
+from ..core.noise import QUIET
 from ..core.penalties import keeps_untouched_weights
 from ..core.rules import begin_step, clear, end_step, room_for
 from ..core.store import READ_ONLY, SMALLEST_SCALE
 from . import small_kernels
 from .bigram import forbid, new_work, reads_whole_rows, score_sequence, stride_of
-from .decoding import decode, decode_wrong, score_path
 from .dense import apply_dense, clear_dense, dense_norm
-from .trigram import emit_trigrams, read_trigrams, refresh
+from .second_order import (
+    decode,
+    decode_wrong,
+    emit_trigrams,
+    read_trigrams,
+    refresh,
+    score_path,
+    viterbi_pairs,
+)
 from .visit import add_costs, count_mistakes, emit_features, note_update, set_target
-
-STORES = ("nodes", "edges", "trigrams")
-"""The stores of a chain; one of the first order has ``()`` for its trigrams."""
+from .viterbi import viterbi
 
 
 @inline
 def _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, steady, work):
     """Learn from the labels that differ: emit, step, tick. False, and nothing done, if a pool is too full."""
+    second_order = len(trigrams) > 0
     L, T = chain.nodes.columns, gold.shape[0]
-    if len(trigrams) > 0:
+    if second_order:
         differences = work.node_difference, work.edge_difference, work.trigram_difference
         stores = chain.nodes, chain.edges, chain.trigrams
     else:
@@ -39,7 +50,7 @@ def _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, 
     mistakes = count_mistakes(gold, work.path)
     if mistakes > 0 and loss > 0.0:
         emit_features(task, i, chain, noise, n_nodes, n_edges, work)
-        if len(trigrams) > 0:
+        if second_order:
             step = chain.clock.step[0]
             emit_trigrams(work.labels, T, L, np.int64(0), step, noise, work.trigram_difference)
         room = True
@@ -56,7 +67,7 @@ def _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, 
     apply_dense(task.dense, chain.nodes, chain.clock, rule, tau, work.dense)
     changed = differences[-1].size[0]
     end_step(differences, stores, chain.clock, rule, tau)
-    if len(trigrams) > 0:
+    if second_order:
         for entry in range(changed if steady else 0):  # an empty difference still holds the rows it had
             row = work.trigram_difference.row[entry]
             refresh(chain, rule, noise, row, np.int64(1), trigrams, work)
@@ -64,7 +75,7 @@ def _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, 
 
 
 @kernel
-def _epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
+def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
     """Visit the examples ``order[begin:end]`` in turn: decode, step, tick.
 
     Perceptron: if the best labelling (under costs) is not the target, step towards the target.
@@ -73,11 +84,14 @@ def _epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
     Returns (code, k): DONE and ``end``, or why it stopped before example ``order[k]`` was learned:
     POOL_FULL (grow a sparse store and call again from k) or RESCALE (rebase the stores).
     """
+    has_noise = len(noise) > 0
+    second_order = len(trigrams) > 0
+    has_margin = len(margin) > 0
     token, labels, start, stop, clock = task.token, work.labels, chain.start, chain.end, chain.clock
     emission, transition, score, L = work.emission, work.transition, work.score, start.shape[0]
     stride, whole_rows, n_nodes, n_edges = np.int64(0), True, np.int64(-1), np.int64(0)
     steady = keeps_untouched_weights(rule)
-    if len(noise) > 0:
+    if has_noise:
         stride, whole_rows = stride_of(task, L, noise), reads_whole_rows(chain, rule, noise)
         steady = steady and noise.edge == NO_NOISE
     for k in range(begin, end):
@@ -86,25 +100,25 @@ def _epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
         i = order[k]
         gold = task.gold[token[i] : token[i + 1]]
         T = gold.shape[0]
-        if len(trigrams) > 0:
+        if second_order:
             if k == begin or not steady:
                 refresh(chain, rule, noise, np.int64(0), L * (L + 1), trigrams, work)
-        if len(noise) == 0:
+        if has_noise:
+            n_nodes, n_edges = score_sequence(task, i, chain, rule, noise, whole_rows, work)
+        else:
             small_kernels.score_tokens(task, i, chain, emission)
             small_kernels.score_transitions(chain, transition)
-        else:
-            n_nodes, n_edges = score_sequence(task, i, chain, rule, noise, whole_rows, work)
         loss, right = 1.0, 0.0
-        for last in range(np.int64(set_target(gold, labels[0])), 2):
-            # If labels are missing, their best completion first.
+        complete = np.int64(set_target(gold, labels[0]))
+        for last in range(complete, 2):  # if labels are missing, their best completion first
             wrong = False
-            if len(margin) > 0:
+            if has_margin:
                 wrong = last == 1 and rule.update != PERCEPTRON
                 if wrong:
                     right = score_path(emission, transition, stride, trigrams, start, stop, labels[0], T, L)
             if last:
                 add_costs(gold, chain.cost, L, emission)
-            if len(margin) > 0:
+            if has_margin:
                 if wrong:
                     loss = 0.0 if rule.hamming else 1.0
                     loss += (
@@ -118,56 +132,63 @@ def _epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
                     emission, transition, stride, trigrams, start, stop, gold[: T * (1 - last)], score[0],
                     labels[last], T, L,
                 )  # fmt: skip
-        if len(noise) == 0:
-            small_kernels.learn(task, i, gold, loss, chain, rule, trigrams, margin, work)
-        else:
+        if has_noise:
             if not _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, steady, work):
                 return POOL_FULL, k
+        else:
+            small_kernels.learn(task, i, gold, loss, chain, rule, trigrams, margin, work)
     return DONE, end
 
 
 @kernel
-def _predict(task, chain, rule, noise, trigrams, work, out, score):
+def predict(task, chain, rule, noise, trigrams, work, out, score):
     """Label all sequences: ``out`` (N,) int32, ``score`` (n,) float64.
 
     A score is -inf if constraints and options leave no labelling.
     """
-    L = chain.start.shape[0]
-    stride = stride_of(task, L, noise)
-    whole_rows = reads_whole_rows(chain, rule, noise)
+    has_noise = len(noise) > 0
+    second_order = len(trigrams) > 0
+    L, stride, whole_rows = chain.start.shape[0], np.int64(0), True
+    if has_noise:
+        stride, whole_rows = stride_of(task, L, noise), reads_whole_rows(chain, rule, noise)
     for i in range(score.shape[0]):
         first, stop = task.token[i], task.token[i + 1]
         T = stop - first
         score[i] = 0.0
         if T > 0:
-            score_sequence(task, i, chain, rule, noise, whole_rows, work)
+            if has_noise:
+                score_sequence(task, i, chain, rule, noise, whole_rows, work)
+            else:
+                small_kernels.score_tokens(task, i, chain, work.emission)
             forbid(task.option, first, T, L, work.emission)
-            score[i] = decode(
-                work.emission, work.transition, stride, trigrams, chain.start, chain.end, task.gold[:0],
-                work.score[0], out[first:stop], T, L,
-            )  # fmt: skip
+            emission, transition, path = work.emission, work.transition, out[first:stop]
+            if second_order:
+                score[i] = viterbi_pairs(
+                    emission, transition, stride, trigrams, chain.start, chain.end, task.gold[:0],
+                    work.score[0], path, T, L,
+                )  # fmt: skip
+            else:
+                score[i] = viterbi(
+                    emission, transition, stride, chain.start, chain.end, task.gold[:0], work.score[0],
+                    path, T, L,
+                )  # fmt: skip
 
 
-def epoch(task, order, begin, end, chain, rule, noise, work):
-    """See :func:`_epoch`: by the smallest kernel that serves."""
+def kernel_arguments(task, chain, rule, noise, work):
+    """What :func:`epoch` takes but for the examples to visit, for the smallest kernel that serves."""
     trigrams, margin = work.trigrams, (True,)
     if small_kernels.applies_to(task, chain, rule, noise):
         if rule.update == PERCEPTRON:
             margin = ()
         task, chain, noise, work = small_kernels.for_training(task, chain, work)
-    return _epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work)
+    return task, chain, rule, noise, trigrams, margin, work
 
 
 def prediction_arguments(task, chain):
     """What a kernel of prediction takes first: (task, chain, rule, noise, trigrams, work)."""
-    order = 2 if chain.trigrams else 1
-    work = new_work(task, chain.start.shape[0], order, training=False)
-    read_trigrams(chain.trigrams, chain.clock.scale[0], work.trigrams)
-    trigrams = work.trigrams
-    task, chain, noise, work = small_kernels.for_prediction(task, chain, work)
-    return task, chain, READ_ONLY, noise, trigrams, work
-
-
-def predict(task, chain, out, score):
-    """See :func:`_predict`."""
-    _predict(*prediction_arguments(task, chain), out, score)
+    if small_kernels.applies_to(task, chain, READ_ONLY, QUIET):
+        final = small_kernels.final_chain(chain)
+        return small_kernels.for_prediction(task, task.token, task.gold, task.option, final)
+    trigrams = read_trigrams(chain.trigrams, chain.clock.scale[0])
+    work = new_work(task, chain.start.shape[0], 2 if trigrams else 1, training=False)
+    return task, chain, READ_ONLY, QUIET, trigrams, work

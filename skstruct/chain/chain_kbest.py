@@ -18,7 +18,7 @@ import numpy as np
 
 from ..core.compile import inline, kernel
 from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
-from .decoding import decode
+from .second_order import decode
 
 
 class Lists(NamedTuple):

@@ -16,15 +16,17 @@ from ..saving.container import require
 from ..saving.stores import full
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
 from ..training.saved import NamedWeights, SavableModel
-from . import chain_epoch as structure
-from .bigram import Chain, ChainTask, predict_plain
-from .chain_epoch import prediction_arguments
+from .bigram import STORES, Chain, ChainTask
+from .chain_epoch import predict, prediction_arguments
 from .chain_fields import TAGGER, TRAINED
 from .chain_kbest import new_lists, predict_kbest
+from .small_kernels import FinalChain, are_rows_of_nodes, final_chain, for_prediction, has_full_rows
 from .sums import log_partitions, marginals, new_sums
 
 LARGEST = 1e100
 """Values of features above this have squares that are no numbers."""
+NO_OPTION, NO_GOLD = np.zeros((0, 0), np.bool_), np.zeros(0, np.int32)
+"""Where all labels are allowed, and none is given."""
 FEW_TOKENS = 1000
 """Tokens below which Python's collector is no burden."""
 
@@ -41,28 +43,34 @@ def task_of(encoder, corpus, gold=None, weight=None, grow=False, option=None, ro
     ``grow``: to train on it, with features that may be new and values that may not be too large.
     ``rows_as_features`` makes features, one by one, of dense rows of numbers beside other features.
     """
-    token = corpus.offsets
     encoded = encoded_corpus(encoder, corpus, grow)
+    if rows_as_features and encoded.dense:
+        if encoded.bag.start.shape[0] > 1 or encoded.nodes.row.shape[0] > 0:
+            encoded = encoded._replace(bag=bag_of(encoded, corpus.offsets))
+    task = new_task(encoded, corpus.offsets, gold, weight, option)
+    if grow:
+        check_values(task, getattr(encoder, "scale", 1.0))
+    return task
+
+
+def new_task(encoded, token, gold=None, weight=None, option=None):
+    """The :class:`ChainTask` of an encoded corpus whose sequences start at ``token``."""
     if encoded.dense:
         dense = encoded.dense._replace(block=as_writeable_view(encoded.dense.block))
         encoded = encoded._replace(dense=dense)
-        if rows_as_features and (encoded.bag.start.shape[0] > 1 or encoded.nodes.row.shape[0] > 0):
-            encoded = encoded._replace(bag=bag_of(encoded, token))
     n = int(token[-1])
     task = ChainTask(
         **encoded._asdict(),
         token=token,
         gold=np.full(n, UNLABELLED, np.int32) if gold is None else gold,
         weight=np.ones(token.shape[0] - 1) if weight is None else weight,
-        option=np.zeros((0, 0), np.bool_) if option is None else option,
+        option=NO_OPTION if option is None else option,
     )
-    given = {"gold": task.gold, "option": option, "weight": weight}
+    given = {"gold": task.gold, "option": None if option is NO_OPTION else option, "weight": weight}
     expected = {"weight": token.shape[0] - 1}
     for name, array in given.items():
         if array is not None and array.shape[0] != expected.get(name, n):
             raise _inconsistent(name)
-    if grow:
-        check_values(task, getattr(encoder, "scale", 1.0))
     return task
 
 
@@ -149,7 +157,7 @@ class ChainModel(SavableModel):
     def in_training(self, f):
         """See ``training.saved.SavableModel``."""
         found = f["trained"] or {name: full(store) for name, store in self.stores().items()}
-        stores = {name: found[name] for name in structure.STORES if found.get(name) is not None}
+        stores = {name: found[name] for name in STORES if found.get(name) is not None}
         require(stores.keys() == self.stores().keys(), "trigrams of the training, and of the model")
         return new_chain(self.encoder, stores, f["clock"], self.constraints, np.zeros(0))
 
@@ -184,7 +192,7 @@ class ChainModel(SavableModel):
 
     def stores(self):
         """Its stores by name; ``trigrams`` only in the second order."""
-        stores = {name: getattr(self, name) for name in structure.STORES}
+        stores = {name: getattr(self, name) for name in STORES}
         return {name: store for name, store in stores.items() if store is not None}
 
     def __getstate__(self):
@@ -260,12 +268,8 @@ class ChainModel(SavableModel):
             first, last, begin, end = bounds
             piece = corpus.piece(first, last)
             out, scores = np.empty(end - begin, np.int32), np.empty(last - first)
-            if ready.transition is not None and options is None:
-                encoded = encoded_corpus(self.encoder, piece)
-                self._label_plain(encoded, piece.offsets, out, scores)
-            else:
-                option = None if options is None else options[begin:end]
-                structure.predict(task_of(self.encoder, piece, option=option), ready.chain, out, scores)
+            option = NO_OPTION if options is None else options[begin:end]
+            self._label(encoded_corpus(self.encoder, piece), piece.offsets, option, out, scores)
             return _decoded(ready.labels, out, piece.offsets), scores
 
         parts = list(map_chunks(work, corpus.offsets, n_jobs))
@@ -276,25 +280,21 @@ class ChainModel(SavableModel):
             np.concatenate([part[1] for part in parts]),
         )
 
-    def _label_plain(self, x, token, out, scores):
-        """Write the best labellings of an encoded corpus, as ids, and their scores."""
-        longest = out.shape[0] if scores.shape[0] == 1 else int(np.diff(token).max(initial=1))
-        ready, scratch = self.ready, np.empty((2, longest * len(self.labels)))
-        predict_plain(
-            token, x.anchor, x.left, x.nodes.row, x.nodes.lo, x.nodes.width, *x.bag,
-            ready.chain.nodes.value, ready.transition, ready.chain.start, ready.chain.end,
-            scratch[0], scratch[1], out, scores,
-        )  # fmt: skip
-
     def best_ids(self, task):
         """The best labellings of a corpus that is encoded already, as ids, (N,) int32."""
-        ready, n, token = self.ready, task.token.shape[0] - 1, task.token
-        out, scores = np.empty(int(token[-1]), np.int32), np.empty(n)
-        if ready.transition is not None:
-            self._label_plain(task, token, out, scores)
-        else:
-            structure.predict(task, ready.chain, out, scores)
+        out = np.empty(int(task.token[-1]), np.int32)
+        self._label(task, task.token, task.option, out, np.empty(task.token.shape[0] - 1))
         return out
+
+    def _label(self, x, token, option, out, scores):
+        """Write the best labellings of an encoded corpus, or a task, as ids, and their scores."""
+        ready = self.ready
+        if ready.final is not None and are_rows_of_nodes(x):
+            arguments = for_prediction(x, token, NO_GOLD, option, ready.final)
+        else:
+            task = x if isinstance(x, ChainTask) else new_task(x, token, option=option)
+            arguments = prediction_arguments(task, ready.chain)
+        predict(*arguments, out, scores)
 
     def predict_kbest(self, corpus, k, options=None, n_jobs=None):
         """The k best labellings of each sequence, as lists of (labels, score), best first."""
@@ -358,23 +358,15 @@ class Ready(NamedTuple):
     """What prediction needs and does not change from call to call."""
 
     chain: NamedTuple  # the arrays that kernels decode under
+    final: FinalChain | None  # the same for small kernels, with full rows
     labels: np.ndarray  # (L,) object: the labels by id
-    transition: np.ndarray | None  # (L * L,) float64: for ``bigram.predict_plain``; None if it is not for it
 
 
 def _prepared(model):
-    arrays, L = model.new_chain(), len(model.labels)
-    labels = np.empty(L, dtype=object)
+    labels = np.empty(len(model.labels), dtype=object)
     labels[:] = model.labels.values
-    transition = None
-    plain = model.order == 1 and not arrays.nodes.sparse and not arrays.edges.sparse
-    rows = getattr(model.encoder, "sparse", None) is False  # dense rows of numbers
-    if plain and not rows and model.scale == 1.0 and model.encoder.n_edge_rows == 1:
-        transition = np.zeros(L * L)
-        if arrays.bigram:
-            transition += arrays.edges.value[: L * L]
-        transition += arrays.allowed.ravel()
-    return Ready(arrays, labels, transition)
+    chain = model.new_chain()
+    return Ready(chain, final_chain(chain) if has_full_rows(chain) else None, labels)
 
 
 def _decoded(labels, ids, token):

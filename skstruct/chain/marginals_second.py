@@ -1,6 +1,6 @@
 """Sums over all labellings of one second-order chain: log Z and marginals.
 
-The recursions of :mod:`.marginals` over pairs of labels, with the scores of :mod:`.trigram`:
+The recursions of :mod:`.marginals` over pairs of labels, with the scores of :mod:`.second_order`:
 
     α_t(p, y) = emission[t, y] + transition[t, p, y] + log Σ_a exp(α_{t-1}(a, p) + trigram[a, p, y])
     β_t(p, y) = log Σ_z exp(trigram[p, y, z] + transition[t+1, y, z] + emission[t+1, z] + β_{t+1}(y, z))

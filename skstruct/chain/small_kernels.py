@@ -14,13 +14,12 @@ import numpy as np
 
 from ..core.codes import NO_NOISE
 from ..core.compile import inline, spliced
-from ..core.noise import QUIET
 from ..core.penalties import decay, has_lazy_penalty, keeps_untouched_weights
 from ..core.rules import Difference, clear, emit, step_size
 from ..core.store import READ_ONLY, Clock, tick
 from ..features.encoded import Bag
+from .second_order import Trigrams, emit_trigrams, read_rows, read_trigrams
 from .token_scores import sum_features
-from .trigram import emit_trigrams, read_rows
 from .visit import count_mistakes, note_update
 
 
@@ -68,24 +67,36 @@ class SmallWork(NamedTuple):
     stats: np.ndarray | tuple[()] = ()
 
 
+def longest(token):
+    """Tokens of the longest sequence, at least 1."""
+    if token.shape[0] == 2:
+        return max(int(token[1]), 1)
+    return int((token[1:] - token[:-1]).max(initial=1))
+
+
+def has_full_rows(chain):
+    """Whether no weights are sparse."""
+    return not any(store.sparse for store in (chain.nodes, chain.edges, chain.trigrams or chain.edges))
+
+
+def are_rows_of_nodes(x):
+    """Whether tokens are no dense rows of numbers, and transitions do not look at the input."""
+    return not (x.dense or x.edges.row.shape[0])
+
+
 def applies_to(task, chain, rule, noise):
-    """Whether the kernels here are for this training, or this prediction."""
+    """Whether the kernels here are for this training."""
     noisy = noise.feature != NO_NOISE or noise.edge != NO_NOISE or noise.token_below > 0
-    stores = chain.nodes, chain.edges, chain.trigrams or chain.edges
-    full = not any(store.sparse for store in stores)
-    return full and not (noisy or has_lazy_penalty(rule) or task.dense or task.edges.row.shape[0])
-
-
-def _small_task(task, **more):
-    nodes = task.nodes
-    return SmallTask(
-        task.token, task.anchor, task.left, nodes.row, nodes.lo, nodes.width, task.bag, task.gold, **more
-    )
+    return has_full_rows(chain) and are_rows_of_nodes(task) and not (noisy or has_lazy_penalty(rule))
 
 
 def for_training(task, chain, work):
     """(task, chain, noise, work) for the kernel of an epoch; an empty noise says that they are small."""
-    task = _small_task(task, weight=task.weight, alive=task.node_alive)
+    nodes = task.nodes
+    task = SmallTask(
+        task.token, task.anchor, task.left, nodes.row, nodes.lo, nodes.width, task.bag, task.gold,
+        task.weight, task.node_alive,
+    )  # fmt: skip
     trigrams = chain.trigrams and (chain.trigrams.value, chain.trigrams.moment)
     value, moment = trigrams or ((), ())
     chain = SmallChain(
@@ -98,22 +109,31 @@ def for_training(task, chain, work):
     return task, chain, (), work
 
 
-def for_prediction(task, chain, work):
-    """(task, chain, noise, work) for a kernel of prediction.
+class FinalChain(NamedTuple):
+    """What prediction reads of final weights; the same from call to call."""
 
-    Where scores are nothing but sums of rows, the least that it takes, and an empty noise, which says so:
-    what is for all the rest is then not compiled.
-    """
-    if not applies_to(task, chain, READ_ONLY, QUIET):
-        return task, chain, QUIET, work
+    chain: SmallChain
+    transition: np.ndarray  # (L * L,) float64
+    trigrams: Trigrams | tuple[()]
+
+
+def final_chain(chain):
+    """The :class:`FinalChain` of a ``Chain`` with full rows."""
     L, scale = chain.start.shape[0], float(chain.clock.scale[0])
     transition = scale * chain.edges.value[: L * L] if chain.bigram else np.zeros(L * L)
-    return (
-        _small_task(task, option=task.option),
-        SmallChain(chain.nodes.value, chain.clock, chain.start, chain.end),
-        (),
-        SmallWork(work.emission, transition + chain.allowed.ravel(), work.score),
-    )
+    small = SmallChain(chain.nodes.value, chain.clock, chain.start, chain.end)
+    return FinalChain(small, transition + chain.allowed.ravel(), read_trigrams(chain.trigrams, scale))
+
+
+def for_prediction(x, token, gold, option, final):
+    """What a kernel of prediction takes of a task, or of an encoded corpus ``x`` and what makes it one."""
+    (chain, transition, trigrams), nodes = final, x.nodes
+    L, T = chain.start.shape[0], longest(token)
+    task = SmallTask(
+        token, x.anchor, x.left, nodes.row, nodes.lo, nodes.width, x.bag, gold, option=option
+    )  # fmt: skip
+    work = SmallWork(np.empty(T * L), transition, np.empty((1, T * (L * L if trigrams else L))))
+    return task, chain, READ_ONLY, (), trigrams, work
 
 
 # --------------------------------------------------------------------------------------------------

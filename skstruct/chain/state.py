@@ -22,7 +22,6 @@ from ..core.store import (
 )
 from ..training.epochs import stores_of
 from ..training.run import TrainingState
-from . import chain_epoch as structure
 from .bigram import n_trigram_rows
 from .chain_model import ChainModel, new_chain
 
@@ -64,7 +63,7 @@ def continued_state(before, old_labels, encoder, labels, rule, constraints, cost
     chain = chain._replace(**sparse)
     if before.rule != rule or (stream and not before.stream):
         chain = _start_average_anew(chain, before.rule, rule)
-    stores = stores_of(structure, chain)
+    stores = stores_of(chain)
     if labels.values != old_labels.values:
         new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
         stores = {name: remap_columns(store, new_of_old, L) for name, store in stores.items()}
@@ -110,7 +109,7 @@ def final_model(chain, rule, encoder, labels, constraints, reuse=False):
             column=store.column.copy(),
         )
 
-    stores = {name: final(store) for name, store in stores_of(structure, chain).items()}
+    stores = {name: final(store) for name, store in stores_of(chain).items()}
     return ChainModel(encoder=encoder, labels=labels, constraints=constraints, **stores)
 
 
@@ -140,8 +139,5 @@ def _move_rows(store, rows, size):
 
 def _start_average_anew(chain, old, new):
     """Go on from the weights that ``old`` amounts to, under the bookkeeping of ``new``."""
-    stores = {
-        name: restart_average(store, chain.clock, old, new)
-        for name, store in stores_of(structure, chain).items()
-    }
+    stores = {name: restart_average(store, chain.clock, old, new) for name, store in stores_of(chain).items()}
     return chain._replace(**stores, clock=new_clock())

@@ -13,8 +13,7 @@ from importlib import metadata
 from .._version import __version__
 from ..datasets import columns_to_spans, load_chunking, load_entities, load_sample, write_spans
 from ..formats.writers import write_columns
-from ..taggers.passive_aggressive import PassiveAggressiveTagger
-from ..taggers.perceptron import StructuredPerceptron
+from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from ..taggers.segmenter import Segmenter
 from .common import CommandError, check_target, counted, positive, tell
 from .scores import scores_of

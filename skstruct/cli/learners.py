@@ -19,8 +19,7 @@ from ..parser.shift_reduce import ShiftReduceParser
 from ..reranker.kbest_reranker import KBestReranker
 from ..taggers.calibrated_tagger import CalibratedTagger
 from ..taggers.constraints import scheme_of
-from ..taggers.passive_aggressive import PassiveAggressiveTagger
-from ..taggers.perceptron import StructuredPerceptron
+from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from ..taggers.segmenter import Segmenter
 from ..taggers.span_tagger import SpanTagger
 from ..training.learner import OnlineLearner

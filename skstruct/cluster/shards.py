@@ -15,9 +15,8 @@ from ..core.feature_table import FeatureTable, counters, extended, renumbered
 from ..core.hashing import empty_table, keys_of
 from ..core.penalties import has_lazy_penalty
 from ..core.store import n_rows, settle
-from ..training.checkpoint import arrays_of
+from ..training.checkpoint import arrays_of, fingerprint
 from ..training.epochs import run_epoch, stores_of, with_store
-from ..training.fingerprints import fingerprint
 from .pieces import Changes, Kind, moved, scaled
 from .weights import Steps, Weights, differences, mixed_steps, set_clock, steps_of, take_over
 
@@ -86,16 +85,15 @@ class Shard:
         run, self.alone = self.run, alone
         if plan is not None:
             run.adopt(plan)
-        self.current = run.state.model
-        self.parts = list(stores_of(run.structure, self.current))
+        self.parts = list(stores_of(run.state.model))
         self.lengths, self.work = np.diff(run.task.token), run.scratch()
         self._forget()
 
     def _forget(self):
         """Begin with weights of zero, and without features that others have met."""
         self.trained = False
-        stores = stores_of(self.run.structure, self.current).values()
-        self.base = [Weights(store, self.run.state.rule, moments=False) for store in stores]
+        state = self.run.state
+        self.base = [Weights(store, state.rule, moments=False) for store in stores_of(state.model).values()]
         self.tables = [empty_table() for _ in self.parts]
         self.known = [0 for _ in self.parts]
 
@@ -107,7 +105,7 @@ class Shard:
         """Go on where another fit was: with its key for this shard, and its model if that is alone."""
         self.run.state.key = key
         if model is not None:
-            self.current = model
+            self.run.state.model = model
 
     def train(self, _, shared):
         """A round; ``shared``: (first epoch, epochs, :class:`Start`, or None where there was none).
@@ -117,26 +115,25 @@ class Shard:
         Report
         """
         began, (epoch, n_epochs, start) = time.perf_counter(), shared
-        run, rule = self.run, self.run.state.rule
+        run = self.run
         if start is not None:
             self._begin(start)
         self.trained = True
         noise, totals = run.estimator._noise(run.state.key), np.zeros(3)
         for e in range(epoch, epoch + n_epochs):
-            stats, _ = run_epoch(
-                self, run.structure, run.task, run.order(e), self.lengths, rule, noise, self.work
-            )
+            stats, _ = run_epoch(run, run.order(e), self.lengths, noise, self.work)
             totals += stats[:3]
+        clock = run.state.model.clock
         if not self.alone:
-            for store in stores_of(run.structure, self.current).values():
-                settle(store, self.current.clock, rule)
+            for store in stores_of(run.state.model).values():
+                settle(store, clock, run.state.rule)
         updates, wrong, loss = totals.tolist()
         seconds = time.perf_counter() - began
-        return Report(steps_of(self.current.clock), int(updates), int(wrong), loss, seconds)
+        return Report(steps_of(clock), int(updates), int(wrong), loss, seconds)
 
     def model(self, _, __):
         """The model in training."""
-        return self.current
+        return self.run.state.model
 
     def changes(self, coefficients, counted):
         """What the round has changed, as it enters the mixture.
@@ -152,11 +149,11 @@ class Shard:
         -------
         Changes
         """
-        structure, kinds, keys, pieces, seen = self.run.structure, [], [], [], []
-        halves = getattr(structure, "node_halves", None)
-        for k, (name, store) in enumerate(stores_of(structure, self.current).items()):
+        model, kinds, keys, pieces, seen = self.run.state.model, [], [], [], []
+        halves = self.run.node_halves
+        for k, (name, store) in enumerate(stores_of(model).items()):
             rows, new, count = n_rows(store), np.zeros((0, 3), np.int64), np.zeros(0, np.int32)
-            features, width = getattr(self.current, name), 1
+            features, width = getattr(model, name), 1
             if isinstance(features, FeatureTable):
                 rows, count, width = int(features.entries[0]), features.seen, counters(features)
                 new = keys_of(features.table, rows)[self.known[k] :]
@@ -165,13 +162,14 @@ class Shard:
             pieces.append(scaled(differences(store, self.base[k], rows), coefficients, counted))
             at = np.flatnonzero(count)
             seen.append((at, count[at]))
-        return Changes(kinds, None if halves is None else halves(self.current), keys, pieces, seen)
+        return Changes(kinds, None if halves is None else halves(model), keys, pieces, seen)
 
     def _begin(self, start):
-        rule, model = self.run.state.rule, self.current
+        state = self.run.state
         if start.full and self.trained:
-            self.current = model = self.run.fresh(self.run.state.key).model
+            state.model = self.run.fresh(state.key).model
             self._forget()
+        rule, model = state.rule, state.model
         set_clock(model.clock, start.steps)
         for k, name in enumerate(self.parts):
             features = getattr(model, name)
@@ -181,10 +179,10 @@ class Shard:
                 )
                 self.known[k] = int(features.entries[0])
                 model = model._replace(**{name: features})
-            store = stores_of(self.run.structure, model)[name]
+            store = stores_of(model)[name]
             store = take_over(store, self.base[k], start.pieces[k], rule, start.steps.visited)
             model = with_store(model, name, store)
-        self.current = model
+        state.model = model
 
 
 class Mixture:
@@ -192,7 +190,8 @@ class Mixture:
 
     Parameters
     ----------
-    structure : module
+    node_halves : callable or None
+        See ``training.run.Run``.
     model : NamedTuple
         Of zeros, with everything that is not learned; taken over.
     rule : Rule
@@ -200,12 +199,11 @@ class Mixture:
         Whether a weight is the mean over the shards that changed it, not over all.
     """
 
-    def __init__(self, structure, model, rule, nonzero=False):
-        self.structure, self.model, self.rule, self.nonzero = structure, model, rule, nonzero
+    def __init__(self, node_halves, model, rule, nonzero=False):
+        self.model, self.rule, self.nonzero = model, rule, nonzero
         self.lazy = has_lazy_penalty(rule)
-        halves = getattr(structure, "node_halves", None)
-        self.halves = None if halves is None else halves(model)
-        stores = stores_of(structure, model)
+        self.halves = None if node_halves is None else node_halves(model)
+        stores = stores_of(model)
         self.parts = list(stores)
         self.weights = [Weights(store, rule, moments=True) for store in stores.values()]
         self.tables = [
@@ -296,7 +294,7 @@ class Mixture:
         """The structure's model with the mixed weights."""
         model = self.model
         set_clock(model.clock, self.steps)
-        for k, (name, store) in enumerate(stores_of(self.structure, model).items()):
+        for k, (name, store) in enumerate(stores_of(model).items()):
             features, rows = getattr(model, name), n_rows(store)
             if isinstance(features, FeatureTable):
                 table, entries = self.tables[k]

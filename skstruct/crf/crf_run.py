@@ -15,9 +15,8 @@ from ..core.user_warnings import warn
 from ..data.inputs import as_tokens, check_X_y
 from ..data.labels import encode_known
 from ..taggers.constraints import check_known
-from ..taggers.held_out_corpus import EncodedPart
-from ..training.checkpoint import Checkpoint, arrays_of
-from ..training.fingerprints import fingerprint, simple_parameters
+from ..taggers.labelled_corpus import EncodedPart
+from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
 from ..training.held_out import (
     NAMES,
     HeldOut,

@@ -11,8 +11,7 @@ from ..data.inputs import offsets_of, renumbered, take
 from ..data.labels import Labels, encode_known
 from ..metrics import SCORES
 from ..taggers.constraints import constraints_of
-from ..taggers.costs import class_costs
-from ..taggers.held_out_corpus import EncodedPart
+from ..taggers.labelled_corpus import EncodedPart, class_costs
 from ..training.held_out import scored
 from .crf_run import CRFRun
 from .path import PenaltyPath

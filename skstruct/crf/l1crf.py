@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._sklearn import (
     CallbackSupportMixin,
@@ -17,7 +16,7 @@ from .._sklearn import (
 )
 from ..chain.chain_model import make_task
 from ..data.inputs import renumbered
-from ..data.types import Corpus, History
+from ..data.types import Corpus, Given, History, Weights
 from ..saving.registry import savable
 from ..taggers.labelled_corpus import encoder_for, read_corpus
 from ..taggers.probability_tagger import ProbabilityTagger
@@ -121,13 +120,7 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self,
-        X: Corpus,
-        y: Corpus,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Corpus | None = None,
-        y_val: Corpus | None = None,
+        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
     ) -> Self:
         """Learn from labelled sequences.
 

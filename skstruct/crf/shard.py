@@ -12,9 +12,8 @@ import numpy as np
 from ..cluster.loading import load_shard, naming
 from ..cluster.pieces import Piece, key_type
 from ..data.places import ranges
-from ..taggers.merging import vocabulary_of
-from ..training.checkpoint import arrays_of
-from ..training.fingerprints import fingerprint
+from ..taggers.labelled_corpus import vocabulary_of
+from ..training.checkpoint import arrays_of, fingerprint
 from .solver.choose_pairs import (
     LabelledSequences,
     StateWeights,

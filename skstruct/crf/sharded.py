@@ -22,7 +22,7 @@ from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads
 from ..cluster.pieces import Piece, add_arrays, add_pieces
 from ..data.inputs import as_tokens
-from ..taggers.merging import merged
+from ..taggers.labelled_corpus import merged
 from .crf_run import CRFRun
 from .shard import CorpusFacts, CRFShard, Descent, Renumbering, WeightLayout
 from .solver.choose_pairs import screened

@@ -2,7 +2,14 @@
 
 import os
 from collections.abc import Collection
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from typing_extensions import Self as Self
+else:
+    Self = Any
 
 Corpus: TypeAlias = Collection[Collection[Any]]
 """Sequences of tokens, labels, words or arcs: a list, a tuple, an object array or a Series of such."""
@@ -12,6 +19,12 @@ Texts: TypeAlias = Collection[str]
 
 Path: TypeAlias = str | os.PathLike[str]
 """Name of a file or folder."""
+
+Weights: TypeAlias = ArrayLike | None
+"""Of sequences, as ``sample_weight``."""
+
+Given: TypeAlias = Corpus | None
+"""What users may leave out, as ``X_val`` and ``y_val``."""
 
 History: TypeAlias = list[dict[str, Any]]
 """What a fit notes of each epoch."""

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import HasMethods, Interval, Real, epoch_context, member_context, with_callbacks
-from ..data.types import Corpus, History
+from ..data.types import Corpus, Given, History, Weights
 from ..saving.registry import savable
 from ..taggers.meta_learner import MetaLearner
 from ..training.held_out import both_or_neither
@@ -103,13 +103,7 @@ class BaggingShuffleAverager(MetaLearner):
 
     @with_callbacks
     def fit(
-        self,
-        X: Corpus,
-        y: Corpus,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Corpus | None = None,
-        y_val: Corpus | None = None,
+        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
     ) -> Self:
         """Train the members and average them.
 

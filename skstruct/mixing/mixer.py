@@ -9,7 +9,6 @@ from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from .._sklearn import HasMethods, epoch_context, with_callbacks
@@ -17,10 +16,10 @@ from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads, check_number, dealt, open_shard
 from ..cluster.shards import Mixture, Shard, shard_key
 from ..cluster.weights import NONZERO
-from ..data.types import Corpus, History
+from ..data.types import Corpus, Given, History, Weights
 from ..saving.registry import savable
 from ..taggers.meta_learner import TRAINABLE, MetaLearner
-from ..training.fingerprints import simple_parameters
+from ..training.checkpoint import simple_parameters
 from ..training.held_out import Watch, both_or_neither, held_out_facts
 from ..training.learner import OnlineLearner
 from ..training.parameters import CHECKPOINT, documented, parameter
@@ -142,13 +141,7 @@ class ParameterMixer(MetaLearner):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self,
-        X: Corpus,
-        y: Corpus,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Corpus | None = None,
-        y_val: Corpus | None = None,
+        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
     ) -> Self:
         """Deal the sequences to shards and train.
 
@@ -288,7 +281,7 @@ class ParameterMixer(MetaLearner):
         """Train, mix, and become the result."""
         learner = run.estimator
         zeros = run.fresh(run.state.key).model
-        mixed = Mixture(run.structure, zeros, run.state.rule, self.mixing == NONZERO)
+        mixed = Mixture(run.node_halves, zeros, run.state.rule, self.mixing == NONZERO)
         once = self.strategy == "once" and crew.n_shards > 1
         n_rounds, n_epochs = (1, learner.max_iter) if once else (learner.max_iter, 1)
         watch = None if run.held_out is None else Watch(run, self._stops())

@@ -10,8 +10,7 @@ from ..cluster.pieces import add_changes
 from ..cluster.shards import shard_key
 from ..cluster.weights import mixture
 from ..saving.container import ModelFileError
-from ..training.checkpoint import Checkpoint, arrays_of, with_arrays
-from ..training.fingerprints import fingerprint
+from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, with_arrays
 from ..training.interrupt import DeferredInterrupt
 
 

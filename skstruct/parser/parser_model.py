@@ -282,7 +282,7 @@ class ParserModel(SavableModel):
 def continued_state(before, lines, encoder, old_labels, labels, settings, rule, stream):
     """A copy of an earlier state; under another rule, or in a stream after a fit, with a new average."""
     lines.check_labels(len(labels))
-    state = tables.continued_state(structure, before, rule, stream, wanted=np.zeros(2, np.int64), **settings)
+    state = tables.continued_state(before, rule, stream, wanted=np.zeros(2, np.int64), **settings)
     # In a model mapped from a disk `wanted` is read-only too, and the templates are (which nobody writes).
     model = as_writeable_view(state.model)
     if labels.values != old_labels.values:

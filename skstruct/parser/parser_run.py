@@ -12,10 +12,10 @@ from ..data.labels import UNLABELLED, Labels, encode_known, encode_labels
 from ..metrics.tree_scores import split_heads
 from ..training.held_out import NAMES, HeldOut
 from ..training.run import Run
-from . import parser_epoch as structure
 from .atoms import AtomEncoder, check_words
 from .dependency_trees import check_trees, split_arcs
 from .parser_beam import new_work
+from .parser_epoch import epoch
 from .parser_model import ParserModel, final_model, make_task
 from .states import SPECIAL
 from .template_sets import lines_of
@@ -24,7 +24,7 @@ from .template_sets import lines_of
 class ParseRun(Run):
     """A training run of a parser."""
 
-    structure = structure
+    epoch = staticmethod(epoch)
     score_name = "UAS"
     model_class = ParserModel
 

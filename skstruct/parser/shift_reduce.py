@@ -16,7 +16,7 @@ from .._sklearn import BaseEstimator, StrOptions, sample_weights, sequence_tags,
 from ..core.codes import UPDATES
 from ..data.inputs import Sequences, as_sequences, check_positive, check_X_y, take
 from ..data.labels import Labels
-from ..data.types import Corpus
+from ..data.types import Corpus, Given, Weights
 from ..saving.registry import savable
 from ..training.held_out import HeldOut
 from ..training.learner import OnlineLearner
@@ -146,13 +146,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self,
-        X: Corpus,
-        y: Corpus,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Corpus | None = None,
-        y_val: Corpus | None = None,
+        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
     ) -> Self:
         """Learn from trees.
 
@@ -187,7 +181,8 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         UserWarning
             If ``y_val`` has labels that training lacks; once, naming them. They count as wrong.
         """
-        return self._fit(X, y, sample_weight, X_val, y_val)
+        run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
+        return run.train(X, y, context)
 
     def partial_fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """One pass over more trees; words, tags and labels may be new.

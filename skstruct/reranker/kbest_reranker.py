@@ -24,7 +24,7 @@ from .._sklearn import (
     with_callbacks,
 )
 from ..data.inputs import Inputs, Sequences, offsets_of, renumbered, take
-from ..data.types import Corpus
+from ..data.types import Corpus, Given, Weights
 from ..saving.registry import savable
 from ..taggers.segmenter import Segmenter
 from ..training.chunks import map_chunks, threads
@@ -142,13 +142,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self,
-        X: Corpus,
-        y: Corpus,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Corpus | None = None,
-        y_val: Corpus | None = None,
+        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
     ) -> Self:
         """Train the bases, then the model that judges their analyses.
 
@@ -183,7 +177,8 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         UserWarning
             If ``y_val`` has labels that training lacks; once, naming them. They count as wrong.
         """
-        return self._fit(X, y, sample_weight, X_val, y_val)
+        run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
+        return run.train(X, y, context)
 
     def _new_base(self):
         return Segmenter() if self.base is None else clone(self.base)
@@ -229,7 +224,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
             mine = safe_indexing(X, test), take(y, test)
             held_out = HeldOut(*mine, False, encode(test, (dict(words), dict(tags))))
         if continued:
-            state = continued_state(structure, self._training, rule)
+            state = continued_state(self._training, rule)
         else:
             state = self._fresh_state(key)
         oracle = f1_of(task, task.target != structure.ABSENT, n_items)

@@ -29,8 +29,6 @@ from ..core.penalties import read_weight
 from ..core.rules import Difference, clear, new_difference
 from ..core.store import SMALLEST_SCALE, Clock, new_clock
 
-TABLES = ("features",)
-
 PAIR, TRIPLE, N_TEMPLATES = 6, 16, 20
 """Templates below PAIR look at one node, those below TRIPLE at two, the others at three."""
 

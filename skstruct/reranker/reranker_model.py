@@ -115,7 +115,7 @@ def f1_of(task, chosen, n_items):
 class RerankRun(Run):
     """A training run of a re-ranker."""
 
-    structure = structure
+    epoch = staticmethod(structure.epoch)
     score_name = "F1"
 
     def __init__(self, estimator, state, task, words, tags, base, oracle, held_out):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
@@ -14,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import (
     CallbackSupportMixin,
-    HasMethods,
     Integral,
     epoch_context,
     fit_routing,
@@ -24,19 +22,16 @@ from .._sklearn import (
     with_callbacks,
 )
 from ..data.inputs import Sequences, as_tokens, check_X_y, renumbered, take
-from ..data.types import Corpus, History
+from ..data.types import Corpus, Given, History, Self, Weights
 from ..saving.registry import savable
 from ..training.chunks import threads
 from ..training.held_out import NAMES, both_or_neither
-from ..training.parameters import RunParameters, documented, parameter
+from ..training.parameters import RunParameters, documented, inner_estimator, parameter
 from .meta_learner import MetaLearner
 from .perceptron import StructuredPerceptron
 from .probability_tagger import ProbabilityTagger
 from .sequence_tagger import SequenceTagger
 from .temperature import encoded_fold, fit_temperature, in_units_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 ENOUGH_TOKENS = 50_000
 """Tokens by which the temperature is found at most: they determine it to half a percent."""
@@ -96,13 +91,10 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
     (['D', 'N', 'V'], True)
     """
 
-    estimator: Any = parameter(
-        None,
+    estimator: Any = inner_estimator(
         """The tagger, which may be an average or a mixture; None means ``StructuredPerceptron()``. A
         ``sklearn.frozen.FrozenEstimator`` around a fitted one is not trained again: all sequences given
-        to ``fit`` are then for the temperature, and should be others than it was trained on.""",
-        "estimator or None",
-        [HasMethods(["fit", "predict"]), None],
+        to ``fit`` are then for the temperature, and should be others than it was trained on."""
     )
     _: KW_ONLY
     method: Literal["temperature"] = parameter("temperature", "One temperature for all scores.")
@@ -162,13 +154,7 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self,
-        X: Corpus,
-        y: Corpus,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Corpus | None = None,
-        y_val: Corpus | None = None,
+        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
     ) -> Self:
         """Train the tagger, and find its temperature.
 

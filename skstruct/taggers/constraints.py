@@ -45,21 +45,15 @@ def constraint_arrays(constraints, labels):
                 raise ValueError(
                     f"constraints must hold pairs (previous label, next label), got {describe(pair)}"
                 )
-        allowed[:] = False
-        if any(p is None for p, _ in pairs):
-            start[:] = False
-        if any(q is None for _, q in pairs):
-            end[:] = False
-        ids = labels.ids  # a pair may name a label that this corpus lacks
+        ids, named = {**labels.ids, None: L}, np.zeros((L + 1, L + 1), np.bool_)
         for p, q in pairs:
-            if p is None:
-                if q in ids:
-                    start[ids[q]] = True
-            elif q is None:
-                if p in ids:
-                    end[ids[p]] = True
-            elif p in ids and q in ids:
-                allowed[ids[p], ids[q]] = True
+            if p in ids and q in ids:  # a pair may name a label that this corpus lacks
+                named[ids[p], ids[q]] = True
+        allowed = named[:L, :L]
+        if any(p is None for p, _ in pairs):
+            start = named[L, :L]
+        if any(q is None for _, q in pairs):
+            end = named[:L, L]
     return tuple(np.where(ok, 0.0, -np.inf) for ok in (start, allowed, end))
 
 

@@ -5,22 +5,27 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from numpy.typing import ArrayLike
 from sklearn import clone, get_config
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from .._sklearn import available_if, epoch_context, member_context, text_tags
+from .._sklearn import (
+    BaseEstimator,
+    CallbackSupportMixin,
+    available_if,
+    epoch_context,
+    member_context,
+    text_tags,
+)
 from ..data.inputs import renumbered
-from ..data.types import Corpus, History, Texts
+from ..data.types import Corpus, History, Self, Texts, Weights
+from ..saving.registry import Savable
 from ..training.held_out import NAMES, both_or_neither, of_held_out
+from ..training.parameters import Parameters
 from .perceptron import StructuredPerceptron
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 T = TypeVar("T")
 
@@ -58,7 +63,7 @@ def knows_its_tagger(cls: type[T]) -> type[T]:
     return cls
 
 
-class TaggerTraining:
+class TaggerTraining(Parameters, CallbackSupportMixin, Savable, BaseEstimator):
     """The part of ``Segmenter`` and ``SpanTagger`` that hands their texts to the tagger.
 
     A subclass has ``_new_tagger()``, a tagger that is not fitted, and
@@ -74,7 +79,7 @@ class TaggerTraining:
     tagger_: Any
 
     def __sklearn_tags__(self) -> Any:
-        return text_tags(super().__sklearn_tags__())  # type: ignore[misc]
+        return text_tags(super().__sklearn_tags__())
 
     def get_metadata_routing(self) -> Any:
         """Who gets which metadata: ``fit`` and ``partial_fit`` hand ``sample_weight`` to the tagger.
@@ -104,7 +109,7 @@ class TaggerTraining:
         return self.tagger_.n_features()
 
     @available_if(tagger_has("partial_fit"))
-    def partial_fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: Texts, y: Corpus, sample_weight: Weights = None) -> Self:
         """Go on learning from more texts, with the tagger's ``partial_fit``.
 
         Parameters
@@ -116,7 +121,7 @@ class TaggerTraining:
         -------
         self
         """
-        self._validate_params()  # type: ignore[attr-defined]
+        self._validate_params()
         tagger = self.tagger_ if hasattr(self, "tagger_") else self._new_tagger()
         data, fitted = self._training_data("partial_fit", X, y, sample_weight)
         return self._train(tagger, tagger.partial_fit, data, fitted)

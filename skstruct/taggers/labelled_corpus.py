@@ -1,15 +1,23 @@
-"""The first half of ``fit``, the same for all chain learners: a labelled corpus is checked and encoded."""
+"""The first half of ``fit``, the same for all chain learners: a labelled corpus is checked and encoded.
+
+So are held-out sequences, which are labelled after each epoch; and shards of a corpus that were encoded
+apart are brought to one vocabulary.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from .._sklearn import sample_weights
+from .._sklearn import Real, sample_weights
+from ..chain.bigram import ChainTask
+from ..cluster.vocabulary import Vocabulary, merged_labels
+from ..core.user_warnings import warn
 from ..data.inputs import as_tokens, blanked, check_X_y
-from ..data.labels import Labels, encode_labels
+from ..data.labels import UNLABELLED, Labels, encode_labels, some_of
+from ..features.base import merge_encoders
 from ..features.choose import check_same_features, new_encoder
-from .constraints import constraints_of
-from .costs import class_costs
+from ..features.encoded import count_rows
+from .constraints import constraint_arrays, constraints_of
 
 
 class LabelledCorpus(NamedTuple):
@@ -78,3 +86,96 @@ def encoder_for(estimator, corpus, model=None, scaled=True):
     encoder = model.encoder.copy()  # the model in use must not change
     check_same_features(encoder, estimator.features, estimator.min_count)
     return encoder
+
+
+def class_costs(class_weight, gold, labels, otherwise, complete=True):
+    """(L,) cost of missing a token of each label; ``otherwise`` where ``class_weight`` says nothing.
+
+    ``complete``: no label may come later, so that one which is not among ``labels`` is warned of. It is no
+    error: a part of a corpus, as in cross-validation, may lack a rare label.
+    """
+    costs = np.full(len(labels), float(otherwise))
+    if class_weight is None:
+        return costs
+    if class_weight == "balanced":
+        return balanced_costs(np.bincount(gold[gold >= 0], minlength=len(labels)), otherwise)
+    for label, cost in class_weight.items():
+        if not isinstance(cost, Real) or not 0 <= cost < np.inf:
+            raise ValueError(f"class_weight[{label!r}] must be a number of at least 0, got {cost!r}")
+        if label in labels.ids:
+            costs[labels.ids[label]] = float(cost)
+        elif complete:
+            warn(
+                f"class_weight: {label!r} is no label of y and has no effect; the labels are "
+                f"{some_of(labels.values)}"
+            )
+    return costs
+
+
+def balanced_costs(counts, otherwise):
+    """Costs in inverse proportion to how often labels occur, (L,) int; ``otherwise`` for others."""
+    costs, seen = np.full(counts.shape[0], float(otherwise)), counts > 0
+    costs[seen] = counts.sum() / (np.count_nonzero(seen) * counts[seen])
+    return costs
+
+
+UNSEEN = -2
+"""The id of a label that training lacks: no prediction is right."""
+
+
+class EncodedPart(NamedTuple):
+    """What token accuracy needs."""
+
+    task: ChainTask
+    gold: np.ndarray  # (N,) int32: ids, UNLABELLED or UNSEEN
+
+    @classmethod
+    def of(cls, task, gold, unseen):
+        """``gold`` and ``unseen`` as from ``data.labels.encode_known``."""
+        return cls(task, np.where(unseen, np.int32(UNSEEN), gold))
+
+    def accuracy(self, model):
+        """Token accuracy of a :class:`.ChainModel`, over the tokens whose label is given."""
+        given = self.gold != UNLABELLED
+        right = (model.best_ids(self.task) == self.gold)[given]
+        return float(right.mean()) if right.shape[0] else 0.0
+
+
+def vocabulary_of(run, min_count):
+    """What a shard met, a :class:`.Vocabulary`; with counts of features if ``min_count`` > 1."""
+    gold = run.task.gold
+    counts = count_rows(run.encoder, run.task) if min_count > 1 else None
+    label_counts = np.bincount(gold[gold >= 0], minlength=len(run.labels))
+    return Vocabulary(run.encoder, run.labels, counts, label_counts)
+
+
+class Merged(NamedTuple):
+    """What all shards met."""
+
+    encoder: object
+    labels: Labels
+    constraints: tuple  # start, allowed, end
+    cost: np.ndarray  # (L,) float64: of missing a token of each label
+    ids: list  # by shard: the label that each of its labels has become; the last one serves UNLABELLED
+    rows: list  # by shard, RowMap: the rows that its rows have become, -1 if a count cut-off leaves them out
+
+
+def merged(vocabularies, learner, cost):
+    """The :class:`Merged` of shards, in their order; ``cost``: of tokens whose label has no weight.
+
+    Raises
+    ------
+    ValueError
+        If they do not go together; the message names one.
+    """
+    labels, ids = merged_labels(vocabularies)
+    counts = [vocabulary.counts for vocabulary in vocabularies]
+    encoder, rows = merge_encoders([v.encoder for v in vocabularies], counts, learner.min_count)
+    if learner.class_weight == "balanced":
+        total = np.zeros(len(labels), np.int64)
+        for vocabulary, new in zip(vocabularies, ids):
+            total[new[:-1]] += vocabulary.label_counts
+        costs = balanced_costs(total, cost)
+    else:
+        costs = class_costs(learner.class_weight, np.zeros(0, np.int32), labels, cost)
+    return Merged(encoder, labels, constraint_arrays(learner.constraints, labels), costs, ids, rows)

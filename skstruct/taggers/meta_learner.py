@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,14 +24,11 @@ from .._sklearn import (
     sequence_tags,
 )
 from ..data.inputs import Inputs
-from ..data.types import Corpus
+from ..data.types import Corpus, Self, Weights
 from ..saving.registry import Savable
 from ..training.parameters import RunParameters
 from .perceptron import StructuredPerceptron
 from .sequence_tagger import SequenceTagger
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 TRAINABLE = "_prepare"
 """What an estimator must offer: ``_prepare(X, y, sample_weight)`` returns a ``training.run.Run``."""
@@ -255,7 +252,7 @@ class MetaLearner(RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
         """Number of features of the fitted model."""
         return self._fitted().n_features()
 
-    def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:
         """The estimator's score.
 
         Parameters

@@ -7,37 +7,27 @@ set in one go at the end, so that a failed fit leaves the estimator as it was.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._sklearn import with_callbacks
-from ..chain import chain_epoch as structure
 from ..chain.bigram import lists_rows, new_work
+from ..chain.chain_epoch import epoch, kernel_arguments
 from ..chain.chain_model import ChainModel, make_task
 from ..chain.state import continued_state, final_model, fresh_state, order_of
 from ..core.noise import MOST_COLUMNS
-from ..data.inputs import (
-    as_tokens,
-    check_X_y,
-    renumbered,
-    take,
-)
+from ..data.inputs import as_tokens, check_X_y, renumbered, take
 from ..data.labels import Labels, encode_known, some_of
-from ..data.types import Corpus
+from ..data.types import Corpus, Given, Self, Weights
 from ..training.held_out import NAMES, HeldOut
 from ..training.learner import OnlineLearner
 from ..training.parameters import parameter
 from ..training.run import Run, new_key
 from .constraints import check_known
-from .held_out_corpus import EncodedPart
-from .labelled_corpus import encoder_for, read_corpus
-from .merging import merged, vocabulary_of
+from .labelled_corpus import EncodedPart, encoder_for, merged, read_corpus, vocabulary_of
 from .sequence_tagger import SequenceTagger, TaggerParameters
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -56,13 +46,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
 
     @with_callbacks
     def fit(
-        self,
-        X: Corpus,
-        y: Corpus,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Corpus | None = None,
-        y_val: Corpus | None = None,
+        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
     ) -> Self:
         """Learn from labelled sequences.
 
@@ -98,14 +82,15 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         UserWarning
             If ``y_val`` has labels that training lacks; once, naming them. They count as wrong.
         """
-        return self._fit(X, y, sample_weight, X_val, y_val)
+        run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
+        return run.train(X, y, context)
 
     def partial_fit(
         self,
         X: Corpus,
         y: Corpus,
         classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """One pass over more data; features, and labels unless ``classes`` closed them, may be new.
 
@@ -206,13 +191,17 @@ class WeightRows(NamedTuple):
 class ChainRun(Run):
     """A training run of a chain tagger."""
 
-    structure, model_class = structure, ChainModel
+    epoch, model_class = staticmethod(epoch), ChainModel
 
     def __init__(self, estimator, state, task, encoder, labels, constraints):
         super().__init__(estimator, state, task)
         self.encoder = encoder
         self.labels = labels
         self.constraints = constraints
+
+    def kernel_arguments(self, noise, work):
+        """See ``training.run.Run``."""
+        return kernel_arguments(self.task, self.state.model, self.state.rule, noise, work)
 
     def finished(self, model, reuse=False):
         """See ``training.run.Run``."""

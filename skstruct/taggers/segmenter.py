@@ -8,21 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import (
-    BaseEstimator,
-    CallbackSupportMixin,
-    HasMethods,
-    available_if,
-    sample_weights,
-    with_callbacks,
-)
+from .._sklearn import available_if, sample_weights, with_callbacks
 from ..data.inputs import WORDS, Inputs, Sequences, renumbered, take
 from ..data.schemes import words_to_labels
 from ..data.segmented import (
@@ -33,27 +25,22 @@ from ..data.segmented import (
     label_options,
     with_characters,
 )
-from ..data.types import Corpus, Texts
+from ..data.types import Corpus, Given, Self, Texts, Weights
 from ..features.contexts import find_words
 from ..metrics.checks import f1
 from ..metrics.word_scores import word_spans
-from ..saving.registry import Savable, savable
-from ..training.parameters import Parameters, documented, parameter
+from ..saving.registry import savable
+from ..training.parameters import documented, inner_estimator, parameter
 from .inner_tagger import TaggerTraining, knows_its_tagger, tagger_has
 from .perceptron import StructuredPerceptron
-from .word_probabilities import RankedWords, WordProbabilities
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from .text_probabilities import RankedWords, WordProbabilities
 
 
 @knows_its_tagger
 @savable
 @documented()
 @dataclass(eq=False, repr=False)
-class Segmenter(
-    TaggerTraining, RankedWords, WordProbabilities, Parameters, CallbackSupportMixin, Savable, BaseEstimator
-):
+class Segmenter(RankedWords, WordProbabilities, TaggerTraining):
     """Raw text in, words out: segmentation with any sequence tagger over characters.
 
     The tagger labels each character with its place in a word [1]_. Trained on (word, tag) pairs instead of
@@ -105,12 +92,9 @@ class Segmenter(
     accepts_dictionary = True
     """``predict`` takes ``dictionary``."""
 
-    tagger: Any = parameter(
-        None,
+    tagger: Any = inner_estimator(
         """Learns and predicts labels of characters; None means ``StructuredPerceptron(features="char",
-        constraints=None)``.""",
-        "estimator or None",
-        [HasMethods(["fit", "predict"]), None],
+        constraints=None)``."""
     )
     scheme: Literal["BMES", "BI", "B2B3MES"] = parameter(
         "BMES", "How words are written as labels; see `skstruct.data.schemes`."
@@ -129,13 +113,7 @@ class Segmenter(
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self,
-        X: Texts,
-        y: Corpus,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Texts | None = None,
-        y_val: Corpus | None = None,
+        self, X: Texts, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
     ) -> Self:
         """Learn from segmented texts.
 
@@ -306,7 +284,7 @@ class Segmenter(
         allowed = label_options(pieces, np.asarray(self.tagger_.classes_).tolist(), self.scheme, marks)
         return {} if allowed is None else {"allowed": allowed}
 
-    def score(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Texts, y: Corpus, sample_weight: Weights = None) -> float:
         """F1 of the words; of words with their tags if both the model and ``y`` have tags.
 
         Parameters

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, StrOptions, rows_tags, sample_weights, sequence_tags
@@ -27,16 +27,12 @@ from ..data.inputs import (
     offsets_of,
     place,
 )
-from ..data.types import Corpus
+from ..data.types import Corpus, Self, Weights
 from ..features.numeric import NumericFeatures
 from ..features.patterns import Patterns
 from ..features.templates import FeatureTemplates
 from ..training.parameters import Parameters, parameter
 from ..training.saved import SavableLearner
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 
 FeatureChoice: TypeAlias = (
     str | os.PathLike[str] | list[str] | tuple[str, ...] | FeatureTemplates | Patterns | NumericFeatures
@@ -247,7 +243,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         options = self._options(sequences, allowed)
         return Sequences(self._model.predict_kbest(sequences, int(k), options, self.n_jobs))
 
-    def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:
         """Token accuracy, over the tokens whose label is given (not None).
 
         Parameters
@@ -267,9 +263,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         pairs = zip(flatten(y), flatten(predicted))
         right = np.fromiter((a == b for a, b in pairs), np.bool_, int(token[-1]))
         given = np.fromiter((a is not None for a in flatten(y)), np.bool_, int(token[-1]))
-        each = np.ones(int(token[-1]))
-        if weight is not None:
-            each = np.repeat(weight, np.diff(token))
+        each = np.repeat(np.ones(len(X)) if weight is None else weight, np.diff(token))
         total = float((each * given).sum())
         return float((each * (right & given)).sum() / total) if total else 0.0
 

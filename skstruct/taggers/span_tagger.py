@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import (
-    BaseEstimator,
-    CallbackSupportMixin,
-    HasMethods,
-    sample_weights,
-    with_callbacks,
-)
+from .._sklearn import sample_weights, with_callbacks
 from ..data.alignment_report import AlignmentReport
 from ..data.inputs import SPANS, Inputs, Sequences, flatten, lengths_of, offsets_of, renumbered
 from ..data.pieces import cut_texts
@@ -24,17 +17,14 @@ from ..data.places import by_sequence
 from ..data.scheme_rules import LabelTable, read_spans
 from ..data.spans import Span, trimmed_spans
 from ..data.text import as_texts, tokenized
-from ..data.types import Corpus, Texts
+from ..data.types import Corpus, Given, Self, Texts, Weights
 from ..metrics.checks import f1
 from ..metrics.span_scores import count_spans
-from ..saving.registry import Savable, savable
-from ..training.parameters import Parameters, documented, parameter
+from ..saving.registry import savable
+from ..training.parameters import documented, inner_estimator, parameter
 from .inner_tagger import knows_its_tagger
-from .span_probabilities import RankedSpans, SpanProbabilities
 from .span_training import SpanTraining
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from .text_probabilities import RankedSpans, SpanProbabilities
 
 SCHEMES = "BIOES", "BILOU", "BIO", "IOB1", "BMES"
 """Schemes with labels for tokens in no span, and for spans of one type that touch."""
@@ -47,9 +37,7 @@ AT_ONCE = 1_000_000
 @savable
 @documented()
 @dataclass(eq=False, repr=False)
-class SpanTagger(
-    SpanTraining, RankedSpans, SpanProbabilities, Parameters, CallbackSupportMixin, Savable, BaseEstimator
-):
+class SpanTagger(RankedSpans, SpanProbabilities, SpanTraining):
     """Raw text in, labelled spans out: entities, say, as annotation tools store them.
 
     Texts become tokens, and spans become labels of tokens under a scheme [1]_, which any sequence tagger
@@ -98,14 +86,11 @@ class SpanTagger(
     [[Span(start=0, end=7, label='PER'), Span(start=17, end=22, label='LOC')]]
     """
 
-    tagger: Any = parameter(
-        None,
+    tagger: Any = inner_estimator(
         """Learns and predicts labels of tokens; None means ``StructuredPerceptron()``. Wherever its
         ``constraints``, or those of an estimator inside of it, are None, they are those of ``scheme``.
         ``features="auto"`` means the preset ``"text"`` here, which also reads the white space between
-        tokens.""",
-        "estimator or None",
-        [HasMethods(["fit", "predict"]), None],
+        tokens."""
     )
     _: KW_ONLY
     tokenizer: Any = parameter(
@@ -162,13 +147,7 @@ class SpanTagger(
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self,
-        X: Texts,
-        y: Corpus,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Texts | None = None,
-        y_val: Corpus | None = None,
+        self, X: Texts, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
     ) -> Self:
         """Learn from annotated texts.
 
@@ -298,7 +277,7 @@ class SpanTagger(
             list(map(Span._make, zip(start.tolist(), end.tolist(), kinds))), offsets_of(counts)
         )
 
-    def score(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Texts, y: Corpus, sample_weight: Weights = None) -> float:
         """F1 of the spans, which are right if start, end and label are.
 
         Parameters

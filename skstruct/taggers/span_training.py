@@ -62,29 +62,27 @@ class SpanTraining(TaggerTraining):
         kind = kind or chosen(tokens, aligned, self.pieces)
         pieces = cut_texts(tokens, kind, self.max_length, aligned)
         counts = counts_of(given, aligned)
-        if method == "partial_fit" and hasattr(self, "alignment_"):
-            known = {"pieces_": kind, "alignment_": _sum([self.alignment_, counts])}
-        else:
-            known = {"pieces_": kind, "alignment_": counts}
+        before = [self.alignment_] if method == "partial_fit" and hasattr(self, "alignment_") else []
+        known = {"pieces_": kind, "alignment_": _sum([*before, counts])}
         data = {
-            **self._labelled(pieces, corpus),
+            "X": pieces.sequences(self.layout),
+            "y": self._labels_of(pieces, corpus),
             "positions": pieces.text,
             **self._routed(method, None if weight is None else weight[pieces.text]),
         }
         self._warn(counts)
         return data, known
 
-    def _labelled(self, pieces: Pieces, corpus):
-        """Tokens and labels of pieces, as a tagger learns them."""
-        labels = labels_of(corpus.aligned, corpus.given, pieces.bounds, self.scheme)
-        return {"X": pieces.sequences(self.layout), "y": labels}
+    def _labels_of(self, pieces: Pieces, corpus):
+        """The labels of pieces, as a tagger learns them."""
+        return labels_of(corpus.aligned, corpus.given, pieces.bounds, self.scheme)
 
     def _held_out_data(self, X, y):
         corpus = self._aligned(X, y)
         _check_tokens(corpus, self.tokenizer)
         kind = chosen(corpus.tokens, corpus.aligned, self.pieces)
         pieces = cut_texts(corpus.tokens, kind, self.max_length, corpus.aligned)
-        return tuple(self._labelled(pieces, corpus).values())
+        return pieces.sequences(self.layout), self._labels_of(pieces, corpus)
 
     def _pieces_of(self, X, y=None, judging=False):
         """The pieces of texts; and if their spans are given the labels of these, which no piece cuts."""
@@ -94,7 +92,7 @@ class SpanTraining(TaggerTraining):
             return cut_texts(tokens, self.pieces_, self.max_length), None
         corpus = self._aligned(X, y, judging)
         pieces = cut_texts(corpus.tokens, self.pieces_, self.max_length, corpus.aligned)
-        return pieces, labels_of(corpus.aligned, corpus.given, pieces.bounds, self.scheme)
+        return pieces, self._labels_of(pieces, corpus)
 
     def _sequences(self, X):
         """What the tagger sees of texts."""

@@ -1,15 +1,10 @@
 """Online training: epochs of any structure, over any rule, penalty, average and noise.
 
-A *structure* is a module that exports the kernel ``epoch(task, order, begin, end, model, rule, noise,
-work)`` and ``STORES``, the names of the model's weight stores. The model is a ``NamedTuple`` with these
-stores, or ``()`` in the place of one, and a ``clock``. Training updates the arrays of the model in place, and
-replaces the model only when something in it has to grow.
-
-A structure that meets features only while it searches exports ``TABLES`` instead, the names of the model's
-feature tables (``core.feature_table``). Its model may have ``wanted``, the features that each of them lacked
-room for when the kernel returned; without it each table grows. If halves of its keys may be rows, as a word
-is half of a longer feature, it exports ``node_halves(model)`` as well: by number, whether the left and the
-right half are; (n, 2) bool.
+The model is a ``NamedTuple`` with a ``clock`` and weight stores, or ``()`` in the place of one. Training
+updates its arrays in place, and replaces it only when something in it has to grow. A model that meets
+features only while it searches has feature tables (``core.feature_table``) instead of stores. It may have
+``wanted``, the features that each of them lacked room for when the kernel returned; without it each table
+grows.
 """
 
 import time
@@ -19,7 +14,7 @@ import numpy as np
 
 from ..core.codes import POOL_FULL, RESCALE, TABLE_FULL
 from ..core.feature_table import FeatureTable, copy_table, growth, is_short
-from ..core.store import Clock, close_epoch, copy_store, grow_pool, rebase
+from ..core.store import Clock, Store, close_epoch, copy_store, grow_pool, rebase
 
 CHUNK_TOKENS = 50_000
 """Number of tokens processed between checks for Ctrl-C."""
@@ -44,11 +39,15 @@ def epoch_order(key, epoch, n, shuffle=True):
     return np.random.Generator(np.random.PCG64([key, epoch])).permutation(n)
 
 
-def stores_of(structure, model):
+def learned_parts(model, kind=(Store, FeatureTable)):
+    """The stores and feature tables of a model, or those of a kind, by field."""
+    return {name: part for name, part in zip(model._fields, model) if isinstance(part, kind)}
+
+
+def stores_of(model):
     """The stores of a model, by the field where they, or their tables, are."""
-    stores = {name: getattr(model, name) for name in getattr(structure, "STORES", ()) if getattr(model, name)}
-    stores.update((name, getattr(model, name).weights) for name in getattr(structure, "TABLES", ()))
-    return stores
+    parts = learned_parts(model)
+    return {name: part.weights if isinstance(part, FeatureTable) else part for name, part in parts.items()}
 
 
 def with_store(model, name, store):
@@ -57,12 +56,12 @@ def with_store(model, name, store):
     return model._replace(**{name: part._replace(weights=store) if isinstance(part, FeatureTable) else store})
 
 
-def snapshot(structure, model):
+def snapshot(model):
     """A copy of the model that shares no mutable array."""
-    copies = {}
-    for name in stores_of(structure, model):
-        part = getattr(model, name)
-        copies[name] = copy_table(part) if isinstance(part, FeatureTable) else copy_store(part)
+    copies = {
+        name: copy_table(part) if isinstance(part, FeatureTable) else copy_store(part)
+        for name, part in learned_parts(model).items()
+    }
     return model._replace(clock=Clock(*(part.copy() for part in model.clock)), **copies)
 
 
@@ -75,35 +74,35 @@ def chunks(order, lengths):
     return np.unique(np.concatenate([[0], cuts, [order.shape[0]]])).tolist()
 
 
-def _grow_pool(structure, held, rule):
+def _grow_pool(state):
     """Make room in the sparse store that has the least.
 
     It need not be the one that lacked room; then that one is the next to grow.
     """
-    stores = stores_of(structure, held.current)
+    stores = stores_of(state.model)
     free = {name: s.value.shape[0] - int(s.used[0]) for name, s in stores.items() if s.sparse}
     name = min(free, key=free.get)
-    held.current = with_store(held.current, name, grow_pool(stores[name], rule, 4096))
+    state.model = with_store(state.model, name, grow_pool(stores[name], state.rule, 4096))
 
 
-def grow_tables(structure, held, rule):
+def grow_tables(state):
     """Make room for more features in the tables that lack it."""
-    wanted = getattr(held.current, "wanted", None)
-    for k, name in enumerate(structure.TABLES):
-        if wanted is not None and not is_short(getattr(held.current, name), int(wanted[k])):
+    wanted = getattr(state.model, "wanted", None)
+    for k, name in enumerate(learned_parts(state.model, FeatureTable)):
+        if wanted is not None and not is_short(getattr(state.model, name), int(wanted[k])):
             continue
-        for step in growth(rule, 0 if wanted is None else int(wanted[k])):
-            held.current = held.current._replace(**{name: step(getattr(held.current, name))})
+        for step in growth(state.rule, 0 if wanted is None else int(wanted[k])):
+            state.model = state.model._replace(**{name: step(getattr(state.model, name))})
 
 
-def run_epoch(held, structure, task, order, lengths, rule, noise, work, interrupt=None):
+def run_epoch(run, order, lengths, noise, work, interrupt=None):
     """One pass over the examples in the given order.
 
     Parameters
     ----------
-    held : object
-        Has the model in training as ``current``, before and after. Nobody else refers to it, so that the
-        arrays of before go when they have grown.
+    run : Run
+        Its ``state`` has the model in training, before and after. Nobody else refers to the model, so that
+        the arrays of before go when they have grown.
     order : ndarray
         The examples to visit.
     lengths : ndarray of shape (n,)
@@ -117,24 +116,25 @@ def run_epoch(held, structure, task, order, lengths, rule, noise, work, interrup
     complete : bool
         False if Ctrl-C stopped it in the middle.
     """
-    began = time.perf_counter()
+    began, state = time.perf_counter(), run.state
     work.stats[:] = 0.0
     complete = True
     bounds = chunks(order, lengths)
     for begin, end in zip(bounds, bounds[1:]):
         while begin < end:
-            code, begin = structure.epoch(task, order, begin, end, held.current, rule, noise, work)
+            task, *more = run.kernel_arguments(noise, work)
+            code, begin = run.epoch(task, order, begin, end, *more)
             if code == POOL_FULL:
-                _grow_pool(structure, held, rule)
+                _grow_pool(state)
             elif code == RESCALE:
-                rebase(stores_of(structure, held.current).values(), held.current.clock)
+                rebase(stores_of(state.model).values(), state.model.clock)
             elif code == TABLE_FULL:
-                grow_tables(structure, held, rule)
+                grow_tables(state)
         if interrupt is not None and interrupt.count:
             short = interrupt.count == 1 and time.perf_counter() - began < LONG_EPOCH
             if interrupt.at_once or not short:
                 complete = end == bounds[-1]
                 break
-    close_epoch(stores_of(structure, held.current).values(), held.current.clock, rule)
+    close_epoch(stores_of(state.model).values(), state.model.clock, state.rule)
     updates, wrong, loss = work.stats.tolist()
     return EpochStats(int(updates), int(wrong), loss, time.perf_counter() - began), complete

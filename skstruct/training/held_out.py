@@ -20,9 +20,8 @@ from ..data.corpus import STRINGS, TokenCorpus
 from ..data.inputs import PlaceError, describe
 from ..data.labels import some_of
 from ..metrics import SCORERS
-from .checkpoint import arrays_of, with_arrays
+from .checkpoint import arrays_of, fingerprint, with_arrays
 from .epochs import snapshot
-from .fingerprints import fingerprint
 
 NAMES = "X_val", "y_val"
 
@@ -167,7 +166,7 @@ class Watch:
             return False
         self.wait = 0 if score > self.best_score + estimator.tol else self.wait + 1
         if score > self.best_score:
-            self.best_score, self.best = score, snapshot(run.structure, model)
+            self.best_score, self.best = score, snapshot(model)
         return self.wait >= estimator.n_iter_no_change
 
     def state(self):

@@ -103,12 +103,13 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
         """The callbacks' context of a fit."""
         return self._init_callback_context(max_subtasks=self.max_iter)
 
-    def _fit(self, X, y, sample_weight, X_val, y_val):
+    def _begin_fit(self, X, y, sample_weight, X_val, y_val):
+        """The run of ``fit``, and the callbacks' context."""
         self._validate_params()
         given = both_or_neither(X_val, y_val)
         context = self._callback_context()
         continued = self.warm_start and hasattr(self, "_model")
-        return self._prepare(X, y, sample_weight, given, continued).train(X, y, context)
+        return self._prepare(X, y, sample_weight, given, continued), context
 
     def _partial_fit(self, X, y, sample_weight, **more):
         self._validate_params()

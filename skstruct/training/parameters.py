@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
 
-from .._sklearn import N_JOBS, POSITIVE, Integral, Interval, Options, Real, StrOptions
+from .._sklearn import N_JOBS, POSITIVE, HasMethods, Integral, Interval, Options, Real, StrOptions
 from ..metrics import SCORERS
 
 T = TypeVar("T")
@@ -51,6 +51,11 @@ def parameter(default: Any, text: str, kind: str | None = None, allowed: Any = N
         The same as scikit-learn checks it; see ``sklearn.utils._param_validation``.
     """
     return field(default=default, metadata={"kind": kind, "allowed": allowed, "text": text})
+
+
+def inner_estimator(text: str) -> Any:
+    """A field for an estimator that does the work; None means an estimator that the text names."""
+    return parameter(None, text, "estimator or None", [HasMethods(["fit", "predict"]), None])
 
 
 def _values(cls: type, name: str) -> tuple[str, Any]:

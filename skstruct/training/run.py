@@ -5,10 +5,11 @@ A structure adds a subclass that says what its fitted model is; all share the re
 callbacks, interrupts, checkpoints.
 """
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -16,9 +17,8 @@ from sklearn.utils import check_random_state
 from .._sklearn import epoch_context
 from ..core.store import Rule
 from ..saving.container import ModelFileError
-from .checkpoint import Checkpoint, arrays_of, with_arrays
-from .epochs import epoch_order, run_epoch, stores_of
-from .fingerprints import fingerprint, simple_parameters
+from .checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters, with_arrays
+from .epochs import epoch_order, learned_parts, run_epoch
 from .held_out import Watch, held_out_facts, of_held_out, scored, warn_unseen
 from .interrupt import DeferredInterrupt
 
@@ -72,8 +72,16 @@ class Run:
         Judges the epochs.
     """
 
-    structure = None
-    """The structure module; see ``training.epochs``."""
+    epoch: ClassVar[Callable]
+    """``epoch(task, order, begin, end, model, rule, noise, work)``: the kernel, a static method.
+
+    Returns (code, k): DONE and ``end``, or what it needs before it can learn from the example ``order[k]``.
+    """
+
+    node_halves = None
+    """A static method, where halves of keys may be rows, as a word is half of a longer feature.
+
+    ``node_halves(model)``: by number, whether the left and the right half are; (n, 2) bool."""
 
     model_class = None
     """What a finished run leads to; has ``average``."""
@@ -93,6 +101,10 @@ class Run:
         self.title = ""  # of the lines that ``verbose`` prints
 
     # -- what a structure says ---------------------------------------------------------------------
+    def kernel_arguments(self, noise, work):
+        """What the kernel of an epoch takes: the task, and all that comes after the examples to visit."""
+        return self.task, self.state.model, self.state.rule, noise, work
+
     def finished(self, model, reuse=False):
         """What prediction would use after the training so far.
 
@@ -217,7 +229,7 @@ class Run:
         """
         estimator, state = self.estimator, self.state
         self.watch = None if self.held_out is None else Watch(self, estimator.early_stopping)
-        self.current, self.done, self.resumed_from = state.model, 0, 0
+        self.done = self.resumed_from = 0
         stopped, self.checkpoint, self.unsaved = False, None, False
         if n_epochs is None:
             n_epochs = estimator.max_iter
@@ -234,9 +246,7 @@ class Run:
                     events.begin()
                     self.unsaved = False  # what was offered last is then no state to go on from
                     order = self.order(state.epoch + epoch)
-                    stats, complete = run_epoch(
-                        self, self.structure, self.task, order, lengths, state.rule, noise, work, interrupt
-                    )
+                    stats, complete = run_epoch(self, order, lengths, noise, work, interrupt)
                     began = True
                     self._record(stats, complete)
                     if complete and self._end_epoch(events, self.done == n_epochs, keep_checkpoint):
@@ -258,7 +268,7 @@ class Run:
 
     def _end_epoch(self, events, last, keep_checkpoint):
         """Score, show and keep what an epoch has learned; returns whether it was the last one."""
-        stop = self.watch is not None and self.watch.look(self.current, self.history[-1])
+        stop = self.watch is not None and self.watch.look(self.state.model, self.history[-1])
         self.unsaved = self.checkpoint is not None
         self._report()
         if keep_checkpoint or not (stop or last):
@@ -284,8 +294,8 @@ class Run:
 
         Of a model without weights that is all that training leaves alone: constraints, costs, templates.
         """
-        model, structure = self.state.model, self.structure
-        learned = {"clock", *stores_of(structure, model)}
+        model = self.state.model
+        learned = {"clock", *learned_parts(model)}
         given = [part for name, part in zip(model._fields, model) if name not in learned]
         return _as_arrays(tuple(given)), model if self.state.epoch else ()
 
@@ -296,7 +306,7 @@ class Run:
             return False
         header, arrays = found
         try:
-            self.current = with_arrays(self.state.model, "model", arrays)
+            self.state.model = with_arrays(self.state.model, "model", arrays)
             self.done = self.resumed_from = header["done"]
             self.state.key = header["key"]
             self.history = header["history"]
@@ -316,7 +326,7 @@ class Run:
             "history": list(self.history),
             "stopped": bool(stopped),
         }
-        arrays = arrays_of(self.current, "model")
+        arrays = arrays_of(self.state.model, "model")
         if self.watch is not None:
             best, best_arrays = self.watch.state()
             header.update(best)
@@ -356,7 +366,7 @@ class Run:
     def _best(self):
         """The weights to keep: those of the best epoch if early stopping watches, else the last."""
         best = None if self.watch is None else self.watch.best
-        return self.current if best is None else best
+        return self.state.model if best is None else best
 
     def attributes(self, reuse=False):
         """The fitted attributes as they stand; for ``reuse`` see :meth:`finished`."""
@@ -373,7 +383,7 @@ class Run:
         self.ended = True
         fitted, state = self.attributes(reuse=for_good), self.state
         if for_good:
-            self.state = self.current = self.watch = None
+            self.state = self.watch = None
         else:
             state.model = self.at_rest(self._best())
             state.epoch += self.done

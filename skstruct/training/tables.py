@@ -25,7 +25,7 @@ from ..saving.container import require
 from ..saving.fields import Field, Kind, Table, array, inline
 from ..saving.packing import unpacked_keys
 from ..saving.stores import full, weights
-from .epochs import snapshot
+from .epochs import learned_parts, snapshot
 from .run import TrainingState
 from .saved import SavableModel
 
@@ -83,16 +83,16 @@ def check_unchanged(estimator, **parameters):
             )
 
 
-def continued_state(structure, before, rule, stream=False, **settings):
+def continued_state(before, rule, stream=False, **settings):
     """A copy of an earlier state, with other settings of its model.
 
     Under another rule, or in a stream after a fit, it begins a new average.
     """
-    model = snapshot(structure, before.model)._replace(**settings)
+    model = snapshot(before.model)._replace(**settings)
     if before.rule != rule or (stream and not before.stream):
         tables = {
-            name: restart_average(getattr(model, name), model.clock, before.rule, rule)
-            for name in structure.TABLES
+            name: restart_average(table, model.clock, before.rule, rule)
+            for name, table in learned_parts(model).items()
         }
         model = model._replace(clock=new_clock(), **tables)
     return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])

@@ -44,8 +44,6 @@ from .word_features import (
 )
 from .word_kbest import trace_rank
 
-TABLES = ("features",)
-
 
 @inline
 def count_differing(target, path, m):

@@ -187,7 +187,7 @@ class WordModel(TableModel):
 class WordRun(Run):
     """A training run of a word segmenter."""
 
-    structure = structure
+    epoch, node_halves = staticmethod(structure.epoch), staticmethod(structure.node_halves)
     score_name = "word F1"
     model_class = WordModel
 

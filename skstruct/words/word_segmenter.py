@@ -18,7 +18,7 @@ from .._sklearn import BaseEstimator, sample_weights, text_tags, with_callbacks
 from ..core.codes import UPDATES, WORD_TEMPLATES
 from ..data.inputs import Sequences, check_positive, take
 from ..data.segmented import as_dictionary, as_pieces, as_words, with_characters
-from ..data.types import Corpus, Texts
+from ..data.types import Corpus, Given, Texts, Weights
 from ..metrics.word_scores import word_f1_score
 from ..saving.registry import savable
 from ..training.learner import OnlineLearner
@@ -137,13 +137,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self,
-        X: Texts,
-        y: Corpus,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Texts | None = None,
-        y_val: Corpus | None = None,
+        self, X: Texts, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
     ) -> Self:
         """Learn from segmented texts.
 
@@ -172,7 +166,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         KeyboardInterrupt
             After Ctrl-C; the completed epochs are kept, and the model can be used.
         """
-        return self._fit(X, y, sample_weight, X_val, y_val)
+        run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
+        return run.train(X, y, context)
 
     def partial_fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """One pass over more texts.
@@ -229,7 +224,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
                 min_count=(int(self.min_count), model.features.min_count),
             )
             beam, update = self.beam_size or 0, UPDATES[self.update]
-            state = continued_state(structure, self._training, rule, stream, beam=beam, update=update)
+            state = continued_state(self._training, rule, stream, beam=beam, update=update)
         else:
             state = self._fresh_state(new_key(self.random_state))
             state.stream = stream

@@ -13,7 +13,7 @@ from inside import model_of
 import oracle_training
 import oracles
 from skstruct.chain.bigram import new_work
-from skstruct.chain.chain_epoch import epoch
+from skstruct.chain.chain_epoch import epoch, kernel_arguments
 from skstruct.chain.chain_model import make_task
 from skstruct.chain.state import final_model, fresh_state
 from skstruct.core.codes import AVERAGES, DONE, PERCEPTRON, VARIANTS
@@ -189,7 +189,8 @@ def visit(world, task, chain, i, noise=QUIET):
     before = world.weights(chain)
     work = new_work(task, len(world.names))
     order = np.array([i])
-    assert epoch(task, order, 0, 1, chain, world.rule, noise, work) == (DONE, 1)
+    task, *more = kernel_arguments(task, chain, world.rule, noise, work)
+    assert epoch(task, order, 0, 1, *more) == (DONE, 1)
     after = world.weights(chain)
     return before, {key: after[key] - before[key] for key in after}, work.stats
 

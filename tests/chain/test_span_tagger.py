@@ -27,7 +27,7 @@ from skstruct import (
 from skstruct.cli.scores import span_scores
 from skstruct.data.text import TextToken
 from skstruct.metrics import span_f1_score
-from skstruct.taggers import span_probabilities
+from skstruct.taggers import text_probabilities
 
 X = [
     "Ann Lee lives in Rome.",
@@ -168,7 +168,7 @@ def test_the_work_of_k_best_grows_with_the_text():
     ranked = [(Counted("ab"), 1.0), (Counted("c"), 0.5), (Counted(), 0.0)]
     for n in (100, 400):
         Counted.copied = 0
-        found = span_probabilities.best_sums([ranked] * n, 3)
+        found = text_probabilities.best_sums([ranked] * n, 3)
         assert [score for _, score in found] == [n, n - 0.5, n - 0.5] and found[0][0] == list("ab") * n
         assert Counted.copied == sum(len(spans) for spans, _ in found) < 3 * 2 * n
 

@@ -14,8 +14,7 @@ from tagger_cases import TAGGERS, TEMPLATES, corpus, same_weights, weights
 
 from skstruct import FeatureTemplates, PassiveAggressiveTagger, StructuredPerceptron
 from skstruct.core import store as store_module
-
-PENALTIES = [None, "l1", "l1-cumulative", "l2"]
+from skstruct.core.codes import PENALTIES
 
 
 @pytest.fixture(params=TAGGERS, ids=["perceptron", "pa"])

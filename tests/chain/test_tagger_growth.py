@@ -10,11 +10,11 @@ from sklearn.base import clone
 
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
 from skstruct.core import store as store_module
+from skstruct.core.codes import PENALTIES
 from skstruct.datasets import make_hmm_sequences
 from skstruct.inspection import feature_weights, features_of, transition_weights
 
 TEMPLATES = ["U00:%x[0,0]", "U01:%x[-1,0]/%x[0,0]", "B", "B01:%x[0,0]"]
-PENALTIES = [None, "l1", "l1-cumulative", "l2"]
 AVERAGES = [
     (StructuredPerceptron, True), (StructuredPerceptron, False), (PassiveAggressiveTagger, "step"),
     (PassiveAggressiveTagger, "epoch"), (PassiveAggressiveTagger, None),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from skstruct.chain.viterbi_second import Trigrams, trigram_score, viterbi, viterbi_wrong
+from skstruct.chain.second_order import Trigrams, trigram_score, viterbi_pairs, wrong_pairs
 from skstruct.core.compile import kernel
 
 INF = math.inf
@@ -16,12 +16,12 @@ INF = math.inf
 
 @kernel
 def run_viterbi(emission, transition, stride, trigrams, start, end, forced, score, path, T, L):
-    return viterbi(emission, transition, stride, trigrams, start, end, forced, score, path, T, L)
+    return viterbi_pairs(emission, transition, stride, trigrams, start, end, forced, score, path, T, L)
 
 
 @kernel
 def run_wrong(emission, transition, stride, trigrams, start, end, gold, agree, left, path, T, L):
-    return viterbi_wrong(emission, transition, stride, trigrams, start, end, gold, agree, left, path, T, L)
+    return wrong_pairs(emission, transition, stride, trigrams, start, end, gold, agree, left, path, T, L)
 
 
 @kernel
@@ -73,7 +73,7 @@ class Case:
         )
         return [pair for pair in pairs if pair[0] > -INF]
 
-    def viterbi(self, forced=()):
+    def viterbi_pairs(self, forced=()):
         path = np.full(self.T, -9, np.int32)
         score = np.empty(self.T * self.L**2)
         value = run_viterbi(*self.arrays, np.array(forced, np.int32), score, path, self.T, self.L)
@@ -101,7 +101,7 @@ CASES = st.builds(
 
 @given(CASES)
 def test_viterbi_is_the_best_of_all(case):
-    value, path = case.viterbi()
+    value, path = case.viterbi_pairs()
     expected = case.ranked()
     if not expected:
         assert value == -INF
@@ -117,7 +117,7 @@ def test_viterbi_is_the_best_of_all(case):
 def test_forced_labels_are_kept(case, data):
     labels = st.integers(-1, case.L - 1)
     forced = data.draw(st.lists(labels, min_size=case.T, max_size=case.T), label="forced")
-    value, path = case.viterbi(forced)
+    value, path = case.viterbi_pairs(forced)
     expected = case.ranked(options=[None if g < 0 else [g] for g in forced])
     if expected:
         assert (pytest.approx(value, abs=1e-12), path) == expected[0]
@@ -151,7 +151,7 @@ def test_dropping_predecessors_changes_nothing():
     T, L = 12, 9
     for scale in (0.0, 1.0, 20.0):
         case = Case(int(generator.integers(10**6)), T, L, scale == 0.0, 0.1, False, max(scale, 1.0))
-        value, path = case.viterbi()
+        value, path = case.viterbi_pairs()
         delta = case.start + case.emission[0]
         delta = delta[:, None] + case.table[:, 0] + case.every[1] + case.emission[1]
         for t in range(2, T):

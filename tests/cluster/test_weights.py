@@ -1,7 +1,5 @@
 """The arithmetic of mixing against complete weight vectors, kept step by step and added up."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from inside import model_of, rule_of, run_of
@@ -31,9 +29,9 @@ ROUNDS = 4
 def naive(estimator, X, y, n_shards, mixing):
     """Final weights by store: every shard trains step by step, without any lazy sum."""
     run = run_of(estimator, X, y)
-    structure, rule, key = run.structure, run.state.rule, run.state.key
+    rule, key = run.state.rule, run.state.key
     plain, lengths, work = rule._replace(average=NO_AVERAGE), np.diff(run.task.token), run.scratch()
-    names = list(stores_of(structure, run.state.model))
+    names = list(stores_of(run.state.model))
     now = {name: np.zeros_like(getattr(run.state.model, name).value) for name in names}
     received = {name: np.zeros_like(value) for name, value in now.items()}
     total, count, visited = {name: 0.0 for name in names}, 0, 0
@@ -52,9 +50,9 @@ def naive(estimator, X, y, n_shards, mixing):
             sums, changed = {name: 0.0 for name in names}, 0
             moved = {name: np.zeros(value.shape[0], bool) for name, value in now.items()}
             for k in range(order.shape[0]):
-                held = SimpleNamespace(current=model)
-                stats, _ = run_epoch(held, structure, run.task, order[k : k + 1], lengths, plain, QUIET, work)
-                model = held.current
+                run.state.model, run.state.rule = model, plain
+                stats, _ = run_epoch(run, order[k : k + 1], lengths, QUIET, work)
+                model, run.state.rule = run.state.model, rule
                 changed += stats.updates
                 for name in names:
                     w = weights(getattr(model, name), model.clock, plain)

@@ -29,4 +29,5 @@ def test_each_file_with_a_tuple_that_kernels_take_is_in_the_list():
                     visit(kind)
     paths = {"/".join(name.split(".")[1:]) + ".py" for name in files}
     assert len(paths) > 15
-    assert sorted(paths - set(SOURCES)) == []
+    missing = sorted(paths - set(SOURCES))
+    assert missing == [], f"add to SOURCES in core/sources.py: {' '.join(missing)}"

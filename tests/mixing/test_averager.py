@@ -26,10 +26,10 @@ from skstruct import (
     StructuredPerceptron,
     WordSegmenter,
 )
-from skstruct.chain import chain_epoch as structure
 from skstruct.core import store as store_module
 from skstruct.core.averaging import entries
 from skstruct.datasets import make_hmm_sequences
+from skstruct.taggers.online_tagger import ChainRun
 from skstruct.training import epochs as loops
 from skstruct.training.interrupt import DeferredInterrupt
 
@@ -205,7 +205,7 @@ def test_members_do_not_pile_up(n_jobs):
 def test_ctrl_c_stops_all_members_at_once(n_jobs, monkeypatch):
     fitted = averager(n_jobs=n_jobs).fit(X, Y)
     before = weights(fitted)
-    epoch, stop = structure.epoch, DeferredInterrupt.stop
+    epoch, stop = ChainRun.epoch, DeferredInterrupt.stop
     heard, calls, after = threading.Event(), [], []
 
     def counted(*arguments):
@@ -223,7 +223,7 @@ def test_ctrl_c_stops_all_members_at_once(n_jobs, monkeypatch):
         heard.set()
 
     monkeypatch.setattr(loops, "CHUNK_TOKENS", 20)
-    monkeypatch.setattr(structure, "epoch", counted)
+    monkeypatch.setattr(ChainRun, "epoch", staticmethod(counted))
     monkeypatch.setattr(DeferredInterrupt, "stop", told)
     with pytest.raises(KeyboardInterrupt):
         fitted.set_params(estimator__max_iter=50, n_estimators=8).fit(X, Y)
@@ -236,7 +236,7 @@ def test_an_interrupted_fit_goes_on(monkeypatch, tmp_path):
     base = averager(perceptron().set_params(max_iter=4), n_jobs=2)
     expected = weights(clone(base).fit(X, Y))
     monkeypatch.setattr(loops, "CHUNK_TOKENS", 20)
-    epoch, calls = structure.epoch, []
+    epoch, calls = ChainRun.epoch, []
 
     def counted(*arguments):
         calls.append(1)
@@ -245,7 +245,7 @@ def test_an_interrupted_fit_goes_on(monkeypatch, tmp_path):
         return epoch(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(structure, "epoch", counted)
+        patch.setattr(ChainRun, "epoch", staticmethod(counted))
         with pytest.raises(KeyboardInterrupt):
             clone(base).set_params(checkpoint=tmp_path).fit(X, Y)
     assert os.listdir(tmp_path)

@@ -190,9 +190,9 @@ def test_order_and_weights_of_sentences_matter_as_they_should():
     problem = Problem("hs28")
     nothing = problem.task._replace(weight=np.zeros(len(problem.X)))
     work = new_work(nothing, problem.model)
-    held = SimpleNamespace(current=problem.model._replace(wanted=np.full(2, 10_000)))
-    grow_tables(parse, held, problem.rule)
-    model = held.current
+    state = SimpleNamespace(model=problem.model._replace(wanted=np.full(2, 10_000)), rule=problem.rule)
+    grow_tables(state)
+    model = state.model
     code, _ = parse.epoch(nothing, np.arange(len(problem.X)), 0, 8, model, problem.rule, QUIET, work)
     assert code == DONE and not model.state_features.weights.value.any()
 

@@ -18,6 +18,7 @@ from skstruct import (
     StructuredPerceptron,
 )
 from skstruct.core import store as store_module
+from skstruct.core.codes import PENALTIES
 from skstruct.saving.container import read_container
 from skstruct.saving.values import LONG
 
@@ -26,7 +27,6 @@ TAGGERS = [StructuredPerceptron, PassiveAggressiveTagger]
 # --------------------------------------------------------------------------------------------------
 # Round trips
 # --------------------------------------------------------------------------------------------------
-PENALTIES = [None, "l2", "l1", "l1-cumulative"]
 PAIRS = [
     (TAGGERS[(i // 2 + k) % 2], tokens, [*LABELS][(i + k) % 4], penalty)
     for i, tokens in enumerate(TOKENS)

@@ -11,8 +11,7 @@ import pytest
 
 from skstruct.saving.container import ModelFileError
 from skstruct.training import checkpoint as module
-from skstruct.training.checkpoint import Checkpoint, arrays_of, with_arrays
-from skstruct.training.fingerprints import fingerprint, simple_parameters
+from skstruct.training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters, with_arrays
 
 
 class Inner(NamedTuple):
@@ -158,7 +157,7 @@ def test_fingerprints_see_all_of_the_facts():
 def test_fingerprints_do_not_depend_on_the_process():
     """The order of a set does: it depends on a hash that is drawn anew."""
     code = (
-        "from skstruct.training.fingerprints import fingerprint\n"
+        "from skstruct.training.checkpoint import fingerprint\n"
         "print(fingerprint({'held_out': [{'near': frozenset('abcdef')}]}, {}))"
     )
     seen = {

@@ -1,4 +1,4 @@
-"""The loop over epochs, with structures that stand for the real ones."""
+"""The loop over epochs, with kernels that stand for the real ones."""
 
 import types
 from typing import NamedTuple
@@ -9,6 +9,7 @@ import pytest
 from skstruct.core.codes import AVERAGES, DONE, NO_PENALTY, PERCEPTRON, POOL_FULL
 from skstruct.core.store import Clock, Rule, Store, grow_pool, new_clock, new_store
 from skstruct.training.epochs import run_epoch
+from skstruct.training.run import Run, TrainingState
 
 RULE = Rule(PERCEPTRON, 0.0, False, NO_PENALTY, 0.0, AVERAGES[None])
 
@@ -24,7 +25,7 @@ class Work(NamedTuple):
     stats: np.ndarray
 
 
-def structure_that_needs(needed):
+def kernel_that_needs(needed):
     """Each example takes ``needed[name]`` places of a store, all of which must be free."""
 
     def epoch(task, order, begin, end, model, rule, noise, work):
@@ -37,7 +38,7 @@ def structure_that_needs(needed):
                 getattr(model, name).used[0] += places
         return DONE, end
 
-    return types.SimpleNamespace(epoch=epoch, STORES=("nodes", "edges", "dense"))
+    return epoch
 
 
 def run(needed, n=50, edges=0):
@@ -46,11 +47,12 @@ def run(needed, n=50, edges=0):
     if edges:
         model = model._replace(edges=grow_pool(model.edges, RULE, edges))
     order = np.arange(n)
-    structure, work = structure_that_needs(needed), Work(np.zeros(3))
-    held = types.SimpleNamespace(current=model)
-    run_epoch(held, structure, None, order, np.ones(n, np.int64), RULE, None, work)
-    model = held.current
-    for name in structure.STORES:
+    task = types.SimpleNamespace(token=np.arange(n + 1))
+    run = Run(None, TrainingState(model, RULE, 0), task)
+    run.epoch = kernel_that_needs(needed)
+    run_epoch(run, order, np.ones(n, np.int64), None, Work(np.zeros(3)))
+    model = run.state.model
+    for name in ("nodes", "edges", "dense"):
         assert getattr(model, name).used[0] == n * needed.get(name, 0)
     return model
 

@@ -10,8 +10,8 @@ from sklearn.metrics import accuracy_score, make_scorer
 
 from skstruct import SequenceMatrix, StructuredPerceptron
 from skstruct.datasets import make_hmm_sequences
-from skstruct.training import fingerprints
-from skstruct.training.fingerprints import fingerprint
+from skstruct.training import checkpoint
+from skstruct.training.checkpoint import fingerprint
 
 X, Y = make_hmm_sequences(60, n_labels=4, n_words=60, max_length=12, random_state=0)
 X, Y, X_VAL, Y_VAL = X[:40], Y[:40], X[40:], Y[40:]
@@ -105,7 +105,7 @@ def test_a_scorer_that_nothing_tells_from_others_is_refused():
 
 def test_a_state_of_another_version_is_not_gone_on_from(tmp_path, monkeypatch):
     stopped_after(2, perceptron(checkpoint=tmp_path), monkeypatch, X, Y)
-    monkeypatch.setattr(fingerprints, "__version__", "0.0.9")
+    monkeypatch.setattr(checkpoint, "__version__", "0.0.9")
     assert perceptron(checkpoint=tmp_path).fit(X, Y).resumed_from_ == 0
     monkeypatch.undo()
     assert perceptron(checkpoint=tmp_path).fit(X, Y).resumed_from_ == 2

@@ -11,12 +11,16 @@ from dataclasses import dataclass
 
 import pytest
 import sklearn
+import training_cases
 from inside import check_parameters
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.fixes import parse_version
 
 import skstruct
+from skstruct.core.codes import PENALTIES
 from skstruct.training.parameters import Parameters, RunParameters, documented, parameter
+
+STRENGTHS = dict(training_cases.PENALTIES)
 
 ESTIMATORS = [c for c in (getattr(skstruct, n) for n in skstruct.__all__) if hasattr(c, "get_params")]
 each = pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
@@ -165,6 +169,13 @@ def test_without_docstrings():
     done = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("tagger scheme\nThe 'max_iter' parameter of StructuredPerceptron must be")
+
+
+@pytest.mark.parametrize("name", [name for name in PENALTIES if name])
+def test_a_penalty_is_entered_where_its_name_is_needed(name):
+    known = skstruct.StructuredPerceptron.__doc__.partition("penalty : {")[2].partition("}")[0]
+    assert f'"{name}"' in known, f'add to `penalty` in training/parameters.py: Literal[..., "{name}"]'
+    assert name in STRENGTHS, f'add to PENALTIES in tests/training_cases.py: ("{name}", 2**-5)'
 
 
 SENTENCE = [("the", "D"), ("dog", "N"), ("saw", "V"), ("cats", "N")]

@@ -1,0 +1,44 @@
+"""Who follows ``fit`` with a debugger, or with "go to definition", is soon where weights are read."""
+
+import json
+import os
+import subprocess
+import sys
+
+CHILD = """
+import json, sys
+import skstruct
+
+PACKAGE = skstruct.__path__[0]
+found = []
+
+
+def watch(frame, event, argument):
+    if event == "call" and not found and frame.f_code.co_name in ("score_tokens", "score_sequence"):
+        stack = []
+        while frame is not None:
+            if frame.f_code.co_filename.startswith(PACKAGE):
+                stack.append(frame.f_code.co_name)
+            frame = frame.f_back
+        found.extend(reversed(stack))
+
+
+tagger = skstruct.StructuredPerceptron(max_iter=1, **json.loads(sys.argv[1]))
+sys.setprofile(watch)
+tagger.fit([["the", "dog", "barks"]], [["D", "N", "V"]])
+sys.setprofile(None)
+print(json.dumps(found))
+"""
+
+
+def frames(**parameters):
+    """The package's functions from ``fit`` to the first score of a sequence, kernels among them."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-c", CHILD, json.dumps(parameters)]
+    return json.loads(subprocess.check_output(command, env=environment, text=True))
+
+
+def test_six_frames_lead_from_fit_to_the_first_score():
+    small, all_kinds = frames(), frames(penalty="l1")
+    assert small == ["checked", "fit", "train", "run_epoch", "epoch", "score_tokens"]
+    assert all_kinds == [*small[:-1], "score_sequence"]
