@@ -26,8 +26,7 @@ from ..data.inputs import as_tokens
 from ..taggers.merging import merged
 from .crf_run import CRFRun
 from .shard import CorpusFacts, CRFShard, Descent, Renumbering, WeightLayout
-from .solver.choose_pairs import screened
-from .solver.choose_transitions import allowed_conditioned, allowed_label_pairs, label_pairs
+from .solver.choose_pairs import allowed_conditioned, allowed_label_pairs, label_pairs, screened
 from .solver.quasi_newton import dot
 
 
