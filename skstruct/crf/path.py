@@ -86,14 +86,16 @@ class PenaltyPath:
     options : SolverOptions
     interrupt : DeferredInterrupt, optional
         Ends a minimisation after a pass.
+    gaps : bool
+        Whether to find how far from its optimum each minimisation ended, if ``tol`` is a number.
     """
 
-    def __init__(self, run, candidates, options, interrupt=None):
+    def __init__(self, run, candidates, options, interrupt=None, gaps=True):
         self.candidates, self.options, self.seed = candidates, options, run.seed()
         self.interrupt = interrupt
         self.tree = tree_of_starts(candidates)
         self.objective = run.objective(candidates[:, 0].min())
-        self.cuts = Cuts(threshold=self.objective.c1) if options.tol is None else None
+        self.cuts = Cuts(threshold=self.objective.c1) if options.tol is None else (None if gaps else False)
 
     def __iter__(self):
         """Yield (number of the candidate, CRFResult); the objective has that candidate's penalties then."""
@@ -291,7 +293,7 @@ class FoldSearch:
     def tried(self, candidates, told):
         """A list of Tried, in the order of the candidates."""
         found = [None] * len(candidates)
-        path = PenaltyPath(self.run, candidates, self.run.options(), self.interrupt)
+        path = PenaltyPath(self.run, candidates, self.run.options(), self.interrupt, gaps=False)
         try:
             results, done = iter(path), 0
             while done < len(candidates) and not self.interrupt.count:

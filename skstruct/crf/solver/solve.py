@@ -271,7 +271,7 @@ def solve(objective, options, progress=None, *, weights=None, carry=None, cuts=N
         Where to start; skips stage one (unless it is all there is).
     carry : Carry or None
         Of the minimisation that ended in ``weights``; see :func:`.active_orthant`.
-    cuts : Cuts or None
+    cuts : Cuts, None or False
         Of minimisations of the same corpus; see :class:`.StoppingRule`.
     seed : int
         Order of the sequences in stage one.

@@ -58,7 +58,7 @@ def active_orthant(objective, weights, options, progress, carry=None, cuts=None)
     carry : Carry or None
         What another minimisation ended with, of the same corpus with other penalties, whose ``weights`` are
         near. Its memory is taken over.
-    cuts : Cuts or None
+    cuts : Cuts, None or False
         For the :class:`.StoppingRule`.
 
     Returns
@@ -79,6 +79,11 @@ def active_orthant(objective, weights, options, progress, carry=None, cuts=None)
         # A start worse than none, from a learning rate that was too high?
         if not (np.isfinite(run.value) and run.value <= o.value_at_zero()):
             run = _Iterations(o, np.zeros(o.size), options, progress, cuts=cuts)
+    if (
+        n_iter == 0 and cuts and run.rule.certifies and cuts.next
+    ):  # of other penalties, with a start from there
+        run.of_all_weights()
+        run.rule.ask(run.past)
     while True:
         # Not where it was stopped: the revisions of a run that goes on stand elsewhere.
         if n_iter and not progress.stopped:
