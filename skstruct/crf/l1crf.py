@@ -75,7 +75,8 @@ class CRFParameters(TaggerParameters, TrainingParameters):
         extrapolated from the last twenty passes as a geometric series, is below ``tol`` times the objective.
         That is an estimate; up to five times as much has been seen. None: if ``c2`` is not 0 and all labels
         are known, when the objective is at most 0.1 % above the optimum for certain (``gap_``), or, since
-        that bound is loose for small ``c2``, as with ``tol=2e-5``; otherwise as with ``tol=2e-4``.""",
+        that bound is loose for small ``c2``, as with ``tol=2e-5``; as with ``tol=2e-4`` where it says more
+        than 1 %, and otherwise.""",
         "float or None",
         [NONNEGATIVE, None],
     )

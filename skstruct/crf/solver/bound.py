@@ -21,6 +21,8 @@ CERTIFIED, EXTRAPOLATED, LAST = 1e-3, 2e-4, 2e-5
 """Shares of the objective at which training ends if it has no ``tol``: of the certified gap; of the
 extrapolated decrease where no gap is known; and of that where the bound is loose, because the L2 penalty is
 small."""
+HOPELESS = 1e-2
+"""A gap that is as good as none."""
 NEAR, EVERY, FEWEST = 4.0, 2, 4
 """Once the extrapolated decrease is below ``NEAR * CERTIFIED``, every second iteration gives a gradient. No
 bound is of fewer than four."""
@@ -313,7 +315,7 @@ class StoppingRule:
     tol : float >= 0 or None
         Share of the objective that the extrapolated remaining decrease has to fall to. None: training ends
         when the objective is certainly within ``CERTIFIED`` of the optimum; where no bound is known (``c2 =
-        0``, or labels that are not known), with ``EXTRAPOLATED``.
+        0``, or labels that are not known) or of use, with ``EXTRAPOLATED``.
     cuts : Cuts, None or False
         Those of the same corpus under other penalties: a tangent knows none. False: no gap is asked for.
     """
@@ -359,8 +361,12 @@ class StoppingRule:
         value = abs(past[-1])
         expected = expected_gain(past)
         self.near = self.certifies and expected <= NEAR * CERTIFIED * value and len(past) % EVERY == 0
-        if noted and self.certifies and self.cuts.next >= FEWEST and len(past) >= self.due:
-            self.ask(past)
+        enough = expected <= EXTRAPOLATED * value  # if no gap is of use
+        if noted and self.certifies and self.cuts.next >= FEWEST:
+            if len(past) >= self.due or (enough and self.last[1] > HOPELESS):
+                self.ask(past)
+            if enough and self.last[0] == len(past) and self.last[1] > HOPELESS:
+                return True
         return self.certified or expected <= self.tol * value
 
     def ask(self, past):
