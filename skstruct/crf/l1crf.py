@@ -308,7 +308,7 @@ def ready_crf(encoder, labels, nodes, edges, **parameters):
     encoder : encoder
     labels : Labels
     nodes, edges : SparseWeights
-        As in :class:`.result.CRFResult`.
+        As in :class:`.solver.solve.CRFResult`.
     **parameters
         Of the estimator.
     """
