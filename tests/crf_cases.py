@@ -5,10 +5,8 @@ from contextlib import closing
 import numpy as np
 
 from skstruct.chain.bigram import ChainTask
-from skstruct.crf.solver.objective import CRFObjective
-from skstruct.crf.solver.options import ObjectiveOptions, SolverOptions
-from skstruct.crf.solver.result import pack
-from skstruct.crf.solver.solve import Progress, solve
+from skstruct.crf.solver.objective import CRFObjective, ObjectiveOptions
+from skstruct.crf.solver.solve import Progress, SolverOptions, pack, solve
 from skstruct.features.encoded import Bag, Grid
 
 L = 3

@@ -245,6 +245,6 @@ def counting_bounds(monkeypatch):
         return called
 
     monkeypatch.setattr(bound.Cuts, "bound", counted(bound.Cuts.bound, "bounds", lambda cuts: 1))
-    for name in "_mix", "_products":
+    for name in "_mix", "_enter", "_follow":
         monkeypatch.setattr(bound, name, counted(getattr(bound, name), "rows", len))
     return count

@@ -27,10 +27,8 @@ from ..training.held_out import (
     warn_unseen,
 )
 from ..training.interrupt import DeferredInterrupt
-from .solver.objective import CRFObjective
-from .solver.options import ObjectiveOptions, SolverOptions
-from .solver.result import SparseWeights, pack
-from .solver.solve import HeldOutLikelihood, Progress, solve
+from .solver.objective import CRFObjective, ObjectiveOptions
+from .solver.solve import HeldOutLikelihood, Progress, SolverOptions, SparseWeights, pack, solve
 
 
 class CRFRun:

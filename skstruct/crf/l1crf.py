@@ -6,28 +6,86 @@ import os
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .._sklearn import (
-    CallbackSupportMixin,
-    with_callbacks,
-)
-from ..chain.chain_model import make_task
+from .._sklearn import CallbackSupportMixin, Interval, Real, StrOptions, with_callbacks
+from ..chain.chain_model import ChainModel, make_task
 from ..data.inputs import renumbered
 from ..data.types import Corpus, Given, History, Weights
 from ..saving.registry import savable
+from ..taggers.constraints import constraint_arrays
 from ..taggers.labelled_corpus import encoder_for, read_corpus
 from ..taggers.probability_tagger import ProbabilityTagger
+from ..taggers.sequence_tagger import TaggerParameters
 from ..training.held_out import both_or_neither
-from ..training.parameters import CHECKPOINT, WARM_START, documented, parameter
-from .crf_parameters import STRENGTH, CRFParameters
-from .crf_run import CRFRun
+from ..training.parameters import CHECKPOINT, WARM_START, TrainingParameters, documented, parameter
+from .crf_run import CRFRun, store_of
 from .sharded import sharded_run
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+NONNEGATIVE = Interval(Real, 0, None, closed="left")
+LARGEST_PENALTY = 1e100
+"""Twice a strength, times a weight, has to be a number."""
+STRENGTH = Interval(Real, 0, LARGEST_PENALTY, closed="both")
+
+
+def are_strengths(values):
+    """Whether numbers can be the strengths of penalties; nan cannot."""
+    return all(0.0 <= value <= LARGEST_PENALTY for value in values)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CRFParameters(TaggerParameters, TrainingParameters):
+    """How an objective is minimised, and which weights it has."""
+
+    solver: Literal["two-stage", "owlqn", "sgd"] = parameter(
+        "two-stage",
+        """Both stages, or the textbook method of each alone: OWL-QN from zero, or ``sgd_iter`` passes of
+        SGD.""",
+    )
+    sgd_iter: int = parameter(2, "Passes of the first stage.")
+    eta0: float | Literal["auto"] = parameter(
+        "auto",
+        """Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011, equation 12). ``"auto"``: 0.3,
+        or less where features repeat so often within a sequence that such steps would overshoot.""",
+        'float or "auto"',
+        [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+    )
+    decay: float = parameter(
+        0.5,
+        "Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011, equation 12).",
+        "float",
+        [Interval(Real, 0, 1, closed="right")],
+    )
+    line_search: bool = parameter(
+        False, "Try several learning rates for each sequence (Zhou et al. 2011, algorithm 1)."
+    )
+    max_trials: int = parameter(3, "Rates tried.")
+    memory: int = parameter(80, "Steps that quasi-Newton methods remember; often 10.")
+    max_iter: int = parameter(1000, "Maximum number of full passes after the first stage.")
+    tol: float | None = parameter(
+        None,
+        """When training is near enough to the optimum. A number: when the decrease still to be expected,
+        extrapolated from the last twenty passes as a geometric series, is below ``tol`` times the objective.
+        That is an estimate; up to five times as much has been seen. None: if ``c2`` is not 0 and all labels
+        are known, when the objective is at most 0.1 % above the optimum for certain (``gap_``), or, since
+        that bound is loose for small ``c2``, as with ``tol=2e-5``; as with ``tol=2e-4`` where it says more
+        than 1 %, and otherwise.""",
+        "float or None",
+        [NONNEGATIVE, None],
+    )
+    all_pairs: bool | Literal["states", "transitions"] = parameter(
+        True,
+        """Which pairs have a weight: all pairs of feature and label (states) and of labels (transitions);
+        with False only those seen in training; or all of one kind, and of the other those seen.""",
+        'bool, "states" or "transitions"',
+        ["boolean", StrOptions({"states", "transitions"})],
+    )
 
 
 @savable
@@ -230,3 +288,28 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         run = CRFRun(self, task, encoder, corpus.labels, corpus.constraints, corpus.cost, before)
         run.hold_out(given)
         return run
+
+
+def ready_crf(encoder, labels, nodes, edges, **parameters):
+    """An :class:`L1CRF` with given weights.
+
+    It predicts, and goes on learning under ``warm_start``; attributes about a training, such as
+    ``objective_``, it has only after a ``fit``.
+
+    Parameters
+    ----------
+    encoder : encoder
+    labels : Labels
+    nodes, edges : SparseWeights
+        As in :class:`.solver.solve.CRFResult`.
+    **parameters
+        Of the estimator.
+    """
+    crf = L1CRF(**parameters)
+    constraints = constraint_arrays(None, labels)
+    model = ChainModel(
+        encoder, labels, store_of(nodes, save_memory=True), store_of(edges, save_memory=True), constraints
+    )
+    n_active = int(np.count_nonzero(nodes.values) + np.count_nonzero(edges.values))
+    vars(crf).update({"_model": model, "classes_": labels.array, "n_active_features_": n_active})
+    return crf

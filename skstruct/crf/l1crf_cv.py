@@ -35,9 +35,8 @@ from ..saving.values import savable_value
 from ..taggers.probability_tagger import ProbabilityTagger
 from ..training.interrupt import DeferredInterrupt
 from ..training.parameters import documented, parameter
-from .crf_parameters import LARGEST_PENALTY, CRFParameters, are_strengths
-from .folds import Fold, FoldSearch, encoded_once
-from .l1crf import L1CRF
+from .l1crf import L1CRF, LARGEST_PENALTY, CRFParameters, are_strengths
+from .path import Fold, FoldSearch, encoded_once
 
 if TYPE_CHECKING:
     from typing_extensions import Self

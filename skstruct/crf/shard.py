@@ -19,14 +19,12 @@ from .solver.choose_pairs import (
     StateWeights,
     count_pairs,
     count_rows,
-    features_of_tokens,
-    keep_features,
+    shown_conditioned,
+    shown_label_pairs,
 )
-from .solver.choose_transitions import shown_conditioned, shown_label_pairs
-from .solver.learning_rate import choose_rate
-from .solver.objective import CRFObjective
-from .solver.options import ObjectiveOptions
+from .solver.objective import CRFObjective, ObjectiveOptions
 from .solver.solve import Progress
+from .solver.token_features import features_of_tokens, keep_features
 from .solver.view import View
 
 
@@ -255,7 +253,7 @@ class CRFShard:
 
     def rate(self, _, shared):
         """The learning rate that ``"auto"`` stands for, times the sequences."""
-        return np.array([choose_rate(self.objective) * np.count_nonzero(self.objective.lengths)])
+        return np.array([self.objective.learning_rate() * np.count_nonzero(self.objective.lengths)])
 
     def descend(self, _, descent):
         """A pass of stage one from common weights on: weights times occurrences of their features."""

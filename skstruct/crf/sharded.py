@@ -25,8 +25,7 @@ from ..data.inputs import as_tokens
 from ..taggers.labelled_corpus import merged
 from .crf_run import CRFRun
 from .shard import CorpusFacts, CRFShard, Descent, Renumbering, WeightLayout
-from .solver.choose_pairs import screened
-from .solver.choose_transitions import allowed_conditioned, allowed_label_pairs, label_pairs
+from .solver.choose_pairs import allowed_conditioned, allowed_label_pairs, label_pairs, screened
 from .solver.quasi_newton import dot
 
 
@@ -39,7 +38,7 @@ def _united(parts):
 
 
 class ShardedView:
-    """The pairs of a working set and all transitions, as :class:`.view.View` without a corpus."""
+    """The pairs of a working set and all transitions, as :class:`.solver.view.View` without a corpus."""
 
     def __init__(self, objective, pairs):
         self.pairs = pairs
@@ -81,7 +80,7 @@ class ShardedObjective:
         self.noted = crew.sent, crew.received
 
     def _choose_weights(self, options):
-        """Lay out the vector of weights; see :mod:`.choose_pairs`."""
+        """Lay out the vector of weights; see :mod:`.solver.choose_pairs`."""
         L, crew = self.n_labels, self.crew
         counts = crew.total("row_counts", add_pieces).vector(self.n_rows + 1)
         signed, total = counts[0] > 0.0, counts[1:]
@@ -150,7 +149,7 @@ class ShardedObjective:
         return {"bytes_sent": self.crew.sent - sent, "bytes_received": self.crew.received - received}
 
     def stochastic_passes(self, options, progress, *, seed=0, weights=None):
-        """Stage one over shards; the arguments are those of :func:`.sgd.stochastic_passes`."""
+        """Stage one over shards; the arguments are those of :func:`.solver.sgd.stochastic_passes`."""
         weights, n_done = np.zeros(self.size) if weights is None else weights, 0
         if progress.found is not None:
             weights, n_done = progress.found[1]["weights"], progress.found[0]["n_done"]

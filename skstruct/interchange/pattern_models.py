@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..crf.given_weights import ready_crf
-from ..crf.solver.result import SparseWeights
+from ..crf.l1crf import ready_crf
+from ..crf.solver.solve import SparseWeights
 from ..data.labels import Labels
 from ..features.pattern_encoder import PatternEncoder
 from ..features.patterns import CRFPP, FARTHEST, NEAR, WAPITI, Patterns, boundary

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..crf.given_weights import ready_crf
-from ..crf.l1crf import L1CRF
-from ..crf.solver.result import SparseWeights
+from ..crf.l1crf import L1CRF, ready_crf
+from ..crf.solver.solve import SparseWeights
 from ..data.labels import Labels
 from ..data.types import Path
 from ..features.bag_encoder import BagEncoder

@@ -62,6 +62,26 @@ def test_the_bound_is_that_of_the_best_mixture(seed):
     assert cuts.bound(c1, c2) >= best - 1e-6 * abs(best)
 
 
+@pytest.mark.parametrize("threshold", [0.0, 0.5])
+def test_what_is_kept_between_bounds_is_what_is_found_anew(threshold):
+    """Weights enter and leave, cuts are replaced, penalties change."""
+    rng, m, centre = np.random.default_rng(0), 5, np.zeros(3000)
+    cuts, taken = Cuts(m, threshold), []
+    centre[:1500] = rng.normal(size=1500)
+    for k in range(40):
+        centre = np.roll(centre, 40)
+        taken.append((centre + 0.1 * rng.normal(size=3000), rng.normal()))
+        cuts.add(*taken[-1])
+        c1, c2 = 0.5 + 0.1 * (k // 7 % 2), 0.5
+        exact, fewest = (Cuts(m, least) for least in (0.0, threshold))  # which knows more, which knows least
+        for cut in taken[-m:]:
+            exact.add(*cut)
+            fewest.add(*cut)
+        slack = 1e-6 * abs(exact.bound(c1, c2))
+        assert fewest.bound(c1, c2) - slack <= cuts.bound(c1, c2) <= exact.bound(c1, c2) + slack
+    assert cuts.n_rows < 3000 or not threshold  # of the weights, some are small in all cuts
+
+
 @pytest.mark.parametrize("seed", [0, 3, 10])
 def test_cuts_that_are_nearly_the_same(seed):
     """Under a small L2 penalty they are; solvers of some versions of scipy give up there."""

@@ -10,8 +10,7 @@ from skstruct import L1CRF
 from skstruct.crf.solver import choose_pairs
 from skstruct.crf.solver import objective as crf_objective
 from skstruct.crf.solver import view as crf_view
-from skstruct.crf.solver.objective import CRFObjective
-from skstruct.crf.solver.options import ObjectiveOptions
+from skstruct.crf.solver.objective import CRFObjective, ObjectiveOptions
 from skstruct.crf.solver.view import View
 from skstruct.datasets import make_hmm_sequences
 from skstruct.features.encoded import Bag

@@ -9,12 +9,10 @@ from crf_cases import STRICT, L, learnable, make_task, train_crf
 from inside import pairs_to_work_on
 
 from skstruct.crf.solver import working_set
-from skstruct.crf.solver.objective import CRFObjective
-from skstruct.crf.solver.options import ObjectiveOptions, SolverOptions
+from skstruct.crf.solver.objective import CRFObjective, ObjectiveOptions
 from skstruct.crf.solver.quasi_newton import Memory, expected_gain, pseudo_gradient
-from skstruct.crf.solver.result import SparseWeights, pack
 from skstruct.crf.solver.sgd import apply_penalty, stochastic_passes
-from skstruct.crf.solver.solve import Progress
+from skstruct.crf.solver.solve import Progress, SolverOptions, SparseWeights, pack
 
 
 @pytest.mark.parametrize("edges", [False, True])

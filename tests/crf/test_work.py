@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from crf_cases import L, copies, learnable, train_crf
 from inside import counting_bounds
+from sklearn.base import clone
 
-from skstruct import L1CRF, regularization_path
+from skstruct import L1CRF, L1CRFCV, regularization_path
 from skstruct.crf import path as crf_path
 from skstruct.crf.solver.quasi_newton import Memory
 from skstruct.datasets import load_chunking, make_hmm_sequences
@@ -43,10 +44,10 @@ def test_the_first_stage_steps_no_further_for_weights():
 @pytest.mark.parametrize(
     "c2, passes, bounds, rows",
     [
-        (0.1, 22, 2, 5_000),
-        (1e-2, 45, 5, 26_000),
-        (1e-3, 76, 9, 64_000),
-        (1e-4, 86, 12, 104_000),
+        (0.1, 22, 2, 1_600),
+        (1e-2, 43, 6, 10_000),
+        (1e-3, 75, 9, 18_000),
+        (1e-4, 83, 10, 20_000),
     ],
 )
 def test_passes_and_bounds(c2, passes, bounds, rows, monkeypatch):
@@ -54,6 +55,47 @@ def test_passes_and_bounds(c2, passes, bounds, rows, monkeypatch):
     found = train_crf(corpus(), L, 60, c1=0.1, c2=c2)
     assert found.converged and found.n_passes <= passes
     assert count["bounds"] <= bounds and count["rows"] <= rows
+
+
+PROBLEMS = [(1.0, 0.1), (0.3, 0.1), (0.3, 0.03), (0.1, 0.1), (0.1, 0.01)]
+
+
+def test_bounds_are_a_small_share_of_the_work(monkeypatch):
+    """A row of the table is forty numbers; a pass goes through the pairs of labels at each token."""
+    X, y = load_chunking()
+    L = len({label for labels in y for label in labels})
+    per_pass = sum(map(len, X)) * L * (L + 19)
+    for c1, c2 in PROBLEMS:
+        with monkeypatch.context() as patch:
+            count = counting_bounds(patch)
+            crf = L1CRF("chunk", c1=c1, c2=c2, random_state=0).fit(X, y)
+        assert 40 * count["rows"] <= 0.1 * per_pass * crf.n_iter_
+
+
+def test_gaps_are_near_the_true_ones():
+    X, y = load_chunking()
+    times = []
+    for c1, c2 in PROBLEMS:
+        crf = L1CRF("chunk", c1=c1, c2=c2, random_state=0)
+        least = clone(crf).set_params(tol=1e-10, max_iter=3000).fit(X, y).objective_
+        true = crf.fit(X, y).objective_ / least - 1.0
+        assert 0.0 < true <= crf.gap_ <= 1e-3
+        times.append(crf.gap_ / true)
+    assert np.median(times) <= 5.0
+
+
+@pytest.mark.parametrize("c2", [1e-5, 1e-4, 1e-3])
+def test_a_small_l2_penalty_costs_no_more_passes(c2):
+    X, y = load_chunking()
+    none, small = (L1CRF("chunk", c1=0.1, c2=value, random_state=0).fit(X, y) for value in (0.0, c2))
+    assert small.n_iter_ <= 1.3 * none.n_iter_
+
+
+def test_a_search_asks_for_no_bound(monkeypatch):
+    count = counting_bounds(monkeypatch)
+    X, y = make_hmm_sequences(60, random_state=0)
+    L1CRFCV(c1s=[0.1, 1.0], c2s=[0.1], cv=3, refit=False, random_state=0).fit(X, y)
+    assert count == {"bounds": 0, "rows": 0}
 
 
 def test_a_path_costs_less_than_its_fits():

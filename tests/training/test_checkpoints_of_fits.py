@@ -266,7 +266,7 @@ def test_averager_goes_on_with_the_members_as_they_were(tmp_path, monkeypatch, s
         ({"c1": 0.1}, 20),
         ({"c1": 0.1, "all_pairs": False, "sgd_iter": 3}, 40),
         ({"solver": "owlqn", "c1": 0.1}, 25),
-        ({"c1": 0.05, "c2": 0.05, "tol": None}, 30),
+        ({"c1": 0.05, "c2": 0.01, "tol": None}, 30),
         ({"solver": "owlqn", "c1": 0.05, "c2": 0.05, "tol": None}, 25),
         ({"solver": "sgd", "sgd_iter": 6}, 4),
     ],

@@ -14,16 +14,21 @@ is exact as long as these stay the same, and a search along the line to its solu
 
 import numpy as np
 
-from ...core.compile import kernel
+from ...core.compile import inline, kernel
 from .quasi_newton import dot, expected_gain
 
-CERTIFIED, EXTRAPOLATED, LAST = 1e-3, 2e-4, 1e-5
+CERTIFIED, EXTRAPOLATED, LAST = 1e-3, 2e-4, 2e-5
 """Shares of the objective at which training ends if it has no ``tol``: of the certified gap; of the
 extrapolated decrease where no gap is known; and of that where the bound is loose, because the L2 penalty is
 small."""
-NEAR, BOUND_EVERY = 4.0, 4
-"""Gradients are collected once the extrapolated decrease is below ``NEAR * CERTIFIED``, and every fourth
-gives a bound."""
+HOPELESS = 1e-2
+"""A gap that is as good as none."""
+NEAR, EVERY, FEWEST = 4.0, 2, 4
+"""Once the extrapolated decrease is below ``NEAR * CERTIFIED``, every second iteration gives a gradient. No
+bound is of fewer than four."""
+SHARE, LONGEST = 0.3, 24
+"""Of the iterations after which the gap would be small enough if it fell as it did between the last two
+bounds, the share before the next one; and the most iterations between two."""
 PREFIX = "cuts_"
 """Of the names of arrays in a checkpoint."""
 ROUNDS = 5
@@ -36,19 +41,20 @@ LARGEST = 1e200
 """Element of a quadratic program that is solved."""
 EXCHANGES, ENOUGH = 200, 1e-9
 """Sets of cuts that a quadratic program tries, and the share of the largest offset that it may miss."""
+FIRST_ROWS = 1024
+"""Of a table."""
 
 
 @kernel
-def _mix(table, alpha, threshold, mean, room):
+def _mix(table, threshold, alpha, used, mean, room):
     """The mixture's gradient: ``mean`` (n,) of the known elements, ``room`` (n,) how far the others reach.
 
-    ``table`` (n, m) has nan for elements that are not stored, of at most ``threshold`` in size.
+    ``table`` (n, m) has nan for elements that are not stored, of at most ``threshold`` in size. ``used``:
+    the cuts whose share in ``alpha`` (m,) is not 0.
     """
     for k in range(table.shape[0]):
         total, share = 0.0, 0.0
-        for j in range(table.shape[1]):
-            if alpha[j] == 0.0:
-                continue
+        for j in used:
             if np.isnan(table[k, j]):
                 share += alpha[j]
             else:
@@ -56,23 +62,58 @@ def _mix(table, alpha, threshold, mean, room):
         mean[k], room[k] = total, share * threshold
 
 
-@kernel
-def _products(table, mean, room, threshold, c1, row, products):
-    """Sums of products of excesses beyond c1, each cut with each, over the weights where the mixture has one.
+@inline
+def _set_excesses(table, k, sign, threshold, c1, row):
+    """``row`` (m,): how far the elements of a weight reach beyond c1 towards ``sign``."""
+    for j in range(row.shape[0]):
+        row[j] = (threshold if np.isnan(table[k, j]) else sign * table[k, j]) - c1
 
-    ``row`` (m,): scratch. ``products`` (m, m): the result.
+
+@kernel
+def _enter(table, threshold, new, c1, sign, row, squares, products):
+    """What :class:`Cuts` keeps of the cuts ``new``: ``squares``, and their rows of ``products``.
+
+    ``row`` (m,): scratch.
     """
-    m = table.shape[1]
-    products[:] = 0.0
+    m = row.shape[0]
+    for j in new:
+        squares[j] = 0.0
+        products[j] = 0.0
     for k in range(table.shape[0]):
-        if abs(mean[k]) + room[k] <= c1:
-            continue
-        sign = 1.0 if mean[k] >= 0.0 else -1.0
-        for j in range(m):
-            row[j] = (threshold if np.isnan(table[k, j]) else sign * table[k, j]) - c1
+        for j in new:
+            excess = (threshold if np.isnan(table[k, j]) else abs(table[k, j])) - c1
+            if excess > 0.0:
+                squares[j] += excess * excess
+        if sign[k] != 0:
+            _set_excesses(table, k, sign[k], threshold, c1, row)
+            for j in new:
+                for i in range(m):
+                    products[j, i] += row[j] * row[i]
+    for j in new:
         for i in range(m):
-            for j in range(m):
-                products[i, j] += row[i] * row[j]
+            products[i, j] = products[j, i]
+
+
+@kernel
+def _follow(table, threshold, mean, room, c1, sign, row, products):
+    """Let ``products`` and ``sign`` be those of another mixture: weights enter, leave, and change sides."""
+    m = row.shape[0]
+    for k in range(table.shape[0]):
+        now = np.int8(0)
+        if abs(mean[k]) + room[k] > c1:
+            now = np.int8(1) if mean[k] >= 0.0 else np.int8(-1)
+        if now == sign[k]:
+            continue
+        for factor, side in ((-1.0, sign[k]), (1.0, now)):
+            if side != 0:
+                _set_excesses(table, k, side, threshold, c1, row)
+                for i in range(m):
+                    for j in range(i + 1):
+                        products[i, j] += factor * row[i] * row[j]
+        sign[k] = now
+    for i in range(m):
+        for j in range(i):
+            products[j, i] = products[i, j]
 
 
 class Cuts:
@@ -93,8 +134,24 @@ class Cuts:
         self.size, self.next = 0, 0
         self.offset = np.full(m, -np.inf)
         self.alpha = np.zeros(m)
-        self.weight = np.zeros(0, np.int64)  # (rows,) the weight of each row of the table
-        self.table = np.zeros((0, m))  # (rows, m) the gradients; nan where nothing is stored
+        self.known = -1.0, np.nan, np.nan  # (cuts taken, c2, bound): the last one
+        self.weight = np.zeros(FIRST_ROWS, np.int64)  # (rows,) the weight of each row of the table
+        self.table = np.empty((FIRST_ROWS, m))  # (rows, m) the gradients; nan where nothing is stored
+        self._hold(np.zeros(0, np.int64), FIRST_ROWS)
+
+    def _hold(self, rows, capacity):
+        """Hold some of the rows, with room for so many; nothing is known of their products."""
+        weight, table, n = self.weight[rows], self.table[rows], rows.shape[0]
+        self.weight, self.table = np.zeros(capacity, np.int64), np.empty((capacity, self.m))
+        self.weight[:n], self.table[:n], self.n_rows = weight, table, n
+        self._forget(np.nan)
+
+    def _forget(self, c1):
+        """Know no products; those to come are under this penalty."""
+        self.c1 = c1
+        self.sign = np.zeros(self.table.shape[0], np.int8)  # of the weights in the products; 0 for others
+        self.products = np.zeros((self.m, self.m))  # of the excesses beyond c1, summed: each cut with each
+        self.squares = np.full(self.m, np.nan)  # of each cut's excesses; nan: both are to be found
 
     def add(self, gradient, offset):
         """Take a tangent.
@@ -106,32 +163,44 @@ class Cuts:
         offset : float
             L(w) - ∇L(w)·w.
         """
-        self.size = gradient.shape[0]
+        self.size, slot = gradient.shape[0], self.next % self.m
+        if slot == 0 and self.next:  # weights leave that are small in all cuts
+            table = self.table[: self.n_rows]
+            large = (table > self.threshold) | (table < -self.threshold)
+            self._hold(np.flatnonzero(large.any(axis=1)), self.table.shape[0])
         large = np.abs(gradient) > self.threshold
-        large[self.weight] = False  # these have a row
+        large[self.weight[: self.n_rows]] = False  # these have a row
         new = np.flatnonzero(large)
-        self.weight = np.concatenate([self.weight, new])
-        self.table = np.concatenate([self.table, np.full((new.shape[0], self.m), np.nan)])
-        slot = self.next % self.m
-        self.table[:, slot] = gradient[self.weight]
-        self.offset[slot], self.alpha[slot] = offset, 0.0
+        before, n = self.n_rows, self.n_rows + new.shape[0]
+        if n > self.table.shape[0]:
+            self._hold(np.arange(before), 2 * n)
+        self.weight[before:n], self.table[before:n], self.n_rows = new, np.nan, n
+        self.table[:n, slot] = gradient[self.weight[:n]]
+        self.offset[slot], self.alpha[slot], self.squares[slot] = offset, 0.0, np.nan
         self.next += 1
 
     def arrays(self):
         """What it takes to go on from here; see :meth:`restore`."""
         return {
-            "about": np.array([self.size, self.next], np.int64),
+            "about": np.array([self.size, self.next, self.c1, *self.known]),
             "offset": self.offset,
             "alpha": self.alpha,
-            "weight": self.weight,
-            "table": self.table,
+            "weight": self.weight[: self.n_rows],
+            "table": self.table[: self.n_rows],
+            "sign": self.sign[: self.n_rows],
+            "products": self.products,
+            "squares": self.squares,
         }
 
-    def restore(self, about, offset, alpha, weight, table):
+    def restore(self, about, offset, alpha, weight, table, sign, products, squares):
         """The opposite of :meth:`arrays`."""
-        self.size, self.next = about.tolist()
+        n = weight.shape[0]
+        self.size, self.next = about[:2].astype(int).tolist()
         self.offset, self.alpha = offset.copy(), alpha.copy()
-        self.weight, self.table = weight.copy(), table.copy()
+        self.weight, self.table, self.known = weight, table, tuple(about[3:].tolist())
+        self._hold(np.arange(n), max(n, FIRST_ROWS))
+        self.c1, self.sign[:n] = float(about[2]), sign
+        self.products[:], self.squares[:] = products, squares
 
     def bound(self, c1, c2):
         """A number that no value of the objective with these penalties falls below.
@@ -149,20 +218,28 @@ class Cuts:
         n = min(self.next, self.m)
         if n == 0:
             return -np.inf
-        single = max(range(n), key=lambda j: self._mixture(np.eye(self.m)[j], c1, c2)[0])
-        starts = [np.eye(self.m)[single]]
-        if self.alpha.any():
-            starts.append(self.alpha / self.alpha.sum())
-        value, self.alpha = max(
-            (self._maximise(alpha, n, c1, c2) for alpha in starts), key=lambda found: found[0]
-        )
-        return value
+        if c1 != self.c1:
+            self._forget(c1)
+            self.known = -1.0, c2, np.nan
+        if self.known[:2] != (self.next, c2):
+            new = np.flatnonzero(np.isnan(self.squares[:n]))
+            _enter(*self._table(), new, c1, self.sign, np.empty(self.m), self.squares, self.products)
+            single = (self.offset[:n] - self.squares[:n] / (4.0 * c2)).argmax()
+            starts = [np.eye(self.m)[single]]
+            if self.alpha.any():
+                starts.append(self.alpha / self.alpha.sum())
+            value, self.alpha = self._maximise(starts, n, c1, c2)
+            self.known = self.next, c2, value
+        return self.known[2]
+
+    def _table(self):
+        return self.table[: self.n_rows], self.threshold
 
     def _mixture(self, alpha, c1, c2):
-        """(D(α), the mixture's gradient, how far what is not stored reaches)."""
-        mean, room = np.empty((2, self.table.shape[0]))
-        _mix(self.table, alpha, self.threshold, mean, room)
-        return self._value(alpha, mean, room, c1, c2), mean, room
+        """(D(α), α, the mixture's gradient, how far what is not stored reaches)."""
+        mean, room = np.empty((2, self.n_rows))
+        _mix(*self._table(), alpha, np.flatnonzero(alpha), mean, room)
+        return self._value(alpha, mean, room, c1, c2), alpha, mean, room
 
     def _value(self, alpha, mean, room, c1, c2):
         excess = np.maximum(np.abs(mean) + room - c1, 0.0)
@@ -170,33 +247,27 @@ class Cuts:
         offset = float(np.einsum("j,j->", alpha[alpha > 0.0], self.offset[alpha > 0.0]))
         return offset - (float(np.einsum("k,k->", excess, excess)) + unknown) / (4.0 * c2)
 
-    def _maximise(self, alpha, n, c1, c2):
-        """(bound, α) from a start; only the first ``n`` slots hold cuts."""
-        value, mean, room = self._mixture(alpha, c1, c2)
-        products, row = np.empty((self.m, self.m)), np.empty(self.m)
+    def _maximise(self, starts, n, c1, c2):
+        """(bound, α) from the best of some starts; only the first ``n`` slots hold cuts."""
+        value, *here = max((self._mixture(alpha, c1, c2) for alpha in starts), key=lambda found: found[0])
         for _ in range(ROUNDS):
-            _products(self.table, mean, room, self.threshold, c1, row, products)
-            if not products.max() <= LARGEST * c2:  # no float may hold what follows
+            _follow(*self._table(), *here[1:], c1, self.sign, np.empty(self.m), self.products)
+            if not self.products.max() <= LARGEST * c2:  # no float may hold what follows
+                self._forget(c1)
                 break
             aim = np.zeros(self.m)
-            aim[:n] = _simplex(products[:n, :n] / (2.0 * c2), self.offset[:n], alpha[:n])
-            _, mean_there, room_there = self._mixture(aim, c1, c2)
-            best = value, 0.0
-            for t in STEPS:
-                mixed = (
-                    alpha + t * (aim - alpha),
-                    mean + t * (mean_there - mean),
-                    room + t * (room_there - room),
-                )
-                best = max(best, (self._value(*mixed, c1, c2), t))
-            gained, t = best[0] - value, best[1]
-            if t == 0.0:
+            aim[:n] = _simplex(self.products[:n, :n] / (2.0 * c2), self.offset[:n], here[0][:n])
+            there = self._mixture(aim, c1, c2)[1:]
+            ways = [[x + t * (y - x) for x, y in zip(here, there)] for t in STEPS]
+            values = [self._value(*way, c1, c2) for way in ways]
+            gained = max(values) - value
+            if not gained > 0.0:
                 break
-            alpha, value = alpha + t * (aim - alpha), best[0]
-            mean, room = mean + t * (mean_there - mean), room + t * (room_there - room)
+            here = ways[values.index(max(values))]
+            value += gained
             if gained <= 1e-6 * abs(value):
                 break
-        return value, alpha
+        return value, here[0]
 
 
 def _simplex(products, offset, alpha):
@@ -244,20 +315,20 @@ class StoppingRule:
     tol : float >= 0 or None
         Share of the objective that the extrapolated remaining decrease has to fall to. None: training ends
         when the objective is certainly within ``CERTIFIED`` of the optimum; where no bound is known (``c2 =
-        0``, or labels that are not known), with ``EXTRAPOLATED``.
-    cuts : Cuts, optional
-        Those of the same corpus under other penalties: a tangent knows none.
+        0``, or labels that are not known) or of use, with ``EXTRAPOLATED``.
+    cuts : Cuts, None or False
+        Those of the same corpus under other penalties: a tangent knows none. False: no gap is asked for.
     """
 
     def __init__(self, objective, tol, cuts=None):
         self.objective = objective
         self.cuts = None
-        if objective.c2 > 0.0 and objective.all_labelled:
+        if objective.c2 > 0.0 and objective.all_labelled and cuts is not False:
             self.cuts = Cuts(threshold=objective.c1) if cuts is None else cuts
         self.certifies = tol is None and self.cuts is not None
         self.tol = (LAST if self.certifies else EXTRAPOLATED) if tol is None else tol
-        self.n_noted = 0
         self.near = self.certified = False
+        self.last, self.due = (0, np.inf), 0  # (iterations, gap) at the last bound; iterations at the next
 
     def note(self, weights, gradient, value):
         """Take the gradient of the smooth part, of all weights, where the objective is ``value``."""
@@ -267,21 +338,20 @@ class StoppingRule:
         tangent = gradient - 2.0 * o.c2 * weights
         smooth = value - o.c1 * float(np.abs(weights).sum()) - o.c2 * dot(weights, weights)
         self.cuts.add(tangent, smooth - dot(tangent, weights))
-        self.n_noted += 1
 
     def arrays(self):
         """What it takes to go on from here."""
         found = {} if self.cuts is None else self.cuts.arrays()
+        found["asked"] = np.array([*self.last, self.due])
         return {PREFIX + name: array for name, array in found.items()}
 
     def restore(self, arrays):
         """The opposite of :meth:`arrays`, among arrays of other names."""
+        n = len(PREFIX)
+        mine = {name[n:]: array for name, array in arrays.items() if name.startswith(PREFIX)}
+        *self.last, self.due = mine.pop("asked").tolist()
         if self.cuts is not None:
-            n = len(PREFIX)
-            self.cuts.restore(
-                **{name[n:]: array for name, array in arrays.items() if name.startswith(PREFIX)}
-            )
-            self.n_noted = self.cuts.next
+            self.cuts.restore(**mine)
 
     def reached(self, past, noted=False):
         """Whether to stop after an iteration; ``noted``: whether the gradient there was noted.
@@ -290,10 +360,27 @@ class StoppingRule:
         """
         value = abs(past[-1])
         expected = expected_gain(past)
-        self.near = self.certifies and expected <= NEAR * CERTIFIED * value
-        if noted and self.certifies and self.n_noted % BOUND_EVERY == 0:
-            self.certified = self.gap(past[-1]) <= CERTIFIED
+        self.near = self.certifies and expected <= NEAR * CERTIFIED * value and len(past) % EVERY == 0
+        enough = expected <= EXTRAPOLATED * value  # if no gap is of use
+        if noted and self.certifies and self.cuts.next >= FEWEST:
+            if len(past) >= self.due or (enough and self.last[1] > HOPELESS):
+                self.ask(past)
+            if enough and self.last[0] == len(past) and self.last[1] > HOPELESS:
+                return True
         return self.certified or expected <= self.tol * value
+
+    def ask(self, past):
+        """Find whether the gap is small enough, and when to ask again if it is not.
+
+        Gaps fall by a factor an iteration, as between the last two bounds, and faster with more cuts. Where
+        they do not fall, bounds become half as many each time.
+        """
+        before, last = self.last
+        n, gap = self.last = len(past), self.gap(past[-1])
+        self.certified = gap <= CERTIFIED
+        fall = np.log(last / gap) / (n - before) if last > gap > CERTIFIED else 0.0
+        ahead = np.log(gap / CERTIFIED) / fall if fall > 0.0 else LONGEST
+        self.due = n + min(max(SHARE * ahead, EVERY), 2.0 * (n - before), LONGEST)
 
     def gap(self, value):
         """How far ``value`` can be above the optimum, as a share of it; nan if no bound is known."""

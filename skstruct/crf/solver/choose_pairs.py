@@ -1,7 +1,8 @@
-"""Which pairs of a state feature and a label have weights, and how often the corpus shows each.
+"""Which pairs of a state feature and a label and which transitions have weights, and how often the corpus
+shows each.
 
 Weights stand in one vector: pairs of a state feature and a label, then pairs of labels, then, with
-observation-conditioned transitions, combinations with pairs of labels (:mod:`.choose_transitions`).
+observation-conditioned transitions, combinations of what is seen with pairs of labels.
 
 A pair whose gradient cannot leave [-c1, c1] at any weights has weight zero at the optimum, and is left out
 from the start. A probability is between 0 and 1, so the gradient is between minus the number of times the
@@ -14,17 +15,23 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.compile import kernel
-from .token_features import DenseFeatures, TokenFeatures, features_of, new_row
+from ...features.encoded import Bag
+from .corpus_sums import Occurrences
+from .token_features import (
+    TokenFeatures,
+    alive_rows,
+    features_of,
+    features_of_tokens,
+    keep_features,
+    list_rows,
+    new_row,
+    numbered,
+)
 
 MANY_FEATURES = 4096
 """Features whose pairs are chosen at a time: what that needs stays in the cache."""
-
-
 MOST_PAIRS = 2**31 - 1
 """They are numbered in 32 bits."""
-
-PIECE = 2**16
-"""Features of tokens that are counted at a time."""
 
 
 class LabelledSequences(NamedTuple):
@@ -90,50 +97,6 @@ class StateWeights(NamedTuple):
 # Kernels
 # --------------------------------------------------------------------------------------------------
 @kernel
-def _list_features(
-    token, anchor, left, rows, lo, width, bag_start, bag_row, bag_value, order, of_row, start, feature, value
-):  # fmt: skip
-    """CSR of the features of each token; returns their number. ``feature`` empty: count only.
-
-    The arguments up to the bag are those of a task, or stand for them. ``of_row`` (R,) int32 translates rows
-    to features, -1 leaves them out.
-    """
-    n, k = 0, 0
-    write = feature.shape[0] > 0
-    for i in order:
-        T = token[i + 1] - token[i]
-        first, n_anchors = anchor[i], anchor[i + 1] - anchor[i]
-        for t in range(T):
-            start[k] = n
-            k += 1
-            for g in range(rows.shape[0]):
-                for s in range(width[g]):
-                    a = t - lo[g] - s + left
-                    if a < 0 or a >= n_anchors or rows[g, first + a] < 0:
-                        continue
-                    f = of_row[rows[g, first + a] + s]
-                    if f >= 0:
-                        if write:
-                            feature[n] = f
-                            if value.shape[0] > 0:
-                                value[n] = 1.0
-                        n += 1
-            if bag_start.shape[0] > 1:
-                for e in range(bag_start[token[i] + t], bag_start[token[i] + t + 1]):
-                    if bag_row[e] < 0:
-                        continue
-                    f = of_row[bag_row[e]]
-                    if f >= 0:
-                        if write:
-                            feature[n] = f
-                            if value.shape[0] > 0:
-                                value[n] = bag_value[e] if bag_value.shape[0] > 0 else 1.0
-                        n += 1
-    start[k] = n
-    return n
-
-
-@kernel
 def _count(
     token, start, feature, value, dense, gold, weight, L, sizes, row_feature, row_value,
     total, unknown, seen, occurrences, largest,
@@ -164,51 +127,6 @@ def _count(
                         seen[f * L + gold[t]] += weight[t] * (abs(x) if sizes else x)
 
 
-@kernel
-def select(start, feature, value, of_feature, new_start, new_feature, new_value):
-    """Keep the features with ``of_feature >= 0``, under their new numbers; returns how many.
-
-    The new arrays may be the old ones.
-    """
-    n, begin = 0, start[0]
-    for t in range(start.shape[0] - 1):
-        end = start[t + 1]
-        new_start[t] = n
-        for e in range(begin, end):
-            f = of_feature[feature[e]]
-            if f >= 0:
-                new_feature[n] = f
-                if new_value.shape[0] > 0:
-                    new_value[n] = value[e]
-                n += 1
-        begin = end
-    new_start[start.shape[0] - 1] = n
-    return n
-
-
-def list_rows(task, order, grid, bag, of_row, valued):
-    """(starts, features, values) of each token, by running the kernel twice: for sizes, then for content."""
-    start = np.zeros(int(np.diff(task.token)[order].sum()) + 1, np.int64)
-    place = task.token, task.anchor, task.left, grid.row, grid.lo, grid.width, *bag, order, of_row, start
-    n = _list_features(*place, np.zeros(0, np.int32), np.zeros(0))
-    features, values = np.zeros(n, np.int32), np.zeros(n if valued else 0)
-    if n:
-        _list_features(*place, features, values)
-    return start, features, values
-
-
-def keep_features(features, of_feature):
-    """Keep the features with ``of_feature >= 0``, under their new numbers; lists are changed in place."""
-    start, feature, value, dense = features
-    if dense:
-        number = np.append(of_feature, np.int32(-1))[dense.number]
-        return features._replace(dense=dense._replace(number=number))
-    n = select(start, feature, value, of_feature, start, feature, value)
-    feature.resize(n, refcheck=False)
-    value.resize(n if value.shape[0] else 0, refcheck=False)
-    return features
-
-
 def _choose(total, unknown, seen, signed, options, keep):
     """Which pairs can have a gradient outside [-c1, c1] at some weights, of some features.
 
@@ -226,36 +144,10 @@ def _choose(total, unknown, seen, signed, options, keep):
 # --------------------------------------------------------------------------------------------------
 # State features
 # --------------------------------------------------------------------------------------------------
-def alive_rows(n_rows, alive):
-    """(n_rows,) int32: each row's own number; -1 for those that a count cut-off left out."""
-    of_row = np.arange(n_rows, dtype=np.int32)
-    if alive.shape[0]:
-        of_row[alive == 0] = -1
-    return of_row
-
-
-def _numbered(n, chosen):
-    """(n,) int32: the place of each number in ``chosen``, -1 if it is not there."""
-    number = np.full(n, -1, np.int32)
-    number[chosen] = np.arange(chosen.shape[0], dtype=np.int32)
-    return number
-
-
-def features_of_tokens(task, sequences, of_row):
-    """The :class:`.TokenFeatures` of a corpus; ``of_row`` (R,) int32: the feature of each row, or -1."""
-    if task.dense and task.bag.start.shape[0] == 1:
-        return TokenFeatures(
-            np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0),
-            DenseFeatures(task.dense, sequences.places(task.token), of_row),
-        )  # fmt: skip
-    valued = task.bag.value.shape[0] > 0 and task.bag.start.shape[0] > 1
-    return TokenFeatures(*list_rows(task, sequences.order, task.nodes, task.bag, of_row, valued))
-
-
 def choose_state_weights(task, sequences, n_labels, n_rows, options, like=None):
     """The pairs of a state feature and a label that have weights; with ``like`` (StateWeights) its pairs."""
     if like is not None:
-        features, pairs = features_of_tokens(task, sequences, _numbered(n_rows, like.row)), like[1:6]
+        features, pairs = features_of_tokens(task, sequences, numbered(n_rows, like.row)), like[1:6]
     else:
         features = features_of_tokens(task, sequences, alive_rows(n_rows, task.node_alive))
         features, pairs = _screen(features, sequences, n_labels, n_rows, options)
@@ -273,7 +165,7 @@ def _screen(features, sequences, L, n_rows, options):
     """The features kept, and (row, first, pair_feature, pair_label, pair_row) of the pairs that can have a
     weight; the numbers of ``features`` are those of weight rows."""
     rows = np.flatnonzero(count_rows(features, sequences, n_rows) > options.c1)
-    features = keep_features(features, _numbered(n_rows, rows))
+    features = keep_features(features, numbered(n_rows, rows))
     counts = count_pairs(features, sequences, L, rows.shape[0])
     pairs, of_feature = screened(rows, *counts, features.signed, options)
     if pairs[0].shape[0] < rows.shape[0]:
@@ -344,23 +236,119 @@ def screened(rows, total, unknown, seen, signed, options):
     pair = np.flatnonzero(keep)
     owner, label = pair // max(L, 1), pair % max(L, 1)
     useful = np.flatnonzero(np.bincount(owner, minlength=F))
-    of_feature = _numbered(F, useful)
+    of_feature = numbered(F, useful)
     pair_feature = of_feature[owner]
     first = np.searchsorted(pair_feature, np.arange(useful.shape[0] + 1)).astype(np.int32)
     return (rows[useful], first, pair_feature, label.astype(np.int32), rows[owner]), of_feature
 
 
-def most_pairs(token, features, first):
-    """The most pairs that the features of one sequence have."""
-    n_pairs = np.diff(first)
-    if features.dense:
-        return int(n_pairs.sum())
-    most, feature, bounds = 0, features.feature, features.start[token]
-    a = 0
-    while a < token.shape[0] - 1:  # some sequences at a time
-        b = max(int(np.searchsorted(bounds, bounds[a] + PIECE, "right")) - 1, a + 1)
-        before = np.zeros(bounds[b] - bounds[a] + 1, np.int64)
-        np.cumsum(n_pairs[feature[bounds[a] : bounds[b]]], out=before[1:])
-        most = max(most, int(np.diff(before[bounds[a : b + 1] - bounds[a]]).max()))
-        a = b
-    return most
+# --------------------------------------------------------------------------------------------------
+# Transitions
+# --------------------------------------------------------------------------------------------------
+class ConditionedWeights(NamedTuple):
+    """Observation-conditioned transitions that have a weight."""
+
+    pair: np.ndarray  # (M, 3) int64: combination, previous label, next label
+    seen: np.ndarray  # (M,) float64
+    features: Occurrences  # of each token; ``start`` has one element if there are no such transitions
+
+
+def choose_label_pairs(sequences, transition, options, like=None):
+    """(pairs of labels (Q, 2) that have weights, weighted count of each); ``like``: other pairs to have.
+
+    Pairs that constraints forbid, -inf in ``transition`` (L, L), have none.
+    """
+    L = transition.shape[0]
+    t, p, y, known = _label_pairs(sequences)
+    if like is None:
+        which = allowed_label_pairs(shown_label_pairs(sequences, L), transition, options)
+    else:
+        which = like[:, 0] * L + like[:, 1]
+    known &= sequences.is_complete()[t]
+    weight = sequences.token_weight()[t]
+    seen = np.bincount((p * L + y)[known], weight[known], minlength=L * L)[which]
+    return label_pairs(which, L), seen
+
+
+def _label_pairs(sequences):
+    """Tokens with a predecessor, their labels (previous, own), and whether both are known."""
+    t = np.flatnonzero(sequences.has_predecessor())
+    p, y = sequences.gold[t - 1].astype(np.int64), sequences.gold[t].astype(np.int64)
+    return t, p, y, (p >= 0) & (y >= 0)
+
+
+def shown_label_pairs(sequences, L):
+    """(L * L,) bool: the pairs of labels that the corpus shows."""
+    _, p, y, known = _label_pairs(sequences)
+    return np.bincount((p * L + y)[known], minlength=L * L) > 0
+
+
+def allowed_label_pairs(shown, transition, options):
+    """The numbers of the pairs of labels that have a weight, if the corpus has ``shown`` those."""
+    shown = shown | options.all_transitions
+    shown &= transition.ravel() == 0.0
+    return np.flatnonzero(shown & options.bigram)
+
+
+def label_pairs(which, L):
+    """Pairs of labels (Q, 2) from their numbers."""
+    return np.stack([which // L, which % L], axis=1).astype(np.int64)
+
+
+def choose_conditioned(task, sequences, transition, n_edge_rows, options, like=None):
+    """The observation-conditioned transitions that have weights; with ``like`` (M, 3) those."""
+    L, none = transition.shape[0], np.zeros(0)
+    if task.edges.row.shape[0] == 0:
+        features = Occurrences(
+            np.zeros(1, np.int64), np.zeros(0, np.int32), none, np.zeros(1, np.int32), np.zeros(0, np.int32)
+        )
+        return ConditionedWeights(np.zeros((0, 3), np.int64), none, features)
+    start, feature, token, use, known, key = _conditioned(task, sequences, L, n_edge_rows)
+    if like is not None:
+        pair, shown = like, (like * np.array([L * L, L, 1])).sum(axis=1)
+    else:
+        pair, shown = allowed_conditioned(_shown(feature, use, known, key, options), transition, options)
+    known &= sequences.is_complete()[token] & np.isin(key, shown)
+    weight = sequences.token_weight()[token]
+    seen = np.bincount(np.searchsorted(shown, key[known]), weight[known], minlength=shown.shape[0])
+    first = np.searchsorted(pair[:, 0], np.arange(n_edge_rows + 1)).astype(np.int32)
+    label = (shown % (L * L)).astype(np.int32)
+    return ConditionedWeights(pair, seen, Occurrences(start, feature, none, first, label))
+
+
+def _conditioned(task, sequences, L, n_edge_rows):
+    """The combinations of tokens: (start, combination), and by combination at a token (the token, whether it
+    has a predecessor, whether both labels are known, number with both labels)."""
+    no_bag = Bag(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))
+    of_row = alive_rows(n_edge_rows, task.edge_alive)
+    start, feature, _ = list_rows(task, sequences.order, task.edges, no_bag, of_row, False)
+    inside = sequences.has_predecessor()
+    token = np.repeat(np.arange(inside.shape[0]), np.diff(start))
+    p = np.where(inside, np.roll(sequences.gold, 1), -1)[token].astype(np.int64)
+    y = sequences.gold[token].astype(np.int64)
+    use = inside[token]
+    known = use & (p >= 0) & (y >= 0)
+    return start, feature, token, use, known, (feature.astype(np.int64) * L + p) * L + y
+
+
+def _shown(feature, use, known, key, options):
+    """What the corpus shows, ascending: combinations, if all their pairs of labels count; else with these."""
+    return np.unique(feature[use]) if options.all_states else np.unique(key[known])
+
+
+def shown_conditioned(task, sequences, L, n_edge_rows, options):
+    """The same of a corpus; int64."""
+    if task.edges.row.shape[0] == 0:
+        return np.zeros(0, np.int64)
+    _, feature, _, use, known, key = _conditioned(task, sequences, L, n_edge_rows)
+    return _shown(feature, use, known, key, options).astype(np.int64)
+
+
+def allowed_conditioned(shown, transition, options):
+    """The conditioned transitions (M, 3) that have weights, and their numbers (M,), ascending."""
+    L = transition.shape[0]
+    check_number(shown.shape[0] * (L * L if options.all_states else 1), "transitions that look at the input")
+    if options.all_states:  # of a feature, too
+        shown = (shown.astype(np.int64)[:, None] * (L * L) + np.arange(L * L)).ravel()
+    shown = shown[transition.ravel()[shown % (L * L)] == 0.0]
+    return np.stack([shown // (L * L), shown // L % L, shown % L], axis=1), shown

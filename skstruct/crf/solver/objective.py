@@ -13,26 +13,29 @@ order: results are the same, bit for bit, for any number of threads.
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 
 from ...data.places import ranges
-from .choose_pairs import LabelledSequences, choose_state_weights
-from .choose_transitions import choose_conditioned, choose_label_pairs
+from .choose_pairs import LabelledSequences, choose_conditioned, choose_label_pairs, choose_state_weights
 from .conditioned import exp_conditioned
-from .corpus_sums import ExpectedCounts, Occurrences
+from .corpus_sums import ExpectedCounts, Occurrences, Potentials
 from .exact_sums import expect_exactly, new_log_lattice
 from .exp_transitions import exp_transitions
 from .expectations import expect
 from .lanes import form_groups, new_lattice
-from .products import ProductSums
 from .quasi_newton import dot
 from .sgd import stochastic_passes
+from .token_features import new_row, repetition
 from .token_parts import PartSums, find_parts, group_fields
-from .view import View
+from .view import ProductSums, View
 
 N_BLOCKS = 8
 """Blocks of sequences that are summed separately."""
+
+RATE, REPETITION = 0.3, 28.0
+"""The learning rate of stage one, and up to which repetition of features within sequences."""
 
 N_PARTS = 2
 """Blocks in a row share one sum of the gradient of all pairs, and of parts, which are long arrays: so many
@@ -43,6 +46,30 @@ def _take_tokens(tokens, start, *arrays):
     """(starts, items, values) of some tokens."""
     new, at = ranges(start[tokens], np.diff(start)[tokens])
     return new, *(a[at] if a.shape[0] else a for a in arrays)
+
+
+class ObjectiveOptions(NamedTuple):
+    """What an objective is made of besides the corpus; L labels."""
+
+    c1: float = 1.0
+    c2: float = 0.0
+    all_states: bool = True  # also pairs of feature and label that the corpus does not show
+    all_transitions: bool = True  # also pairs of labels that it does not show
+    bigram: bool = True  # whether pairs of labels have weights
+    start: np.ndarray | None = None  # constraints: (L,) 0 or -inf
+    allowed: np.ndarray | None = None  # (L, L) [previous, next]
+    end: np.ndarray | None = None  # (L,)
+    cost: np.ndarray | None = None  # (L,): missing a token of label y gains cost[y] (softmax-margin)
+
+    def potentials(self, L):
+        """Scores that all tokens share, with weights zero."""
+
+        def filled(array, *shape):
+            return np.zeros(shape) if array is None else np.array(array, float)
+
+        return Potentials(
+            filled(self.allowed, L, L), filled(self.start, L), filled(self.end, L), filled(self.cost, L)
+        )
 
 
 class CRFObjective:
@@ -61,7 +88,7 @@ class CRFObjective:
     like : CRFObjective or None
         Have the weights of this one, in its order, whatever the corpus shows.
     fields : ndarray of shape (n_rows,) or None
-        What the feature of each row looks at: see :mod:`.parts`.
+        What the feature of each row looks at: see :mod:`.token_parts`.
     """
 
     def __init__(self, task, options, n_labels, n_rows, n_edge_rows=1, n_threads=1, like=None, fields=None):
@@ -307,6 +334,21 @@ class CRFObjective:
     def stochastic_passes(self, options, progress, **how):
         """Stage one; see :func:`.sgd.stochastic_passes`."""
         return stochastic_passes(self, options, progress, **how)
+
+    def learning_rate(self):
+        """The rate of stage one that ``"auto"`` stands for.
+
+        A step on a sequence changes the score of a token by the rate times what the sequence's features have
+        in common with the token's. Features of nearly every token make that many times what a token has by
+        itself, and steps overshoot; so they do where weights make each step as long as several.
+        """
+        count = np.zeros(self.n_features)
+        found = repetition(
+            self.token, self.start, self.feature, self.value, self.dense, *new_row(self.dense), count
+        )
+        weight = self.sequence_weight[self.sequence_weight > 0.0]
+        longer = max(float(weight.mean()), 1.0) if weight.size else 1.0
+        return RATE * REPETITION / max(found, REPETITION) / longer
 
     def features_of_token(self):
         """How many features a token has, on average."""

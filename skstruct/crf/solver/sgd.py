@@ -28,11 +28,9 @@ from ...core.compile import inline, kernel
 from ...core.store import SMALLEST_SCALE
 from ...training.checkpoint import arrays_of
 from ...training.epochs import chunks
-from .choose_pairs import most_pairs
 from .corpus_sums import Occurrences, Potentials
-from .learning_rate import choose_rate
 from .sequence_sums import expect_sequence, gold_score, log_partition, set_emissions, set_transitions
-from .token_features import features_of, new_row
+from .token_features import features_of, most_pairs, new_row
 
 CHANGE = 0.5
 """What algorithm 1 multiplies or divides rates by."""
@@ -365,7 +363,7 @@ def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
         state.weight[:] = weights[: state.weight.shape[0]]  # the scale is 1
     n = o.lengths.shape[0]
     max_trials = int(options.max_trials) if options.line_search else 1
-    eta0 = choose_rate(o) if options.eta0 == "auto" else float(options.eta0)
+    eta0 = o.learning_rate() if options.eta0 == "auto" else float(options.eta0)
     c2, shrink = (0.0, o.c2) if options.solver == "sgd" else (o.c2, 0.0)
     schedule = Schedule(eta0, float(options.decay), max(n, 1), o.c1, c2, shrink, max_trials)
     corpus = SgdCorpus(o.token, o.gold, o.sequence_weight, o.whole, o.pair, o.potentials)
