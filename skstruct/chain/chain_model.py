@@ -22,7 +22,7 @@ from .bigram import Chain, ChainTask, predict_plain
 from .chain_epoch import prediction_arguments
 from .chain_fields import TAGGER, TRAINED
 from .chain_kbest import new_lists, predict_kbest
-from .sums import log_partitions, marginals, new_sums
+from .sums import log_partitions, marginals, new_sums, sum_exactly_too
 
 LARGEST = 1e100
 """Values of features above this have squares that are no numbers."""
@@ -328,30 +328,41 @@ class ChainModel(SavableModel):
             parts = map_chunks(work, corpus.offsets, n_jobs, max(1, PIECE_TOKENS // k))
         return [ranked for part in parts for ranked in part]
 
-    def sums(self, corpus, gold=None, n_jobs=None):
-        """Sums over the labellings of sequences: (marginals (N * L,), log Z (n,)).
+    def marginals(self, corpus, n_jobs=None):
+        """Marginals (N * L,) and log Z (n,), which is -inf where constraints leave no labelling."""
+        L = len(self.labels)
 
-        ``gold`` (N,) holds labels that are kept, or UNLABELLED; log Z is -inf where none is left.
-        """
-        chain, L = self.ready.chain, len(self.labels)
-        self.encoder.check(corpus)
-
-        def work(bounds):
-            first, last, begin, end = bounds
-            task = task_of(self.encoder, corpus.piece(first, last))
-            if gold is not None:
-                task = task._replace(gold=gold[begin:end])
-            out, log_z = np.empty((end - begin) * L), np.empty(last - first)
-            marginals(*prediction_arguments(task, chain), new_sums(task.token, L, self.order), out, log_z)
+        def work(task):
+            out, log_z = np.empty(task.gold.shape[0] * L), np.empty(task.token.shape[0] - 1)
+            sum_exactly_too(marginals, log_z, *self._arguments(task), out)
             return out, log_z
 
-        parts = list(map_chunks(work, corpus.offsets, n_jobs))
-        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+        return self._sums(work, corpus, None, n_jobs)
 
-    def log_z(self, task):
-        """(n,) log Z of an encoded corpus, whose gold labels are kept."""
-        log_z, sums = np.empty(task.token.shape[0] - 1), new_sums(task.token, len(self.labels), self.order)
-        log_partitions(*prediction_arguments(task, self.ready.chain), sums, log_z)
+    def log_partitions(self, corpus, gold=None, n_jobs=None):
+        """log Z (n,), and with ``gold`` (N,) before it that of the labellings that agree with it."""
+        free = [True] if gold is None else [False, True]
+        return self._sums(lambda task: [self.log_z(task, each) for each in free], corpus, gold, n_jobs)
+
+    def _sums(self, work, corpus, gold, n_jobs):
+        """What ``work`` returns for a task, of a whole corpus."""
+        self.encoder.check(corpus)
+
+        def of_piece(bounds):
+            first, last, begin, end = bounds
+            given = None if gold is None else gold[begin:end]
+            return work(task_of(self.encoder, corpus.piece(first, last), given))
+
+        return [np.concatenate(each) for each in zip(*map_chunks(of_piece, corpus.offsets, n_jobs))]
+
+    def _arguments(self, task):
+        """What a kernel of sums takes first."""
+        return *prediction_arguments(task, self.ready.chain), new_sums(task.token, len(self.labels), self.order)
+
+    def log_z(self, task, free=False):
+        """(n,) log Z of an encoded corpus, whose gold labels are kept, unless all labellings are ``free``."""
+        log_z = np.empty(task.token.shape[0] - 1)
+        sum_exactly_too(log_partitions, log_z, *self._arguments(task), free)
         return log_z
 
 

@@ -1,6 +1,6 @@
 """Sums over all labellings of one second-order chain: log Z and marginals.
 
-The recursions of :mod:`.marginals` over pairs of labels, with the scores of :mod:`.trigram`:
+The recursions of :mod:`.lattice`, in logarithms, over pairs of labels, with the scores of :mod:`.trigram`:
 
     α_t(p, y) = emission[t, y] + transition[t, p, y] + log Σ_a exp(α_{t-1}(a, p) + trigram[a, p, y])
     β_t(p, y) = log Σ_z exp(trigram[p, y, z] + transition[t+1, y, z] + emission[t+1, z] + β_{t+1}(y, z))
@@ -16,7 +16,7 @@ Letters: as in :mod:`.viterbi_second`, and z for the label after y.
 import numpy as np
 
 from ..core.compile import inline
-from .marginals import log_sum
+from .lattice import log_sum
 
 NEGLIGIBLE = 45.0
 """Terms of a sum whose logarithm is by more than this below the largest are left out: e^-45 is 3e-20."""

@@ -3,12 +3,12 @@
 A segment from token s to e - 1 stands in a labelling if its first label opens one of its type, each later
 label continues the segment of the label before it, and the label at e does not. Which label continues which
 is a relation of pairs, ``joins[p, y]``: so the labellings in which a segment stands are the paths of a
-lattice with fewer steps. Their log-sum is that of the prefixes up to s (α, without the steps that join),
+lattice with fewer steps. Their sum is that of the prefixes up to s (α, without the steps that join),
 through the steps that join up to e - 1, and on to the suffixes behind (β, without those that join):
 
-    log p = log Σ_y exp(v_{e-1}(y) + exit(y)) - log Z
+    p = Σ_y v_{e-1}(y) exit(y) / Z
 
-Letters: as in :mod:`.marginals`; S segments, s start, e stop, v log-sums over prefixes within a segment.
+Letters: as in :mod:`.lattice`; S segments, s start, e stop, v sums over prefixes within a segment.
 """
 
 from typing import NamedTuple
@@ -21,8 +21,8 @@ from ..training.chunks import map_chunks
 from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
 from .chain_epoch import prediction_arguments
 from .chain_model import task_of
-from .marginals import log_sum
-from .sums import new_sums, sum_labellings
+from .lattice import log_sum, set_step
+from .sums import new_sums, score_tokens, sum_exactly_too, sum_labellings
 
 
 class Segments(NamedTuple):
@@ -54,41 +54,70 @@ def new_segment_work(L, order):
 # First order
 # --------------------------------------------------------------------------------------------------
 @inline
-def _log_sum_of_segment(segments, k, first, T, work, stride, end, beta, scratch, L):
-    """The log-sum over the labellings of one sequence in which segment k stands."""
-    emission, transition, alpha = work.emission, work.transition, work.score[0]
-    cell, row, last = scratch.cell, scratch.row, scratch.exit
+def _prepare(work, z, exact, sums, T, L):
+    """Turn ``sums.lattice`` into α, M, x and, in place of the marginals, r: see :func:`_probability`.
+
+    Where sums are logarithms the chain is that of p(y_t|y_{t-1}, x), as probabilities are always within range.
+    """
+    lattice, log_alpha = sums.lattice, work.score[0]
+    for k in range(T * L):
+        if len(exact) > 0:
+            lattice.alpha[k] = np.exp(log_alpha[k] + sums.beta[k] - z)
+            lattice.x[k] = 1.0
+        else:
+            y = lattice.beta[k]
+            lattice.beta[k] = lattice.x[k] * lattice.alpha[k] / y if y > 0.0 else 0.0
+
+
+@inline
+def _set_matrix(t, work, stride, edges, exact, sums, L):
+    """M of the token t."""
+    at, behind, matrix = t * stride, sums.beta, sums.lattice.matrix
+    if len(exact) > 0:
+        for p in range(L):
+            before = behind[(t - 1) * L + p]
+            for y in range(L):
+                step = work.transition[at + p * L + y] + work.emission[t * L + y] + behind[t * L + y]
+                matrix[0, p * L + y] = np.exp(step - before) if before > -np.inf else 0.0
+    elif len(edges) > 0:
+        if stride > 0:
+            set_step(work.transition, at, sums.lattice, L)
+
+
+@inline
+def _probability(segments, k, first, T, work, stride, edges, exact, sums, scratch, L):
+    """The share of the labellings of one sequence in which segment k stands.
+
+    In the scaled lattice α_t(y) = r_t(y) Σ_p α_{t-1}(p) M(p, y), and v_t goes the same way over fewer steps;
+    p(p, y) = α_{t-1}(p) M(p, y) x_t(y) leads out of it.
+    """
+    alpha, x, matrix, cell = sums.lattice.alpha, sums.lattice.x, sums.lattice.matrix[0], scratch.cell
+    r = x if len(exact) > 0 else sums.lattice.beta
     s, e = segments.start[k], segments.stop[k]
     before, now = L, 0
-    for y in range(L):
-        if segments.of_label[y] != segments.kind[k]:
-            cell[y] = -np.inf
-        elif s == 0:
-            cell[y] = alpha[y]
-        else:
-            for p in range(L):
-                apart = segments.fixed[first + s] or not segments.joins[p, y]
-                step = transition[s * stride + p * L + y]
-                row[p] = alpha[(s - 1) * L + p] + step if apart else -np.inf
-            cell[y] = log_sum(row, L) + emission[s * L + y]
-    for t in range(s + 1, e):
+    for t in range(s, e):
         before, now = now, before
+        if t > 0:
+            _set_matrix(t, work, stride, edges, exact, sums, L)
         for y in range(L):
-            for p in range(L):
+            v = alpha[y] if t == 0 else 0.0
+            for p in range(L if t > 0 else 0):
                 joined = segments.joins[p, y] and not segments.fixed[first + t]
-                row[p] = cell[before + p] + transition[t * stride + p * L + y] if joined else -np.inf
-            cell[now + y] = log_sum(row, L) + emission[t * L + y]
+                if joined == (t > s):
+                    v += (cell[before + p] if joined else alpha[(t - 1) * L + p]) * matrix[p * L + y]
+            if t > 0:
+                v *= r[t * L + y]
+            cell[now + y] = v if t > s or segments.of_label[y] == segments.kind[k] else 0.0
+    total = 0.0
+    if e < T:
+        _set_matrix(e, work, stride, edges, exact, sums, L)
     for y in range(L):
-        last[y] = cell[now + y]
-        if e == T:
-            last[y] += end[y]
-            continue
-        for z in range(L):
-            apart = segments.fixed[first + e] or not segments.joins[y, z]
-            behind = transition[e * stride + y * L + z] + emission[e * L + z] + beta[e * L + z]
-            row[z] = behind if apart else -np.inf
-        last[y] += log_sum(row, L)
-    return log_sum(last, L)
+        out = 1.0 if e == T else 0.0
+        for z in range(L if e < T else 0):
+            if segments.fixed[first + e] or not segments.joins[y, z]:
+                out += matrix[y * L + z] * x[e * L + z]
+        total += cell[now + y] * out
+    return total
 
 
 # --------------------------------------------------------------------------------------------------
@@ -166,28 +195,37 @@ def _log_sum_of_segment_of_pairs(segments, k, first, T, work, stride, trigrams, 
 # Corpora
 # --------------------------------------------------------------------------------------------------
 @kernel
-def segment_probabilities(task, chain, rule, noise, trigrams, work, sums, segments, scratch, out, log_z):
-    """Probabilities of the segments of all sequences: writes ``out`` (S,) and ``log_z`` (n,), float64."""
+def segment_probabilities(
+    task, chain, rule, noise, trigrams, work, sums, segments, scratch, out, exact, log_z
+):  # fmt: skip
+    """Write ``out`` (S,), and log Z of each sequence that is NaN, as :func:`.sums.marginals` does."""
     L = chain.start.shape[0]
-    stride = stride_of(task, L, noise)
+    stride, unit = stride_of(task, L, noise), np.nan
     whole_rows = reads_whole_rows(chain, rule, noise)
     for i in range(log_z.shape[0]):
         first, stop = task.token[i], task.token[i + 1]
         T = stop - first
+        if not np.isnan(log_z[i]):
+            continue
         log_z[i] = 0.0
         if T == 0:
             continue
-        score_sequence(task, i, chain, rule, noise, whole_rows, work)
+        unit = score_tokens(task, i, chain, rule, noise, whole_rows, stride, exact, trigrams, unit, work, sums)
         forbid(task.option, first, T, L, work.emission)
-        log_z[i] = sum_labellings(work, stride, trigrams, chain.start, chain.end, sums, T, L)
+        z = sum_labellings(work, stride, trigrams, chain.start, chain.end, noise, exact, unit, sums, T, L)
+        log_z[i] = z
+        if len(trigrams) == 0 and z > -np.inf:
+            _prepare(work, z, exact, sums, T, L)
         for k in range(segments.first[i], segments.first[i + 1]):
             if len(trigrams) > 0:
-                z = _log_sum_of_segment_of_pairs(
-                    segments, k, first, T, work, stride, trigrams, chain.end, sums.beta, scratch, L
-                )
+                p = np.exp(
+                    _log_sum_of_segment_of_pairs(
+                        segments, k, first, T, work, stride, trigrams, chain.end, sums.beta, scratch, L
+                    ) - z
+                )  # fmt: skip
             else:
-                z = _log_sum_of_segment(segments, k, first, T, work, stride, chain.end, sums.beta, scratch, L)
-            out[k] = min(np.exp(z - log_z[i]), 1.0)
+                p = _probability(segments, k, first, T, work, stride, noise, exact, sums, scratch, L)
+            out[k] = min(p, 1.0)
 
 
 def probabilities(model, corpus, spans, of_label, joins, fixed=None, options=None, n_jobs=None):
@@ -228,9 +266,10 @@ def probabilities(model, corpus, spans, of_label, joins, fixed=None, options=Non
         columns = (np.ascontiguousarray(column) for column in mine.T)
         segments = Segments(where[first : last + 1] - where[first], *columns, of_label, joins, known)
         out, log_z = np.empty(mine.shape[0]), np.empty(last - first)
-        segment_probabilities(
+        sum_exactly_too(
+            segment_probabilities, log_z,
             *prediction_arguments(task, model.ready.chain), new_sums(task.token, L, model.order), segments,
-            new_segment_work(L, model.order), out, log_z,
+            new_segment_work(L, model.order), out,
         )  # fmt: skip
         return out, log_z
 

@@ -69,8 +69,7 @@ def _gain(model, X, y):
 
 def _log_z(part, scale, given):
     """(n,) log Z of each sequence under scores times ``scale``, labels given or not."""
-    task = part.task if given else part.task._replace(gold=np.full_like(part.task.gold, UNLABELLED))
-    return replace(part.model, scale=part.model.scale * scale).log_z(task)
+    return replace(part.model, scale=part.model.scale * scale).log_z(part.task, free=not given)
 
 
 def _mean_score(part, given):

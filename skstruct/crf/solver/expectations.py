@@ -1,6 +1,6 @@
 """Expectations of a whole corpus: the inner loop of batch training.
 
-The same sums as `skstruct.chain.marginals`, arranged for speed:
+The same sums as `skstruct.chain.lattice`, arranged for speed:
 
 * Sequences of about equal length form a group, and arrays hold label × token × sequence. Every inner
   loop runs over the sequences of a group, so it vectorises whatever the number of labels.
@@ -20,6 +20,7 @@ P places of a label (tokens × sequences).
 
 import numpy as np
 
+from ...chain.lattice import exp_all
 from ...core.compile import inline, inline_fused, kernel, spliced
 from .conditioned import advance_each, count_steps, dot
 from .corpus_sums import LAST, row_width, spread
@@ -27,32 +28,6 @@ from .lanes import width_of
 
 LARGEST = 1e100
 """Largest scale of a token, and largest sum of what follows it in the same unit."""
-
-
-# Not in any order: `exp_all` rounds by adding and subtracting.
-@inline_fused
-def exp_all(x, n, scratch, bits):
-    """``x = exp(x)`` for n numbers <= 0; ``scratch`` and ``bits`` (n,) are the same memory.
-
-    exp(x) = 2^k exp(r), k = round(x / log 2): a polynomial for exp(r), |r| <= log(2) / 2; adding
-    1.5 * 2^52 leaves k in the low bits of a double, and a shift makes it the exponent. Relative error
-    below 1e-14, 0 below -708. A loop over this vectorises, one over ``np.exp`` does not.
-    """
-    for j in range(n):
-        z = max(x[j], -708.0)
-        shifted = z * 1.4426950408889634 + 6755399441055744.0
-        scratch[j] = shifted
-        k = shifted - 6755399441055744.0
-        r = z - k * 0.693147180369123816490 - k * 1.90821492927058770002e-10
-        p = 2.7557319223985893e-6 + r * (2.755731922398589e-7 + r * 2.505210838544172e-8)
-        p = 1.9841269841269841e-4 + r * (2.4801587301587302e-5 + r * p)
-        p = 4.1666666666666664e-2 + r * (8.3333333333333332e-3 + r * (1.3888888888888889e-3 + r * p))
-        p = 1.0 + r * (1.0 + r * (0.5 + r * (1.6666666666666666e-1 + r * p)))
-        x[j] = p if x[j] >= -708.0 else 0.0
-    for j in range(n):
-        bits[j] = (bits[j] + 1023) << 52
-    for j in range(n):
-        x[j] *= scratch[j]
 
 
 @inline_fused

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...chain.marginals import clamp
+from ...chain.lattice import clamp
 from ...chain.visit import add_costs
 from ...core.compile import inline, kernel
 from ...core.store import SMALLEST_SCALE
