@@ -22,7 +22,6 @@ from .bigram import Chain, ChainTask, predict_plain
 from .chain_epoch import prediction_arguments
 from .chain_fields import TAGGER, TRAINED
 from .chain_kbest import new_lists, predict_kbest
-from .sums import log_partitions, marginals, new_sums, sum_exactly_too
 
 LARGEST = 1e100
 """Values of features above this have squares that are no numbers."""
@@ -327,43 +326,6 @@ class ChainModel(SavableModel):
         with no_collection():
             parts = map_chunks(work, corpus.offsets, n_jobs, max(1, PIECE_TOKENS // k))
         return [ranked for part in parts for ranked in part]
-
-    def marginals(self, corpus, n_jobs=None):
-        """Marginals (N * L,) and log Z (n,), which is -inf where constraints leave no labelling."""
-        L = len(self.labels)
-
-        def work(task):
-            out, log_z = np.empty(task.gold.shape[0] * L), np.empty(task.token.shape[0] - 1)
-            sum_exactly_too(marginals, log_z, *self._arguments(task), out)
-            return out, log_z
-
-        return self._sums(work, corpus, None, n_jobs)
-
-    def log_partitions(self, corpus, gold=None, n_jobs=None):
-        """log Z (n,), and with ``gold`` (N,) before it that of the labellings that agree with it."""
-        free = [True] if gold is None else [False, True]
-        return self._sums(lambda task: [self.log_z(task, each) for each in free], corpus, gold, n_jobs)
-
-    def _sums(self, work, corpus, gold, n_jobs):
-        """What ``work`` returns for a task, of a whole corpus."""
-        self.encoder.check(corpus)
-
-        def of_piece(bounds):
-            first, last, begin, end = bounds
-            given = None if gold is None else gold[begin:end]
-            return work(task_of(self.encoder, corpus.piece(first, last), given))
-
-        return [np.concatenate(each) for each in zip(*map_chunks(of_piece, corpus.offsets, n_jobs))]
-
-    def _arguments(self, task):
-        """What a kernel of sums takes first."""
-        return *prediction_arguments(task, self.ready.chain), new_sums(task.token, len(self.labels), self.order)
-
-    def log_z(self, task, free=False):
-        """(n,) log Z of an encoded corpus, whose gold labels are kept, unless all labellings are ``free``."""
-        log_z = np.empty(task.token.shape[0] - 1)
-        sum_exactly_too(log_partitions, log_z, *self._arguments(task), free)
-        return log_z
 
 
 class Ready(NamedTuple):

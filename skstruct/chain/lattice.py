@@ -7,17 +7,17 @@ With the scores of :mod:`.bigram`,
 and the forward-backward recursions (Lafferty, McCallum and Pereira 2001; equation 6 of the two-stage
 paper and the paragraph above it) give log Z, p(y_t|x) and p(y_{t-1}, y_t|x). They stand here twice:
 
-* :func:`forward` and :func:`backward` multiply and add probabilities, scaled at each token (Rabiner 1989), with
-  one ``exp`` per token and label. Inner loops run over labels, so that a sequence needs no others beside it to
+* :func:`forward` and :func:`backward` multiply and add probabilities, scaled at each token (Rabiner 1989),
+  with one ``exp`` per token and label. Inner loops run over labels: a sequence needs no others beside it to
   be fast, and its sums depend on no others. Where doubles cannot hold what counts they say so.
-* :func:`log_forward` and :func:`log_sums` add logarithms and subtract the largest term of each sum: right for
-  every input, twenty times slower, and for those sequences alone.
+* :func:`log_forward` and :func:`log_backward` add logarithms and subtract the largest term of each sum: right
+  for every input, twenty times slower, and for those sequences alone.
 
 What is lost where doubles underflow: a sum over previous labels that is at least TINY has lost nothing that a
 double shows, since a term that became 0 was below 1e-323. So each sum must be as large, or have no term:
 constraints or labels given may have taken them all (:func:`_lost`).
 
-Training on a whole corpus has a version whose inner loops run over sequences: `skstruct.crf.solver.expectations`.
+Training on a whole corpus has a version with inner loops over sequences: `skstruct.crf.solver.expectations`.
 
 Labels that are given restrict the sum to the labellings that agree with them: log Z of the clamped
 chain minus log Z of the free one is the log-probability of a partial labelling.
@@ -33,6 +33,9 @@ from ..core.compile import inline, inline_fused
 
 TINY = 1e-290
 """Sums of probabilities below this may have lost terms."""
+
+NEGLIGIBLE = 45.0
+"""Terms of a sum whose logarithm is by more than this below the largest are left out: e^-45 is 3e-20."""
 
 
 class Lattice(NamedTuple):
@@ -50,9 +53,7 @@ class Lattice(NamedTuple):
 def new_lattice(T, L):
     """Scratch for sequences of up to T tokens."""
     scratch = np.empty(max(T, L) * L)
-    return Lattice(
-        *np.empty((3, T * L)), np.empty(T), scratch, scratch.view(np.int64), np.empty((2, L * L))
-    )
+    return Lattice(*np.empty((3, T * L)), np.empty(T), scratch, scratch.view(np.int64), np.empty((2, L * L)))
 
 
 # Not in any order: `exp_all` rounds by adding and subtracting.
@@ -142,9 +143,9 @@ def _lost(emission, transition, step, t, lattice, L):
 def forward(emission, transition, stride, start, end, edges, lattice, inverse, T, L):
     """log Z of one sequence; NaN if it is not known. Fills ``x``, ``alpha`` and ``inverse``.
 
-    ``a[t, y] = x[t, y] Σ_p a[t-1, p] M[p, y] / scale[t]``, so that Σ_y a[t, y] = 1. What may not start or end the
-    sequence gets the emission -inf. ``M`` is set, and its logarithmic unit for the caller to add; but with
-    ``edges``, which are empty where ``stride`` is 0 at all times, tokens may have matrices of their own.
+    ``alpha[t, y] = x[t, y] Σ_p alpha[t-1, p] M[p, y] / scale[t]``, so that Σ_y alpha[t, y] = 1. Labels that
+    may not start or end the sequence get the emission -inf. M is set, and the caller adds its unit; only
+    where ``edges`` are not empty tokens may have matrices of their own, which are set here.
     """
     x, alpha, log_z = lattice.x, lattice.alpha, 0.0
     for t in range(T):
@@ -193,9 +194,10 @@ def forward(emission, transition, stride, start, end, edges, lattice, inverse, T
 
 @inline
 def backward(transition, stride, edges, lattice, inverse, T, L):
-    """Whether it went well: beta[t, y] = p(y_t = y), and x such that p(p, y) = alpha[t-1, p] M[p, y] x[t, y].
+    """Set beta[t, y] = p(y_t = y), and x such that p(p, y) = alpha[t-1, p] M[p, y] x[t, y].
 
-    With the scales of the forward pass Σ_y a b = 1 at every token. Where b is no number, the first one shows it.
+    With the scales of the forward pass they sum to 1 at every token. False if what follows a label that none
+    leads to overflowed: then there is no number at the first token either.
     """
     x, alpha, beta, mass = lattice.x, lattice.alpha, lattice.beta, 0.0
     for y in range(L):
@@ -220,15 +222,16 @@ def backward(transition, stride, edges, lattice, inverse, T, L):
 # --------------------------------------------------------------------------------------------------
 @inline
 def log_sum(x, n):
-    """log Σ_k exp x[k]; -inf if all are -inf."""
-    top = x[0]
-    for k in range(1, n):
+    """log Σ_k exp x[k], without the terms that change nothing; -inf if all are -inf, or there are none."""
+    top = -np.inf
+    for k in range(n):
         top = max(top, x[k])
     if top == -np.inf:
         return top
     total = 0.0
     for k in range(n):
-        total += np.exp(x[k] - top)
+        if not x[k] < top - NEGLIGIBLE:
+            total += np.exp(x[k] - top)
     return top + np.log(total)
 
 
@@ -251,8 +254,8 @@ def log_forward(emission, transition, stride, start, end, alpha, row, T, L):
 
 
 @inline
-def log_sums(emission, transition, stride, start, end, alpha, beta, row, T, L):
-    """log Z of one sequence. Fills ``alpha`` and ``beta``, (T * L,) log-scores.
+def log_backward(emission, transition, stride, end, beta, row, T, L):
+    """Fill ``beta`` (T * L,).
 
     ``β_t(p) = log Σ_y exp(transition[t+1, p, y] + emission[t+1, y] + β_{t+1}(y))``
     """
@@ -264,14 +267,38 @@ def log_sums(emission, transition, stride, start, end, alpha, beta, row, T, L):
             for y in range(L):
                 row[y] = transition[at + y] + emission[(t + 1) * L + y] + beta[(t + 1) * L + y]
             beta[t * L + p] = log_sum(row, L)
-    return log_forward(emission, transition, stride, start, end, alpha, row, T, L)
+
+
+@inline
+def log_expect(emission, transition, stride, start, end, alpha, beta, row, factor, both, T, L):
+    """log Z; ``beta`` = marginals; ``both`` (L * L,) += ``factor`` times the expected pairs of labels.
+
+    Where tokens have matrices of their own, what was added replaces the scores in ``transition``.
+    """
+    z = log_forward(emission, transition, stride, start, end, alpha, row, T, L)
+    log_backward(emission, transition, stride, end, beta, row, T, L)
+    for t in range(1, T):
+        for p in range(L):
+            for y in range(L):
+                at = t * stride + p * L + y
+                more = alpha[(t - 1) * L + p] + transition[at] + emission[t * L + y] + beta[t * L + y]
+                more = factor * np.exp(more - z)
+                both[p * L + y] += more
+                if stride > 0:
+                    transition[at] = more
+    for k in range(T * L):
+        beta[k] = np.exp(alpha[k] + beta[k] - z)
+    return z
 
 
 @inline
 def clamp(gold, L, emission):
-    """Labelled tokens keep their label."""
+    """Labelled tokens keep their label; returns how many have none."""
+    missing = np.int64(0)
     for t in range(gold.shape[0]):
+        missing += gold[t] < 0
         if gold[t] >= 0:
             for y in range(L):
                 if y != gold[t]:
                     emission[t * L + y] = -np.inf
+    return missing

@@ -15,18 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.compile import inline, kernel
-from ..data.inputs import flatten, lengths_of, offsets_of
-from ..training.chunks import map_chunks
-from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
-from .chain_epoch import prediction_arguments
-from .chain_model import task_of
+from ..core.compile import inline
 from .lattice import log_sum, set_step
-from .sums import new_sums, score_tokens, sum_exactly_too, sum_labellings
 
 
 class Segments(NamedTuple):
-    """Segments of n sequences, and how labels make them."""
+    """Segments of n sequences, and how labels make them; C cells a token."""
 
     first: np.ndarray  # (n + 1,) int64: first segment of each sequence
     start: np.ndarray  # (S,) int64
@@ -35,32 +29,29 @@ class Segments(NamedTuple):
     of_label: np.ndarray  # (L,) int64: the type of the segments that a label opens; -1: it is in none
     joins: np.ndarray  # (L, L) bool: whether a label continues the segment of the label before it
     fixed: np.ndarray  # (N,) bool: whether a segment starts at the token whatever its label
+    cell: np.ndarray  # (2 * C,) float64: scratch for v, at two tokens in turn
+    row: np.ndarray  # (L,) float64: scratch
+    exit: np.ndarray  # (C,) float64: scratch
 
 
-class SegmentWork(NamedTuple):
-    """Scratch; C cells a token."""
-
-    cell: np.ndarray  # (2 * C,) float64: v, at two tokens in turn
-    row: np.ndarray  # (L,) float64
-    exit: np.ndarray  # (C,) float64
-
-
-def new_segment_work(L, order):
-    """Scratch for segments of any length."""
-    return SegmentWork(np.empty(2 * L**order), np.empty(L), np.empty(L**order))
+def new_segments(first, spans, of_label, joins, fixed, order):
+    """The :class:`Segments` of ``spans``, (S, 3) with columns start, stop and kind."""
+    L, columns = of_label.shape[0], (np.ascontiguousarray(column) for column in spans.T)
+    scratch = np.empty(2 * L**order), np.empty(L), np.empty(L**order)
+    return Segments(first - first[0], *columns, of_label, joins, fixed, *scratch)
 
 
 # --------------------------------------------------------------------------------------------------
 # First order
 # --------------------------------------------------------------------------------------------------
 @inline
-def _prepare(work, z, exact, sums, T, L):
-    """Turn ``sums.lattice`` into α, M, x and, in place of the marginals, r: see :func:`_probability`.
+def prepare(z, work, trigrams, exact, sums, T, L):
+    """Turn ``sums.lattice`` into α, M, x and, in place of the marginals, r: see :func:`_sum_of_segment`.
 
-    Where sums are logarithms the chain is that of p(y_t|y_{t-1}, x), as probabilities are always within range.
+    Where sums are logarithms M is p(y_t|y_{t-1}, x), and r and x are 1, since exp of scores may overflow.
     """
     lattice, log_alpha = sums.lattice, work.score[0]
-    for k in range(T * L):
+    for k in range(T * L if len(trigrams) == 0 else 0):
         if len(exact) > 0:
             lattice.alpha[k] = np.exp(log_alpha[k] + sums.beta[k] - z)
             lattice.x[k] = 1.0
@@ -85,13 +76,13 @@ def _set_matrix(t, work, stride, edges, exact, sums, L):
 
 
 @inline
-def _probability(segments, k, first, T, work, stride, edges, exact, sums, scratch, L):
+def _sum_of_segment(segments, k, first, T, work, stride, edges, exact, sums, L):
     """The share of the labellings of one sequence in which segment k stands.
 
     In the scaled lattice α_t(y) = r_t(y) Σ_p α_{t-1}(p) M(p, y), and v_t goes the same way over fewer steps;
     p(p, y) = α_{t-1}(p) M(p, y) x_t(y) leads out of it.
     """
-    alpha, x, matrix, cell = sums.lattice.alpha, sums.lattice.x, sums.lattice.matrix[0], scratch.cell
+    alpha, x, matrix, cell = sums.lattice.alpha, sums.lattice.x, sums.lattice.matrix[0], segments.cell
     r = x if len(exact) > 0 else sums.lattice.beta
     s, e = segments.start[k], segments.stop[k]
     before, now = L, 0
@@ -153,9 +144,9 @@ def _stay_pairs(segments, t, first, work, stride, trigrams, before, now, row, L)
 
 
 @inline
-def _leave_pairs(segments, e, first, T, work, stride, trigrams, end, beta, cell, scratch, L):
+def _leave_pairs(segments, e, first, T, work, stride, trigrams, end, beta, cell, L):
     """The log-sum over what begins with the prefixes ``cell`` and leaves the segment at e."""
-    row, last = scratch.row, scratch.exit
+    row, last = segments.row, segments.exit
     pairs = L if e > 1 else 1
     for y in range(L):
         for p in range(pairs):
@@ -174,104 +165,31 @@ def _leave_pairs(segments, e, first, T, work, stride, trigrams, end, beta, cell,
 
 
 @inline
-def _log_sum_of_segment_of_pairs(segments, k, first, T, work, stride, trigrams, end, beta, scratch, L):
-    """The same as :func:`_log_sum_of_segment`."""
-    C, cell = L * L, scratch.cell
+def _log_sum_of_pairs(segments, k, first, T, work, stride, trigrams, end, beta, L):
+    """The same as :func:`_sum_of_segment`."""
+    C, cell = L * L, segments.cell
     _enter_pairs(segments, k, first, work.score[0], cell[:C], L)
     before, now = C, 0
     for t in range(segments.start[k] + 1, segments.stop[k]):
         before, now = now, before
         _stay_pairs(
             segments, t, first, work, stride, trigrams,
-            cell[before : before + C], cell[now : now + C], scratch.row, L,
+            cell[before : before + C], cell[now : now + C], segments.row, L,
         )  # fmt: skip
     return _leave_pairs(
         segments, segments.stop[k], first, T, work, stride, trigrams, end, beta,
-        cell[now : now + C], scratch, L,
+        cell[now : now + C], L,
     )  # fmt: skip
 
 
 # --------------------------------------------------------------------------------------------------
-# Corpora
+# Both
 # --------------------------------------------------------------------------------------------------
-@kernel
-def segment_probabilities(
-    task, chain, rule, noise, trigrams, work, sums, segments, scratch, out, exact, log_z
-):  # fmt: skip
-    """Write ``out`` (S,), and log Z of each sequence that is NaN, as :func:`.sums.marginals` does."""
-    L = chain.start.shape[0]
-    stride, unit = stride_of(task, L, noise), np.nan
-    whole_rows = reads_whole_rows(chain, rule, noise)
-    for i in range(log_z.shape[0]):
-        first, stop = task.token[i], task.token[i + 1]
-        T = stop - first
-        if not np.isnan(log_z[i]):
-            continue
-        log_z[i] = 0.0
-        if T == 0:
-            continue
-        unit = score_tokens(task, i, chain, rule, noise, whole_rows, stride, exact, trigrams, unit, work, sums)
-        forbid(task.option, first, T, L, work.emission)
-        z = sum_labellings(work, stride, trigrams, chain.start, chain.end, noise, exact, unit, sums, T, L)
-        log_z[i] = z
-        if len(trigrams) == 0 and z > -np.inf:
-            _prepare(work, z, exact, sums, T, L)
-        for k in range(segments.first[i], segments.first[i + 1]):
-            if len(trigrams) > 0:
-                p = np.exp(
-                    _log_sum_of_segment_of_pairs(
-                        segments, k, first, T, work, stride, trigrams, chain.end, sums.beta, scratch, L
-                    ) - z
-                )  # fmt: skip
-            else:
-                p = _probability(segments, k, first, T, work, stride, noise, exact, sums, scratch, L)
-            out[k] = min(p, 1.0)
-
-
-def probabilities(model, corpus, spans, of_label, joins, fixed=None, options=None, n_jobs=None):
-    """Probabilities of segments of raw sequences.
-
-    Parameters
-    ----------
-    model : ChainModel
-        Its scores are log-probabilities up to a constant.
-    corpus : Corpus
-    spans : list of lists of (start, stop, kind)
-        For each sequence, ``0 <= start < stop <= T``; kinds as in ``of_label``.
-    of_label, joins : ndarray
-        See :class:`Segments`.
-    fixed : ndarray of shape (N,), bool, optional
-        Where a segment starts whatever the labels.
-    options : ndarray of shape (N, L), bool, optional
-        Labels allowed for each token; probabilities are those among the labellings allowed.
-    n_jobs : int, optional
-
-    Returns
-    -------
-    probabilities : ndarray of shape (S,)
-    log_z : ndarray of shape (n,)
-        -inf where no labelling is left.
-    """
-    L = len(model.labels)
-    model.encoder.check(corpus)
-    where = offsets_of(lengths_of(spans))
-    flat = np.array(flatten(spans), np.int64).reshape(-1, 3)
-
-    def work(bounds):
-        first, last, begin, end = bounds
-        option = None if options is None else options[begin:end]
-        task = task_of(model.encoder, corpus.piece(first, last), option=option)
-        mine = flat[where[first] : where[last]]
-        known = np.zeros(end - begin, np.bool_) if fixed is None else fixed[begin:end]
-        columns = (np.ascontiguousarray(column) for column in mine.T)
-        segments = Segments(where[first : last + 1] - where[first], *columns, of_label, joins, known)
-        out, log_z = np.empty(mine.shape[0]), np.empty(last - first)
-        sum_exactly_too(
-            segment_probabilities, log_z,
-            *prediction_arguments(task, model.ready.chain), new_sums(task.token, L, model.order), segments,
-            new_segment_work(L, model.order), out,
-        )  # fmt: skip
-        return out, log_z
-
-    parts = map_chunks(work, corpus.offsets, n_jobs)
-    return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+@inline
+def segment_probability(segments, k, first, T, z, work, stride, trigrams, end, edges, exact, sums, L):
+    """The probability of segment k of a sequence that is summed up, and :func:`prepare` d."""
+    if len(trigrams) > 0:
+        p = np.exp(_log_sum_of_pairs(segments, k, first, T, work, stride, trigrams, end, sums.beta, L) - z)
+    else:
+        p = _sum_of_segment(segments, k, first, T, work, stride, edges, exact, sums, L)
+    return min(p, 1.0)

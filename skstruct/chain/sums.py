@@ -1,8 +1,8 @@
-"""Sums over the labellings of each sequence of a corpus: log Z and marginals, of chains of both orders.
+"""Sums over the labellings of each sequence of a corpus: log Z, marginals, probabilities of segments.
 
-With empty ``trigrams`` by :mod:`.lattice`, else by :mod:`.marginals_second`. With an empty ``exact`` a chain of
-the first order is summed by scaled probabilities; log Z is NaN where these do not do, and a second call, with
-(True,), sums such sequences by logarithms (:func:`sum_exactly_too`).
+Chains of the first order by :mod:`.lattice`, those with trigrams by :mod:`.marginals_second`. The first call
+of the kernel sums by scaled probabilities, and log Z is NaN where these do not do. A second one, with
+``exact``, sums such sequences by logarithms; it is compiled when it is first needed.
 
 Letters: as in :mod:`.lattice`; C cells tell prefixes apart, as in :class:`.bigram.ChainWork`.
 """
@@ -12,11 +12,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.compile import inline, kernel
+from ..data.inputs import flatten, lengths_of, offsets_of
+from ..training.chunks import map_chunks
 from . import lattice as first_order
 from . import marginals_second as second_order
 from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
+from .chain_epoch import prediction_arguments
+from .chain_model import task_of
 from .decoding import score_path
 from .lattice import Lattice, clamp, log_sum, new_lattice, set_step
+from .segments import new_segments, prepare, segment_probability
 
 
 class Sums(NamedTuple):
@@ -29,22 +34,16 @@ class Sums(NamedTuple):
     keep: np.ndarray  # (L,) int64
 
 
-def new_sums(token, L, order):
-    """Scratch for sequences that start at ``token``."""
+def _new_sums(token, L, order):
     T = int(np.diff(token).max(initial=1))
     lattice = new_lattice(T if order == 1 else 1, L)
     beta = lattice.beta if order == 1 else np.empty(T * L**order)
     return Sums(lattice, beta, np.empty(L), np.empty(L), np.empty(L, np.int64))
 
 
-def sum_exactly_too(kernel, log_z, *given):
-    """Call a kernel that takes ``exact`` and ``log_z`` last, once more if log Z of a sequence is NaN."""
-    log_z[:] = np.nan
-    kernel(*given, (), log_z)
-    if np.isnan(log_z).any():
-        kernel(*given, (True,), log_z)
-
-
+# --------------------------------------------------------------------------------------------------
+# Kernels
+# --------------------------------------------------------------------------------------------------
 @inline
 def _forward(work, stride, trigrams, start, end, edges, exact, unit, sums, T, L):
     """log Z of one sequence. Fills ``sums.lattice``, or ``work.score[0]`` with log-sums over prefixes."""
@@ -54,117 +53,183 @@ def _forward(work, stride, trigrams, start, end, edges, exact, unit, sums, T, L)
     if len(exact) > 0:
         return first_order.log_forward(emission, transition, stride, start, end, alpha, sums.row, T, L)
     lattice = sums.lattice
-    z = first_order.forward(
-        emission, transition, stride, start, end, edges, lattice, lattice.inverse, T, L
-    )
+    z = first_order.forward(emission, transition, stride, start, end, edges, lattice, lattice.inverse, T, L)
     return z + (T - 1) * unit
 
 
 @inline
-def sum_labellings(work, stride, trigrams, start, end, edges, exact, unit, sums, T, L):
-    """The same. Fills ``sums.lattice`` completely, or ``sums.beta`` with log-sums over suffixes, too."""
-    emission, transition, alpha = work.emission, work.transition, work.score[0]
+def _backward(z, work, stride, trigrams, end, edges, exact, sums, T, L):
+    """z, or NaN if it fails. Fills the rest of the lattice, or ``sums.beta`` with log-sums over suffixes."""
+    lattice, emission, transition = sums.lattice, work.emission, work.transition
     if len(trigrams) > 0:
-        return second_order.sum_labellings(
-            emission, transition, stride, trigrams, start, end, alpha, sums, T, L
-        )
+        second_order.backward(emission, transition, stride, trigrams, end, sums, T, L)
+        return z
     if len(exact) > 0:
-        return first_order.log_sums(
-            emission, transition, stride, start, end, alpha, sums.beta, sums.row, T, L
-        )
-    lattice = sums.lattice
-    z = _forward(work, stride, trigrams, start, end, edges, exact, unit, sums, T, L)
+        first_order.log_backward(emission, transition, stride, end, sums.beta, sums.row, T, L)
+        return z
     if z > -np.inf and not first_order.backward(transition, stride, edges, lattice, lattice.inverse, T, L):
-        z = np.nan
+        return np.nan
     return z
 
 
 @inline
-def score_tokens(task, i, chain, rule, noise, whole_rows, stride, exact, trigrams, unit, work, sums):
-    """Score sequence i as :func:`.bigram.score_sequence` does, and set the matrix; returns the unit of M.
-
-    ``unit`` is what it returned for the sequence before, or NaN: one matrix for all tokens is set once.
-    """
-    score_sequence(task, i, chain, rule, noise, whole_rows, work)
-    if len(trigrams) == 0 and len(exact) == 0:
-        if stride > 0:
-            return 0.0
-        if np.isnan(unit):
-            return set_step(work.transition, np.int64(0), sums.lattice, chain.start.shape[0])
-    return unit
+def _write_marginals(alpha, beta, trigrams, exact, sums, out, T, L):
+    """Write p(y_t) to ``out`` (T * L,); they sum to 1 whatever has been rounded."""
+    row, add, first_order = sums.row, sums.add, len(trigrams) == 0
+    C = L if first_order else L * L
+    for t in range(T):
+        if len(trigrams) == 0 and len(exact) == 0:
+            total = 0.0
+            for y in range(L):
+                total += beta[t * L + y]
+            for y in range(L):
+                out[t * L + y] = beta[t * L + y] / total
+            continue
+        previous = 1 if first_order or t == 0 else L
+        for y in range(L):
+            for p in range(previous):
+                row[p] = alpha[t * C + p * L + y] + beta[t * C + p * L + y]
+            add[y] = log_sum(row, previous)
+        at_t = log_sum(add, L)
+        for y in range(L):
+            out[t * L + y] = np.exp(add[y] - at_t)
 
 
 @kernel
-def log_partitions(task, chain, rule, noise, trigrams, work, sums, free, exact, log_z):
-    """Write log Z of each sequence that is NaN: see :func:`marginals`.
+def _sum_corpus(task, chain, rule, noise, trigrams, work, sums, given, segments, out, exact, log_z):
+    """Write log Z of each sequence for which it is NaN so far, and what belongs to it.
 
-    ``free``: all labels may be anything, those given too. Else, where all are given, it is their score.
+    Parameters
+    ----------
+    task, chain, rule, noise, trigrams, work
+        See :func:`.chain_epoch.prediction_arguments`. Labels in ``task.gold`` are kept.
+    sums : Sums
+    given : (bool,) or an empty tuple
+        log Z only: (True,) of the labellings that have the labels in ``task.gold``, (False,) of all.
+    segments : Segments or an empty tuple
+    out : (S,) float64 with segments, else (N * L,)
+        Receives probabilities of segments, else marginals, unless log Z is -inf.
+    exact : (True,) or an empty tuple
+        Sum by logarithms.
+    log_z : (n,) float64
+        -inf where no labelling is left; 0 for an empty sequence.
     """
     L, start, end = chain.start.shape[0], chain.start, chain.end
-    stride, unit = stride_of(task, L, noise), np.nan
-    whole_rows = reads_whole_rows(chain, rule, noise)
+    stride, whole_rows, unit = stride_of(task, L, noise), reads_whole_rows(chain, rule, noise), np.nan
     for i in range(log_z.shape[0]):
         first, stop = task.token[i], task.token[i + 1]
         T, gold = stop - first, task.gold[first:stop]
+        if T == 0:
+            log_z[i] = 0.0
         if not np.isnan(log_z[i]):
             continue
-        log_z[i] = 0.0
-        if T == 0:
-            continue
-        unit = score_tokens(task, i, chain, rule, noise, whole_rows, stride, exact, trigrams, unit, work, sums)
-        n = 0
-        for t in range(T):
-            n += gold[t] >= 0
-        if n == T and not free:
-            log_z[i] = score_path(work.emission, work.transition, stride, trigrams, start, end, gold, T, L)
-            continue
-        if not free:
-            clamp(gold, L, work.emission)
-        log_z[i] = _forward(work, stride, trigrams, start, end, noise, exact, unit, sums, T, L)
-
-
-@kernel
-def marginals(task, chain, rule, noise, trigrams, work, sums, out, exact, log_z):
-    """Marginals and log Z, under a chain's weights, of each sequence whose log Z is NaN.
-
-    Writes ``out`` (N * L,) and ``log_z`` (n,), float64; log Z is -inf if constraints leave no labelling.
-    Empty sequences have log Z = 0.
-    """
-    L = chain.start.shape[0]
-    C, row, add = L * L, sums.row, sums.add
-    stride, unit = stride_of(task, L, noise), np.nan
-    whole_rows = reads_whole_rows(chain, rule, noise)
-    for i in range(log_z.shape[0]):
-        first, stop = task.token[i], task.token[i + 1]
-        T = stop - first
-        if not np.isnan(log_z[i]):
-            continue
-        log_z[i] = 0.0
-        if T == 0:
-            continue
-        unit = score_tokens(task, i, chain, rule, noise, whole_rows, stride, exact, trigrams, unit, work, sums)
-        z = sum_labellings(
-            work, stride, trigrams, chain.start, chain.end, noise, exact, unit, sums, T, L
-        )
-        log_z[i] = z
-        alpha, beta = work.score[0], sums.beta
-        for t in range(T):
-            # at_t is Z in theory; at scores of any size the marginals then sum to 1.
-            if len(trigrams) == 0 and len(exact) == 0:
-                at_t = 0.0
-                for y in range(L):
-                    at_t += beta[t * L + y]
-                for y in range(L):
-                    out[(first + t) * L + y] = beta[t * L + y] / at_t
+        score_sequence(task, i, chain, rule, noise, whole_rows, work)
+        if len(trigrams) == 0 and len(exact) == 0 and np.isnan(unit):
+            # If tokens have matrices of their own, `forward` sets them and adds their units.
+            unit = 0.0 if stride > 0 else set_step(work.transition, np.int64(0), sums.lattice, L)
+        if len(given) > 0:
+            missing = T
+            if given[0]:
+                missing = clamp(gold, L, work.emission)
+            if missing == 0:
+                log_z[i] = score_path(
+                    work.emission, work.transition, stride, trigrams, start, end, gold, T, L
+                )
                 continue
-            for y in range(L):
-                if len(trigrams) > 0:
-                    previous = L if t > 0 else 1
-                    for p in range(previous):
-                        row[p] = alpha[t * C + p * L + y] + beta[t * C + p * L + y]
-                    add[y] = log_sum(row, previous)
-                else:
-                    add[y] = alpha[t * L + y] + beta[t * L + y]
-            at_t = log_sum(add, L)
-            for y in range(L):
-                out[(first + t) * L + y] = 0.0 if z == -np.inf else np.exp(add[y] - at_t)
+        forbid(task.option, first, T, L, work.emission)
+        z = _forward(work, stride, trigrams, start, end, noise, exact, unit, sums, T, L)
+        if len(given) == 0 and z > -np.inf:
+            z = _backward(z, work, stride, trigrams, end, noise, exact, sums, T, L)
+            if len(segments) > 0:
+                prepare(z, work, trigrams, exact, sums, T, L)
+                for k in range(segments.first[i], segments.first[i + 1]):
+                    out[k] = segment_probability(
+                        segments, k, first, T, z, work, stride, trigrams, end, noise, exact, sums, L
+                    )
+            else:
+                _write_marginals(
+                    work.score[0], sums.beta, trigrams, exact, sums, out[first * L : stop * L], T, L
+                )
+        log_z[i] = z
+
+
+# --------------------------------------------------------------------------------------------------
+# Corpora
+# --------------------------------------------------------------------------------------------------
+def _sum(model, task, given, segments, out):
+    """(``out``, log Z) of an encoded corpus; see :func:`_sum_corpus`."""
+    log_z, L = np.full(task.token.shape[0] - 1, np.nan), len(model.labels)
+    arguments = *prediction_arguments(task, model.ready.chain), _new_sums(task.token, L, model.order)
+    _sum_corpus(*arguments, given, segments, out, (), log_z)
+    if np.isnan(log_z).any():
+        _sum_corpus(*arguments, given, segments, out, (True,), log_z)
+    return out, log_z
+
+
+def log_z(model, task, given):
+    """log Z (n,) of the labellings of an encoded corpus, or of those that have the labels given, (N,)."""
+    return _sum(model, task, (given,), (), np.zeros(0))[1]
+
+
+def _sum_pieces(work, model, corpus, n_jobs):
+    """What ``work`` returns for (bounds, arguments of :func:`.chain_model.task_of`), of a whole corpus."""
+    model.encoder.check(corpus)
+    parts = map_chunks(lambda at: work(corpus.piece(*at[:2]), *at), corpus.offsets, n_jobs)
+    return [np.concatenate(each) for each in zip(*parts)]
+
+
+def log_partitions(model, corpus, gold=None, n_jobs=None):
+    """log Z (n,) of raw sequences, with ``gold`` (N,) behind that of the labellings that agree with it."""
+
+    def work(piece, first, last, begin, end):
+        task = task_of(model.encoder, piece, None if gold is None else gold[begin:end])
+        return [log_z(model, task, given) for given in ([False] if gold is None else [True, False])]
+
+    return _sum_pieces(work, model, corpus, n_jobs)
+
+
+def marginals(model, corpus, n_jobs=None):
+    """Marginals (N * L,) and log Z (n,) of raw sequences."""
+
+    def work(piece, first, last, begin, end):
+        out = np.zeros((end - begin) * len(model.labels))
+        return _sum(model, task_of(model.encoder, piece), (), (), out)
+
+    return _sum_pieces(work, model, corpus, n_jobs)
+
+
+def segment_probabilities(model, corpus, spans, of_label, joins, fixed=None, options=None, n_jobs=None):
+    """Probabilities of segments of raw sequences.
+
+    Parameters
+    ----------
+    model : ChainModel
+        Its scores are log-probabilities up to a constant.
+    corpus : Corpus
+    spans : list of lists of (start, stop, kind)
+        For each sequence, ``0 <= start < stop <= T``; kinds as in ``of_label``.
+    of_label, joins : ndarray
+        See :class:`.segments.Segments`.
+    fixed : ndarray of shape (N,), bool, optional
+        Where a segment starts whatever the labels.
+    options : ndarray of shape (N, L), bool, optional
+        Labels allowed for each token; probabilities are those among the labellings allowed.
+    n_jobs : int, optional
+
+    Returns
+    -------
+    probabilities : ndarray of shape (S,)
+    log_z : ndarray of shape (n,)
+        -inf where no labelling is left.
+    """
+    where = offsets_of(lengths_of(spans))
+    flat = np.array(flatten(spans), np.int64).reshape(-1, 3)
+
+    def work(piece, first, last, begin, end):
+        task = task_of(model.encoder, piece, option=None if options is None else options[begin:end])
+        known = np.zeros(end - begin, np.bool_) if fixed is None else fixed[begin:end]
+        mine = flat[where[first] : where[last]]
+        segments = new_segments(where[first : last + 1], mine, of_label, joins, known, model.order)
+        return _sum(model, task, (), segments, np.zeros(mine.shape[0]))
+
+    return _sum_pieces(work, model, corpus, n_jobs)

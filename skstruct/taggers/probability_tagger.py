@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..chain.segments import probabilities
+from ..chain.sums import log_partitions, marginals, segment_probabilities
 from ..data.inputs import (
     PlaceError,
     Sequences,
@@ -44,7 +44,7 @@ class ProbabilityTagger(SequenceTagger):
     def _log_partitions(self, X, gold=None):
         """log Z of each sequence, and with ``gold`` before it that of the labellings that agree with it."""
         check_is_fitted(self)
-        found = self._distribution.log_partitions(as_tokens(X), gold, self.n_jobs)
+        found = log_partitions(self._distribution, as_tokens(X), gold, self.n_jobs)
         for log_z in found:
             check_sums(log_z, given=True)
         return found
@@ -100,7 +100,7 @@ class ProbabilityTagger(SequenceTagger):
         """(marginals (N, L), first tokens)"""
         check_is_fitted(self)
         sequences = as_tokens(X)
-        out, log_z = self._distribution.marginals(sequences, self.n_jobs)
+        out, log_z = marginals(self._distribution, sequences, self.n_jobs)
         check_sums(log_z)
         return out.reshape(-1, len(self._model.labels)), sequences.offsets
 
@@ -175,7 +175,7 @@ class ProbabilityTagger(SequenceTagger):
         spans = as_segments(segments, sequences.lengths, kinds)
         of_label = np.array([-1 if prefix == "O" else kinds[kind] for prefix, kind in parsed])
         joins = np.array([[same_chunk(p, y) for y in parsed] for p in parsed], np.bool_)
-        p, log_z = probabilities(
+        p, log_z = segment_probabilities(
             self._distribution, sequences, ids_of(spans, kinds), of_label, joins, n_jobs=self.n_jobs
         )
         check_sums(log_z)

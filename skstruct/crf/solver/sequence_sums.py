@@ -9,7 +9,7 @@ Letters: T tokens, L labels, t token, y label, p previous label; ``s`` is an :cl
 
 import numpy as np
 
-from ...chain.lattice import backward, forward, log_forward, log_sums
+from ...chain.lattice import backward, forward, log_expect, log_forward
 from ...core.compile import inline
 from .token_features import features_of
 
@@ -43,11 +43,10 @@ def _scaled_forward(s, potentials, T, L):
 def log_partition(s, potentials, T, L):
     """log Z at the weights tried."""
     z = _scaled_forward(s, potentials, T, L)
-    if not z < np.inf:
-        z = log_forward(
-            s.emission, s.transition, 0, potentials.start, potentials.end, s.alpha, s.scratch, T, L
-        )
-    return z
+    if z < np.inf:
+        return z
+    start, end, stride = potentials.start, potentials.end, np.int64(0)
+    return log_forward(s.emission, s.transition, stride, start, end, s.alpha, s.scratch, T, L)
 
 
 @inline
@@ -68,19 +67,10 @@ def expect_sequence(s, potentials, sign, with_fallback, T, L):
         return z
     z = np.nan
     if len(with_fallback) > 0:
-        emission, transition = s.emission, s.transition
-        z = log_sums(
-            emission, transition, 0, potentials.start, potentials.end, alpha, beta, s.scratch, T, L
-        )
-        for t in range(1, T):
-            for p in range(L):
-                for y in range(L):
-                    s.both[p * L + y] += sign * np.exp(
-                        alpha[(t - 1) * L + p] + transition[p * L + y] + emission[t * L + y]
-                        + beta[t * L + y] - z
-                    )  # fmt: skip
-        for k in range(T * L):
-            beta[k] = np.exp(alpha[k] + beta[k] - z)
+        z = log_expect(
+            s.emission, s.transition, np.int64(0), potentials.start, potentials.end, alpha, beta, s.scratch,
+            sign, s.both, T, L,
+        )  # fmt: skip
     return z
 
 
@@ -98,12 +88,3 @@ def set_transitions(potentials, pair, at, L, s):
             v = np.exp(s.transition[p * L + y])
             s.matrix[0, p * L + y] = v
             s.matrix[1, y * L + p] = v
-
-
-@inline
-def gold_score(s, gold, T, L):
-    """The score of labels that are all given."""
-    score = s.emission[gold[0]]
-    for t in range(1, T):
-        score += s.emission[t * L + gold[t]] + s.transition[gold[t - 1] * L + gold[t]]
-    return score
