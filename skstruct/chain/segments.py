@@ -45,26 +45,28 @@ def new_segments(first, spans, of_label, joins, fixed, order):
 # First order
 # --------------------------------------------------------------------------------------------------
 @inline
-def prepare(z, work, trigrams, exact, sums, T, L):
-    """Turn ``sums.lattice`` into α, M, x and, in place of the marginals, r: see :func:`_sum_of_segment`.
+def prepare(z, work, trigrams, lattice, logs, T, L):
+    """Turn ``lattice`` into α, M, x and, in place of the marginals, r: see :func:`_sum_of_segment`.
 
     Where sums are logarithms M is p(y_t|y_{t-1}, x), and r and x are 1, since exp of scores may overflow.
     """
-    lattice, log_alpha = sums.lattice, work.score[0]
-    for k in range(T * L if len(trigrams) == 0 else 0):
-        if len(exact) > 0:
-            lattice.alpha[k] = np.exp(log_alpha[k] + sums.beta[k] - z)
-            lattice.x[k] = 1.0
-        else:
-            y = lattice.beta[k]
-            lattice.beta[k] = lattice.x[k] * lattice.alpha[k] / y if y > 0.0 else 0.0
+    if len(trigrams) == 0:
+        log_alpha = work.score[0]
+        for k in range(T * L):
+            if len(logs) > 0:
+                lattice.alpha[k] = np.exp(log_alpha[k] + logs.beta[k] - z)
+                lattice.x[k] = 1.0
+            else:
+                y = lattice.beta[k]
+                lattice.beta[k] = lattice.x[k] * lattice.alpha[k] / y if y > 0.0 else 0.0
 
 
 @inline
-def _set_matrix(t, work, stride, edges, exact, sums, L):
+def _set_matrix(t, work, stride, edges, lattice, logs, L):
     """M of the token t."""
-    at, behind, matrix = t * stride, sums.beta, sums.lattice.matrix
-    if len(exact) > 0:
+    at, matrix = t * stride, lattice.matrix
+    if len(logs) > 0:
+        behind = logs.beta
         for p in range(L):
             before = behind[(t - 1) * L + p]
             for y in range(L):
@@ -72,24 +74,24 @@ def _set_matrix(t, work, stride, edges, exact, sums, L):
                 matrix[0, p * L + y] = np.exp(step - before) if before > -np.inf else 0.0
     elif len(edges) > 0:
         if stride > 0:
-            set_step(work.transition, at, sums.lattice, L)
+            set_step(work.transition, at, lattice, L)
 
 
 @inline
-def _sum_of_segment(segments, k, first, T, work, stride, edges, exact, sums, L):
+def _sum_of_segment(segments, k, first, T, work, stride, edges, lattice, logs, L):
     """The share of the labellings of one sequence in which segment k stands.
 
     In the scaled lattice α_t(y) = r_t(y) Σ_p α_{t-1}(p) M(p, y), and v_t goes the same way over fewer steps;
     p(p, y) = α_{t-1}(p) M(p, y) x_t(y) leads out of it.
     """
-    alpha, x, matrix, cell = sums.lattice.alpha, sums.lattice.x, sums.lattice.matrix[0], segments.cell
-    r = x if len(exact) > 0 else sums.lattice.beta
+    alpha, x, matrix, cell = lattice.alpha, lattice.x, lattice.matrix[0], segments.cell
+    r = x if len(logs) > 0 else lattice.beta
     s, e = segments.start[k], segments.stop[k]
     before, now = L, 0
     for t in range(s, e):
         before, now = now, before
         if t > 0:
-            _set_matrix(t, work, stride, edges, exact, sums, L)
+            _set_matrix(t, work, stride, edges, lattice, logs, L)
         for y in range(L):
             v = alpha[y] if t == 0 else 0.0
             for p in range(L if t > 0 else 0):
@@ -101,7 +103,7 @@ def _sum_of_segment(segments, k, first, T, work, stride, edges, exact, sums, L):
             cell[now + y] = v if t > s or segments.of_label[y] == segments.kind[k] else 0.0
     total = 0.0
     if e < T:
-        _set_matrix(e, work, stride, edges, exact, sums, L)
+        _set_matrix(e, work, stride, edges, lattice, logs, L)
     for y in range(L):
         out = 1.0 if e == T else 0.0
         for z in range(L if e < T else 0):
@@ -186,10 +188,10 @@ def _log_sum_of_pairs(segments, k, first, T, work, stride, trigrams, end, beta, 
 # Both
 # --------------------------------------------------------------------------------------------------
 @inline
-def segment_probability(segments, k, first, T, z, work, stride, trigrams, end, edges, exact, sums, L):
+def segment_probability(segments, k, first, T, z, work, stride, trigrams, end, edges, lattice, logs, L):
     """The probability of segment k of a sequence that is summed up, and :func:`prepare` d."""
     if len(trigrams) > 0:
-        p = np.exp(_log_sum_of_pairs(segments, k, first, T, work, stride, trigrams, end, sums.beta, L) - z)
+        p = np.exp(_log_sum_of_pairs(segments, k, first, T, work, stride, trigrams, end, logs.beta, L) - z)
     else:
-        p = _sum_of_segment(segments, k, first, T, work, stride, edges, exact, sums, L)
+        p = _sum_of_segment(segments, k, first, T, work, stride, edges, lattice, logs, L)
     return min(p, 1.0)

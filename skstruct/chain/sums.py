@@ -2,7 +2,7 @@
 
 Chains of the first order by :mod:`.lattice`, those with trigrams by :mod:`.marginals_second`. The first call
 of the kernel sums by scaled probabilities, and log Z is NaN where these do not do. A second one, with
-``exact``, sums such sequences by logarithms; it is compiled when it is first needed.
+:class:`LogSums`, sums such sequences by logarithms; it is compiled when it is first needed.
 
 Letters: as in :mod:`.lattice`; C cells tell prefixes apart, as in :class:`.bigram.ChainWork`.
 """
@@ -20,97 +20,94 @@ from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
 from .chain_epoch import prediction_arguments
 from .chain_model import task_of
 from .decoding import score_path
-from .lattice import Lattice, clamp, log_sum, new_lattice, set_step
+from .lattice import clamp, log_sum, new_lattice, set_step
 from .segments import new_segments, prepare, segment_probability
 
 
-class Sums(NamedTuple):
-    """Scratch for sequences of up to T tokens."""
+class LogSums(NamedTuple):
+    """Scratch for sums of logarithms."""
 
-    lattice: Lattice
-    beta: np.ndarray  # (T * C,) float64: log-sums over suffixes; in the first order the lattice's
+    beta: np.ndarray  # (T * C,) float64: log-sums over suffixes
     row: np.ndarray  # (L,) float64
     add: np.ndarray  # (L,) float64
     keep: np.ndarray  # (L,) int64
 
 
-def _new_sums(token, L, order):
-    T = int(np.diff(token).max(initial=1))
-    lattice = new_lattice(T if order == 1 else 1, L)
-    beta = lattice.beta if order == 1 else np.empty(T * L**order)
-    return Sums(lattice, beta, np.empty(L), np.empty(L), np.empty(L, np.int64))
+def _new_logs(token, L, order):
+    longest = int(np.diff(token).max(initial=1))
+    return LogSums(np.empty(longest * L**order), np.empty(L), np.empty(L), np.empty(L, np.int64))
 
 
 # --------------------------------------------------------------------------------------------------
 # Kernels
 # --------------------------------------------------------------------------------------------------
 @inline
-def _forward(work, stride, trigrams, start, end, edges, exact, unit, sums, T, L):
-    """log Z of one sequence. Fills ``sums.lattice``, or ``work.score[0]`` with log-sums over prefixes."""
+def _forward(work, stride, trigrams, start, end, edges, unit, lattice, logs, T, L):
+    """log Z of one sequence. Fills ``lattice``, or ``work.score[0]`` with log-sums over prefixes."""
     emission, transition, alpha = work.emission, work.transition, work.score[0]
     if len(trigrams) > 0:
-        return second_order.forward(emission, transition, stride, trigrams, start, end, alpha, sums, T, L)
-    if len(exact) > 0:
-        return first_order.log_forward(emission, transition, stride, start, end, alpha, sums.row, T, L)
-    lattice = sums.lattice
+        return second_order.forward(emission, transition, stride, trigrams, start, end, alpha, logs, T, L)
+    if len(logs) > 0:
+        return first_order.log_forward(emission, transition, stride, start, end, alpha, logs.row, T, L)
     z = first_order.forward(emission, transition, stride, start, end, edges, lattice, lattice.inverse, T, L)
     return z + (T - 1) * unit
 
 
 @inline
-def _backward(z, work, stride, trigrams, end, edges, exact, sums, T, L):
-    """z, or NaN if it fails. Fills the rest of the lattice, or ``sums.beta`` with log-sums over suffixes."""
-    lattice, emission, transition = sums.lattice, work.emission, work.transition
+def _backward(z, work, stride, trigrams, end, edges, lattice, logs, T, L):
+    """z, or NaN if it fails. Fills the rest of the lattice, or ``logs.beta`` with log-sums over suffixes."""
+    emission, transition = work.emission, work.transition
     if len(trigrams) > 0:
-        second_order.backward(emission, transition, stride, trigrams, end, sums, T, L)
+        second_order.backward(emission, transition, stride, trigrams, end, logs, T, L)
         return z
-    if len(exact) > 0:
-        first_order.log_backward(emission, transition, stride, end, sums.beta, sums.row, T, L)
+    if len(logs) > 0:
+        first_order.log_backward(emission, transition, stride, end, logs.beta, logs.row, T, L)
         return z
-    if z > -np.inf and not first_order.backward(transition, stride, edges, lattice, lattice.inverse, T, L):
-        return np.nan
-    return z
+    well = first_order.backward(transition, stride, edges, lattice, lattice.inverse, T, L)
+    return z if well else np.nan
 
 
 @inline
-def _write_marginals(alpha, beta, trigrams, exact, sums, out, T, L):
+def _write_marginals(work, trigrams, lattice, logs, out, T, L):
     """Write p(y_t) to ``out`` (T * L,); they sum to 1 whatever has been rounded."""
-    row, add, first_order = sums.row, sums.add, len(trigrams) == 0
-    C = L if first_order else L * L
-    for t in range(T):
-        if len(trigrams) == 0 and len(exact) == 0:
+    if len(logs) == 0:
+        beta = lattice.beta
+        for t in range(T):
             total = 0.0
             for y in range(L):
                 total += beta[t * L + y]
             for y in range(L):
                 out[t * L + y] = beta[t * L + y] / total
-            continue
-        previous = 1 if first_order or t == 0 else L
-        for y in range(L):
-            for p in range(previous):
-                row[p] = alpha[t * C + p * L + y] + beta[t * C + p * L + y]
-            add[y] = log_sum(row, previous)
-        at_t = log_sum(add, L)
-        for y in range(L):
-            out[t * L + y] = np.exp(add[y] - at_t)
+    else:
+        alpha, beta, row, add = work.score[0], logs.beta, logs.row, logs.add
+        C = L if len(trigrams) == 0 else L * L
+        for t in range(T):
+            previous = C // L if t > 0 else 1
+            for y in range(L):
+                for p in range(previous):
+                    row[p] = alpha[t * C + p * L + y] + beta[t * C + p * L + y]
+                add[y] = log_sum(row, previous)
+            at_t = log_sum(add, L)
+            for y in range(L):
+                out[t * L + y] = np.exp(add[y] - at_t)
 
 
 @kernel
-def _sum_corpus(task, chain, rule, noise, trigrams, work, sums, given, segments, out, exact, log_z):
+def _sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, segments, out, log_z):
     """Write log Z of each sequence for which it is NaN so far, and what belongs to it.
 
     Parameters
     ----------
     task, chain, rule, noise, trigrams, work
         See :func:`.chain_epoch.prediction_arguments`. Labels in ``task.gold`` are kept.
-    sums : Sums
+    lattice : Lattice, or an empty tuple in the second order
+    logs : LogSums or an empty tuple
+        With it sums are logarithms, as they always are in the second order.
     given : (bool,) or an empty tuple
         log Z only: (True,) of the labellings that have the labels in ``task.gold``, (False,) of all.
     segments : Segments or an empty tuple
     out : (S,) float64 with segments, else (N * L,)
         Receives probabilities of segments, else marginals, unless log Z is -inf.
-    exact : (True,) or an empty tuple
-        Sum by logarithms.
     log_z : (n,) float64
         -inf where no labelling is left; 0 for an empty sequence.
     """
@@ -124,9 +121,11 @@ def _sum_corpus(task, chain, rule, noise, trigrams, work, sums, given, segments,
         if not np.isnan(log_z[i]):
             continue
         score_sequence(task, i, chain, rule, noise, whole_rows, work)
-        if len(trigrams) == 0 and len(exact) == 0 and np.isnan(unit):
-            # If tokens have matrices of their own, `forward` sets them and adds their units.
-            unit = 0.0 if stride > 0 else set_step(work.transition, np.int64(0), sums.lattice, L)
+        if len(logs) == 0:
+            if np.isnan(
+                unit
+            ):  # tokens with matrices of their own: `forward` sets these, and adds their units
+                unit = 0.0 if stride > 0 else set_step(work.transition, np.int64(0), lattice, L)
         if len(given) > 0:
             missing = T
             if given[0]:
@@ -137,19 +136,17 @@ def _sum_corpus(task, chain, rule, noise, trigrams, work, sums, given, segments,
                 )
                 continue
         forbid(task.option, first, T, L, work.emission)
-        z = _forward(work, stride, trigrams, start, end, noise, exact, unit, sums, T, L)
+        z = _forward(work, stride, trigrams, start, end, noise, unit, lattice, logs, T, L)
         if len(given) == 0 and z > -np.inf:
-            z = _backward(z, work, stride, trigrams, end, noise, exact, sums, T, L)
+            z = _backward(z, work, stride, trigrams, end, noise, lattice, logs, T, L)
             if len(segments) > 0:
-                prepare(z, work, trigrams, exact, sums, T, L)
+                prepare(z, work, trigrams, lattice, logs, T, L)
                 for k in range(segments.first[i], segments.first[i + 1]):
                     out[k] = segment_probability(
-                        segments, k, first, T, z, work, stride, trigrams, end, noise, exact, sums, L
+                        segments, k, first, T, z, work, stride, trigrams, end, noise, lattice, logs, L
                     )
             else:
-                _write_marginals(
-                    work.score[0], sums.beta, trigrams, exact, sums, out[first * L : stop * L], T, L
-                )
+                _write_marginals(work, trigrams, lattice, logs, out[first * L : stop * L], T, L)
         log_z[i] = z
 
 
@@ -159,10 +156,13 @@ def _sum_corpus(task, chain, rule, noise, trigrams, work, sums, given, segments,
 def _sum(model, task, given, segments, out):
     """(``out``, log Z) of an encoded corpus; see :func:`_sum_corpus`."""
     log_z, L = np.full(task.token.shape[0] - 1, np.nan), len(model.labels)
-    arguments = *prediction_arguments(task, model.ready.chain), _new_sums(task.token, L, model.order)
-    _sum_corpus(*arguments, given, segments, out, (), log_z)
+    arguments = prediction_arguments(task, model.ready.chain)
+    lattice, logs = (), _new_logs(task.token, L, model.order)
+    if model.order == 1:
+        lattice = new_lattice(logs.beta.shape[0] // L, L)
+        _sum_corpus(*arguments, lattice, (), given, segments, out, log_z)
     if np.isnan(log_z).any():
-        _sum_corpus(*arguments, given, segments, out, (True,), log_z)
+        _sum_corpus(*arguments, lattice, logs, given, segments, out, log_z)
     return out, log_z
 
 

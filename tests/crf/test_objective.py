@@ -169,7 +169,7 @@ def test_no_kernel_writes_beyond_its_scratch(given, monkeypatch):
 
 
 def test_transitions_that_look_at_the_input_are_summed_side_by_side(monkeypatch):
-    monkeypatch.setattr(crf_objective, "expect_exactly", None)  # sums with logarithms, one by one
+    monkeypatch.setattr(crf_objective, "exactly", None)  # sums with logarithms, one by one
     X, y = make_hmm_sequences(40, random_state=0)
     fitted = L1CRF(["U0:%x[0,0]", "B", "B1:%x[0,0]"], c1=0.1, random_state=0).fit(X, y)
     assert fitted.score(X, y) > 0.5
