@@ -93,7 +93,7 @@ def _write_marginals(work, trigrams, lattice, logs, out, T, L):
 
 
 @kernel
-def _sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, segments, out, log_z):
+def sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, segments, out, log_z):
     """Write log Z of each sequence for which it is NaN so far, and what belongs to it.
 
     Parameters
@@ -154,15 +154,15 @@ def _sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, 
 # Corpora
 # --------------------------------------------------------------------------------------------------
 def _sum(model, task, given, segments, out):
-    """(``out``, log Z) of an encoded corpus; see :func:`_sum_corpus`."""
+    """(``out``, log Z) of an encoded corpus; see :func:`sum_corpus`."""
     log_z, L = np.full(task.token.shape[0] - 1, np.nan), len(model.labels)
     arguments = prediction_arguments(task, model.ready.chain)
     lattice, logs = (), _new_logs(task.token, L, model.order)
     if model.order == 1:
         lattice = new_lattice(logs.beta.shape[0] // L, L)
-        _sum_corpus(*arguments, lattice, (), given, segments, out, log_z)
+        sum_corpus(*arguments, lattice, (), given, segments, out, log_z)
     if np.isnan(log_z).any():
-        _sum_corpus(*arguments, lattice, logs, given, segments, out, log_z)
+        sum_corpus(*arguments, lattice, logs, given, segments, out, log_z)
     return out, log_z
 
 

@@ -8,6 +8,7 @@ import pytest
 from skstruct import L1CRF, CalibratedTagger, StructuredPerceptron
 from skstruct.chain import sums
 from skstruct.data.inputs import as_tokens
+from tests.inside import distribution_of, model_of
 
 WORDS = "abcdefgh"
 
@@ -21,12 +22,12 @@ def trained(L, seed=0, scale=1.0, **options):
     y.append([f"L{k:02d}" for k in range(L)])
     crf = L1CRF(["U:%x[0,0]", "B"], c1=0.0, c2=0.1, max_iter=20, all_pairs=True, **options)
     crf.set_params(tol=1.0).fit(X, y)
-    chain = crf._model.ready.chain
+    chain = model_of(crf).ready.chain
     for store in chain.nodes, chain.edges:
         store.value[:] = scale * rng.randn(store.value.shape[0])
-    vars(crf._model).pop("ready")
-    crf._model.nodes.value[:] = chain.nodes.value
-    crf._model.edges.value[:] = chain.edges.value
+    vars(model_of(crf)).pop("ready")
+    model_of(crf).nodes.value[:] = chain.nodes.value
+    model_of(crf).edges.value[:] = chain.edges.value
     return crf
 
 
@@ -37,7 +38,7 @@ def texts(seed, lengths):
 
 def by_enumeration(crf, x):
     """(log Z, marginals), and the scores of all labellings."""
-    model, L = crf._model, len(crf.classes_)
+    model, L = model_of(crf), len(crf.classes_)
     nodes = model.nodes.value.reshape(-1, L)
     rows = model.encode(as_tokens([x])).nodes.row
     first = model.encode(as_tokens([x])).left
@@ -73,14 +74,14 @@ def test_sums_equal_enumeration(L, scale):
 
 def exactly(monkeypatch, verb, *given):
     """What a verb returns if all sequences are summed by logarithms."""
-    kernel = sums._sum_corpus
+    kernel = sums.sum_corpus
 
     def by_logarithms(*arguments):
         if arguments[7]:
             kernel(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(sums, "_sum_corpus", by_logarithms)
+        patch.setattr(sums, "sum_corpus", by_logarithms)
         return verb(*given)
 
 
@@ -98,13 +99,13 @@ def test_scaled_sums_equal_those_of_logarithms(L, monkeypatch):
 
 
 def test_only_what_underflows_is_summed_by_logarithms(monkeypatch):
-    calls, kernel = [], sums._sum_corpus
+    calls, kernel = [], sums.sum_corpus
 
     def noted(*arguments):
         kernel(*arguments)
         calls.append(int(np.isnan(arguments[-1]).sum()))
 
-    monkeypatch.setattr(sums, "_sum_corpus", noted)
+    monkeypatch.setattr(sums, "sum_corpus", noted)
     X = texts(0, [5, 6, 7])
     trained(4, 0, 10.0).predict_marginals(X)
     assert calls == [0]
@@ -153,7 +154,7 @@ def test_segments_equal_enumeration(scale, order):
         tagger = StructuredPerceptron(["U:%x[0,0]", "B"], order=order, max_iter=2, random_state=seed)
         y = [[labels[k] for k in rng.randint(0, 3, len(x))] for x in X]
         model = CalibratedTagger(tagger, cv=2).fit(X * 4, y * 4)
-        distribution = model._distribution
+        distribution = distribution_of(model)
         for store in distribution.stores().values():
             store.value[:] = scale * rng.randn(store.value.shape[0])
         vars(distribution).pop("ready", None)
