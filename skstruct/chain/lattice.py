@@ -223,8 +223,8 @@ def backward(transition, stride, edges, lattice, inverse, T, L):
 @inline
 def log_sum(x, n):
     """log Σ_k exp x[k], without the terms that change nothing; -inf if all are -inf, or there are none."""
-    top = -np.inf
-    for k in range(n):
+    top = x[0] if n > 0 else -np.inf  # NaN stays what it is
+    for k in range(1, n):
         top = max(top, x[k])
     if top == -np.inf:
         return top
