@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 
+from ..serving.label_studio import backend
 from ..serving.server import addresses_of, new_server
 from ..serving.service import app, loaded, named_files
 from ..serving.wsgi import LIMIT
@@ -37,17 +38,21 @@ def add_parser(commands):
     slow = "seconds that a client may take to send a request (default: 30)"
     add("--timeout", type=patience, default=30.0, metavar="S", help=slow)
     add("--threads", type=positive, default=4, metavar="N", help="answers at a time (default: 4)")
+    group = parser.add_argument_group("Label Studio")
+    what = "be a backend of Label Studio, with one model that marks spans"
+    group.add_argument("--label-studio", action="store_true", help=what)
+    what = "keep the annotations that its webhook sends as JSON lines"
+    group.add_argument("--collect", metavar="FILE", help=what)
+    what = "train anew on them after N, and take the new model if it is not worse on held-out tasks"
+    group.add_argument("--train-on", type=positive, metavar="N", help=what)
     parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(arguments):
     """Run the command, until it is stopped; returns the exit code, 0."""
     host, options = arguments.host, {"max_bytes": arguments.max_bytes}
-    try:
-        files = named_files(arguments.models)
-    except ValueError as error:
-        arguments.usage_error(str(error))
-    application = app(loaded(files), allowed_hosts={host, *arguments.allowed_host}, **options)
+    logging.basicConfig(format="skstruct: %(message)s", level=logging.INFO)
+    application = _application(arguments, allowed_hosts={host, *arguments.allowed_host}, **options)
     try:
         server = new_server(
             application, host, arguments.port, threads=arguments.threads, timeout=arguments.timeout, **options
@@ -65,3 +70,21 @@ def run(arguments):
         tell(f"ready: http://{f'[{host}]' if ':' in host else host}:{port}/")
     server.run()
     return 0
+
+
+def _application(arguments, **options):
+    """What is to be served."""
+    if (arguments.collect or arguments.train_on) and not arguments.label_studio:
+        arguments.usage_error("--collect and --train-on are for --label-studio")
+    if arguments.train_on and not arguments.collect:
+        arguments.usage_error("--train-on needs --collect FILE")
+    try:
+        files = named_files(arguments.models)
+    except ValueError as error:
+        arguments.usage_error(str(error))
+    if not arguments.label_studio:
+        return app(loaded(files), **options)
+    if len(files) > 1:
+        arguments.usage_error("--label-studio takes one model")
+    (path,) = files.values()
+    return backend(path, collect=arguments.collect, train_on=arguments.train_on, **options)
