@@ -56,7 +56,7 @@ class Layout(NamedTuple):
     label: object  # int or name of a field; of trees two of them
     separator: str | None
     comment: str | None
-    reading: dict | None = None  # of annotated texts: the options of `read_spans`
+    reading: object = None  # of annotated texts: their `AnnotationReader`
 
 
 class Sentence(NamedTuple):
