@@ -5,10 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Any, NamedTuple
 
+from .._sklearn import final_step
 from ..data.types import Corpus
 from .differences import Difference
 from .html import box, cell, escaped, label_html, note, readable, table
 from .out_of_fold import predicted_out_of_fold
+from .span_issues import SpanIssue, context_of, issues_of_spans
 from .weight_tables import Records
 
 SHOWN = 100
@@ -40,22 +42,27 @@ class LabelIssue(NamedTuple):
 
 
 class LabelIssues(Records):
-    """A list of `LabelIssue`, most suspicious first; notebooks show the labels with the tokens around."""
+    """A list of `LabelIssue`, of texts with spans of `SpanIssue`, most suspicious first.
+
+    Notebooks show the labels with the tokens around.
+    """
 
     _record = LabelIssue
 
     def __init__(self, items: Any = (), tokens: Any = None) -> None:
         super().__init__(items)
-        self._tokens = tokens or {}  # sequence -> (its tokens, their positions)
+        self._tokens = tokens or {}  # sequence -> (its tokens, their positions), or its text
 
     def __getitem__(self, index: Any) -> Any:
         found = super().__getitem__(index)
-        return LabelIssues(found, self._tokens) if isinstance(index, slice) else found
+        return type(self)(found, self._tokens) if isinstance(index, slice) else found
 
-    def context(self, issue: LabelIssue) -> str:
-        """The token of an issue in [ ], and a few tokens around it; "" if they are not known."""
+    def context(self, issue: LabelIssue | SpanIssue) -> str:
+        """The token or span of an issue in [ ], and what is around it; "" if that is not known."""
         if issue.sequence not in self._tokens:
             return ""
+        if isinstance(issue, SpanIssue):
+            return context_of(self._tokens[issue.sequence], issue)
         tokens, positions = self._tokens[issue.sequence]
         t = bisect_left(positions, issue.position)
         return Difference("", "", False, issue.sequence, t, t + 1, tokens).text()
@@ -63,7 +70,7 @@ class LabelIssues(Records):
     def __str__(self) -> str:
         lines = [
             f"{issue.score:.3f}  sequence {issue.sequence}, position {issue.position}: "
-            f"{readable(issue.given)} -> {readable(issue.suggested)}   {self.context(issue)}"
+            f"{_named(issue.given)} -> {_named(issue.suggested)}   {self.context(issue)}"
             for issue in self[: SHOWN // 5]
         ]
         if len(self) > len(lines):
@@ -77,8 +84,8 @@ class LabelIssues(Records):
                 cell(f"{issue.score:.3f}", "number"),
                 cell(f"{issue.sequence:,}", "number"),
                 cell(f"{issue.position:,}", "number"),
-                cell(label_html(issue.given)),
-                cell(label_html(issue.suggested)),
+                cell(label_html(_named(issue.given))),
+                cell(label_html(_named(issue.suggested))),
                 cell(f"{issue.probability:.3f}", "number"),
                 cell(escaped(self.context(issue), 200)),
             ]
@@ -86,6 +93,17 @@ class LabelIssues(Records):
         ]
         rest = note(f"{len(self) - SHOWN:,} more") if len(self) > SHOWN else ""
         return box(table(rows, head, "long") + rest)
+
+
+class SpanIssues(LabelIssues):
+    """The same of spans."""
+
+    _record = SpanIssue
+
+
+def _named(label):
+    """A label for display; of what is no span a dash."""
+    return "-" if label is None else readable(label)
 
 
 def label_issues(
@@ -108,7 +126,8 @@ def label_issues(
     Returns
     -------
     LabelIssues
-        Most suspicious first: by `LabelIssue.score`.
+        Most suspicious first: by `LabelIssue.score`. Of a ``SpanTagger`` whole spans, those that are missing
+        too: each a `SpanIssue` (sequence, start, end, given, suggested, probability, score).
 
     Raises
     ------
@@ -130,6 +149,9 @@ def label_issues(
     >>> issues[0][:4]
     (4, 1, 'D', 'N')
     """
+    model = final_step(estimator)[0]
+    if getattr(model, "explained_as", None) == "spans":
+        return SpanIssues(*issues_of_spans(estimator, X, y, cv, groups, n_jobs))
     found = predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs)
     values = found.classes.tolist()
     column = {label: k for k, label in enumerate(values)}

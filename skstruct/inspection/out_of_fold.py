@@ -80,9 +80,7 @@ def out_of_fold_marginals(
 
 def predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs):
     """The :class:`OutOfFold` of a corpus; parameters as of :func:`out_of_fold_marginals`."""
-    if len(X) != len(y):
-        raise ValueError(f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}")
-    folds = _folds(cv, groups, len(X))
+    folds = folds_for(cv, groups, X, y)
     estimator = with_marginals(estimator)
     with warning_once():
         parts = Parallel(n_jobs=n_jobs, prefer="threads")(
@@ -115,13 +113,15 @@ def _one_fold(estimator, X, y, train, test):
     return OutOfFold(seen.grouped(marginals), labels, shown, positions, seen.classes)
 
 
-def _folds(cv, groups, n):
-    """[(train, test)], in which each of n sequences is once in a test set."""
+def folds_for(cv, groups, X, y):
+    """[(train, test)], in which each sequence is once in a test set."""
     from sklearn.model_selection import GroupKFold  # slow to import
 
+    if len(X) != len(y):
+        raise ValueError(f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}")
     if groups is not None and isinstance(cv, Integral):
         cv = GroupKFold(cv)
-    return folds_of(cv, n, groups, once=True)
+    return folds_of(cv, len(X), groups, once=True)
 
 
 def with_marginals(estimator):
