@@ -35,7 +35,7 @@ def add_parser(commands):
     parser.add_argument("--output", "-o", metavar="OUT", help="write a page of HTML, or what --write says")
     parser.add_argument(
         "--write", choices=WRITTEN, default="html",
-        help="of annotated texts also the texts with issues, with the spans suggested, for a person to review "
+        help="of annotated texts also texts with issues, with the spans suggested, for a person to review "
         "(default: html)",
     )  # fmt: skip
     parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")

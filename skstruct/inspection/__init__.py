@@ -25,6 +25,7 @@ from .reliability import ReliabilityDisplay
 from .report_page import Report, report
 from .selection import select
 from .sizes import SizeCurve, size_curve
+from .span_issues import SpanIssue
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 from .weights_display import FeatureWeightsDisplay
 
@@ -48,6 +49,7 @@ __all__ = [
     "ReliabilityDisplay",
     "Report",
     "SizeCurve",
+    "SpanIssue",
     "TokenExplanation",
     "TransitionDisplay",
     "TransitionWeights",
