@@ -5,7 +5,6 @@ bounded memory. Everything that was read is written again: columns with one more
 with its field filled in, raw text with spaces between its words; comments and blank lines stay.
 """
 
-import contextlib
 import shlex
 from itertools import islice
 from typing import NamedTuple
@@ -126,14 +125,14 @@ def run(arguments):
         _adapt(model, inputs, arguments)
     files = arguments.files or ["-"]
     check_replaced([arguments.output], files, arguments.force)
-    with contextlib.ExitStack() as stack:
-        sources = [stack.enter_context(Source(path, arguments.encoding)) for path in files]
-        layouts = [_layout(arguments, source, inputs) for source in sources]
-        with output(arguments.output, arguments.encoding) as file:
-            for k, (source, layout) in enumerate(zip(sources, layouts)):
+    last = ""
+    with output(arguments.output, arguments.encoding) as file:
+        for path in files:
+            with Source(path, arguments.encoding) as source:
+                layout = _layout(arguments, source, inputs)
+                if last.strip() and layout.format != "segmented":  # the file before ends without a blank line
+                    file.write("\n")
                 last = _tag(model, source, layout, inputs, file, arguments)
-                if k + 1 < len(sources) and last.strip():  # the file ends without a blank line
-                    file.write("\n" * (layout.format != "segmented"))
     return 0
 
 

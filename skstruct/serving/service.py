@@ -6,7 +6,9 @@ What is wrong with a request is said with the sequence and the position.
 import contextlib
 import os
 import shlex
+from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs
 
 from ..inspection import render
@@ -19,7 +21,7 @@ _RESERVED = ("", "predict", "health", "models", "setup", "webhook", "metrics")
 _OPTIONS = "offsets", "proba", "kbest"
 
 
-def app(models, *, max_bytes=LIMIT, allowed_hosts=None):
+def app(models: Any, *, max_bytes: int = LIMIT, allowed_hosts: Collection[str] | None = None) -> Application:
     """A WSGI application that answers with what models predict.
 
     Parameters
@@ -34,7 +36,7 @@ def app(models, *, max_bytes=LIMIT, allowed_hosts=None):
 
     Returns
     -------
-    callable
+    Application
         A WSGI application, for any server of WSGI.
 
     Raises
@@ -78,7 +80,7 @@ def app(models, *, max_bytes=LIMIT, allowed_hosts=None):
     return Application(routes, max_bytes, allowed_hosts)
 
 
-def from_environment():
+def from_environment() -> Application:
     """The application of the models that the environment names, for servers that start applications.
 
     ``SKSTRUCT_MODELS`` names files as ``skstruct serve`` does, with spaces between them;
