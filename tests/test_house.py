@@ -28,7 +28,7 @@ FLOORS = (
     ("interchange",),
     ("inspection",),
     ("datasets", "_warming"),
-    ("cli",),
+    ("cli", "compat"),
 )
 """Folders and top-level modules from the ground up."""
 

@@ -24,6 +24,9 @@ def are_strengths(values):
 class CRFParameters(TaggerParameters, TrainingParameters):
     """How an objective is minimised, and which weights it has."""
 
+    _least_seen = 0.0
+    """How often training has to show a pair of one of the kinds of which ``all_pairs`` does not take all."""
+
     solver: Literal["two-stage", "owlqn", "sgd"] = parameter(
         "two-stage",
         """Both stages, or the textbook method of each alone: OWL-QN from zero, or ``sgd_iter`` passes of

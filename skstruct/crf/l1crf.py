@@ -77,9 +77,9 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         Passes after the first stage (of SGD, if it is alone).
     history_ : list of dict
         For each pass ``stage`` (``"sgd"`` or ``"batch"``), ``seconds`` since training began, ``n_active``
-        (weights that are not zero), ``objective`` (None in the first of two stages), ``optimality`` (of
-        the weights before the pass; None in SGD), and, if ``fit`` has held-out sequences, ``validation`` and
-        ``validation_score``.
+        (weights that are not zero), ``norm`` of the weights, ``objective`` (None in the first of two stages),
+        ``optimality`` (norm of the gradient before the pass, as above; None in SGD), and, if ``fit`` has
+        held-out sequences, ``validation`` and ``validation_score``.
 
     References
     ----------

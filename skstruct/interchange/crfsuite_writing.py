@@ -2,6 +2,7 @@
 
 import os
 import struct
+from typing import BinaryIO
 
 import numpy as np
 
@@ -16,15 +17,16 @@ _LIMIT = 2**32
 """Offsets in a file have four bytes."""
 
 
-def save_crfsuite(model: object, path: Path) -> None:
+def save_crfsuite(model: object, path: Path | BinaryIO) -> None:
     """Write a fitted tagger as a model of CRFsuite, for ``python-crfsuite`` and ``sklearn-crfsuite``.
 
     Parameters
     ----------
     model : L1CRF, StructuredPerceptron or another chain tagger
         Also an average or a mixture of such.
-    path : str or os.PathLike
-        Written whole or not at all; what was there before is replaced.
+    path : str, os.PathLike or file
+        A file is written whole or not at all; what was there before is replaced. Or an open binary file, such
+        as ``io.BytesIO()``.
 
     Raises
     ------
@@ -44,15 +46,23 @@ def save_crfsuite(model: object, path: Path) -> None:
     :func:`skstruct.inspection.features_of` lists. Transitions that constraints forbid get the weight -10000.
     Weights that are 0 are left out.
     """
+    data = crfsuite_bytes(crfsuite_model(model))
+    if hasattr(path, "write"):
+        path.write(data)
+        return
+    with atomic_write(os.fspath(path)) as file:
+        file.write(data)
+
+
+def crfsuite_model(model):
+    """The :class:`.NamedModel` of a fitted tagger, if the format can express it."""
     inside = chain_model(model, "CRFsuite")
     named = named_model(inside, "CRFsuite")
     if len(named.transitions) > 1:
         refuse("CRFsuite", "transitions conditioned on the input")
     if not (named.start.all() and named.end.all()):
         refuse("CRFsuite", "constraints of the first or the last label")
-    data = crfsuite_bytes(named)
-    with atomic_write(os.fspath(path)) as file:
-        file.write(data)
+    return named
 
 
 def crfsuite_bytes(named):

@@ -220,7 +220,7 @@ def _choose(total, unknown, seen, signed, options, keep):
         np.greater(seen + unknown, options.c1, out=keep)
         keep |= total - seen > options.c1
     if not options.all_states:
-        keep &= seen != 0.0
+        keep &= (seen != 0.0) & (seen >= options.least_seen)
 
 
 # --------------------------------------------------------------------------------------------------
