@@ -29,7 +29,7 @@ FLOORS = (
     ("inspection",),
     ("datasets", "_warming"),
     ("serving",),
-    ("cli",),
+    ("cli", "compat"),
 )
 """Folders and top-level modules from the ground up."""
 

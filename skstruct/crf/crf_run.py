@@ -151,7 +151,7 @@ class CRFRun:
         e, (start, allowed, end) = self.estimator, self.constraints
         return ObjectiveOptions(
             c1, e.c2, e.all_pairs in (True, "states"), e.all_pairs in (True, "transitions"),
-            self.encoder.has_bigram, start, allowed, end, self.cost,
+            e._least_seen, self.encoder.has_bigram, start, allowed, end, self.cost,
         )  # fmt: skip
 
     def objective(self, c1):

@@ -43,6 +43,9 @@ def are_strengths(values):
 class CRFParameters(TaggerParameters, TrainingParameters):
     """How an objective is minimised, and which weights it has."""
 
+    _least_seen = 0.0
+    """How often training has to show a pair of one of the kinds of which ``all_pairs`` does not take all."""
+
     solver: Literal["two-stage", "owlqn", "sgd"] = parameter(
         "two-stage",
         """Both stages, or the textbook method of each alone: OWL-QN from zero, or ``sgd_iter`` passes of
@@ -134,9 +137,9 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         Passes after the first stage (of SGD, if it is alone).
     history_ : list of dict
         For each pass ``stage`` (``"sgd"`` or ``"batch"``), ``seconds`` since training began, ``n_active``
-        (weights that are not zero), ``objective`` (None in the first of two stages), ``optimality`` (of
-        the weights before the pass; None in SGD), and, if ``fit`` has held-out sequences, ``validation`` and
-        ``validation_score``.
+        (weights that are not zero), ``norm`` of the weights, ``objective`` (None in the first of two stages),
+        ``optimality`` (norm of the gradient before the pass, as above; None in SGD), and, if ``fit`` has
+        held-out sequences, ``validation`` and ``validation_score``.
 
     References
     ----------

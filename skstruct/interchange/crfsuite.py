@@ -11,8 +11,9 @@ References
 N. Okazaki, "CRFsuite: a fast implementation of Conditional Random Fields (CRFs)", 2007.
 """
 
+import os
 import struct
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -36,6 +37,10 @@ FEATURE = np.dtype([("type", "<u4"), ("src", "<u4"), ("dst", "<u4"), ("weight", 
 
 STATE, TRANSITION = 0, 1
 HEADER_SIZE = 48
+HEADER = (
+    "magic", "size", "type", "version", "num_features", "num_labels", "num_attrs",
+    "off_features", "off_labels", "off_attrs", "off_labelrefs", "off_attrrefs",
+)  # fmt: skip
 CHUNK_HEADER = 12
 """Bytes of a tag, a size and a count."""
 
@@ -78,19 +83,25 @@ def load_crfsuite(source: Any) -> L1CRF:
     [['D', 'N']]
     >>> folder.cleanup()
     """
+    file, parameters = _file_of(source)
+    return _crf_of(file, _contents(file), parameters)
+
+
+def _file_of(source):
+    """(model file, parameters of :class:`L1CRF`) of what :func:`load_crfsuite` takes."""
     if hasattr(source, "modelfile"):
         path = getattr(source.modelfile, "name", None)
         if not path:
             raise ModelFileError("the CRF is not fitted")
-        return _crf_of(read_source(path), _parameters(vars(source)))
+        return read_source(path), _parameters(vars(source))
     file = read_source(source)
     if not file.data.startswith(MAGIC):
         file = unpacked(file)
     if file.data.startswith(MAGIC):
-        return _crf_of(file, {})
+        return file, {}
     file.require(file.data, 0, "the file is empty")
     model, found = crf_in_pickle(file)
-    return _crf_of(model, _parameters(found))
+    return model, _parameters(found)
 
 
 def _parameters(crf):
@@ -109,13 +120,41 @@ def _parameters(crf):
     return found
 
 
-def _crf_of(file, parameters):
+class CRFsuiteContents(NamedTuple):
+    """What a model file holds."""
+
+    header: dict  # HEADER
+    labels: list
+    attributes: list  # in their order; those whose weights are all 0 too
+    features: np.ndarray  # of FEATURE
+
+
+def crfsuite_contents(source: Any) -> tuple[CRFsuiteContents, L1CRF | None]:
+    """The contents of a model file, and its :class:`L1CRF`, None if it was trained on nothing.
+
+    Parameters and errors are those of :func:`load_crfsuite`.
+    """
+    file, parameters = _file_of(source)
+    contents = _contents(file)
+    return contents, _crf_of(file, contents, parameters) if contents.labels else None
+
+
+def _contents(file):
+    header = _header(file)
+    return CRFsuiteContents(
+        header,
+        read_strings(file, header["off_labels"], header["num_labels"], "labels"),
+        read_strings(file, header["off_attrs"], header["num_attrs"], "attributes"),
+        _features(file, header["off_features"]),
+    )
+
+
+def _crf_of(file, contents, parameters):
     """The :class:`L1CRF` of a model file, with parameters."""
-    n_labels, n_attributes, at_features, at_labels, at_attributes, *at_lists = _header(file)
-    features = _features(file, at_features)
-    labels = read_strings(file, at_labels, n_labels, "labels")
+    header, labels, attributes, features = contents
     check_labels(labels, file.name)
-    attributes = read_strings(file, at_attributes, n_attributes, "attributes")
+    n_labels, n_attributes, at_features = len(labels), len(attributes), header["off_features"]
+    at_lists = header["off_labelrefs"], header["off_attrrefs"]
     weights = []
     for kind, at, tag, n in zip((TRANSITION, STATE), at_lists, (b"LFRF", b"AFRF"), (n_labels, n_attributes)):
         mine = np.flatnonzero(features["type"] == kind)
@@ -123,13 +162,13 @@ def _crf_of(file, parameters):
         weights.append(_weights(file, at_features, features, mine, (n, n_labels)))
     encoder = BagEncoder.of_names(attributes)
     if len(encoder.nodes.ids) < n_attributes:
-        file.fail(at_attributes, "an attribute occurs twice")
+        file.fail(header["off_attrs"], "an attribute occurs twice")
     transitions, states = weights
     return ready_crf(encoder, Labels(labels, in_order=True), states, transitions, **parameters)
 
 
 def _header(file):
-    """Numbers of labels and attributes, and where the five parts begin."""
+    """The numbers of the header, by their names in CRFsuite's own dump."""
     file.tag(0, MAGIC)
     head = file.array(4, 11, "<u4", "the header").tolist()
     file.tag(8, b"FOMC")
@@ -142,7 +181,7 @@ def _header(file):
     for k, at in enumerate(head[6:]):
         ok = HEADER_SIZE <= at <= len(file.data) - CHUNK_HEADER
         file.require(ok, 28 + 4 * k, f"the offset {at} is outside of the {len(file.data)} bytes of the file")
-    return n_labels, head[5], *head[6:]
+    return dict(zip(HEADER, ("lCRF", size, "FOMC", *head[2:])))
 
 
 def _chunk(file, at, tag):
@@ -221,15 +260,16 @@ _LIMIT = 2**32
 """Offsets in a file have four bytes."""
 
 
-def save_crfsuite(model: object, path: Path) -> None:
+def save_crfsuite(model: object, path: Path | BinaryIO) -> None:
     """Write a fitted tagger as a model of CRFsuite, for ``python-crfsuite`` and ``sklearn-crfsuite``.
 
     Parameters
     ----------
     model : L1CRF, StructuredPerceptron or another chain tagger
         Also an average or a mixture of such.
-    path : str or os.PathLike
-        Written whole or not at all; what was there before is replaced.
+    path : str, os.PathLike or file
+        A file is written whole or not at all; what was there before is replaced. Or an open binary file, such
+        as ``io.BytesIO()``.
 
     Raises
     ------
@@ -249,15 +289,23 @@ def save_crfsuite(model: object, path: Path) -> None:
     :func:`skstruct.inspection.features_of` lists. Transitions that constraints forbid get the weight -10000.
     Weights that are 0 are left out.
     """
+    data = crfsuite_bytes(crfsuite_model(model))
+    if isinstance(path, (str, os.PathLike)):
+        with atomic_write(path) as file:
+            file.write(data)
+    else:
+        path.write(data)
+
+
+def crfsuite_model(model):
+    """The :class:`.NamedModel` of a fitted tagger, if the format can express it."""
     inside = chain_model(model, "CRFsuite")
     named = named_model(inside, "CRFsuite")
     if len(named.transitions) > 1:
         refuse("CRFsuite", "transitions conditioned on the input")
     if not (named.start.all() and named.end.all()):
         refuse("CRFsuite", "constraints of the first or the last label")
-    data = crfsuite_bytes(named)
-    with atomic_write(path) as file:
-        file.write(data)
+    return named
 
 
 def crfsuite_bytes(named):

@@ -49,6 +49,17 @@ REASONS = {
         },
     ),
     "predict_proba": {"": "labels sequences: predict_marginals has the probabilities of each token's labels"},
+    **{
+        name: {"": f"has {ours}; skstruct.compat.sklearn_crfsuite has the old names"}
+        for name, ours in (
+            ("state_features_", "its weights in skstruct.inspection.feature_weights"),
+            ("transition_features_", "its weights in skstruct.inspection.transition_weights"),
+            ("attributes_", "its features in skstruct.inspection.features_of"),
+            ("training_log_", "history_"),
+            ("predict_single", "predict, for a list of sequences"),
+            ("predict_marginals_single", "predict_marginals, for a list of sequences"),
+        )
+    },
 }
 """Method -> {class, or "" for all others: the rest of a sentence that begins with the class}."""
 

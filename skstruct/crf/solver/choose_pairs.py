@@ -138,7 +138,7 @@ def _choose(total, unknown, seen, signed, options, keep):
         np.greater(seen + unknown, options.c1, out=keep)
         keep |= total - seen > options.c1
     if not options.all_states:
-        keep &= seen != 0.0
+        keep &= (seen != 0.0) & (seen >= options.least_seen)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ def choose_label_pairs(sequences, transition, options, like=None):
     L = transition.shape[0]
     t, p, y, known = _label_pairs(sequences)
     if like is None:
-        which = allowed_label_pairs(shown_label_pairs(sequences, L), transition, options)
+        which = allowed_label_pairs(shown_label_pairs(sequences, L, options.least_seen), transition, options)
     else:
         which = like[:, 0] * L + like[:, 1]
     known &= sequences.is_complete()[t]
@@ -277,10 +277,10 @@ def _label_pairs(sequences):
     return t, p, y, (p >= 0) & (y >= 0)
 
 
-def shown_label_pairs(sequences, L):
-    """(L * L,) bool: the pairs of labels that the corpus shows."""
+def shown_label_pairs(sequences, L, least=0.0):
+    """(L * L,) bool: the pairs of labels that the corpus shows, ``least`` times if that is above 1."""
     _, p, y, known = _label_pairs(sequences)
-    return np.bincount((p * L + y)[known], minlength=L * L) > 0
+    return np.bincount((p * L + y)[known], minlength=L * L) >= max(least, 1)
 
 
 def allowed_label_pairs(shown, transition, options):

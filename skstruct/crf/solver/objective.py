@@ -55,6 +55,7 @@ class ObjectiveOptions(NamedTuple):
     c2: float = 0.0
     all_states: bool = True  # also pairs of feature and label that the corpus does not show
     all_transitions: bool = True  # also pairs of labels that it does not show
+    least_seen: float = 0.0  # of these kinds only pairs that it shows so often
     bigram: bool = True  # whether pairs of labels have weights
     start: np.ndarray | None = None  # constraints: (L,) 0 or -inf
     allowed: np.ndarray | None = None  # (L, L) [previous, next]

@@ -232,6 +232,7 @@ class Progress:
             value = penalised(self.objective, weights)[0]
         entry = {
             "stage": self.stage, "objective": value, "n_active": int(np.count_nonzero(weights)),
+            "norm": float(np.sqrt(dot(weights, weights))),
             "optimality": None if pseudo is None else float(np.sqrt(dot(pseudo, pseudo))),
             "seconds": time.perf_counter() - self.began,
         }  # fmt: skip

@@ -1,0 +1,40 @@
+"""The names of ``python-crfsuite`` and ``sklearn-crfsuite``, for programs that were written for them.
+
+``from skstruct.compat import pycrfsuite, sklearn_crfsuite`` stands in place of the two imports. Model files
+and their meaning are those of CRFsuite; training and prediction are ours.
+"""
+
+import sys
+from importlib import import_module
+
+_MODULES = {
+    "pycrfsuite": "pycrfsuite",
+    "pycrfsuite._logparser": "training_log",
+    "pycrfsuite._dumpparser": "model_info",
+    "sklearn_crfsuite": "sklearn_crfsuite",
+    "sklearn_crfsuite.estimator": "sklearn_crfsuite.estimator",
+    "sklearn_crfsuite.trainer": "sklearn_crfsuite.estimator",
+    "sklearn_crfsuite._fileresource": "sklearn_crfsuite.file_resource",
+    "sklearn_crfsuite.metrics": "sklearn_crfsuite.metrics",
+    "sklearn_crfsuite.scorers": "sklearn_crfsuite.scorers",
+    "sklearn_crfsuite.utils": "sklearn_crfsuite.utils",
+}
+"""Names of the originals, and our modules below this one."""
+
+
+def install() -> None:
+    """Answer ``import pycrfsuite`` and ``import sklearn_crfsuite`` with the modules of this package.
+
+    For programs that cannot be changed; to be called before they are imported. Pickles that
+    ``sklearn-crfsuite`` has written are then read by ``pickle.load`` too.
+
+    Raises
+    ------
+    ImportError
+        If one of the originals has been imported already.
+    """
+    ours = {name: import_module(f"{__name__}.{module}") for name, module in _MODULES.items()}
+    for name, module in ours.items():
+        if sys.modules.get(name, module) is not module:
+            raise ImportError(f"{name} has been imported already: call skstruct.compat.install() before")
+    sys.modules.update(ours)

@@ -1,0 +1,74 @@
+"""Items and labels as CRFsuite takes them, made into tokens of this package."""
+
+_SIMPLE = {str, bool, int, float}
+"""Types of values that mean the same here and there."""
+
+
+def attributes_of(item):
+    """(name, value) of each attribute of an item: a dictionary, or a collection of names."""
+    if not isinstance(item, dict):
+        return [(_text(name, "a feature"), 1.0) for name in item]
+    found = []
+    for key, value in item.items():
+        key = _text(key, "a feature name")
+        if isinstance(value, (str, bytes)):
+            found.append((f"{key}:{_text(value, 'a value')}", 1.0))
+        elif isinstance(value, (dict, list, tuple, set, frozenset)):
+            found += [(f"{key}:{name}", number) for name, number in attributes_of(value)]
+        else:
+            found.append((key, float(value)))
+    return found
+
+
+def _text(value, what):
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, str):
+        return value
+    raise TypeError(f"{what} must be str or bytes, got {value!r:.80} of type {type(value).__name__}")
+
+
+def token_of(item):
+    """A copy of an item that is a token of the same meaning: a dict, or a list of str."""
+    if type(item) is dict:
+        if set(map(type, item)) <= {str} and set(map(type, item.values())) <= _SIMPLE:
+            return item.copy()
+    elif not isinstance(item, dict):
+        return [_text(name, "a feature") for name in item]
+    token = {}
+    for name, value in attributes_of(item):
+        token[name] = token.get(name, 0.0) + value  # the weight of a feature that occurs twice counts twice
+    return token
+
+
+def tokens_of(sequence):
+    """The tokens of an iterable of items or an :class:`ItemSequence`, which are not copied then."""
+    return sequence.tokens if isinstance(sequence, ItemSequence) else list(map(token_of, sequence))
+
+
+def labels_of(labels):
+    """Labels as str."""
+    return [_text(label, "a label") for label in labels]
+
+
+class ItemSequence:
+    """Items of one sequence, checked and copied once.
+
+    Parameters
+    ----------
+    pyseq : iterable of items
+        Each a dict (``{name: number, bool, str or collection}``, nested if need be) or a collection of names.
+    """
+
+    def __init__(self, pyseq):
+        self.tokens = tokens_of(pyseq)
+
+    def items(self):
+        """The attributes of each item: ``{name: value}``."""
+        return [dict(attributes_of(token)) for token in self.tokens]
+
+    def __len__(self):
+        return len(self.tokens)
+
+    def __repr__(self):
+        return f"<ItemSequence of size {len(self)}>"

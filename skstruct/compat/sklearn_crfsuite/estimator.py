@@ -1,0 +1,168 @@
+"""The names of ``sklearn_crfsuite.estimator``: the ``CRF``."""
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from .. import pycrfsuite
+from ..parameters import PARAMETERS
+from .file_resource import FileResource
+from .metrics import flat_accuracy_score
+
+_OTHER_NAMES = {
+    "feature.minfreq": "min_freq",
+    "feature.possible_states": "all_possible_states",
+    "feature.possible_transitions": "all_possible_transitions",
+    "type": "pa_type",
+}
+
+
+class LinePerIterationTrainer(pycrfsuite.Trainer):
+    """A trainer that prints a line for each pass."""
+
+    def on_iteration(self, log, info):
+        """Print a line."""
+        figures = {
+            "time": "time", "loss": "loss", "active_features": "active", "avg_precision": "precision",
+            "avg_recall": "recall", "avg_f1": "F1", "item_accuracy_float": "items",
+            "instance_accuracy_float": "sequences", "feature_norm": "feature_norm",
+        }  # fmt: skip
+        shown = (f"{name}={info[key]:<8.6g}" for key, name in figures.items() if key in info)
+        print(f"Iter {info['num']:<4} {' '.join(shown)}".rstrip())
+
+
+class CRF(BaseEstimator):
+    """A conditional random field, or another learner, with the interface of ``sklearn-crfsuite``.
+
+    Parameters are those of CRFsuite; None stands for its default. ``model_filename`` names the model file,
+    which may exist, as may a pickle of a ``CRF`` there; without it there is a temporary one, which is pickled
+    with the object.
+    """
+
+    def __init__(
+        self,
+        algorithm=None,
+        min_freq=None,
+        all_possible_states=None,
+        all_possible_transitions=None,
+        c1=None,
+        c2=None,
+        max_iterations=None,
+        num_memories=None,
+        epsilon=None,
+        period=None,
+        delta=None,
+        linesearch=None,
+        max_linesearch=None,
+        calibration_eta=None,
+        calibration_rate=None,
+        calibration_samples=None,
+        calibration_candidates=None,
+        calibration_max_trials=None,
+        pa_type=None,
+        c=None,
+        error_sensitive=None,
+        averaging=None,
+        variance=None,
+        gamma=None,
+        verbose=False,
+        model_filename=None,
+        keep_tempfiles=False,
+        trainer_cls=None,
+    ):
+        vars(self).update({name: value for name, value in locals().items() if name != "self"})
+        self.modelfile = FileResource(model_filename, keep_tempfiles, ".crfsuite", "model")
+        self.training_log_ = None
+        self._tagger = None
+
+    def fit(self, X, y, X_dev=None, y_dev=None):
+        """Train on sequences of items and of labels; ``training_log_`` has the scores on X_dev, y_dev."""
+        if (X_dev is None) != (y_dev is None):
+            raise ValueError("Pass both X_dev and y_dev to use the holdout data")
+        self._tagger = None
+        self.modelfile.refresh()
+        names = {name for table in PARAMETERS.values() for name in table}
+        values = {name: getattr(self, _OTHER_NAMES.get(name, name.replace(".", "_"))) for name in names}
+        given = {name: value for name, value in values.items() if value is not None}
+        trainer = (self.trainer_cls or LinePerIterationTrainer)(
+            algorithm=self.algorithm, params=given, verbose=self.verbose
+        )
+        parts = [(X, y)] if X_dev is None else [(X, y), (X_dev, y_dev)]
+        for group, (xseqs, yseqs) in enumerate(parts):
+            for xseq, yseq in zip(xseqs, yseqs, strict=True):
+                trainer.append(xseq, yseq, group)
+        trainer.train(self.modelfile.name, holdout=-1 if X_dev is None else 1)
+        self.training_log_ = trainer.logparser
+        return self
+
+    @property
+    def tagger_(self):
+        """The ``pycrfsuite.Tagger`` of the model, None if there is none."""
+        if self._tagger is None and self.modelfile.name is not None:
+            tagger = pycrfsuite.Tagger()
+            tagger.open(self.modelfile.name)
+            self._tagger = tagger
+        return self._tagger
+
+    def _fitted(self):
+        if self.tagger_ is None:
+            raise NotFittedError("this CRF is not fitted, and has no model_filename")
+        return self.tagger_
+
+    def predict(self, X):
+        """The labels of sequences: an array of lists."""
+        return np.array(self._fitted().tag_all(X), dtype=object)
+
+    def predict_single(self, xseq):
+        """The labels of one sequence."""
+        return self._fitted().tag(xseq)
+
+    def predict_marginals(self, X):
+        """For each token of each sequence a dict of the probabilities of labels."""
+        labels = self._fitted().labels()
+        found = self.tagger_.marginals_of_all(X)
+        return [[dict(zip(labels, row)) for row in rows.tolist()] for rows in found]
+
+    def predict_marginals_single(self, xseq):
+        """For each token of one sequence a dict of the probabilities of labels."""
+        return self.predict_marginals([xseq])[0]
+
+    def score(self, X, y):
+        """The share of right labels."""
+        return flat_accuracy_score(y, self.predict(X))
+
+    def _info(self, of):
+        return None if self.tagger_ is None else of(self.tagger_.info())
+
+    @property
+    def classes_(self):
+        """The labels."""
+        return None if self.tagger_ is None else self.tagger_.labels()
+
+    @property
+    def size_(self):
+        """Bytes of the model."""
+        return self._info(lambda info: int(info.header["size"]))
+
+    @property
+    def num_attributes_(self):
+        """Attributes of the model."""
+        return self._info(lambda info: int(info.header["num_attrs"]))
+
+    @property
+    def attributes_(self):
+        """The names of the attributes, in the order of the file."""
+        return self._info(lambda info: list(info.attributes))
+
+    @property
+    def state_features_(self):
+        """``{(attribute, label): weight}``."""
+        return self._info(lambda info: info.state_features)
+
+    @property
+    def transition_features_(self):
+        """``{(label, next label): weight}``."""
+        return self._info(lambda info: info.transitions)
+
+    def __getstate__(self):
+        return {**vars(self), "_tagger": None}

@@ -1,0 +1,36 @@
+"""The names of ``sklearn_crfsuite.metrics``: scores of scikit-learn, over the labels of all sequences."""
+
+from functools import wraps
+
+from sklearn import metrics
+
+from .utils import flatten
+
+
+def _flat(score):
+    @wraps(score)
+    def flat(y_true, y_pred, *args, **kwargs):
+        return score(flatten(y_true), flatten(y_pred), *args, **kwargs)
+
+    flat.__name__ = flat.__qualname__ = f"flat_{score.__name__}"
+    flat.__module__ = __name__  # pickles of scorers name it
+    return flat
+
+
+flat_accuracy_score = _flat(metrics.accuracy_score)
+flat_precision_score = _flat(metrics.precision_score)
+flat_recall_score = _flat(metrics.recall_score)
+flat_f1_score = _flat(metrics.f1_score)
+flat_fbeta_score = _flat(metrics.fbeta_score)
+
+
+def flat_classification_report(y_true, y_pred, labels=None, **kwargs):
+    """scikit-learn's report over the labels of all sequences; ``labels`` may be given by position."""
+    return metrics.classification_report(flatten(y_true), flatten(y_pred), labels=labels, **kwargs)
+
+
+def sequence_accuracy_score(y_true, y_pred):
+    """Share of the sequences whose labels are all right."""
+    if not len(y_true):
+        return 0
+    return sum(list(a) == list(b) for a, b in zip(y_true, y_pred)) / len(y_true)
