@@ -74,6 +74,13 @@ class Encoder:
         twin.nodes, twin.edges = self.nodes.copy(), self.edges.copy()
         return twin
 
+    def encode_one(self, tokens, token):
+        """What ``encode`` makes of a list of tokens, one sequence whose bounds are ``token``, without a corpus.
+
+        None unless it is surely what the encoder reads: then the long road says what it is.
+        """
+        return None
+
     @property
     def n_node_rows(self):
         """Weight rows of the features of labels."""

@@ -201,6 +201,10 @@ class SequenceTagger(SavableLearner, BaseEstimator):
             If a sequence or token is not what the model was trained on (the message names it), or
             constraints and ``allowed`` contradict each other.
         """
+        if allowed is None and type(X) is list and len(X) == 1 and type(X[0]) is list and hasattr(self, "_model"):
+            labels = self._model.label_one(X[0])
+            if labels is not None:
+                return Sequences((labels,))
         return Sequences(self._best(X, allowed)[0])
 
     def decision_function(self, X: Corpus) -> NDArray[np.float64]:
