@@ -75,9 +75,9 @@ class Encoder:
         return twin
 
     def encode_one(self, tokens, token):
-        """What ``encode`` makes of a list of tokens, one sequence whose bounds are ``token``, without a corpus.
+        """What ``encode`` makes of a list of tokens, one sequence with the bounds ``token``.
 
-        None unless it is surely what the encoder reads: then the long road says what it is.
+        None unless these are surely what the encoder reads; ``check`` then says what they are.
         """
         return None
 
