@@ -75,11 +75,7 @@ class Encoder:
         return twin
 
     def encode_one(self, tokens, token):
-        """What ``encode`` makes of a list of tokens, one sequence with the bounds ``token``.
-
-        None unless these are surely what the encoder reads; ``check`` then says what they are.
-        """
-        return None
+        """``encode`` of one list of tokens with the bounds ``token``; None unless it surely reads them."""
 
     @property
     def n_node_rows(self):
