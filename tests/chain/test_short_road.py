@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from inside import model_of
 
 from skstruct import L1CRF, StructuredPerceptron
 from skstruct.interchange import load_crfsuite, save_crfsuite
-from tests.inside import model_of
 
 
 class Text(str):
