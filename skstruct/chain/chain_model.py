@@ -279,6 +279,27 @@ class ChainModel(SavableModel):
             np.concatenate([part[1] for part in parts]),
         )
 
+    def arguments_of_one(self, tokens):
+        """What kernels of prediction take of one sequence: the short road of the ordinary call.
+
+        None where the long one is to be taken: tokens are not surely of the kind that the encoder reads, or
+        the small kernels are not for the model.
+        """
+        final, token = self.ready.final, np.array([0, len(tokens)], np.int64)
+        x = None if final is None else self.encoder.encode_one(tokens, token)
+        if x is None or not are_rows_of_nodes(x):
+            return None
+        return for_prediction(x, token, NO_GOLD, NO_OPTION, final)
+
+    def label_one(self, tokens):
+        """The best labelling of one sequence, as :meth:`predict` has it; None where the long road decides."""
+        arguments = self.arguments_of_one(tokens)
+        if arguments is None:
+            return None
+        out, scores = np.empty(len(tokens), np.int32), np.empty(1)
+        predict(*arguments, out, scores)
+        return None if scores[0] == -np.inf else self.ready.labels[out].tolist()
+
     def best_ids(self, task):
         """The best labellings of a corpus that is encoded already, as ids, (N,) int32."""
         out = np.empty(int(task.token[-1]), np.int32)

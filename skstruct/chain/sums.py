@@ -22,6 +22,7 @@ from .chain_model import task_of
 from .lattice import clamp, log_sum, new_lattice, set_step
 from .second_order import score_path
 from .segments import new_segments, prepare, segment_probability
+from .small_kernels import longest
 
 
 class LogSums(NamedTuple):
@@ -34,8 +35,7 @@ class LogSums(NamedTuple):
 
 
 def _new_logs(token, L, order):
-    longest = int(np.diff(token).max(initial=1))
-    return LogSums(np.empty(longest * L**order), np.empty(L), np.empty(L), np.empty(L, np.int64))
+    return LogSums(np.empty(longest(token) * L**order), np.empty(L), np.empty(L), np.empty(L, np.int64))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -155,9 +155,13 @@ def sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, s
 # --------------------------------------------------------------------------------------------------
 def _sum(model, task, given, segments, out):
     """(``out``, log Z) of an encoded corpus; see :func:`sum_corpus`."""
-    log_z, L = np.full(task.token.shape[0] - 1, np.nan), len(model.labels)
-    arguments = prediction_arguments(task, model.ready.chain)
-    lattice, logs = (), _new_logs(task.token, L, model.order)
+    return _sum_of(model, task.token, prediction_arguments(task, model.ready.chain), given, segments, out)
+
+
+def _sum_of(model, token, arguments, given, segments, out):
+    """The same of a kernel's ``arguments``, of sequences that start at ``token``."""
+    log_z, L = np.full(token.shape[0] - 1, np.nan), len(model.labels)
+    lattice, logs = (), _new_logs(token, L, model.order)
     if model.order == 1:
         lattice = new_lattice(logs.beta.shape[0] // L, L)
         sum_corpus(*arguments, lattice, (), given, segments, out, log_z)
@@ -186,6 +190,16 @@ def log_partitions(model, corpus, gold=None, n_jobs=None):
         return [log_z(model, task, given) for given in ([False] if gold is None else [True, False])]
 
     return _sum_pieces(work, model, corpus, n_jobs)
+
+
+def marginals_of_one(model, tokens):
+    """Marginals (T, L) of one sequence, as :func:`marginals` has them; None where the long road decides."""
+    arguments = model.arguments_of_one(tokens)
+    if arguments is None:
+        return None
+    out = np.zeros((len(tokens), len(model.labels)))
+    log_z = _sum_of(model, arguments[0].token, arguments, (), (), out.reshape(-1))[1]
+    return out if np.isfinite(log_z[0]) else None
 
 
 def marginals(model, corpus, n_jobs=None):

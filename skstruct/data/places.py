@@ -89,8 +89,9 @@ def as_objects(items):
 
 def offsets_of(lengths):
     """``[0, l_0, l_0 + l_1, ...]``: where each sequence starts in the flat corpus."""
-    out = np.zeros(lengths.shape[0] + 1, np.int64)
-    lengths.cumsum(out=out[1:])
+    out = np.empty(lengths.shape[0] + 1, np.int64)
+    out[0] = 0
+    np.add.accumulate(lengths, out=out[1:])  # half of what `cumsum` takes of a short sentence
     return out
 
 

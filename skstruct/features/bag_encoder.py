@@ -12,6 +12,7 @@ Distinct pairs of key and value are resolved once and remembered; only new ones 
 
 from collections import defaultdict
 from contextlib import suppress
+from functools import cached_property
 from itertools import chain, repeat
 from operator import getitem
 
@@ -31,6 +32,9 @@ CHUNK = 1024
 
 MOST_NUMBERS = 100_000
 """Distinct numbers remembered."""
+
+NO_VALUES = np.zeros(0)
+"""Where all are 1."""
 
 _NUMBERS = (int, float, np.bool_, np.integer, np.floating)
 
@@ -70,13 +74,20 @@ class BagEncoder(Encoder):
         """
         encoder = cls()
         encoder.nodes = FeatureIndex.of_names(names)
-        encoder.pairs.remember(spellings(encoder.nodes.ids))
+        del encoder.pairs  # lists never need them
         return encoder
+
+    @cached_property
+    def pairs(self):
+        """The pairs that are remembered; those of an encoder of names are made for the first dict."""
+        pairs = Pairs()
+        pairs.remember(spellings(self.nodes.ids))
+        return pairs
 
     def __init__(self, min_count=1):
         self.min_count = min_count
         self.nodes, self.edges = FeatureIndex(), FeatureIndex(1)
-        self.pairs = Pairs()  # that are remembered
+        self.pairs = Pairs()
         self._n_numbers = 0
         self._text = None  # see _may_be_known
 
@@ -86,7 +97,9 @@ class BagEncoder(Encoder):
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
         twin = super().copy()
-        twin.pairs, twin._text = self.pairs.copy(), None
+        twin._text = None
+        if "pairs" in vars(self):
+            twin.pairs = self.pairs.copy()
         return twin
 
     # -- one pair ----------------------------------------------------------------------------------
@@ -132,12 +145,13 @@ class BagEncoder(Encoder):
     def _may_be_known(self, keys, values):
         """Which pairs, by their numbers, may be features although they are not remembered.
 
-        All may, if a feature was also met in another spelling, as ``{"a": {"b": 1}}`` or ``{"a:b": 1}``.
-        Else a str under a known key that is not remembered is no feature.
+        All may, if a feature was also met in another spelling, as ``{"a": {"b": 1}}`` or ``{"a:b": 1}``, and
+        not all spellings are remembered. Else a str under a known key that is not remembered is no feature.
         """
         if self._text is None:
             features = np.unique(self.pairs.feature)
-            known = np.count_nonzero(features >= 0) == len(self.nodes.ids) and not self.pairs.ambiguous()
+            known = np.count_nonzero(features >= 0) == len(self.nodes.ids)
+            known = known and (self.pairs.has_all(self.nodes.ids) or not self.pairs.ambiguous())
             self._text = self.pairs.text() if known else np.zeros(0, np.bool_)
         text = self._text
         if not text.shape[0]:
@@ -209,11 +223,14 @@ class BagEncoder(Encoder):
     def _encode_lists(self, tokens, first, offsets, grow):
         """The same of lists of names."""
         sizes, names = lengths_of(tokens), list(chain.from_iterable(tokens))
+        unknown = () if grow else (str,)  # types of which a name that was not found has no number
         try:
             features = np.fromiter(map(self.nodes.ids.get, names, repeat(-1)), np.int32, len(names))
         except TypeError:
-            features = np.full(len(names), -1, np.int32)
-        for k in np.flatnonzero(features < 0).tolist():
+            features, unknown = np.full(len(names), -1, np.int32), ()
+        for k in (features < 0).nonzero()[0].tolist():
+            if type(names[k]) in unknown:
+                continue
             if not isinstance(names[k], str):
                 owner = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
                 raise placed(first + owner, offsets, f"a feature must be a str, got {describe(names[k])}")
@@ -245,7 +262,26 @@ class BagEncoder(Encoder):
         if grow:
             self._text = None
             self.nodes.assign(features, self.min_count)
-        return without_templates(token, Bag(offsets_of(sizes), self.nodes.row_of[features], values))
+        return self._rows(features, values, sizes, token)
+
+    def _rows(self, features, values, sizes, token):
+        """The ``Encoded`` of features of which there are ``sizes`` for each token."""
+        return without_templates(token, Bag(offsets_of(sizes), self.nodes.row_of.take(features), values))
+
+    def encode_one(self, tokens, token):
+        """See :class:`.base.Encoder`: of dicts, or of lists of which the first begins with a str."""
+        kinds = set(map(type, tokens))
+        if kinds == {dict}:
+            encode = self._encode_dicts
+        elif kinds == {list} and type(next(iter(tokens[0]), None)) is str:
+            encode = self._encode_lists
+        else:
+            return None
+        if len(tokens) > CHUNK:
+            return None
+        with suppress(ValueError):  # which the long road raises again, and says where
+            features, values, sizes = encode(tokens, 0, token, False)
+            return self._rows(features, NO_VALUES if values is None else values, sizes, token)
 
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`."""

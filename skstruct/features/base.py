@@ -74,6 +74,9 @@ class Encoder:
         twin.nodes, twin.edges = self.nodes.copy(), self.edges.copy()
         return twin
 
+    def encode_one(self, tokens, token):
+        """``encode`` of one list of tokens with the bounds ``token``; None unless it surely reads them."""
+
     @property
     def n_node_rows(self):
         """Weight rows of the features of labels."""

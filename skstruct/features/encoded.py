@@ -77,18 +77,18 @@ NO_BAG = Bag(np.zeros(1, np.int64), NOTHING, np.zeros(0))
 """Of corpora that have templates, or dense rows of numbers, instead."""
 
 
+_NO_ATOMS = np.zeros(1, np.int32)
+
+
 def no_grid(n_tokens):
     """A grid for corpora without templates."""
-    return Grid(np.empty((0, n_tokens), np.int32), NOTHING, NOTHING, np.zeros(1, np.int32), NOTHING, NOTHING)
+    return Grid(np.empty((0, n_tokens), np.int32), NOTHING, NOTHING, _NO_ATOMS, NOTHING, NOTHING)
 
 
 def without_templates(token, bag, edges=None, dense=()):
     """An encoded corpus whose features stand at their tokens; ``edges`` is a grid."""
-    n = int(token[-1])
-    return Encoded(
-        anchor=token, left=0, n_columns=1, nodes=no_grid(n), edges=no_grid(n) if edges is None else edges,
-        bag=bag, node_alive=ALL_ALIVE, edge_alive=ALL_ALIVE, dense=dense,
-    )  # fmt: skip
+    nodes = no_grid(int(token[-1]))
+    return Encoded(token, 0, 1, nodes, nodes if edges is None else edges, bag, ALL_ALIVE, ALL_ALIVE, dense)
 
 
 @kernel

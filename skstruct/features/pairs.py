@@ -9,7 +9,7 @@ are converted.
 
 import sys
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from math import inf, isfinite
 
 import numpy as np
@@ -19,6 +19,9 @@ from ..data.inputs import PlaceError, describe, lengths_of, offsets_of, place
 
 MOST_LAYOUTS = 1000
 """Layouts remembered."""
+
+FEW = 100
+"""Places that are looked for one by one."""
 
 UNSEEN_TEXT, UNSEEN = -1, -2
 """Numbers of a str, and of anything else, that has none."""
@@ -76,6 +79,14 @@ def _array(parts):
 
 def _items_at(tokens, sizes, places):
     """The (key, value) at places among all pairs of dictionaries."""
+    if places.shape[0] <= FEW:  # a plain loop, where numpy's calls cost more than what they do
+        found, k, first = [], 0, 0
+        for place in places.tolist():
+            while place >= first + len(tokens[k]):
+                first += len(tokens[k])
+                k += 1
+            found.append(next(islice(tokens[k].items(), place - first, None)))
+        return found
     start = offsets_of(sizes)
     owner = np.searchsorted(start, places, side="right") - 1
     pairs = {k: list(tokens[k].items()) for k in set(owner.tolist())}
@@ -187,9 +198,10 @@ class Pairs:
 
     def find(self, left, right):
         """Pairs of numbers to their ids, int32; -1 for what is unknown."""
-        out = np.empty(left.shape[0], np.int32)
+        n = left.shape[0]
+        out = np.empty(n, np.int32)
         out.fill(-1)
-        find_pairs(self._table, 0, left, right, 0, _EVERYWHERE, np.array([0, left.shape[0]]), out)
+        find_pairs(self._table, 0, left, right, 0, _EVERYWHERE, np.array([0, n]), out)
         return out
 
     def number_key(self, key):
@@ -227,6 +239,12 @@ class Pairs:
     def ambiguous(self):
         """Whether a name ``a:b:c`` may be that of two pairs: ``a:b`` is a key, and so is ``a``."""
         return any(key[:at] in self.keys for key in self.keys for at, c in enumerate(key) if c == ":")
+
+    def has_all(self, names):
+        """Whether each str that makes a name is remembered: one for each colon of the name."""
+        pairs = pairs_of(self._table, 0)
+        remembered = self.text()[pairs[:, 1]] & (self.feature[: len(self)] >= 0)
+        return np.count_nonzero(remembered) == sum(name.count(":") for name in names)
 
     def text(self):
         """By number of a value whether it is a str; the last two entries serve those that have none."""

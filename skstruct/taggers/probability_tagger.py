@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..chain.sums import log_partitions, marginals, segment_probabilities
+from ..chain.sums import log_partitions, marginals, marginals_of_one, segment_probabilities
 from ..data.inputs import (
     PlaceError,
     Sequences,
@@ -22,7 +22,7 @@ from ..data.inputs import (
 from ..data.labels import encode_labels, some_of
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans, same_chunk
 from ..data.types import Corpus
-from .sequence_tagger import SequenceTagger
+from .sequence_tagger import SequenceTagger, is_one_list
 
 Segment: TypeAlias = tuple[int, int, str]
 """(start, stop, type), ``stop`` exclusive."""
@@ -98,6 +98,10 @@ class ProbabilityTagger(SequenceTagger):
 
     def _marginals(self, X):
         """(marginals (N, L), first tokens)"""
+        if is_one_list(X) and hasattr(self, "_model"):
+            rows = marginals_of_one(self._distribution, X[0])
+            if rows is not None:
+                return rows, np.array([0, rows.shape[0]])
         check_is_fitted(self)
         sequences = as_tokens(X)
         out, log_z = marginals(self._distribution, sequences, self.n_jobs)

@@ -74,6 +74,11 @@ class TaggerParameters(Parameters):
     )
 
 
+def is_one_list(X):
+    """Whether X is one sequence, a list in a list: the ordinary call, which has a short road."""
+    return type(X) is list and len(X) == 1 and type(X[0]) is list
+
+
 class SequenceTagger(SavableLearner, BaseEstimator):
     """Base of the chain taggers; a fitted one has ``_model``, a :class:`ChainModel`."""
 
@@ -201,6 +206,10 @@ class SequenceTagger(SavableLearner, BaseEstimator):
             If a sequence or token is not what the model was trained on (the message names it), or
             constraints and ``allowed`` contradict each other.
         """
+        if allowed is None and is_one_list(X) and hasattr(self, "_model"):
+            labels = self._model.label_one(X[0])
+            if labels is not None:
+                return Sequences((labels,))
         return Sequences(self._best(X, allowed)[0])
 
     def decision_function(self, X: Corpus) -> NDArray[np.float64]:
