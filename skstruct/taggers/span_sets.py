@@ -1,16 +1,8 @@
-"""Spans with a promise: sets that hold a share of all spans, and spans that are right with a precision.
-
-Both choose a threshold of probabilities by documents that a model was not trained on. The first is conformal risk
-control (A. Angelopoulos, S. Bates, A. Fisch, L. Lei, T. Schuster, "Conformal risk control", ICLR 2024), whose
-loss is the share of a document's gold spans below the threshold; the second is Learn-then-Test (A. Angelopoulos,
-S. Bates, E. Candès, M. Jordan, L. Lei, "Learn then test", Annals of Applied Statistics 2025).
-"""
+"""Sets of spans with a promised recall, and spans that are right with a promised precision."""
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from fractions import Fraction
-from math import ceil, lcm
 from typing import Any
 
 import numpy as np
@@ -20,10 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, Interval, Real, fit_routing, folds_of, text_tags
 from ..core.user_warnings import warn
-from ..data.inputs import Inputs, PlaceError, Sequences, as_tokens, check_X_y, flatten, lengths_of
-from ..data.inputs import renumbered, take
+from ..data.inputs import (
+    Inputs,
+    PlaceError,
+    Sequences,
+    as_tokens,
+    check_X_y,
+    flatten,
+    lengths_of,
+    renumbered,
+    take,
+)
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
-from ..data.spans import trimmed_spans
+from ..data.spans import Span, trimmed_spans
 from ..data.text import as_texts
 from ..data.types import Corpus, Self
 from ..metrics.span_scores import judged
@@ -33,6 +34,7 @@ from ..training.parameters import Parameters, documented, inner_estimator, param
 from .calibrated_tagger import CalibratedTagger
 from .constraints import scheme_of
 from .span_tagger import SpanTagger
+from .span_thresholds import certain_threshold, offering_threshold
 
 LEAST = 0.01
 """Spans below this probability are not looked at as candidates of sure ones."""
@@ -40,81 +42,6 @@ LEAST = 0.01
 INSIDE = Interval(Real, 0, 1, closed="neither")
 
 
-# --------------------------------------------------------------------------------------------------
-# The two thresholds
-# --------------------------------------------------------------------------------------------------
-def offering_threshold(p, document, recall, what="spans"):
-    """The largest λ such that spans with ``p >= λ`` hold the share ``recall`` of a new document's, expected.
-
-    Each gold span weighs 1 / (n m), n documents, m gold spans of its own. With ``α = 1 - recall`` a new document
-    loses at most α, expected, if what weighs less than λ does not exceed ``(α (n + 1) - 1) / n``. Weights are
-    compared as integers, exactly.
-
-    Parameters
-    ----------
-    p : ndarray of shape (S,)
-        Probabilities of the gold spans.
-    document : ndarray of shape (S,), int
-        The document of each.
-    """
-    alpha = 1 - Fraction(repr(float(recall)))
-    _, document, size = np.unique(document, return_inverse=True, return_counts=True)
-    n, least = size.shape[0], ceil(1 / alpha - 1)
-    if n < least:
-        raise ValueError(f"recall={recall} needs at least {least} documents with {what}, got {n}")
-    if n < 5 / alpha:
-        warn(
-            f"{n} documents with {what} are few for recall={recall}: more is offered than would be needed "
-            f"with {ceil(5 / alpha)}"
-        )
-    whole = lcm(*size.tolist())
-    weight, bound, total = (whole // size).tolist(), (alpha * (n + 1) - 1) * whole, 0
-    order = np.argsort(p, kind="stable")
-    found = next(s for s in order.tolist() if (total := total + weight[document[s]]) > bound)
-    if p[found] == 0.0:
-        raise ValueError(
-            f"recall={recall} cannot be promised: {float((p == 0.0).mean()):.1%} of the {what} cannot be "
-            f"offered, since they are not whole tokens, or have a type that a fold lacks"
-        )
-    return float(p[found])
-
-
-def certain_threshold(p, wrong, document, n_documents, precision, confidence):
-    """The smallest threshold tested above which spans are right with ``precision``; inf if there is none.
-
-    Thresholds are tested from strict to loose, each at the level 1 - ``confidence``, until one fails.
-
-    Parameters
-    ----------
-    p : ndarray of shape (S,)
-        Probabilities of spans.
-    wrong : ndarray of shape (S,), bool
-    document : ndarray of shape (S,), int
-    """
-    from scipy.stats import binom, t  # slow to import, and not needed to predict
-
-    risk, order = 1.0 - precision, np.argsort(-p, kind="stable")
-    p, wrong, document = p[order], wrong[order], document[order]
-    loss, n = wrong - risk, np.arange(1, p.shape[0] + 1)
-    # The sum of squares of what documents lose grows with each span by (x + loss)^2 - x^2, x its document's
-    # sum before.
-    by_document = np.argsort(document, kind="stable")
-    sums = np.cumsum(loss[by_document])
-    first = np.searchsorted(document[by_document], document[by_document])
-    before = np.empty_like(loss)
-    before[by_document] = sums - loss[by_document] - np.where(first > 0, sums[first - 1], 0.0)
-    mean, squares = np.cumsum(loss) / n_documents, np.cumsum(loss * (2.0 * before + loss))
-    spread = np.sqrt(np.maximum(squares / n_documents - mean**2, 1e-300) / max(n_documents - 1, 1))
-    level = np.maximum(binom.cdf(np.cumsum(wrong), n, risk), t.cdf(mean / spread, max(n_documents - 1, 1)))
-    tested = np.flatnonzero((np.append(p[1:], -1.0) < p) & (n >= 5.0 / risk))
-    failed = level[tested] > 1.0 - confidence
-    passed = tested[: int(failed.argmax()) if failed.any() else len(tested)]
-    return float(p[passed[-1]]) if passed.size else np.inf
-
-
-# --------------------------------------------------------------------------------------------------
-# The estimator
-# --------------------------------------------------------------------------------------------------
 @savable
 @documented()
 @dataclass(eq=False, repr=False)
@@ -122,9 +49,9 @@ class SpanSets(Parameters, Savable, BaseEstimator):
     """Sets of spans with a promised recall, and spans with a promised precision.
 
     Of all spans with at least a probability λ a new document misses at most the share ``1 - recall``, in
-    expectation over documents: λ comes from conformal risk control [1]_. The probabilities that decide are those
-    of a document's true spans by a clone of the estimator that was not trained on it. Sure spans have at least a
-    second threshold, found by tests of one threshold after the other [2]_.
+    expectation over documents: λ comes from conformal risk control [1]_. The probabilities that decide are
+    those of a document's true spans by a clone of the estimator that was not trained on it. Sure spans have
+    at least a second threshold, found by tests of one threshold after the other [2]_.
 
     Attributes
     ----------
@@ -148,8 +75,8 @@ class SpanSets(Parameters, Savable, BaseEstimator):
     References
     ----------
     .. [1] A. Angelopoulos, S. Bates, A. Fisch, L. Lei, T. Schuster (2024). Conformal risk control. ICLR.
-    .. [2] A. Angelopoulos, S. Bates, E. Candès, M. Jordan, L. Lei (2025). Learn then test: calibrating predictive
-       algorithms to achieve risk control. Annals of Applied Statistics 19(2).
+    .. [2] A. Angelopoulos, S. Bates, E. Candès, M. Jordan, L. Lei (2025). Learn then test: calibrating
+       predictive algorithms to achieve risk control. Annals of Applied Statistics 19(2).
 
     Examples
     --------
@@ -185,9 +112,9 @@ class SpanSets(Parameters, Savable, BaseEstimator):
     )
     cv: Any = parameter(
         5,
-        """Parts of the corpus. A number makes parts of consecutive documents, None five of them. The positions of a
-        splitter or an iterable are those in ``X``; each sequence has to be in one test set, with its document.
-        A frozen estimator needs none.""",
+        """Parts of the corpus. A number makes parts of consecutive documents, None five of them.
+        The positions of a splitter or an iterable are those in ``X``; each sequence has to be in one test set, with its
+        document. A frozen estimator needs none.""",
         "int, splitter, iterable of (train, test) or None",
         ["cv_object"],
     )
@@ -258,7 +185,8 @@ class SpanSets(Parameters, Savable, BaseEstimator):
         template = self._template()
         frozen = isinstance(template, FrozenEstimator)
         inner = template.estimator if frozen else template
-        X, y, gold = _read(inner, X, y)
+        X, y, true = _read(inner, X, y)
+        gold = [[span for span in spans if span[2] is not None] for spans in true]
         document = _documents(groups, len(X))
         if frozen:
             check_is_fitted(inner)
@@ -269,7 +197,7 @@ class SpanSets(Parameters, Savable, BaseEstimator):
         of_gold = np.repeat(document, lengths_of(gold))
         found = {"thresholds_": self._thresholds(flatten(p), flatten(gold), of_gold)}
         if self.precision is not None:
-            found["sure_threshold_"] = self._sure(offered, gold, document)
+            found["sure_threshold_"] = self._sure(offered, true, document)
         fitted = inner if frozen else clone(template).fit(X, y)
         found.update(estimator_=fitted, n_calibration_=len(np.unique(of_gold)))
         vars(self).pop("sure_threshold_", None)
@@ -327,11 +255,14 @@ class SpanSets(Parameters, Savable, BaseEstimator):
         }
 
     def _sure(self, offered, gold, document):
+        """The threshold of sure spans; candidates that touch what nobody annotated do not count."""
         p, wrong, places = [], [], []
         for i, (found, true) in enumerate(zip(offered, gold)):
-            p += [each for _, each in found]
-            wrong += [span not in true for span, _ in found]
-            places += [document[i]] * len(found)
+            of_span = {Span(*span): each for span, each in found}
+            right, counted = judged([Span(*span) for span in true], of_span)
+            p += [of_span[span] for span in counted]
+            wrong += [span not in right for span in counted]
+            places += [document[i]] * len(counted)
         n = int(document.max(initial=-1)) + 1
         tested = np.array(p, float), np.array(wrong, np.bool_), np.array(places, np.int64)
         threshold = certain_threshold(*tested, n, self.precision, self.confidence)
@@ -423,13 +354,13 @@ def _read(estimator, X, y):
     kind = type(estimator).__name__
     if not hasattr(estimator, "predict_segment_proba"):
         raise TypeError(
-            f"SpanSets needs a SpanTagger or a tagger that knows probabilities, as L1CRF and CalibratedTagger do, "
-            f"got a {kind}"
+            f"SpanSets needs a SpanTagger or a tagger that knows probabilities, such as L1CRF or "
+            f"CalibratedTagger, got a {kind}"
         )
     if isinstance(estimator, SpanTagger):
         X = as_texts(X)
         gold = trimmed_spans(X, y)
-        return X, list(y), [[s for s in dict.fromkeys(spans) if s.label is not None] for spans in gold]
+        return X, list(y), [list(dict.fromkeys(spans)) for spans in gold]
     scheme = scheme_of(estimator)
     if scheme is None or hasattr(estimator, "tagger"):
         raise TypeError(
