@@ -113,8 +113,8 @@ class SpanSets(Parameters, Savable, BaseEstimator):
     cv: Any = parameter(
         5,
         """Parts of the corpus. A number makes parts of consecutive documents, None five of them.
-        The positions of a splitter or an iterable are those in ``X``; each sequence has to be in one test set, with its
-        document. A frozen estimator needs none.""",
+        The positions of a splitter or an iterable are those in ``X``; each sequence has to be in one test
+        set, with its document. A frozen estimator needs none.""",
         "int, splitter, iterable of (train, test) or None",
         ["cv_object"],
     )

@@ -1,8 +1,8 @@
 """Thresholds of probabilities with a promise: of the recall of spans above them, or of the precision.
 
-The first is conformal risk control (A. Angelopoulos et al., "Conformal risk control", ICLR 2024), whose loss is
-the share of a document's gold spans below the threshold. The second is Learn-then-Test (A. Angelopoulos et al.,
-"Learn then test: calibrating predictive algorithms to achieve risk control", Annals of Applied Statistics, 2025).
+The first is conformal risk control (A. Angelopoulos et al., "Conformal risk control", ICLR 2024), whose loss
+is the share of a document's gold spans below the threshold. The second is Learn-then-Test (A. Angelopoulos et
+al., "Learn then test", Annals of Applied Statistics, 2025).
 """
 
 from fractions import Fraction

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from test_calibrated_tagger import BIO, CONDITIONED, TEMPLATES, corpus, perceptron
 
 import skstruct
 from skstruct import (
@@ -20,20 +19,41 @@ from skstruct import (
 )
 from skstruct.taggers.span_thresholds import certain_threshold, offering_threshold
 
+TEMPLATES = ["U0:%x[0,0]", "U1:%x[-1,0]", "B"]
+
+
+def perceptron(features=TEMPLATES, **parameters):
+    return StructuredPerceptron(features, max_iter=3, random_state=0, **parameters)
+
+
+def corpus(n):
+    """Words that are mostly labelled as their number says."""
+    random, X, y = np.random.RandomState(0), [], []
+    for _ in range(n):
+        words = random.randint(0, 6, random.randint(2, 6))
+        noisy = words + (random.uniform(size=len(words)) < 0.3)
+        labels = [["O", "B-X", "I-X", "B-Y", "I-Y"][k % 5] for k in noisy]
+        for t, label in enumerate(labels):
+            if label[0] == "I" and (t == 0 or labels[t - 1] not in ("B" + label[1:], label)):
+                labels[t] = "B" + label[1:]
+        X.append([f"w{k}" for k in words])
+        y.append(labels)
+    return X, y
+
 
 # -- all segments above a probability ------------------------------------------------------------------
 @pytest.mark.parametrize(
     "tagger",
     [
         pytest.param(perceptron(constraints="BIO"), id="constraints"),
-        pytest.param(perceptron(CONDITIONED), id="conditioned"),
+        pytest.param(perceptron([*TEMPLATES, "B1:%x[0,0]"]), id="conditioned"),
         pytest.param(perceptron(order=2, constraints="BIO"), id="order 2"),
         pytest.param(BaggingShuffleAverager(perceptron(), 2, random_state=0), id="average"),
     ],
 )
 def test_all_segments_above_a_probability(tagger):
     """The same numbers, to the bit, as those of all segments there are."""
-    X, y = corpus(BIO, n=20)
+    X, y = corpus(20)
     model = CalibratedTagger(tagger, cv=2, random_state=0).fit(X, y)
     X = [*X, [], X[0] * 12]
     segments = [[(a, b, k) for a in range(n) for b in range(a + 1, n + 1) for k in "XY"] for n in map(len, X)]
@@ -154,7 +174,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*are few for recall")
 
 
 def tokens(n=60):
-    X, y = corpus(BIO, n=n)
+    X, y = corpus(n)
     return X, y, np.arange(n) // 2
 
 
