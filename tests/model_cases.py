@@ -203,7 +203,7 @@ CASES = {
     "spans-calibrated": (annotated, lambda: _span_tagger(_calibrated(_perceptron()))),
     "spans-averager": (annotated, lambda: _span_tagger(_averager(_perceptron()))),
     "spans-averager-l1crf": (annotated, lambda: _span_tagger(_averager(_l1crf()))),
-    "sets": (annotated, lambda: SpanSets(_span_tagger(_l1crf()), recall=0.5, cv=2)),
+    "sets": (annotated, lambda: SpanSets(_span_tagger(_l1crf()), recall=0.5, precision=0.5, cv=2)),
     "averager-parser": (trees, lambda: _averager(_parser())),
     "segmenter-averager": (texts, lambda: Segmenter(_averager(_perceptron()), scheme="BI")),
     "segmenter-averager-l1crf": (texts, lambda: Segmenter(_averager(_l1crf()), scheme="BI")),

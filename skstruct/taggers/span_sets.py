@@ -34,7 +34,7 @@ from ..training.parameters import Parameters, documented, inner_estimator, param
 from .calibrated_tagger import CalibratedTagger
 from .constraints import scheme_of
 from .span_tagger import SpanTagger
-from .span_thresholds import certain_threshold, offering_threshold
+from .span_thresholds import certain_threshold, numbered_documents, offering_threshold
 
 LEAST = 0.01
 """Spans below this probability are not looked at as candidates of sure ones."""
@@ -124,11 +124,18 @@ class SpanSets(Parameters, Savable, BaseEstimator):
     sure_threshold_: float = field(init=False)
     n_calibration_: int = field(init=False)
 
+    _not_combinable = "its thresholds are those of one model; use {} inside of it"
+    """Why averages and mixtures do not take it."""
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "thresholds_")
 
     def __sklearn_tags__(self) -> Any:
         return text_tags(super().__sklearn_tags__())
+
+    @property
+    def _model(self):
+        return getattr(self.estimator_, "tagger_", self.estimator_)._model
 
     def get_metadata_routing(self) -> Any:
         """Metadata routing of this object and its estimator; see scikit-learn's user guide."""
@@ -187,7 +194,7 @@ class SpanSets(Parameters, Savable, BaseEstimator):
         inner = template.estimator if frozen else template
         X, y, true = _read(inner, X, y)
         gold = [[span for span in spans if span[2] is not None] for spans in true]
-        document = _documents(groups, len(X))
+        document = numbered_documents(groups, len(X))
         if frozen:
             check_is_fitted(inner)
             folds = [(np.arange(0), np.arange(len(X)))]
@@ -272,6 +279,11 @@ class SpanSets(Parameters, Savable, BaseEstimator):
                 f"confidence={self.confidence}"
             )
         return threshold
+
+    def n_features(self) -> int:
+        """Number of features of the fitted estimator."""
+        check_is_fitted(self)
+        return self.estimator_.n_features()
 
     # -- prediction --------------------------------------------------------------------------------
     def predict(self, X: Corpus) -> list[list[Any]]:
@@ -376,17 +388,6 @@ def _read(estimator, X, y):
 
 def _some(X, keep):
     return take(X, keep) if isinstance(X, list) else X.take(keep)
-
-
-def _documents(groups, n):
-    """(n,) the number of each sequence's document, in the order of the corpus."""
-    if groups is None:
-        return np.arange(n)
-    groups = list(groups)
-    if len(groups) != n:
-        raise ValueError(f"groups must name a document for each of the {n} sequences, got {len(groups)}")
-    numbers = {group: k for k, group in enumerate(dict.fromkeys(groups))}
-    return np.array([numbers[group] for group in groups], np.int64)
 
 
 def _types(member):

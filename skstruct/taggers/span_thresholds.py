@@ -80,3 +80,14 @@ def certain_threshold(p, wrong, document, n_documents, precision, confidence):
     failed = level[tested] > 1.0 - confidence
     passed = tested[: int(failed.argmax()) if failed.any() else len(tested)]
     return float(p[passed[-1]]) if passed.size else np.inf
+
+
+def numbered_documents(groups, n):
+    """(n,) the number of each sequence's document, in the order of the corpus."""
+    if groups is None:
+        return np.arange(n)
+    groups = list(groups)
+    if len(groups) != n:
+        raise ValueError(f"groups must name a document for each of the {n} sequences, got {len(groups)}")
+    numbers = {group: k for k, group in enumerate(dict.fromkeys(groups))}
+    return np.array([numbers[group] for group in groups], np.int64)
