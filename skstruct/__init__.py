@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .taggers.perceptron import PassiveAggressiveTagger as PassiveAggressiveTagger
     from .taggers.perceptron import StructuredPerceptron as StructuredPerceptron
     from .taggers.segmenter import Segmenter as Segmenter
+    from .taggers.span_sets import SpanSets as SpanSets
     from .taggers.span_tagger import SpanTagger as SpanTagger
     from .words.word_segmenter import WordSegmenter as WordSegmenter
 

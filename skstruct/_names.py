@@ -20,6 +20,7 @@ PUBLIC = {
     "SequenceMatrix": "data.matrix",
     "ShiftReduceParser": "parser.shift_reduce",
     "Span": "data.spans",
+    "SpanSets": "taggers.span_sets",
     "SpanTagger": "taggers.span_tagger",
     "StructuredPerceptron": "taggers.perceptron",
     "WordSegmenter": "words.word_segmenter",

@@ -23,6 +23,7 @@ from skstruct import (
     KBestReranker,
     ParameterMixer,
     Segmenter,
+    SpanSets,
     SpanTagger,
     inspection,
 )
@@ -99,6 +100,7 @@ METAS = {
     "spans": SpanTagger,
     "average": BaggingShuffleAverager,
     "calibrate": CalibratedTagger,
+    "offer": SpanSets,
     "mix": ParameterMixer,
     "rerank": KBestReranker,
 }

@@ -8,6 +8,10 @@ through the steps that join up to e - 1, and on to the suffixes behind (β, with
 
     p = Σ_y v_{e-1}(y) exit(y) / Z
 
+All segments with a probability of at least θ are found from each start to the right, as long as the share of
+labellings in which the segment is still open at t, Σ_y v_t(y) behind(y) / Z, is at least θ: no longer one has
+a larger probability.
+
 Letters: as in :mod:`.lattice`; S segments, s start, e stop, v sums over prefixes within a segment.
 """
 
@@ -32,13 +36,16 @@ class Segments(NamedTuple):
     cell: np.ndarray  # (2 * C,) float64: scratch for v, at two tokens in turn
     row: np.ndarray  # (L,) float64: scratch
     exit: np.ndarray  # (C,) float64: scratch
+    least: float  # 0, or find segments of at least this probability, and write them in place of what is given
+    found: np.ndarray  # (n + 1,) int64: how many of each sequence, and of all; of these S have a place
 
 
-def new_segments(first, spans, of_label, joins, fixed, order):
+def new_segments(first, spans, of_label, joins, fixed, order, least=0.0):
     """The :class:`Segments` of ``spans``, (S, 3) with columns start, stop and kind."""
     L, columns = of_label.shape[0], (np.ascontiguousarray(column) for column in spans.T)
     scratch = np.empty(2 * L**order), np.empty(L), np.empty(L**order)
-    return Segments(first - first[0], *columns, of_label, joins, fixed, *scratch)
+    found = np.zeros(first.shape[0], np.int64)
+    return Segments(first - first[0], *columns, of_label, joins, fixed, *scratch, least, found)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -78,50 +85,70 @@ def _set_matrix(t, work, stride, edges, lattice, logs, L):
 
 
 @inline
-def _sum_of_segment(segments, k, first, T, work, stride, edges, lattice, logs, L):
-    """The share of the labellings of one sequence in which segment k stands.
+def _step(segments, kind, s, t, first, work, stride, edges, lattice, logs, before, now, L):
+    """Write v_t of the segments that start at s to ``cell[now:]``, from v_{t-1} at ``cell[before:]``.
 
-    In the scaled lattice α_t(y) = r_t(y) Σ_p α_{t-1}(p) M(p, y), and v_t goes the same way over fewer steps;
-    p(p, y) = α_{t-1}(p) M(p, y) x_t(y) leads out of it.
+    In the scaled lattice α_t(y) = r_t(y) Σ_p α_{t-1}(p) M(p, y), and v_t goes the same way over fewer steps.
     """
-    alpha, x, matrix, cell = lattice.alpha, lattice.x, lattice.matrix[0], segments.cell
-    r = x if len(logs) > 0 else lattice.beta
+    alpha, matrix, cell = lattice.alpha, lattice.matrix[0], segments.cell
+    r = lattice.x if len(logs) > 0 else lattice.beta
+    if t > 0:
+        _set_matrix(t, work, stride, edges, lattice, logs, L)
+    for y in range(L):
+        if t == s and segments.of_label[y] != kind:
+            cell[now + y] = 0.0
+            continue
+        v = alpha[y] if t == 0 else 0.0
+        for p in range(L if t > 0 else 0):
+            joined = segments.joins[p, y] and not segments.fixed[first + t]
+            if joined == (t > s):
+                v += (cell[before + p] if joined else alpha[(t - 1) * L + p]) * matrix[p * L + y]
+        if t > 0:
+            v *= r[t * L + y]
+        cell[now + y] = v
+
+
+@inline
+def _leave(segments, e, first, T, work, stride, edges, lattice, logs, now, L):
+    """Shares of the labellings: those that leave the segment at e, and all that have been in it so far.
+
+    p(p, y) = α_{t-1}(p) M(p, y) x_t(y) leads out of it, or on.
+    """
+    x, matrix, cell = lattice.x, lattice.matrix[0], segments.cell
+    left, total = 0.0, 0.0
+    if e < T:
+        _set_matrix(e, work, stride, edges, lattice, logs, L)
+    for y in range(L):
+        out = every = 1.0 if e == T else 0.0
+        for z in range(L if e < T else 0):
+            step = matrix[y * L + z] * x[e * L + z]
+            every += step
+            if segments.fixed[first + e] or not segments.joins[y, z]:
+                out += step
+        left += cell[now + y] * out
+        total += cell[now + y] * every
+    return left, total
+
+
+@inline
+def _sum_of_segment(segments, k, first, T, work, stride, edges, lattice, logs, L):
+    """The share of the labellings of one sequence in which segment k stands."""
     s, e = segments.start[k], segments.stop[k]
     before, now = L, 0
     for t in range(s, e):
         before, now = now, before
-        if t > 0:
-            _set_matrix(t, work, stride, edges, lattice, logs, L)
-        for y in range(L):
-            v = alpha[y] if t == 0 else 0.0
-            for p in range(L if t > 0 else 0):
-                joined = segments.joins[p, y] and not segments.fixed[first + t]
-                if joined == (t > s):
-                    v += (cell[before + p] if joined else alpha[(t - 1) * L + p]) * matrix[p * L + y]
-            if t > 0:
-                v *= r[t * L + y]
-            cell[now + y] = v if t > s or segments.of_label[y] == segments.kind[k] else 0.0
-    total = 0.0
-    if e < T:
-        _set_matrix(e, work, stride, edges, lattice, logs, L)
-    for y in range(L):
-        out = 1.0 if e == T else 0.0
-        for z in range(L if e < T else 0):
-            if segments.fixed[first + e] or not segments.joins[y, z]:
-                out += matrix[y * L + z] * x[e * L + z]
-        total += cell[now + y] * out
-    return total
+        _step(segments, segments.kind[k], s, t, first, work, stride, edges, lattice, logs, before, now, L)
+    return _leave(segments, e, first, T, work, stride, edges, lattice, logs, now, L)[0]
 
 
 # --------------------------------------------------------------------------------------------------
 # Second order: the cell of the labels p, y is p * L + y, that of a first token y
 # --------------------------------------------------------------------------------------------------
 @inline
-def _enter_pairs(segments, k, first, alpha, cell, L):
-    """Write v_s: the prefixes whose last label opens the segment."""
-    s = segments.start[k]
+def _enter_pairs(segments, kind, s, first, alpha, cell, L):
+    """Write v_s: the prefixes whose last label opens a segment."""
     for y in range(L):
-        opens = segments.of_label[y] == segments.kind[k]
+        opens = segments.of_label[y] == kind
         for p in range(L if s > 0 else 1):
             apart = s == 0 or segments.fixed[first + s] or not segments.joins[p, y]
             cell[p * L + y] = alpha[s * L * L + p * L + y] if opens and apart else -np.inf
@@ -167,10 +194,19 @@ def _leave_pairs(segments, e, first, T, work, stride, trigrams, end, beta, cell,
 
 
 @inline
+def _log_sum_behind_pairs(t, cell, beta, last, L):
+    """The log-sum over all that begins with the prefixes ``cell`` of the token t."""
+    n = L * L if t > 0 else L
+    for c in range(n):
+        last[c] = cell[c] + beta[t * L * L + c]
+    return log_sum(last, n)
+
+
+@inline
 def _log_sum_of_pairs(segments, k, first, T, work, stride, trigrams, end, beta, L):
     """The same as :func:`_sum_of_segment`."""
     C, cell = L * L, segments.cell
-    _enter_pairs(segments, k, first, work.score[0], cell[:C], L)
+    _enter_pairs(segments, segments.kind[k], segments.start[k], first, work.score[0], cell[:C], L)
     before, now = C, 0
     for t in range(segments.start[k] + 1, segments.stop[k]):
         before, now = now, before
@@ -195,3 +231,49 @@ def segment_probability(segments, k, first, T, z, work, stride, trigrams, end, e
     else:
         p = _sum_of_segment(segments, k, first, T, work, stride, edges, lattice, logs, L)
     return min(p, 1.0)
+
+
+ROUNDING = 1e-9
+"""Relative; sums over what is still open are wrong by less."""
+
+
+@inline
+def find_segments(
+    segments, i, first, T, z, work, stride, trigrams, end, edges, lattice, logs, out, L
+):  # fmt: skip
+    """Write the segments of a sequence, summed up and :func:`prepare` d, that are probable enough.
+
+    Their places in the arrays follow those of the sequences before.
+    """
+    C, cell, n, kinds = L * L, segments.cell, segments.found[-1], 0
+    for y in range(L):
+        kinds = max(kinds, segments.of_label[y] + 1)
+    segments.first[i] = n
+    for s in range(T):
+        for kind in range(kinds):
+            before, now = (C, 0) if len(trigrams) > 0 else (L, 0)
+            e, p, mass = s, 0.0, 1.0
+            while e < T and mass >= segments.least * (1.0 - ROUNDING):
+                before, now = now, before
+                if len(trigrams) > 0:
+                    v = cell[now : now + C]
+                    if e == s:
+                        _enter_pairs(segments, kind, s, first, work.score[0], v, L)
+                    else:
+                        was = cell[before : before + C]
+                        _stay_pairs(segments, e, first, work, stride, trigrams, was, v, segments.row, L)
+                    mass = np.exp(_log_sum_behind_pairs(e, v, logs.beta, segments.exit, L) - z)
+                    e += 1
+                    p = _leave_pairs(segments, e, first, T, work, stride, trigrams, end, logs.beta, v, L)
+                    p = np.exp(p - z)
+                else:
+                    _step(segments, kind, s, e, first, work, stride, edges, lattice, logs, before, now, L)
+                    e += 1
+                    p, mass = _leave(segments, e, first, T, work, stride, edges, lattice, logs, now, L)
+                p = min(p, 1.0)
+                if p >= segments.least:
+                    if n < out.shape[0]:
+                        segments.start[n], segments.stop[n], segments.kind[n], out[n] = s, e, kind, p
+                    n += 1
+    segments.found[i] = n - segments.found[-1]
+    segments.found[-1] = n

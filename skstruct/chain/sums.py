@@ -21,7 +21,7 @@ from .chain_epoch import prediction_arguments
 from .chain_model import task_of
 from .lattice import clamp, log_sum, new_lattice, set_step
 from .second_order import score_path
-from .segments import new_segments, prepare, segment_probability
+from .segments import find_segments, new_segments, prepare, segment_probability
 from .small_kernels import longest
 
 
@@ -141,7 +141,13 @@ def sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, s
             z = _backward(z, work, stride, trigrams, end, noise, lattice, logs, T, L)
             if len(segments) > 0:
                 prepare(z, work, trigrams, lattice, logs, T, L)
-                for k in range(segments.first[i], segments.first[i + 1]):
+                if segments.least > 0.0 and not np.isnan(z):
+                    find_segments(
+                        segments, i, first, T, z, work, stride, trigrams, end, noise, lattice, logs,
+                        out, L,
+                    )  # fmt: skip
+                n_given = 0 if segments.least > 0.0 else segments.first[i + 1] - segments.first[i]
+                for k in range(segments.first[i], segments.first[i] + n_given):
                     out[k] = segment_probability(
                         segments, k, first, T, z, work, stride, trigrams, end, noise, lattice, logs, L
                     )
@@ -208,6 +214,45 @@ def marginals(model, corpus, n_jobs=None):
     def work(piece, first, last, begin, end):
         out = np.zeros((end - begin) * len(model.labels))
         return _sum(model, task_of(model.encoder, piece), (), (), out)
+
+    return _sum_pieces(work, model, corpus, n_jobs)
+
+
+PLACES = 8
+"""Segments for which there is room at first, a token; there are hardly more of a probability above 1e-6."""
+
+
+def probable_segments(model, corpus, least, of_label, joins, fixed=None, options=None, n_jobs=None):
+    """All segments of raw sequences with a probability of at least ``least``, above 0.
+
+    Parameters
+    ----------
+    model, corpus, of_label, joins, fixed, options, n_jobs
+        As of :func:`segment_probabilities`.
+
+    Returns
+    -------
+    spans : ndarray of shape (S, 3), int64
+        Start, stop and kind.
+    probabilities : ndarray of shape (S,)
+        Equal to those of :func:`segment_probabilities`.
+    counts : ndarray of shape (n,), int64
+        Segments of each sequence.
+    log_z : ndarray of shape (n,)
+    """
+
+    def work(piece, first, last, begin, end):
+        task = task_of(model.encoder, piece, option=None if options is None else options[begin:end])
+        known = np.zeros(end - begin, np.bool_) if fixed is None else fixed[begin:end]
+        places, begins, found = PLACES * (end - begin), np.zeros(last - first + 1, np.int64), None
+        while found is None or found.found[-1] > places:
+            places = places if found is None else int(found.found[-1])
+            empty = np.zeros((places, 3), np.int64)
+            found = new_segments(begins, empty, of_label, joins, known, model.order, least)
+            p, z = _sum(model, task, (), found, np.zeros(places))
+        counts = found.found[:-1]
+        rows = np.repeat(found.first[:-1] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        return np.column_stack([found.start, found.stop, found.kind])[rows], p[rows], counts, z
 
     return _sum_pieces(work, model, corpus, n_jobs)
 

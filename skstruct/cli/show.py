@@ -60,7 +60,8 @@ def run(arguments):
         arguments.usage_error("name one model file: show MODEL, or show --model MODEL")
     arguments.model = arguments.model or arguments.file
     model = load_model(arguments.model)
-    tagger = getattr(model, "tagger_", model)
+    inner = model.estimator_ if hasattr(model, "thresholds_") else model
+    tagger = getattr(inner, "tagger_", inner)
     if arguments.explain is not None:
         return _explain(model, arguments)
     named = getattr(tagger._model, "named_weights", list)  # no names, no list

@@ -15,6 +15,7 @@ REASONS = {
         "BaggingShuffleAverager": "averages finished learners; its estimator has partial_fit",
         "ParameterMixer": "mixes after passes over whole shards; its estimator has partial_fit",
         "CalibratedTagger": "fits its temperature on text that its tagger has not seen; the tagger has it",
+        "SpanSets": "would void what it promises; its estimator_ has it if the estimator inside has",
         "KBestReranker": "needs bases that were trained on other parts of the whole corpus",
         "": _INSIDE,
     },
@@ -26,6 +27,7 @@ REASONS = {
     "adapt": {
         "ShiftReduceParser": "reads no accessor varieties",
         "WordSegmenter": "reads no accessor varieties",
+        "SpanSets": "would void what it promises; its estimator_ has it if the estimator inside has",
         "KBestReranker": "refers to the analyses of its base; adapt the base before fit",
         "SpanTagger": "cuts texts into pieces; its tagger_ has adapt, for lists of tokens",
         "": _INSIDE,
@@ -44,6 +46,7 @@ REASONS = {
         ["predict_marginals", "predict_posterior", "predict_segment_proba", "sequence_log_proba"],
         {
             "": "has no probabilities; L1CRF has, and CalibratedTagger gives them to other taggers",
+            "SpanSets": "keeps the probabilities in its estimator_; predict_sets has those of spans",
             "WordSegmenter": "predicts words, by a search that keeps no other analyses than its beam",
             "ShiftReduceParser": "predicts trees, by a search that keeps no other analyses than its beam",
         },

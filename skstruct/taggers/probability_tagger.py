@@ -9,15 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..chain.sums import log_partitions, marginals, marginals_of_one, segment_probabilities
+from .._sklearn import Real
+from ..chain.sums import (
+    log_partitions,
+    marginals,
+    marginals_of_one,
+    probable_segments,
+    segment_probabilities,
+)
 from ..data.inputs import (
     PlaceError,
     Sequences,
     as_sequences,
     as_tokens,
+    by_sequence,
     check_same_lengths,
     check_X_y,
     describe,
+    offsets_of,
 )
 from ..data.labels import encode_labels, some_of
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans, same_chunk
@@ -137,7 +146,12 @@ class ProbabilityTagger(SequenceTagger):
         return given
 
     def predict_segment_proba(
-        self, X: Corpus, segments: Corpus | None = None, *, scheme: str | None = None
+        self,
+        X: Corpus,
+        segments: Corpus | None = None,
+        *,
+        min_proba: float | None = None,
+        scheme: str | None = None,
     ) -> list[list[tuple[Segment, float]]]:
         """Probabilities of segments: chunks, entities.
 
@@ -149,6 +163,8 @@ class ProbabilityTagger(SequenceTagger):
         segments : list of lists of (start, stop, type), optional
             The segments asked for, ``stop`` exclusive and the type ``""`` where labels have none; by default
             those of the labellings that :meth:`predict` returns.
+        min_proba : float in (0, 1], optional
+            In place of ``segments``: all that have at least this probability.
         scheme : str, optional
             The label scheme; by default the one that ``constraints`` names. Segments are read as by
             `skstruct.data.schemes.labels_to_spans`, which finds them in labellings that are not well formed
@@ -157,7 +173,7 @@ class ProbabilityTagger(SequenceTagger):
         Returns
         -------
         list of lists of ((start, stop, type), probability)
-            For each sequence, in the order of ``segments``.
+            For each sequence, in the order of ``segments``; with ``min_proba`` the most probable first.
 
         Raises
         ------
@@ -169,21 +185,49 @@ class ProbabilityTagger(SequenceTagger):
         name = self._scheme if scheme is None else scheme
         if name is None:
             raise ValueError("scheme is needed, such as 'BIO', since constraints name none")
+        check_min_proba(segments, min_proba)
         name = check_scheme(name)
         parsed = LabelTable(name).parse(self._model.labels.values)
         sequences = as_tokens(X)
-        if segments is None:
+        if segments is None and min_proba is None:
             table = LabelTable(name, strict=False)
             segments = [read_spans(labels, table) for labels in self._best(sequences)[0]]
         kinds = {kind: k for k, kind in enumerate(sorted({kind for prefix, kind in parsed if prefix != "O"}))}
-        spans = as_segments(segments, sequences.lengths, kinds)
         of_label = np.array([-1 if prefix == "O" else kinds[kind] for prefix, kind in parsed])
         joins = np.array([[same_chunk(p, y) for y in parsed] for p in parsed], np.bool_)
+        if min_proba is not None:
+            given = self._distribution, sequences, of_label, joins
+            return most_probable(kinds, min_proba, *given, n_jobs=self.n_jobs)
+        spans = as_segments(segments, sequences.lengths, kinds)
         p, log_z = segment_probabilities(
             self._distribution, sequences, ids_of(spans, kinds), of_label, joins, n_jobs=self.n_jobs
         )
         check_sums(log_z)
         return paired(spans, p)
+
+
+def check_min_proba(segments, min_proba):
+    """Raise unless ``min_proba`` is None, or a probability that is given in place of segments."""
+    if min_proba is None:
+        return
+    if segments is not None:
+        raise ValueError("segments and min_proba cannot both be given")
+    if min_proba is True or not isinstance(min_proba, Real) or not 0.0 < min_proba <= 1.0:
+        raise ValueError(f"min_proba must be a number above 0, up to 1, got {min_proba!r}")
+
+
+def most_probable(kinds, min_proba, model, corpus, *how, n_jobs=None):
+    """For each sequence ((start, stop, type), probability), the most probable first.
+
+    ``kinds`` has the numbers of types, in their order; the rest are arguments of
+    :func:`.chain.sums.probable_segments`.
+    """
+    spans, p, counts, log_z = probable_segments(model, corpus, float(min_proba), *how, n_jobs=n_jobs)
+    check_sums(log_z)
+    order = np.lexsort((*spans.T[::-1], -p, np.repeat(np.arange(len(counts)), counts)))
+    names, rows = list(kinds), spans[order].tolist()
+    flat = [((start, stop, names[kind]), each) for (start, stop, kind), each in zip(rows, p[order].tolist())]
+    return Sequences(by_sequence(flat, offsets_of(counts)))
 
 
 def as_segments(segments, lengths, kinds):

@@ -33,7 +33,16 @@ from ..data.spans import Span, as_spans
 from ..data.text import as_texts
 from ..data.types import Corpus, Texts
 from .inner_tagger import knows_probabilities, tagger_has
-from .probability_tagger import ProbabilityTagger, Segment, as_segments, check_sums, ids_of, paired
+from .probability_tagger import (
+    ProbabilityTagger,
+    Segment,
+    as_segments,
+    check_min_proba,
+    check_sums,
+    ids_of,
+    most_probable,
+    paired,
+)
 
 
 class RankedSpans:
@@ -112,7 +121,7 @@ class SpanProbabilities:
 
     @available_if(knows_probabilities)
     def predict_segment_proba(
-        self, X: Texts, segments: Corpus | None = None
+        self, X: Texts, segments: Corpus | None = None, *, min_proba: float | None = None
     ) -> list[list[tuple[Span, float]]]:
         """Probabilities of spans.
 
@@ -126,11 +135,13 @@ class SpanProbabilities:
         segments : list of lists of (start, end, label), optional
             The spans asked for; by default those that :meth:`predict` finds. What is not whole tokens of one
             piece has the probability 0.
+        min_proba : float in (0, 1], optional
+            In place of ``segments``: all that have at least this probability.
 
         Returns
         -------
         list of lists of (Span, probability)
-            For each text, in the order of ``segments``.
+            For each text, in the order of ``segments``; with ``min_proba`` the most probable first.
 
         Raises
         ------
@@ -139,7 +150,10 @@ class SpanProbabilities:
             know; the message names the place.
         """
         check_is_fitted(self, "tagger_")
+        check_min_proba(segments, min_proba)
         texts = as_texts(X)
+        if min_proba is not None:
+            return self._most_probable(texts, min_proba)
         given = as_spans(self.predict(texts) if segments is None else segments, texts, "segments")
         known = {
             kind for _, kind in LabelTable(self.scheme).parse(np.asarray(self.tagger_.classes_).tolist())
@@ -153,6 +167,25 @@ class SpanProbabilities:
             n = len(part.tokens.first) - 1
             result += self._span_probabilities(part, asked[first : first + n], first)
             first += n
+        return result
+
+    def _most_probable(self, texts, min_proba):
+        result = Sequences()
+        for part in self._parts(texts):
+            with renumbered(part.text):
+                found = self.tagger_.predict_segment_proba(
+                    part.sequences(self.layout), min_proba=min_proba, scheme=self.scheme
+                )
+            tokens, spans = part.tokens, []
+            of_piece = tokens.offset[np.searchsorted(tokens.first, part.bounds, side="right") - 1]
+            for each, begin, shift in zip(found, part.bounds.tolist(), of_piece.tolist()):
+                row = []
+                for (a, b, kind), p in each:
+                    start, end = tokens.start[begin + a], tokens.end[begin + b - 1]
+                    row.append((Span(int(start) - shift, int(end) - shift, kind), p))
+                spans.append(row)
+            of_texts = map(flatten, by_sequence(spans, part.of_text()))
+            result += [sorted(each, key=lambda found: (-found[1], found[0])) for each in of_texts]
         return result
 
     def _span_probabilities(self, part, spans, first):
@@ -241,7 +274,7 @@ class WordProbabilities:
 
     @available_if(knows_probabilities)
     def predict_segment_proba(
-        self, X: Texts, segments: Corpus | None = None
+        self, X: Texts, segments: Corpus | None = None, *, min_proba: float | None = None
     ) -> list[list[tuple[Segment, float]]]:
         """Probabilities of words.
 
@@ -255,11 +288,13 @@ class WordProbabilities:
         segments : list of lists of (start, stop, tag), optional
             The words asked for: ``text[start:stop]``, and the tag ``""`` where words have none; by default
             those that :meth:`predict` finds.
+        min_proba : float in (0, 1], optional
+            In place of ``segments``: all that have at least this probability.
 
         Returns
         -------
         list of lists of ((start, stop, tag), probability)
-            For each text, in the order of ``segments``.
+            For each text, in the order of ``segments``; with ``min_proba`` the most probable first.
 
         Raises
         ------
@@ -268,11 +303,21 @@ class WordProbabilities:
             space, or has a tag that no label has; the message names the place.
         """
         check_is_fitted(self, "tagger_")
+        check_min_proba(segments, min_proba)
         pieces = as_pieces(X)
         filled = [i for i, parts in enumerate(pieces) if parts]
         known = LabelTable(self.scheme).parse(np.asarray(self.tagger_.classes_).tolist())
         kinds = {kind: k for k, kind in enumerate(sorted({kind for _, kind in known}))}
         places = [np.flatnonzero([not c.isspace() for c in text]).tolist() for text in X]
+        if min_proba is not None:
+            result = Sequences([] for _ in X)
+            with renumbered(filled):
+                given = self._lattice_of(take(pieces, filled), known, kinds)
+                found = most_probable(kinds, min_proba, *given, n_jobs=self.tagger_.n_jobs)
+            for i, words in zip(filled, found):
+                at = places[i]
+                result[i] = [((at[a], at[b - 1] + 1, kind), p) for (a, b, kind), p in words]
+            return result
         if segments is None:
             segments = _found(self.predict(X), places, self.tagged_)
         segments = as_segments(segments, lengths_of(X), kinds)
@@ -281,12 +326,14 @@ class WordProbabilities:
             for i, (spans, at) in enumerate(zip(segments, places))
         ]
         with renumbered(filled):
-            p = self._word_probabilities(
-                take(pieces, filled), ids_of(take(inner, filled), kinds), known, kinds
-            )
+            model, texts, *how = self._lattice_of(take(pieces, filled), known, kinds)
+            spans = ids_of(take(inner, filled), kinds)
+            p, log_z = segment_probabilities(model, texts, spans, *how, n_jobs=self.tagger_.n_jobs)
+            check_sums(log_z)
         return paired(segments, p)
 
-    def _word_probabilities(self, pieces, spans, known, kinds):
+    def _lattice_of(self, pieces, known, kinds):
+        """What probabilities of words are computed from: model, characters, and how labels make words."""
         texts = as_tokens([list("".join(parts)) for parts in pieces])
         tagger = self.tagger_
         while not isinstance(tagger, ProbabilityTagger):  # an average, say
@@ -297,11 +344,7 @@ class WordProbabilities:
         joins = np.array(
             [[p not in ENDING_WORD and q not in STARTING_WORD for q, _ in known] for p, _ in known]
         )
-        p, log_z = segment_probabilities(
-            tagger._distribution, texts, spans, of_label, joins, fixed, options, self.tagger_.n_jobs
-        )
-        check_sums(log_z)
-        return p
+        return tagger._distribution, texts, of_label, joins, fixed, options
 
 
 def _starts(parts):

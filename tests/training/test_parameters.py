@@ -35,6 +35,7 @@ BY_POSITION = {
     "PassiveAggressiveTagger": ["features"],
     "Segmenter": ["tagger", "scheme"],
     "ShiftReduceParser": ["templates"],
+    "SpanSets": ["estimator"],
     "SpanTagger": ["tagger"],
     "StructuredPerceptron": ["features"],
     "WordSegmenter": ["templates"],

@@ -17,7 +17,7 @@ NOT_ONE_MODEL = ValueError, "cannot be used by|cannot be mixed"
 SEGMENTERS = "segmenter segmenter-*"
 OF_WORDS = "word-segmenter averager-word-segmenter mixer-word-segmenter"
 MIXED = "mixer-segmenter mixer-spans mixer-reranker"
-SPAN_TAGGERS = "spans spans-*"
+SPAN_TAGGERS = "spans spans-* sets"
 OTHERS = " ".join(name for name in ALL_CASES if not name.startswith("spans"))
 ONE_PARSER = "parser parser-columns"
 PARSERS = f"{ONE_PARSER} averager-parser mixer-parser mixer-parser-columns"
@@ -50,17 +50,23 @@ NOT_FOR_TOKENS = {
 }  # fmt: skip
 """What does not learn labels of tokens that are str."""
 
-UNLABELLED = f"{PARSERS} {RERANKERS} {OF_WORDS} {MIXED} segmenter-reranker spans-reranker"
+UNLABELLED = f"sets {PARSERS} {RERANKERS} {OF_WORDS} {MIXED} segmenter-reranker spans-reranker"
 """What labels no tokens by itself."""
 
+OFFERING = "spans-l1crf", "spans-l1crf-search", "spans-calibrated", "spans-averager-l1crf"
+NOT_SETS = " ".join(name for name in ALL_CASES if name != "sets")
+
 LACKS = {
+    "offer": {" ".join(name for name in ALL_CASES if name not in OFFERING): (TypeError, "SpanSets needs a")},
+    "predict_sets": {NOT_SETS: ABSENT},
+    "predict_sure": {NOT_SETS: ABSENT},
     "fit_with_X_val": {
         "segmenter-l1crf-search spans-l1crf-search": (ValueError, "X_val: the fit of the tagger, a L1CRFCV"),
-        "l1crf-search calibrated-l1crf-search": NO_ARGUMENT,
+        "l1crf-search calibrated-l1crf-search sets": NO_ARGUMENT,
     },
     "tokens": {OTHERS: ABSENT},
     "alignment_report": {OTHERS: ABSENT},
-    "partial_fit": {"spans-l1crf* spans-averager* spans-calibrated spans-mixer spans-reranker": ABSENT,
+    "partial_fit": {"sets spans-l1crf* spans-averager* spans-calibrated spans-mixer spans-reranker": ABSENT,
                     f"l1crf l1crf-* {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS} segmenter-l1crf*"
                     " segmenter-averager* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
     "fit_shards": {
@@ -75,7 +81,7 @@ LACKS = {
     # A model that is itself an average, or two models, has no weights of its own to average.
     "average": {f"{SEGMENTERS} {SPAN_TAGGERS} {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS}": NOT_ONE_MODEL},
     # Only what learns example by example can be mixed after an epoch.
-    "mix": {"spans-l1crf* spans-averager* spans-calibrated spans-mixer": NOT_ONE_MODEL,
+    "mix": {"sets spans-l1crf* spans-averager* spans-calibrated spans-mixer": NOT_ONE_MODEL,
             f"l1crf l1crf-* segmenter-l1crf* segmenter-averager* segmenter-calibrated segmenter-mixer"
             f" {CALIBRATED} {MEMBERS} {SHARDS}": NOT_ONE_MODEL},
     "rerank": {
@@ -85,13 +91,13 @@ LACKS = {
     "segment": NOT_FOR_TOKENS,
     "spans": NOT_FOR_TOKENS,
     "constraints": {f"{PARSERS} {OF_WORDS} reranker-word-segmenter": ABSENT},
-    "predict_kbest": {f"{RERANKERS} segmenter-reranker spans-reranker mixer-reranker": ABSENT},
+    "predict_kbest": {f"sets {RERANKERS} segmenter-reranker spans-reranker mixer-reranker": ABSENT},
     "predict_marginals": {WITHOUT_MARGINALS: ABSENT},
     "predict_posterior": {WITHOUT_MARGINALS: ABSENT},
     "sequence_log_proba": {WITHOUT_MARGINALS: ABSENT},
-    "predict_segment_proba": {WITHOUT_PROBABILITIES: ABSENT},
+    "predict_segment_proba": {f"sets {WITHOUT_PROBABILITIES}": ABSENT},
     "tag_proba": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS,
-                  WITHOUT_PROBABILITIES: NO_PROBABILITIES},
+                  f"sets {WITHOUT_PROBABILITIES}": NO_PROBABILITIES},
     "calibrate": {f"{SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {OF_WORDS} {RERANKERS} {CALIBRATED} {MIXED}":
                   NOT_A_TAGGER},
     "decision_function": {f"{SEGMENTERS} mixer-segmenter {SPAN_TAGGERS} mixer-spans": ABSENT},
@@ -117,7 +123,7 @@ LACKS = {
         f"{WITHOUT_PROBABILITIES} mixer-segmenter mixer-spans":
             (TypeError, "a model that knows probabilities"),
     },
-    "select_by_margin": {f"{RERANKERS} segmenter-reranker spans-reranker mixer-reranker": ABSENT},
+    "select_by_margin": {f"sets {RERANKERS} segmenter-reranker spans-reranker mixer-reranker": ABSENT},
     "report_page": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
     "select_lines": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
     "serve": {"*-frames": (ValueError, "sequence")},

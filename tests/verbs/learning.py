@@ -16,6 +16,7 @@ from skstruct import (
     KBestReranker,
     ParameterMixer,
     Segmenter,
+    SpanSets,
     SpanTagger,
     inspection,
 )
@@ -107,6 +108,16 @@ def mix(cell):
         ParameterMixer(cell.make(), 2, n_jobs=n, random_state=0).fit(cell.X, cell.y) for n in (1, 2)
     )
     assert_predicts_same(one, other, cell.X)
+
+
+@costly
+def offer(cell):
+    """Sets of spans hold half of the spans of a text."""
+    model = SpanSets(cell.make(), recall=0.5, cv=2).fit(cell.X * 3, cell.y * 3)
+    assert model.predict(cell.X) == model.estimator_.predict(cell.X)
+    found = [{span for span, _ in spans} for spans in model.predict_sets(cell.X)]
+    held = [np.mean([tuple(span) in spans for span in true]) for spans, true in zip(found, cell.y) if true]
+    assert np.mean(held) >= 0.5
 
 
 @costly

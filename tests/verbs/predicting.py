@@ -133,3 +133,19 @@ def boundaries(cell):
     assert cell.model.predict([text], boundaries=[None]) == cell.model.predict([text])
     assert cell.model.predict([text], boundaries=[[True] * len(text)]) == [list(text)]
     assert cell.model.predict([text], boundaries=[[True] + [False] * (len(text) - 1)]) == [[text]]
+
+
+@verb
+def predict_sets(cell):
+    """The most probable first, all above the threshold."""
+    for spans in cell.model.predict_sets(cell.X):
+        p = [p for _, p in spans]
+        assert p == sorted(p, reverse=True) and all(each >= cell.model.thresholds_[None] for each in p)
+
+
+@verb
+def predict_sure(cell):
+    """Those above the other threshold, in the order of the text."""
+    spans = cell.model.estimator_.predict_segment_proba(cell.X, min_proba=0.01)
+    expected = [sorted(s for s, p in each if p >= cell.model.sure_threshold_) for each in spans]
+    assert cell.model.predict_sure(cell.X) == expected

@@ -1,0 +1,400 @@
+"""Sets of spans with a promised recall, and spans that are right with a promised precision."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import BaseEstimator, Interval, Real, fit_routing, folds_of, text_tags
+from ..core.user_warnings import warn
+from ..data.inputs import (
+    Inputs,
+    PlaceError,
+    Sequences,
+    as_tokens,
+    check_X_y,
+    flatten,
+    lengths_of,
+    renumbered,
+    take,
+)
+from ..data.scheme_rules import LabelTable, check_scheme, read_spans
+from ..data.spans import Span, trimmed_spans
+from ..data.text import as_texts
+from ..data.types import Corpus, Self
+from ..metrics.span_scores import judged
+from ..saving.container import require
+from ..saving.registry import Savable, savable
+from ..training.parameters import Parameters, documented, inner_estimator, parameter
+from .calibrated_tagger import CalibratedTagger
+from .constraints import scheme_of
+from .span_tagger import SpanTagger
+from .span_thresholds import certain_threshold, numbered_documents, offering_threshold
+
+LEAST = 0.01
+"""Spans below this probability are not looked at as candidates of sure ones."""
+
+INSIDE = Interval(Real, 0, 1, closed="neither")
+
+
+@savable
+@documented()
+@dataclass(eq=False, repr=False)
+class SpanSets(Parameters, Savable, BaseEstimator):
+    """Sets of spans with a promised recall, and spans with a promised precision.
+
+    Of all spans with at least a probability λ a new document misses at most the share ``1 - recall``, in
+    expectation over documents: λ comes from conformal risk control [1]_. The probabilities that decide are
+    those of a document's true spans by a clone of the estimator that was not trained on it. Sure spans have
+    at least a second threshold, found by tests of one threshold after the other [2]_.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        Trained on everything; or the one that was frozen.
+    thresholds_ : dict
+        λ for each type of spans; ``{None: λ}`` is for all.
+    sure_threshold_ : float
+        The least probability of a sure span; inf if no threshold is known to have the precision. Only with
+        ``precision``.
+    n_calibration_ : int
+        Documents with spans.
+
+    Notes
+    -----
+    The promise is a mean over documents like those of ``fit``, not for each of them; that of ``predict_sure``
+    is asymptotic, for a hundred documents and more. Candidates may overlap.
+
+    With ``by_type`` spans of a type that no document has are never offered.
+
+    References
+    ----------
+    .. [1] A. Angelopoulos, S. Bates, A. Fisch, L. Lei, T. Schuster (2024). Conformal risk control. ICLR.
+    .. [2] A. Angelopoulos, S. Bates, E. Candès, M. Jordan, L. Lei (2025). Learn then test: calibrating
+       predictive algorithms to achieve risk control. Annals of Applied Statistics 19(2).
+
+    Examples
+    --------
+    >>> from skstruct import L1CRF, SpanSets
+    >>> from skstruct.datasets import load_entities
+    >>> X, y = load_entities()
+    >>> sets = SpanSets(L1CRF(c1=0.1, c2=0.1, constraints="BIO"), recall=0.9, cv=2).fit(X, y)
+    >>> found = sets.predict_sets(X[:3])
+    >>> all(p >= sets.thresholds_[None] for spans in found for _, p in spans)
+    True
+    """
+
+    estimator: Any = inner_estimator(
+        """A :class:`SpanTagger`, or a tagger whose ``constraints`` name a label scheme, that knows
+        probabilities; None means ``SpanTagger(CalibratedTagger())``. A ``sklearn.frozen.FrozenEstimator``
+        around a fitted one is not trained again: all documents given to ``fit`` should be others than it was
+        trained on."""
+    )
+    _: KW_ONLY
+    recall: float = parameter(
+        0.95, "Share of a document's spans that is offered, expected.", "float in (0, 1)", [INSIDE]
+    )
+    precision: float | None = parameter(
+        None, "Share of sure spans that are right; None: none are asked for.", "float in (0, 1) or None",
+        [INSIDE, None],
+    )  # fmt: skip
+    confidence: float = parameter(
+        0.9, "Probability that sure spans have the precision.", "float in (0, 1)", [INSIDE]
+    )
+    by_type: bool = parameter(
+        False,
+        "Promise the recall of each type of spans, by a threshold of its own; else that of all together.",
+    )
+    cv: Any = parameter(
+        5,
+        """Parts of the corpus. A number makes parts of consecutive documents, None five of them.
+        The positions of a splitter or an iterable are those in ``X``; each sequence has to be in one test
+        set, with its document. A frozen estimator needs none.""",
+        "int, splitter, iterable of (train, test) or None",
+        ["cv_object"],
+    )
+
+    estimator_: Any = field(init=False)
+    thresholds_: dict[str | None, float] = field(init=False)
+    sure_threshold_: float = field(init=False)
+    n_calibration_: int = field(init=False)
+
+    _not_combinable = "its thresholds are those of one model; use {} inside of it"
+    """Why averages and mixtures do not take it."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "thresholds_")
+
+    def __sklearn_tags__(self) -> Any:
+        return text_tags(super().__sklearn_tags__())
+
+    @property
+    def _model(self):
+        return getattr(self.estimator_, "tagger_", self.estimator_)._model
+
+    def get_metadata_routing(self) -> Any:
+        """Metadata routing of this object and its estimator; see scikit-learn's user guide."""
+        return fit_routing(self, self._template())
+
+    def _template(self):
+        return SpanTagger(CalibratedTagger()) if self.estimator is None else self.estimator
+
+    @property
+    def inputs(self) -> Inputs:
+        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
+        check_is_fitted(self)
+        return self.estimator_.inputs
+
+    @classmethod
+    def _from_state(cls, node, fitted, reader, where):
+        thresholds, sure = fitted.get("thresholds_"), fitted.get("sure_threshold_", 1.0)
+        well = isinstance(thresholds, dict) and all(
+            (key is None or isinstance(key, str)) and isinstance(p, float) and 0.0 < p <= 1.0
+            for key, p in thresholds.items()
+        )
+        require(well and isinstance(sure, float) and sure > 0.0, f"{where}: thresholds must be probabilities")
+        return {}
+
+    # -- fitting -----------------------------------------------------------------------------------
+    def fit(self, X: Corpus, y: Corpus, groups: Any = None) -> Self:
+        """Train the estimator, and find the thresholds.
+
+        Parameters
+        ----------
+        X, y
+            As the estimator's ``fit`` takes them; all labels are needed.
+        groups : array-like of shape (n_sequences,), optional
+            The document of each sequence; by default each is a document of its own.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is not as the estimator takes it (the message names the place), there are too few
+            documents with spans, or too many spans that cannot be offered. This estimator is then as it was.
+        TypeError
+            If the estimator is no tagger that knows probabilities.
+
+        Warns
+        -----
+        UserWarning
+            If there are few documents, or no span is known to be sure.
+        """
+        self._validate_params()
+        template = self._template()
+        frozen = isinstance(template, FrozenEstimator)
+        inner = template.estimator if frozen else template
+        X, y, true = _read(inner, X, y)
+        gold = [[span for span in spans if span[2] is not None] for spans in true]
+        document = numbered_documents(groups, len(X))
+        if frozen:
+            check_is_fitted(inner)
+            folds = [(np.arange(0), np.arange(len(X)))]
+        else:
+            folds = self._folds(document, groups)
+        p, offered = self._out_of_fold(template, folds, X, y, gold)
+        of_gold = np.repeat(document, lengths_of(gold))
+        found = {"thresholds_": self._thresholds(flatten(p), flatten(gold), of_gold)}
+        if self.precision is not None:
+            found["sure_threshold_"] = self._sure(offered, true, document)
+        fitted = inner if frozen else clone(template).fit(X, y)
+        found.update(estimator_=fitted, n_calibration_=len(np.unique(of_gold)))
+        vars(self).pop("sure_threshold_", None)
+        vars(self).update(found)
+        return self
+
+    def _folds(self, document, groups):
+        cv, n = 5 if self.cv is None else self.cv, len(document)
+        if isinstance(cv, (int, np.integer)):
+            n_documents = int(document.max(initial=-1)) + 1
+            if n_documents < cv:
+                raise ValueError(f"cv={cv} folds need at least as many documents, got {n_documents}")
+            parts = folds_of(cv, n_documents)
+            return [tuple(np.flatnonzero(np.isin(document, part)) for part in fold) for fold in parts]
+        folds = folds_of(cv, n, groups, once=True)
+        for k, (train, test) in enumerate(folds):
+            both = np.intersect1d(document[train], document[test])
+            if both.size:
+                i = int(test[np.isin(document[test], both)][0])
+                raise ValueError(
+                    f"fold {k} of cv trains on a part of the document of sequence {i} and tests another"
+                )
+        return folds
+
+    def _out_of_fold(self, template, folds, X, y, gold):
+        """For each sequence the probabilities of its gold spans, and all candidates of sure ones."""
+        p, offered = [[] for _ in range(len(X))], [[] for _ in range(len(X))]
+        for train, test in folds:
+            if isinstance(template, FrozenEstimator):
+                member = template.estimator
+            else:
+                with renumbered(train):
+                    member = clone(template).fit(_some(X, train), take(y, train))
+            known = _types(member)
+            asked = [[span for span in gold[i] if span[2] in known] for i in test]
+            with renumbered(test):
+                found = member.predict_segment_proba(_some(X, test), asked)
+                if self.precision is not None:
+                    more = member.predict_segment_proba(_some(X, test), min_proba=LEAST)
+            for k, i in enumerate(test.tolist()):
+                of_span = dict(found[k])
+                p[i] = [of_span.get(span, 0.0) for span in gold[i]]
+                offered[i] = more[k] if self.precision is not None else []
+        return p, offered
+
+    def _thresholds(self, p, gold, document):
+        p, kinds = np.array(p), np.array([span[2] for span in gold], dtype=object)
+        if not self.by_type:
+            return {None: offering_threshold(p, document, self.recall)}
+        return {
+            kind: offering_threshold(
+                p[kinds == kind], document[kinds == kind], self.recall, f"spans of type {kind!r}"
+            )
+            for kind in sorted(set(kinds.tolist()))
+        }
+
+    def _sure(self, offered, gold, document):
+        """The threshold of sure spans; candidates that touch what nobody annotated do not count."""
+        p, wrong, places = [], [], []
+        for i, (found, true) in enumerate(zip(offered, gold)):
+            of_span = {Span(*span): each for span, each in found}
+            right, counted = judged([Span(*span) for span in true], of_span)
+            p += [of_span[span] for span in counted]
+            wrong += [span not in right for span in counted]
+            places += [document[i]] * len(counted)
+        n = int(document.max(initial=-1)) + 1
+        tested = np.array(p, float), np.array(wrong, np.bool_), np.array(places, np.int64)
+        threshold = certain_threshold(*tested, n, self.precision, self.confidence)
+        if threshold == np.inf:
+            warn(
+                f"no span is sure: precision={self.precision} is reached at no threshold with "
+                f"confidence={self.confidence}"
+            )
+        return threshold
+
+    def n_features(self) -> int:
+        """Number of features of the fitted estimator."""
+        check_is_fitted(self)
+        return self.estimator_.n_features()
+
+    # -- prediction --------------------------------------------------------------------------------
+    def predict(self, X: Corpus) -> list[list[Any]]:
+        """What the estimator predicts.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        list
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    def score(self, X: Corpus, y: Corpus) -> float:
+        """The estimator's score.
+
+        Parameters
+        ----------
+        X, y
+            As of :meth:`fit`.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        return self.estimator_.score(X, y)
+
+    def predict_sets(self, X: Corpus) -> list[list[tuple[Any, float]]]:
+        """Sets of spans that hold the share ``recall`` of a document's true ones, on average over documents.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        list of lists of (span, probability)
+            For each sequence, the most probable first; they may overlap. Spans are those of the estimator's
+            ``predict_segment_proba``.
+        """
+        check_is_fitted(self)
+        least, of_all = min(self.thresholds_.values()), self.thresholds_.get(None, np.inf)
+        found = self.estimator_.predict_segment_proba(X, min_proba=least)
+        return Sequences(
+            [(span, p) for span, p in spans if p >= self.thresholds_.get(span[2], of_all)] for spans in found
+        )
+
+    def predict_sure(self, X: Corpus) -> list[list[Any]]:
+        """Spans of which the share ``precision`` is right.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        list of lists of spans
+            In the order of the text. Where ``sure_threshold_`` is above 0.5 they do not overlap.
+
+        Raises
+        ------
+        ValueError
+            If there was no ``precision`` to fit for.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "sure_threshold_"):
+            raise ValueError("predict_sure needs a precision to fit for, such as SpanSets(precision=0.98)")
+        if self.sure_threshold_ == np.inf:
+            return Sequences([] for _ in self.estimator_.predict(X))
+        found = self.estimator_.predict_segment_proba(X, min_proba=self.sure_threshold_)
+        return Sequences(sorted(span for span, _ in spans) for spans in found)
+
+
+def _read(estimator, X, y):
+    """(X, y, the true spans of each sequence) as an estimator takes them."""
+    kind = type(estimator).__name__
+    if not hasattr(estimator, "predict_segment_proba"):
+        raise TypeError(
+            f"SpanSets needs a SpanTagger or a tagger that knows probabilities, such as L1CRF or "
+            f"CalibratedTagger, got a {kind}"
+        )
+    if isinstance(estimator, SpanTagger):
+        X = as_texts(X)
+        gold = trimmed_spans(X, y)
+        return X, list(y), [list(dict.fromkeys(spans)) for spans in gold]
+    scheme = scheme_of(estimator)
+    if scheme is None or hasattr(estimator, "tagger"):
+        raise TypeError(
+            f"SpanSets needs a SpanTagger, or a tagger whose constraints name a scheme, got a {kind}"
+        )
+    X, y, _ = check_X_y(X, y, read=as_tokens)
+    for i, labels in enumerate(y):
+        if None in labels:
+            raise PlaceError(i, list(labels).index(None), "SpanSets needs all labels, got None", "y")
+    table = LabelTable(check_scheme(scheme), strict=False)
+    return X, y, [read_spans(labels, table) for labels in y]
+
+
+def _some(X, keep):
+    return take(X, keep) if isinstance(X, list) else X.take(keep)
+
+
+def _types(member):
+    """The types of spans that a fitted estimator knows."""
+    labels = getattr(member, "tagger_", member)
+    while not hasattr(labels, "classes_"):
+        labels = labels.estimator_
+    scheme = scheme_of(labels)
+    table = LabelTable(None if scheme is None else check_scheme(scheme), strict=False)
+    return {kind for prefix, kind in table.parse(np.asarray(labels.classes_).tolist()) if prefix != "O"}
