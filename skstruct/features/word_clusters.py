@@ -70,11 +70,16 @@ class WordClusters:
 
     def described(self, labels):
         """Names of clusters, each with the first of its words in parentheses."""
-        of = {}
+        of = self.by_label()
+        shown = {label: ", ".join(words[:EXAMPLES]) for label, words in of.items()}
+        return [f"{label} ({shown[label]}, ...)" if label in of else label for label in labels]
+
+    def by_label(self):
+        """The words of each cluster, a dict of lists."""
+        found = {}
         for word, label in self._label.items():
-            if len(of.setdefault(label, [])) < EXAMPLES:
-                of[label].append(word)
-        return [f"{label} ({', '.join(of[label])}, ...)" if label in of else label for label in labels]
+            found.setdefault(label, []).append(word)
+        return found
 
 
 def check_strings_in(corpus):

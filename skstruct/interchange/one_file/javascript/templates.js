@@ -100,6 +100,7 @@ function columnFunction(name, header) {
     const n = Number(affix[2]);
     return affix[1] === "prefix" ? (s) => Array.from(s).slice(0, n).join("") : (s) => Array.from(s).slice(-n).join("");
   }
+  if (name === "cluster") return PARTS.clusters(header);
   return name === "x" ? (s) => s : PARTS.characters(name, header.unicode);
 }
 

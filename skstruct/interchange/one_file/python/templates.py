@@ -121,6 +121,8 @@ def column_function(name, header):
         return lambda s: s[: int(n)]
     if affix == "suffix" and n:
         return lambda s: s[-int(n) :]
+    if name == "cluster":
+        return PARTS["clusters"](header)
     return (lambda s: s) if name == "x" else PARTS["characters"](name, header["unicode"])
 
 
