@@ -1,10 +1,11 @@
-"""Clusters of words from raw text as a parameter of taggers: learned once, carried by models and their files."""
+"""Clusters of words from raw text as a parameter of taggers: learned once, carried by models and files."""
 
 import copy
 import pickle
 
 import numpy as np
 import pytest
+from inside import model_of
 from one_file_cases import loaded as imported
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
@@ -38,6 +39,10 @@ SPANS = [[(4, 7, "ANIMAL")], [(2, 5, "ANIMAL")]]
 
 def vectors(**parameters):
     return WordVectors(3, **{"n_clusters": 3, "min_count": 2, "random_state": 0, **parameters})
+
+
+def words_in(tagger):
+    return model_of(tagger).encoder.templates.words
 
 
 @pytest.fixture(scope="module")
@@ -96,9 +101,9 @@ def test_a_table_is_itself(words):
 # -- taggers ---------------------------------------------------------------------------------------
 def test_templates_are_added_unless_there_are_some(words):
     added = tuple(f"Ucluster0{o:+d}:%cluster[{o},0]" for o in (-1, 0, 1))
-    assert tagger(words, ["U:%x[0,0]", "B"]).fit(X, Y)._model.lines == ("U:%x[0,0]", "B", *added)
+    assert model_of(tagger(words, ["U:%x[0,0]", "B"]).fit(X, Y)).lines == ("U:%x[0,0]", "B", *added)
     own = tagger(words).fit(X, Y)
-    assert own._model.lines == tuple(READS_CLUSTERS)
+    assert model_of(own).lines == tuple(READS_CLUSTERS)
     assert own.predict(UNSEEN) == Y[:1]
     assert tagger(words, "auto").fit([[("the", "x"), ("dog", "y")]], [["D", "N"]]).predict([[("a", "y")]])
 
@@ -132,7 +137,7 @@ def test_a_file_has_them_once(words, tmp_path):
     model = SpanTagger(tagger(None), words=words).fit(["the dog barks", "a cat sleeps"], SPANS)
     model.save(tmp_path / "model", training=False)
     loaded = skstruct.load(tmp_path / "model")
-    assert loaded.words is loaded.tagger_.words is loaded.tagger_._model.encoder.templates.words
+    assert loaded.words is loaded.tagger_.words is words_in(loaded.tagger_)
     assert loaded.words == words
     assert loaded.predict(LINES) == model.predict(LINES)
     unfitted = tagger(vectors(min_count=1)).fit(TEXT, Y[:1] * len(TEXT))
@@ -148,19 +153,19 @@ def test_files_without_them_do_not_name_them(tmp_path):
 
 def test_learned_on_the_texts_of_fit():
     model = tagger(vectors()).fit(TEXT, Y[:1] * len(TEXT))
-    assert model._model.encoder.templates.words == vectors().fit(TEXT).table()
-    before = model._model.encoder.templates.words
-    assert model.partial_fit(X, Y)._model.encoder.templates.words is before
+    assert words_in(model) == vectors().fit(TEXT).table()
+    before = words_in(model)
+    assert words_in(model.partial_fit(X, Y)) is before
 
 
 def test_all_members_have_the_same(words):
     search = GridSearchCV(tagger(words), {"max_iter": [1, 2]}, cv=2, error_score="raise")
     search.fit(X * 2, Y * 2)
-    assert search.best_estimator_._model.encoder.templates.words is words
+    assert words_in(search.best_estimator_) is words
     average = BaggingShuffleAverager(tagger(words), n_estimators=2, random_state=0).fit(X, Y)
-    assert average._model.encoder.templates.words == words
+    assert words_in(average) == words
     calibrated = CalibratedTagger(SpanTagger(tagger(words)).tagger, cv=2, random_state=0).fit(X * 2, Y * 2)
-    assert calibrated.estimator_._model.encoder.templates.words is words
+    assert words_in(calibrated.estimator_) is words
     grid = GridSearchCV(tagger(None, "word"), {"words": [None, words]}, cv=2, error_score="raise")
     assert grid.fit(X * 2, Y * 2).predict(X) == Y
 
@@ -209,5 +214,6 @@ def test_what_is_refused(words):
         StructuredPerceptron(words=3).fit(X, Y)
     with pytest.raises(ValueError, match="words= differ from those of the training so far"):
         tagger(words, "word").fit(X, Y).set_params(words=None).partial_fit(X, Y)
-    with pytest.raises(ValueError, match="shard 1: .* words.table"):
-        ParameterMixer(tagger(vectors(min_count=1)), n_shards=2, random_state=0).fit(TEXT, Y[:1] * len(TEXT))
+    shards = [lambda part=part: (part, Y[:1] * len(part)) for part in (TEXT[:20], TEXT[20:])]
+    with pytest.raises(ValueError, match=r"shard 1: .* words\.table"):
+        ParameterMixer(tagger(vectors(min_count=1)), random_state=0).fit_shards(shards)

@@ -66,7 +66,10 @@ PARTS.templates = (header, arrays) => {
     const strings = channels.map(([name, column], k) => {
       if (name === "const") return new Array(left + T + right).fill("");
       const context = contexts.get(`${name} ${column}`);
-      const own = context || ((values) => values.map(functions[column].find(([j]) => j === k)[1]));
+      const own = context || ((values) => {
+        const [, of] = functions[column].find(([j]) => j === k);
+        return values.map(of.shown || of);
+      });
       return [...before.map((d) => `_B-${d}`), ...own(columns[column]), ...after.map((d) => `_B+${d - left}`)];
     });
     const values = channelValues(columns, T);
