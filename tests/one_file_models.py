@@ -12,6 +12,7 @@ from skstruct import (
     StructuredPerceptron,
 )
 from skstruct.datasets import load_chunking
+from skstruct.features import WordVectors
 from skstruct.features.patterns import Patterns
 
 N_TRAINING = 60
@@ -55,6 +56,11 @@ MODELS = {
     "lists": ("list", lambda: L1CRF(**CRF)),
     "lexicons": (
         "str", lambda: perceptron(FeatureTemplates(["U:%lex_p[0,0]/%x[0,0]", "B"], lexicons=LEXICONS))
+    ),
+    "clusters": (
+        "str", lambda: perceptron(
+            ["U:%cluster[0,0]/%x[1,0]", "B"], words=WordVectors(5, n_clusters=9, min_count=2, random_state=0)
+        )
     ),
     "accessor variety": ("str", lambda: perceptron("char-av")),
     "CRF++": ("tuple", lambda: L1CRF(Patterns(CRFPP), **CRF)),

@@ -17,6 +17,7 @@ from ..cluster.loading import dealt
 from ..data.schemes import check_scheme, convert_scheme, rewriting
 from ..features.presets import PRESETS, preset_of
 from ..features.templates import FeatureTemplates
+from ..features.word_vectors import WordVectors
 from ..taggers.constraints import BrokenConstraint, scheme_of
 from ..taggers.segmenter import Segmenter
 from ..taggers.span_tagger import SpanTagger
@@ -64,6 +65,14 @@ def add_parser(commands):
         help="a list of names or words, an entry a line, which templates read as %%lex_NAME[0,0]; to a "
         "preset the templates of three positions are added; may be repeated",
     )  # fmt: skip
+    group.add_argument(
+        "--text",
+        metavar="FILE",
+        help="raw text, of which clusters of words are learned for a tagger",
+    )
+    group.add_argument(
+        "--clusters", type=positive, metavar="N", help="clusters of the words of --text (default: 500)"
+    )
     add_learner(group, "perceptron")
     _add_ways(group)
     group.add_argument(
@@ -72,7 +81,12 @@ def add_parser(commands):
         "otherwise: in another scheme, or in none, where segments stay what conlleval takes them for",
     )  # fmt: skip
     group.add_argument("--verbose", "-v", action="store_true", help="a line for each epoch")
-    group.add_argument("--compact", action="store_true", help="smaller file, without the state of training")
+    group.add_argument("--compact", action="store_true", help="leave out the state of training, the default")
+    group.add_argument(
+        "--keep-training", action="store_true",
+        help="write the state of training too, so that partial_fit goes on exactly; the file is twice as "
+        "large or more",
+    )  # fmt: skip
     parser.set_defaults(run=run, usage_error=parser.error)
 
 
@@ -165,6 +179,25 @@ def features_of(arguments):
     return FeatureTemplates(lines, lexicons)
 
 
+def _read_text(arguments, model):
+    """Let the taggers of a model read clusters of the words of ``--text``."""
+    if arguments.text is None:
+        if arguments.clusters is not None:
+            arguments.usage_error("--clusters are of the words of --text FILE")
+        return
+    names = [name for name in model.get_params() if name.split("__")[-1] == "words"]
+    if not names:
+        arguments.usage_error(f"--text is for taggers; {type(model).__name__} reads no templates")
+    words = WordVectors(n_clusters=arguments.clusters or 500, random_state=arguments.seed)
+    try:
+        with Source(arguments.text, arguments.encoding) as source:
+            table = words.fit_text(source.unkept()).table()
+    except ValueError as error:
+        raise CommandError(f"{arguments.text}: {error}") from error
+    tell(f"{arguments.text}: {table!r}")
+    model.set_params(**dict.fromkeys(["words"] if "words" in names else names, table))
+
+
 def run(arguments):
     """Run the command.
 
@@ -184,6 +217,7 @@ def run(arguments):
     with contextlib.nullcontext() if streamed else source:
         layout = layout_of(arguments, source, task=task_of(arguments))
         model = new_model(arguments, features_of(arguments), layout.format)
+        _read_text(arguments, model)
         repair = _repairer(arguments, model, layout.format)
         corpus = None if streamed else repair(read_all(source, layout))
     if corpus is not None:
@@ -206,7 +240,7 @@ def run(arguments):
                 raise
     seconds = time.perf_counter() - began
     _forget(model)
-    model.save(arguments.model, training=not arguments.compact)
+    model.save(arguments.model, training=arguments.keep_training)
     classes = next((layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")), None)
     labels = "" if classes is None else f", {counted(len(classes), 'label')}"
     _tell_features(arguments, model)

@@ -174,6 +174,10 @@ def merge_encoders(encoders, counts, min_count):
     first = encoders[0]
     for s, encoder in enumerate(encoders):
         kinds = [(type(each), each.token_type, each.templates) for each in (encoder, first)]
+        if len({getattr(each.templates, "words", None) for each in (encoder, first)}) > 1:
+            raise ValueError(
+                f"shard {s}: its words are not those of shard 0; learn them before: words.table()"
+            )
         if kinds[0] != kinds[1]:
             raise ValueError(f"shard {s}: its tokens are not of the kind of those of shard 0")
         first.reads.check_titles(encoder.reads.titles, f"shard {s}", "in shard 0")

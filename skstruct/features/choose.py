@@ -26,16 +26,21 @@ from .presets import PRESETS
 from .rows_encoder import NUMBERS, RowsEncoder
 from .template_encoder import TEMPLATE_ENCODER, TemplateEncoder
 from .templates import resolve_templates
+from .word_clusters import check_strings_in
 
 
-def new_encoder(features, min_count, corpus, scaled=True):
+def new_encoder(features, min_count, corpus, scaled=True, words=None):
     """The encoder that suits the first token of a corpus; ``scaled``: whether rows of numbers may be.
+
+    ``words``: the :class:`.word_clusters.WordClusters` that templates read, if any.
 
     Raises
     ------
     ValueError
         If the first token is of no known kind, or templates were asked for ready-made features.
     """
+    if words is not None:
+        features = _with_words(features, words, corpus)
     if len(corpus.blocks) > 1:
         return MixedEncoder.for_tokens(features, min_count, corpus, scaled)
     if corpus.numbers:
@@ -58,13 +63,24 @@ def new_encoder(features, min_count, corpus, scaled=True):
     return encoder
 
 
-def check_same_features(encoder, features, min_count):
+def _with_words(features, words, corpus):
+    """The templates that a ``features`` parameter means, with clusters of words."""
+    check_strings_in(corpus)
+    flat = corpus.only(STRINGS).tokens
+    if isinstance(features, NumericFeatures) or isinstance(features, Patterns):
+        raise ValueError(f"words: templates read clusters, features={describe(features)} does not")
+    return resolve_templates(features, flat[0], flat).with_words(words)
+
+
+def check_same_features(encoder, features, min_count, words=None):
     """Raise if parameters ask for other features than those a model was trained with."""
     if min_count != encoder.min_count:
         raise ValueError(
             f"min_count={min_count} differs from that of the training so far, {encoder.min_count}; "
             f"a fit that continues cannot change it"
         )
+    if words != getattr(encoder.templates, "words", None):
+        raise ValueError("words= differ from those of the training so far; a fit that continues keeps them")
     if isinstance(features, (str, os.PathLike)):
         name = os.fspath(features)
         if name == "auto" or not (name in PRESETS or os.path.isfile(name)):
@@ -72,7 +88,9 @@ def check_same_features(encoder, features, min_count):
     if isinstance(features, NumericFeatures):
         same = features == getattr(encoder, "features", None)
     else:
-        same = encoder.templates is not None and resolve_templates(features, "", []) == encoder.templates
+        templates = resolve_templates(features, "", [])
+        templates = templates if words is None else templates.with_words(words)
+        same = encoder.templates is not None and templates == encoder.templates
     if not same:
         raise ValueError(
             f"features={describe(features)} differ from those of the training so far; a fit that "

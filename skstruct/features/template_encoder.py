@@ -60,6 +60,7 @@ class TemplateEncoder(Encoder):
         self.derived = {}  # channel -> (Alphabet of values, int32 value id by string id)
         for channel in plan.channels:
             if channel[0] not in ("x", "const") and not is_context(channel[0]):
+                column_function(channel[0], templates.words)  # raises where clusters lack
                 self.derived[channel] = (Alphabet(), np.zeros(0, np.int32))
         self.contexts = Contexts(plan.channels, templates.lexicons)
         self.table = empty_table()
@@ -114,7 +115,8 @@ class TemplateEncoder(Encoder):
             self.derive(channel)
         values, of_string = self.derived[channel]
         if unknown[c]:
-            fresh = values.lookup(list(map(column_function(name), unknown[c])))
+            function = column_function(name, self.templates.words)
+            fresh = values.lookup(list(map(function, unknown[c])))
             of_string = np.concatenate([of_string, fresh])
         return of_string[ids[c]]
 
@@ -122,7 +124,8 @@ class TemplateEncoder(Encoder):
         """Let the values of a function of one token follow the alphabet."""
         (name, c), (values, of_string) = channel, self.derived[channel]
         strings = self.alphabets[c].strings()[of_string.shape[0] :]
-        fresh, values = values.interned(list(map(column_function(name), strings)))
+        function = column_function(name, self.templates.words)
+        fresh, values = values.interned(list(map(function, strings)))
         self.derived[channel] = values, np.concatenate([of_string, fresh])
 
     # -- ids to nodes to rows ----------------------------------------------------------------------

@@ -19,6 +19,7 @@ from ..saving.fields import Field, Table, array, each, exactly, integer, without
 from .base import MOST_ROWS, with_new_rows
 from .encoded import NOTHING, Grid, RowMap, count_grid
 from .tokens import Alphabet
+from .word_clusters import CLUSTER
 
 
 class TemplateSide:
@@ -259,7 +260,9 @@ def row_names(encoder, side, rows, symbol=symbol):
         if k not in strings:
             before = [symbol(-d) for d in range(1, plan.left + 1)]
             behind = [symbol(d) for d in range(1, plan.right + 1)]
-            strings[k] = before + behind + list(encoder.values_of((name, column)))
+            known = list(encoder.values_of((name, column)))
+            known = encoder.templates.words.described(known) if name == CLUSTER else known
+            strings[k] = before + behind + known
         return strings[k][value]
 
     def values(c, n):

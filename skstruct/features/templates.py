@@ -29,8 +29,9 @@ from ..saving.fields import Field, Kind, Table, each, pair, string, value
 from ..saving.values import savable_value
 from .contexts import as_entries, is_context, lexicon_of
 from .patterns import Patterns
-from .presets import PRESETS, columns_preset
+from .presets import PRESETS, columns_preset, window
 from .tokens import FUNCTION_NAMES, column_function
+from .word_clusters import CLUSTER, WordClusters
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -75,7 +76,7 @@ def parse_template(line, where="template"):
     atoms = []
     for name, offset, column in MACRO.findall(line):
         try:
-            if not is_context(name):
+            if not is_context(name) and name != CLUSTER:
                 column_function(name)
         except KeyError:
             raise ValueError(
@@ -229,6 +230,7 @@ class FeatureTemplates:
         self,
         templates: Iterable[str],
         lexicons: Mapping[str, Collection[str | tuple[str, ...]]] | None = None,
+        words: WordClusters | None = None,
     ) -> None:
         if isinstance(templates, str):
             raise TypeError("templates must be a list of template strings, got a str")
@@ -241,6 +243,7 @@ class FeatureTemplates:
             raise ValueError("at least one template is needed")
         self.templates = tuple(parsed)
         self.lexicons = _checked_lexicons(lexicons, parsed)
+        self.words = words
 
     @classmethod
     def from_file(
@@ -274,12 +277,22 @@ class FeatureTemplates:
     def __repr__(self) -> str:
         sizes = {name: len(entries) for name, entries in self.lexicons.items()}
         lexicons = f", lexicons with {sizes!r} entries" if sizes else ""
-        return f"FeatureTemplates({[t.text for t in self.templates]!r}{lexicons})"
+        words = "" if self.words is None else f", words={self.words!r}"
+        return f"FeatureTemplates({[t.text for t in self.templates]!r}{lexicons}{words})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FeatureTemplates):
             return False
-        return self.lines == other.lines and self.lexicons == other.lexicons
+        mine, others = (vars(each) | {"templates": each.lines} for each in (self, other))
+        return mine == others
+
+    def with_words(self, words: WordClusters) -> Self:
+        """These templates with clusters of words, which three more read unless one does already."""
+        if self.words not in (None, words):
+            raise ValueError("words: the templates have clusters of their own")
+        named = any(name == CLUSTER for t in self.templates for name, _, _ in t.atoms)
+        more = [] if named else window(0, -1, 1, CLUSTER)
+        return type(self)([*self.lines, *more], self.lexicons, words)
 
     def __hash__(self) -> int:
         return hash(self.lines)
@@ -354,7 +367,7 @@ def resolve_templates(features, first, flat):
 # In files
 # --------------------------------------------------------------------------------------------------
 LINES = Table(
-    "`$templates` with lexicons",
+    "`$templates` with lexicons or clusters",
     Field("lines", each(string), of=lambda templates: list(templates.lines)),
     Field(
         "lexicons",
@@ -362,19 +375,21 @@ LINES = Table(
         of=lambda templates: [(name, list(entries)) for name, entries in templates.lexicons.items()],
         stem="",
     ),
+    Field("words", value, default=None),
 )
 
 
 def _write_templates(templates, *how):
     node = LINES.write(templates, *how)
-    return node if templates.lexicons else node["lines"]
+    return node if templates.lexicons or templates.words is not None else node["lines"]
 
 
 def _read_templates(node, where, f):
     found = LINES.read(node if isinstance(node, dict) else {"lines": node, "lexicons": []}, where, f)
     lexicons = dict(found["lexicons"])
     require(len(lexicons) == len(found["lexicons"]), f"{where}: a lexicon occurs twice")
-    return FeatureTemplates(found["lines"], lexicons)
+    require(isinstance(found["words"], WordClusters | None), f"{where}.words must be clusters")
+    return FeatureTemplates(found["lines"], lexicons, found["words"])
 
 
 templates_kind = savable_value(

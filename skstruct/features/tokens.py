@@ -220,12 +220,12 @@ _FUNCTIONS = {
 
 FUNCTION_NAMES = (
     "x, lower, shape, type, digit, upper, hyphen, prefix1, prefix2, ..., suffix1, suffix2, ..., "
-    "av1, ..., av4, lex_NAME"
+    "av1, ..., av4, lex_NAME, cluster"
 )
 
 
-def column_function(name):
-    """The function behind ``%name[...]`` in a template.
+def column_function(name, words=None):
+    """The function behind ``%name[...]`` in a template; ``words``: the :class:`.word_clusters.WordClusters`.
 
     A token shorter than an affix has the whole token as its affix.
 
@@ -233,7 +233,13 @@ def column_function(name):
     ------
     KeyError
         If there is no such function.
+    ValueError
+        If it needs ``words`` and there are none.
     """
+    if name == "cluster":
+        if words is None:
+            raise ValueError("a template reads %cluster[...], and there are no clusters: give words=")
+        return words.label
     affix = _AFFIX.match(name)
     if affix is None:
         return _FUNCTIONS[name]

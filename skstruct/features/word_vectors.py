@@ -8,29 +8,34 @@ word embeddings*, for smoothed contexts and for the square roots of the singular
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, BaseEstimator
-from ..data.inputs import as_tokens, by_sequence
+from ..data.corpus import STRINGS
+from ..data.inputs import as_tokens, by_sequence, describe, renumbered
 from ..data.matrix import assembled
+from ..data.pieces import cut_texts
 from ..data.reads import FeatureNames, Reads
+from ..data.text import as_texts, tokenized
 from ..data.types import Corpus
+from ..saving.container import require
+from ..saving.fields import Kind
+from ..saving.values import savable_value
+from .neighbour_counts import NeighbourCounts, mutual_information, parts
 from .sequence_transformer import SequenceTransformer
 from .tokens import refuse, split_columns
+from .word_clusters import UNKNOWN, WordClusters, check_strings_in
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-SMOOTHING = 0.75
-"""Power of the counts of contexts: without it those that are rare would weigh most."""
-
-UNKNOWN = "_"
-"""The cluster of words without a vector."""
 
 
 class WordVectors(SequenceTransformer, BaseEstimator):
@@ -55,18 +60,20 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         not in the text: so a tagger learns from its training text what it means to have none.
     random_state : int, RandomState instance or None, default=None
         Of the decomposition and of k-means.
+    lowercase : bool, default=True
+        Count words in lower case. Without, a form that has no vector gets that of its lower-cased form.
 
     Attributes
     ----------
     words_ : dict of str to int
-        The words that have a vector, in lower case, and their rows.
+        The words that have a vector, and their rows.
     vectors_ : ndarray of shape (n_words, n_components), float32
     clusters_ : ndarray of shape (n_words,), int32, or None
         Each word's group; None without ``n_clusters``.
 
     Notes
     -----
-    Words are compared in lower case. Of tokens that are tuples, the first column is the word. The columns
+    Of tokens that are tuples, the first column is the word. The columns
     that are added are ``wordvectors0`` ...; with ``n_clusters``, ``wordcluster``.
 
     References
@@ -93,6 +100,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         "window": [POSITIVE],
         "min_count": [POSITIVE],
         "random_state": ["random_state"],
+        "lowercase": ["boolean"],
     }
 
     words_: dict[str, int]
@@ -107,12 +115,14 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         window: int = 1,
         min_count: int = 5,
         random_state: Any = None,
+        lowercase: bool = True,
     ) -> None:
         self.n_components = n_components
         self.n_clusters = n_clusters
         self.window = window
         self.min_count = min_count
         self.random_state = random_state
+        self.lowercase = lowercase
 
     def fit(self, X: Corpus, y: Any = None) -> Self:
         """Learn vectors.
@@ -136,21 +146,66 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         """
         self._validate_params()
         corpus, forms = _read(X)
+        counts = NeighbourCounts(self.window)
+        counts.add(self._forms(forms), corpus.lengths)
+        return self._learn(counts, corpus)
+
+    def fit_text(self, lines: Iterable[str] | os.PathLike[str]) -> Self:
+        """Learn vectors from raw text of any size, read once from its beginning to its end.
+
+        Parameters
+        ----------
+        lines : iterable of str, or os.PathLike
+            Texts, or a file of UTF-8. They are cut into words as ``SpanTagger`` cuts them; words of two lines
+            are no neighbours.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError
+            If ``lines`` is a str.
+        ValueError
+            As :meth:`fit`.
+
+        Notes
+        -----
+        Memory grows with the distinct words and pairs of neighbours, not with the text.
+        """
+        self._validate_params()
+        if isinstance(lines, os.PathLike):
+            with open(lines, encoding="utf-8-sig") as file:
+                return self.fit_text(file)
+        if isinstance(lines, str):
+            raise TypeError(
+                f"lines must be an iterable of str, or pathlib.Path(...) of a file, got {describe(lines)}"
+            )
+        counts = NeighbourCounts(self.window)
+        for first, texts in parts(lines):
+            with renumbered(range(first, first + len(texts))):
+                pieces = cut_texts(tokenized(as_texts(texts, "lines")), "lines")
+            counts.add(self._forms(pieces.tokens.words(False)), np.diff(pieces.bounds))
+        return self._learn(counts, as_tokens([["word"]]))
+
+    def _forms(self, words):
+        return [word.lower() for word in words] if self.lowercase else words
+
+    def _learn(self, counts, corpus):
+        """Vectors and clusters of what has been counted; ``corpus``: of the kind that is read."""
         reads = Reads.of(corpus)._replace(width=None)  # further columns are not read
-        known: dict[str, int] = {}
-        ids = np.fromiter((known.setdefault(form, len(known)) for form in forms), np.int64, len(forms))
-        keep = np.bincount(ids, minlength=len(known)) >= self.min_count
+        keep = counts.of_word >= self.min_count
         needed = max(self.n_components, self.n_clusters or 0)
         if keep.sum() < needed:
             raise ValueError(
                 f"{int(keep.sum())} words occur min_count={self.min_count} times or more in X, fewer than "
                 f"the {needed} that n_components={self.n_components} and n_clusters={self.n_clusters} need"
             )
-        counts = _neighbours(ids, corpus.lengths, len(known), self.window)[keep]
         from sklearn.decomposition import TruncatedSVD  # here: importing it takes longer than most fits
 
         svd = TruncatedSVD(self.n_components, random_state=self.random_state)
-        found = svd.fit_transform(_mutual_information(counts))
+        found = svd.fit_transform(mutual_information(counts.neighbours(keep)))
         found /= np.sqrt(np.maximum(svd.singular_values_, np.finfo(np.float64).tiny))
         length = np.linalg.norm(found, axis=1, keepdims=True)
         vectors = (found / np.where(length > 0, length, 1)).astype(np.float32)
@@ -160,13 +215,30 @@ class WordVectors(SequenceTransformer, BaseEstimator):
 
             means = KMeans(self.n_clusters, n_init=1, random_state=self.random_state)
             clusters = means.fit(vectors).labels_
-        kept = [word for word, stays in zip(known, keep.tolist()) if stays]
+        kept = [word for word, stays in zip(counts.known, keep.tolist()) if stays]
         self.words_, self.vectors_ = {word: k for k, word in enumerate(kept)}, vectors
         names = (
             ["wordcluster"] if clusters is not None else [f"wordvectors{k}" for k in range(vectors.shape[1])]
         )
         self.clusters_, self._reads, self._names = clusters, reads, FeatureNames(names)
+        self._table = None
+        if clusters is not None:
+            order = np.argsort(-counts.of_word[keep], kind="stable")
+            self._table = WordClusters([kept[k] for k in order.tolist()], clusters[order])
         return self
+
+    def table(self) -> WordClusters:
+        """The words and their clusters alone, which do not change: what taggers take as ``words``.
+
+        Returns
+        -------
+        WordClusters
+            ``clone`` gives it itself, where it would make a ``WordVectors`` forget what it learned.
+        """
+        check_is_fitted(self)
+        if self._table is None:
+            raise ValueError("there are no clusters: give WordVectors n_clusters, such as n_clusters=500")
+        return self._table
 
     def transform(self, X: Corpus) -> Any:
         """The vectors or clusters of tokens.
@@ -182,7 +254,9 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         """
         check_is_fitted(self)
         corpus, forms = _read(X, self._reads)
-        rows = np.fromiter((self.words_.get(form, -1) for form in forms), np.int64, len(forms))
+        known = self.words_
+        found = (known.get(form, known.get(form.lower(), -1)) for form in self._forms(forms))
+        rows = np.fromiter(found, np.int64, len(forms))
         if self.clusters_ is None:
             vectors = np.vstack([self.vectors_, np.zeros((1, self.vectors_.shape[1]), np.float32)])
             return assembled(vectors[rows], corpus.lengths, self._names)
@@ -195,7 +269,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
 
 
 def _read(X, reads=None):
-    """(tokens, their words in lower case)"""
+    """(tokens, their words)"""
     corpus = as_tokens(X)
     if reads is not None:
         reads.check(corpus)
@@ -204,34 +278,59 @@ def _read(X, reads=None):
     words = split_columns(corpus, 1)[0]
     if not all(isinstance(word, str) for word in words):
         refuse(words, corpus.offsets, 0, 2 if isinstance(corpus.like, tuple) else 1)
-    return corpus, [word.lower() for word in words]
+    return corpus, words
 
 
-def _neighbours(ids, lengths, n_words, window):
-    """Counts of neighbours, CSR of shape (n_words, 2 * window * (n_words + 1)).
+# --------------------------------------------------------------------------------------------------
+# As a parameter of a tagger
+# --------------------------------------------------------------------------------------------------
+def is_unfitted(words):
+    """Whether a ``words`` parameter is an estimator that is to be fitted, and not fitted yet.
 
-    There is a block of columns for each distance and side; its last column is the end of a sequence.
+    Raises
+    ------
+    ValueError
+        If it is fitted and not frozen: what it learned would be lost.
     """
-    sequence = np.repeat(np.arange(lengths.shape[0]), lengths)
-    n, blocks = ids.shape[0], []
-    for distance in range(1, window + 1):
-        for shift in (-distance, distance):
-            other = np.arange(n) + shift
-            inside = (other >= 0) & (other < n)
-            other = np.where(inside, other, 0)
-            inside &= sequence[other] == sequence
-            column = np.where(inside, ids[other], n_words)
-            blocks.append(sparse.csr_matrix((np.ones(n), (ids, column)), shape=(n_words, n_words + 1)))
-    return sparse.hstack(blocks, format="csr")
+    if words is None or isinstance(words, (WordClusters, FrozenEstimator)):
+        return False
+    if isinstance(words, WordVectors) and hasattr(words, "words_"):
+        raise ValueError(
+            "words: a clone forgets what this WordVectors learned; give words.table(), or "
+            "FrozenEstimator(words)"
+        )
+    return True
 
 
-def _mutual_information(counts):
-    """max(0, log p(word, context) / (p(word) p(context))), the contexts' probabilities smoothed."""
-    words = np.asarray(counts.sum(axis=1)).ravel()
-    contexts = np.asarray(counts.sum(axis=0)).ravel() ** SMOOTHING
-    found = counts.tocoo()
-    ratio = found.data * contexts.sum() / (words[found.row] * contexts[found.col])
-    found.data = np.log(np.maximum(ratio, 1.0))
-    found = found.tocsr()
-    found.eliminate_zeros()
-    return found
+def clusters_of(words, corpus):
+    """The :class:`WordClusters` that a ``words`` parameter means, or None.
+
+    What is not fitted is fitted on the corpus.
+    """
+    if not is_unfitted(words):
+        return None if words is None else words.table()
+    check_strings_in(corpus)
+    return clone(words).fit(corpus.only(STRINGS)).table()
+
+
+# --------------------------------------------------------------------------------------------------
+# In files: as a parameter of a tagger. Of one that is fitted, and frozen, its clusters are what counts
+# --------------------------------------------------------------------------------------------------
+def _write_words(words, writer, name, f):
+    return writer.value(
+        words.table() if hasattr(words, "words_") else {"parameters": words.get_params()}, name
+    )
+
+
+def _read_words(node, where, f):
+    found = f.reader.value(node, where)
+    if isinstance(found, WordClusters):
+        return found
+    require(isinstance(found, dict) and found.keys() == {"parameters"}, f"{where} must have parameters")
+    given = found["parameters"]
+    known = isinstance(given, dict) and given.keys() <= set(WordVectors._get_param_names())
+    require(known, f"{where}: a WordVectors has no such parameters")
+    return WordVectors(**given)
+
+
+savable_value("$word_vectors", WordVectors, Kind("as `$word_vectors`", _write_words, _read_words))

@@ -87,6 +87,9 @@ class Savable(SaysWhy):
     _session_parameters: ClassVar[tuple[str, ...]] = ()
     """Parameters that only ``fit`` reads; what of them no file can hold is left out, and None when loaded."""
 
+    _absent_parameters: ClassVar[tuple[str, ...]] = ("words",)
+    """Parameters that no file has where they are None, so that earlier versions read it."""
+
     def save(self, path: Path, training: bool = True) -> None:
         """Write the fitted estimator to one file, which :func:`skstruct.load` reads.
 
@@ -362,10 +365,11 @@ def _estimator_state(estimator, writer, name):
             raise TypeError(f"{kind} {attribute!r} of {cls.__name__}: {error}") from None
 
     attributes = vars(estimator)
+    given = [a for a in names if a not in cls._absent_parameters or attributes.get(a) is not None]
     fitted = [a for a in attributes if a not in names and _FITTED.match(a)]
     return {
         "class": cls.__name__,
-        "parameters": {a: encode("parameter", a, attributes[a]) for a in names},
+        "parameters": {a: encode("parameter", a, attributes[a]) for a in given},
         "fitted": {a: encode("attribute", a, attributes[a]) for a in fitted},
         "state": estimator._to_state(writer, prefix),
     }

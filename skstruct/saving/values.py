@@ -116,13 +116,16 @@ class Writer:
         if kind in _SCALARS.values():
             dtype = "str" if kind is np.str_ else value.dtype.name
             return {"$numpy": [dtype, self.value(value.item(), name)]}
-        if kind in _ENCODERS:
-            tag, write = _ENCODERS[kind]
-            return {tag: write(value, self, name, None)}
-        if isinstance(value, os.PathLike) and type(os.fspath(value)) is str:
-            return {"$path": os.fspath(value)}
         if id(value) in self._numbers:
             return {"$same": self._numbers[id(value)]}
+        if kind in _ENCODERS:
+            tag, write = _ENCODERS[kind]
+            node = {tag: write(value, self, name, None)}
+            if tag in _SHARED:
+                self._numbers[id(value)] = len(self._numbers)
+            return node
+        if isinstance(value, os.PathLike) and type(os.fspath(value)) is str:
+            return {"$path": os.fspath(value)}
         estimator = self._encode_estimator(value, self, name)
         if estimator is None:
             raise TypeError(f"a value of type {kind.__name__} cannot be saved, got {describe(value)}")
@@ -216,9 +219,12 @@ class Reader:
 
     def estimator(self, node, where):
         """The next estimator within."""
-        estimator = self._decode_estimator(node, self, where)
-        self._estimators.append(estimator)
-        return estimator
+        return self.shared(self._decode_estimator(node, self, where))
+
+    def shared(self, found):
+        """Note a value that may occur again."""
+        self._estimators.append(found)
+        return found
 
     def same(self, node, where):
         """One of those before."""
@@ -286,7 +292,11 @@ _ENCODERS = {}
 """Class -> (tag, function that writes it) of what :func:`savable_value` added."""
 
 
-def savable_value(tag, cls, kind):
+_SHARED = set()
+"""Tags of values that a file has once, wherever they occur: large ones that never change."""
+
+
+def savable_value(tag, cls, kind, shared=False):
     """Let instances of a class stand wherever a value can: in parameters, lists, fitted attributes.
 
     Parameters
@@ -297,6 +307,8 @@ def savable_value(tag, cls, kind):
         Not its subclasses.
     kind : Kind or Table
         Reading has to check everything.
+    shared : bool
+        Whether a file has it once; it must never change.
 
     Returns
     -------
@@ -305,6 +317,9 @@ def savable_value(tag, cls, kind):
     """
     _ENCODERS[cls] = tag, kind.write
     _READERS[tag] = kind.read
+    if shared:
+        _SHARED.add(tag)
+        _READERS[tag] = lambda node, where, f: f.reader.shared(kind.read(node, where, f))
     return Kind(kind.text, kind.write, lambda node, where, members: members.reader.value({tag: node}, where))
 
 

@@ -17,6 +17,7 @@ from ..data.labels import UNLABELLED, Labels, encode_labels, some_of
 from ..features.base import merge_encoders
 from ..features.choose import check_same_features, new_encoder
 from ..features.encoded import count_rows
+from ..features.word_vectors import clusters_of, is_unfitted
 from .constraints import constraint_arrays, constraints_of
 
 
@@ -82,9 +83,14 @@ def encoder_for(estimator, corpus, model=None, scaled=True):
     ``scaled``: whether rows of numbers may be.
     """
     if model is None:
-        return new_encoder(estimator.features, estimator.min_count, corpus, scaled=scaled)
+        words = clusters_of(estimator.words, corpus)
+        return new_encoder(estimator.features, estimator.min_count, corpus, scaled, words)
     encoder = model.encoder.copy()  # the model in use must not change
-    check_same_features(encoder, estimator.features, estimator.min_count)
+    words = estimator.words
+    if words is not None:  # those of an estimator that is fitted here were made of the first text
+        known = getattr(encoder.templates, "words", None)
+        words = known if is_unfitted(words) else words.table()
+    check_same_features(encoder, estimator.features, estimator.min_count, words)
     return encoder
 
 

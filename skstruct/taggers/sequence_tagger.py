@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, StrOptions, rows_tags, sample_weights, sequence_tags
+from .._sklearn import BaseEstimator, HasMethods, StrOptions, rows_tags, sample_weights, sequence_tags
 from ..chain.chain_model import ChainModel
 from ..data.inputs import (
     PlaceError,
@@ -31,6 +31,7 @@ from ..data.types import Corpus, Self, Weights
 from ..features.numeric import NumericFeatures
 from ..features.patterns import Patterns
 from ..features.templates import FeatureTemplates
+from ..features.word_vectors import is_unfitted
 from ..training.parameters import Parameters, parameter
 from ..training.saved import SavableLearner
 
@@ -39,8 +40,26 @@ FeatureChoice: TypeAlias = (
 )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
+class WordsParameter(Parameters):
+    """The clusters of words that features read besides."""
+
+    words: Any = parameter(
+        None,
+        """Clusters of words, learned from raw text: ``WordVectors(n_clusters=500).fit_text(...).table()``.
+        Templates read them as ``%cluster[0,0]``; unless one does, the clusters of a token and of its
+        neighbours are three features more. A ``WordVectors`` that is not fitted is fitted on the tokens of
+        ``fit``; one that is has to be frozen.""",
+        "WordVectors, its table() or None",
+        [HasMethods(["table"]), None],
+    )
+
+    def __post_init__(self) -> None:
+        is_unfitted(self.words)
+
+
 @dataclass(eq=False, repr=False)
-class TaggerParameters(Parameters):
+class TaggerParameters(WordsParameter):
     """What all chain taggers accept; ``features`` may be given by position."""
 
     features: FeatureChoice = parameter(

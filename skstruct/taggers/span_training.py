@@ -15,6 +15,7 @@ from ..data.spans import Given, as_spans
 from ..data.text import Tokens, as_texts, check_tokenizer, is_white_space, tokenized
 from .inner_tagger import TaggerTraining
 from .perceptron import StructuredPerceptron
+from .sequence_tagger import WordsParameter
 
 
 class AlignedCorpus(NamedTuple):
@@ -26,7 +27,7 @@ class AlignedCorpus(NamedTuple):
     aligned: Aligned
 
 
-class SpanTraining(TaggerTraining):
+class SpanTraining(TaggerTraining, WordsParameter):
     """The part of ``SpanTagger`` that hands its texts to the tagger."""
 
     tokenizer: Any
@@ -43,7 +44,7 @@ class SpanTraining(TaggerTraining):
 
     def _new_tagger(self):
         tagger = StructuredPerceptron() if self.tagger is None else clone(self.tagger)
-        return _constrained(tagger, self.scheme)
+        return _reading(_constrained(tagger, self.scheme), self.words)
 
     def _aligned(self, X, y, judging=False):
         """``judging``: gold spans that no labels express are not refused, as ``score`` takes them too."""
@@ -165,6 +166,18 @@ def _constrained(tagger, scheme):
                 f"say the same"
             )
     return tagger
+
+
+def _reading(tagger, words):
+    """The tagger, which reads clusters of words: it and those inside of it."""
+    if words is None:
+        return tagger
+    given = {name: value for name, value in tagger.get_params().items() if _last(name) == "words"}
+    if not given:
+        raise ValueError(f"words: the tagger, a {type(tagger).__name__}, reads no clusters")
+    if any(value is not None for value in given.values()):
+        raise ValueError("words= is given to the SpanTagger and to its tagger; leave one of them out")
+    return tagger.set_params(**dict.fromkeys(given, words))
 
 
 def _last(name):

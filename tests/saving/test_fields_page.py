@@ -18,6 +18,7 @@ from skstruct.features import (
     template_encoder,
     template_rows,
     templates,
+    word_clusters,
 )
 from skstruct.parser.parser_model import ParserModel
 from skstruct.reranker.reranker_model import RerankModel
@@ -29,7 +30,7 @@ from skstruct.words.word_model import WordModel
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "file-format.md"
 ENCODERS = (
     bag_encoder, choose, contexts, pattern_encoder, patterns, rows_encoder, template_encoder, template_rows,
-    templates,
+    templates, word_clusters,
 )  # fmt: skip
 """Modules that declare tables."""
 WITH_TABLES = {"WordSegmenter": WordModel, "ShiftReduceParser": ParserModel, "KBestReranker": RerankModel}
@@ -45,6 +46,7 @@ TABLES = {
     "numeric": rows_encoder.NUMERIC,
     "patterns": patterns.PATTERNS,
     "lines": templates.LINES,
+    "word clusters": word_clusters.WORD_CLUSTERS,
     "derived": template_encoder.DERIVED,
     "side": template_rows.SIDE,
     "compound": template_rows.COMPOUND,

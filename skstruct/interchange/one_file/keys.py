@@ -9,6 +9,7 @@ import numpy as np
 from ...core.interning import pairs_of
 from ...features.accessor import AccessorVariety
 from ...features.contexts import is_context, lexicon_of
+from ...features.word_clusters import CLUSTER
 from .sections import combination_table
 from .unicode_tables import FUNCTIONS, tables_for
 
@@ -60,7 +61,11 @@ class TemplateKeys:
     def parts(self):
         """The parts of a program that read templates."""
         names = [name for name, _ in self.encoder.plan.channels]
-        more = [("characters", FUNCTIONS.__contains__), ("contexts", is_context)]
+        more = [
+            ("characters", FUNCTIONS.__contains__),
+            ("clusters", CLUSTER.__eq__),
+            ("contexts", is_context),
+        ]
         return ["templates", *(part for part, reads in more if any(map(reads, names)))]
 
     def header(self, sections):
@@ -68,8 +73,11 @@ class TemplateKeys:
         plan = self.encoder.plan
         functions = [name for name, _ in plan.channels]
         out = {"features": "templates", "unicode": tables_for(functions)}
+        words = self.encoder.templates.words
         if self.encoder.contexts.in_use:
             out.update(contexts_header(self.encoder, sections))
+        if words is not None:
+            out["clusters"] = words.by_label()
         out |= {"left": plan.left, "right": plan.right, "channels": plan.channels, "values": self.values}
         for name, (side, _) in zip(("nodes", "edges"), self.sides):
             compounds = [[c.prefix, c.channel, c.distance, c.slots, c.forms] for c in side.compounds]
@@ -80,8 +88,11 @@ class TemplateKeys:
     @property
     def spelled(self):
         """(strings that are known, strings that are written), of each channel."""
-        channels = self.encoder.plan.channels
-        return [(self.encoder.values_of(c), v) for c, v in zip(channels, self.values) if c[0] != "const"]
+        channels, words = self.encoder.plan.channels, self.encoder.templates.words
+        clusters = [] if words is None else [(words.words, words.words)]
+        return clusters + [
+            (self.encoder.values_of(c), v) for c, v in zip(channels, self.values) if c[0] != "const"
+        ]
 
     def write(self, sections):
         """Add the combinations; returns for each side (new row by row, -1 without; how many)."""

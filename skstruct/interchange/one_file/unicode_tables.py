@@ -13,6 +13,7 @@ N_CODES = 0x110000
 
 FUNCTIONS = {
     "lower": ("cased", "ignorable", "mapping"),
+    "cluster": ("cased", "ignorable", "mapping"),  # of the lower-cased form, where the form has none
     "shape": ("upper", "lower", "digit"),
     "type": ("digit", "punctuation"),
     "digit": ("digit",),

@@ -66,7 +66,10 @@ PARTS.templates = (header, arrays) => {
     const strings = channels.map(([name, column], k) => {
       if (name === "const") return new Array(left + T + right).fill("");
       const context = contexts.get(`${name} ${column}`);
-      const own = context || ((values) => values.map(functions[column].find(([j]) => j === k)[1]));
+      const own = context || ((values) => {
+        const [, of] = functions[column].find(([j]) => j === k);
+        return values.map(of.shown || of);
+      });
       return [...before.map((d) => `_B-${d}`), ...own(columns[column]), ...after.map((d) => `_B+${d - left}`)];
     });
     const values = channelValues(columns, T);
@@ -100,6 +103,7 @@ function columnFunction(name, header) {
     const n = Number(affix[2]);
     return affix[1] === "prefix" ? (s) => Array.from(s).slice(0, n).join("") : (s) => Array.from(s).slice(-n).join("");
   }
+  if (name === "cluster") return PARTS.clusters(header);
   return name === "x" ? (s) => s : PARTS.characters(name, header.unicode);
 }
 

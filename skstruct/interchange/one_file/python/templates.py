@@ -104,7 +104,7 @@ class Templates:
                 values = self.contexts[channel](column)
             else:
                 function = next(f for j, f, _ in self.functions[channel[1]] if j == k)
-                values = [function(s) for s in column]
+                values = map(getattr(function, "shown", function), column)
             before = [f"_B-{d}" for d in range(self.left, 0, -1)]
             strings[k] = before + list(values) + [f"_B+{d}" for d in range(1, self.right + 1)]
         channels = self.channel_values(sequence)
@@ -121,6 +121,8 @@ def column_function(name, header):
         return lambda s: s[: int(n)]
     if affix == "suffix" and n:
         return lambda s: s[-int(n) :]
+    if name == "cluster":
+        return PARTS["clusters"](header)
     return (lambda s: s) if name == "x" else PARTS["characters"](name, header["unicode"])
 
 

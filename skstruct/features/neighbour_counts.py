@@ -1,0 +1,84 @@
+"""Which words stand beside which: counts for :class:`.word_vectors.WordVectors`, and their weights."""
+
+import numpy as np
+from scipy import sparse
+
+SMOOTHING = 0.75
+"""Power of the counts of contexts: without it those that are rare would weigh most."""
+
+AT_ONCE = 1_000_000
+"""Characters of raw text that are counted at once."""
+
+
+def parts(lines):
+    """(number of its first text, texts) of parts of about `AT_ONCE` characters."""
+    first, texts, size = 0, [], 0
+    for line in lines:
+        texts.append(line)
+        size += len(line) if isinstance(line, str) else 0
+        if size >= AT_ONCE:
+            yield first, texts
+            first, texts, size = first + len(texts), [], 0
+    if texts or not first:
+        yield first, texts
+
+
+class NeighbourCounts:
+    """Occurrences of words, and of their neighbours at each distance and side.
+
+    Attributes
+    ----------
+    known : dict of str to int
+        The words, in the order of their first occurrence.
+    of_word : ndarray of shape (n_words,), int64
+    """
+
+    def __init__(self, window):
+        self.known, self.of_word = {}, np.zeros(0, np.int64)
+        shifts = [shift for distance in range(1, window + 1) for shift in (-distance, distance)]
+        self._blocks = {shift: sparse.csr_matrix((0, 1)) for shift in shifts}
+
+    def add(self, forms, lengths):
+        """Count sequences of ``lengths``, one behind the other."""
+        known = self.known
+        ids = np.fromiter((known.setdefault(form, len(known)) for form in forms), np.int64, len(forms))
+        n, n_words = ids.shape[0], len(known)
+        of_word = np.bincount(ids, minlength=n_words)
+        of_word[: self.of_word.shape[0]] += self.of_word
+        self.of_word = of_word
+        sequence = np.repeat(np.arange(lengths.shape[0]), lengths)
+        for shift, before in self._blocks.items():
+            other = np.arange(n) + shift
+            inside = (other >= 0) & (other < n)
+            other = np.where(inside, other, 0)
+            inside &= sequence[other] == sequence
+            column = np.where(inside, ids[other] + 1, 0)  # column 0 is the end of a sequence
+            shape = n_words, n_words + 1
+            before.resize(shape)
+            self._blocks[shift] = before + sparse.csr_matrix((np.ones(n), (ids, column)), shape=shape)
+
+    def neighbours(self, keep):
+        """Counts of neighbours of the words kept, CSR of shape (n_kept, 2 * window * (n_words + 1)).
+
+        There is a block of columns for each distance and side; its last column is the end of a sequence.
+        """
+        n_words, blocks = len(self.known), []
+        for block in self._blocks.values():
+            kept = block[keep]
+            kept.indices = np.where(kept.indices > 0, kept.indices - 1, n_words).astype(kept.indices.dtype)
+            kept.has_sorted_indices = False
+            kept.sort_indices()
+            blocks.append(kept)
+        return sparse.hstack(blocks, format="csr")
+
+
+def mutual_information(counts):
+    """max(0, log p(word, context) / (p(word) p(context))), the contexts' probabilities smoothed."""
+    words = np.asarray(counts.sum(axis=1)).ravel()
+    contexts = np.asarray(counts.sum(axis=0)).ravel() ** SMOOTHING
+    found = counts.tocoo()
+    ratio = found.data * contexts.sum() / (words[found.row] * contexts[found.col])
+    found.data = np.log(np.maximum(ratio, 1.0))
+    found = found.tocsr()
+    found.eliminate_zeros()
+    return found

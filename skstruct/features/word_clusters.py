@@ -1,0 +1,101 @@
+"""Words in groups that were learned from raw text: what templates read as ``%cluster[0,0]``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..data.corpus import STRINGS
+from ..saving.fields import Field, Table, array, built, distinct
+from ..saving.values import savable_value
+
+UNKNOWN = "_"
+"""The cluster of words that have none."""
+
+CLUSTER = "cluster"
+"""The function of templates that reads one."""
+
+EXAMPLES = 3
+"""Words that stand for a cluster where a person reads of it."""
+
+
+class WordClusters:
+    """The cluster of each word, as ``WordVectors.table()`` returns it; it never changes.
+
+    ``clone`` and ``deepcopy`` give it itself, so that folds, members of averages and grids share it.
+
+    Parameters
+    ----------
+    words : list of str
+        Distinct; the most frequent first.
+    clusters : ndarray of shape (n_words,)
+        The number of each word's cluster.
+    """
+
+    def __init__(self, words, clusters):
+        self.clusters = np.asarray(clusters, np.int32)
+        self.clusters.flags.writeable = False
+        labels = {number: f"c{number}" for number in np.unique(self.clusters).tolist()}
+        self._label = dict(zip(words, map(labels.__getitem__, self.clusters.tolist())))
+
+    @property
+    def words(self):
+        """The words, a list."""
+        return list(self._label)
+
+    def __len__(self):
+        return len(self._label)
+
+    def __repr__(self):
+        return f"<{len(set(self._label.values())):,} clusters of {len(self):,} words>"
+
+    def __eq__(self, other):
+        return self is other or isinstance(other, WordClusters) and self._label == other._label
+
+    def __hash__(self):
+        return hash((len(self), self.clusters.tobytes()))
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __sklearn_clone__(self):
+        return self
+
+    def table(self):
+        """This, as of a fitted ``WordVectors``."""
+        return self
+
+    def label(self, word):
+        """The name of the cluster of a word, or else of its lower-cased form; ``"_"`` without one."""
+        return self._label.get(word) or self._label.get(word.lower(), UNKNOWN)
+
+    def described(self, labels):
+        """Names of clusters, each with the first of its words in parentheses."""
+        of = self.by_label()
+        shown = {label: ", ".join(words[:EXAMPLES]) for label, words in of.items()}
+        return [f"{label} ({shown[label]}, ...)" if label in of else label for label in labels]
+
+    def by_label(self):
+        """The words of each cluster, a dict of lists."""
+        found = {}
+        for word, label in self._label.items():
+            found.setdefault(label, []).append(word)
+        return found
+
+
+def check_strings_in(corpus):
+    """Raise unless tokens of a corpus are strings, which clusters are of."""
+    if corpus.block(STRINGS) is None:
+        raise ValueError("words: clusters are of tokens that are str or tuples of str, read by templates")
+
+
+# --------------------------------------------------------------------------------------------------
+# In files
+# --------------------------------------------------------------------------------------------------
+WORD_CLUSTERS = Table(
+    "`$clusters`",
+    Field("words", distinct),
+    Field("clusters", array("int32", "words", low=0)),
+    make=built(WordClusters, "words clusters"),
+)
+
+savable_value("$clusters", WordClusters, WORD_CLUSTERS, shared=True)

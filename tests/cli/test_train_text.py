@@ -1,0 +1,39 @@
+"""``skstruct train --text``: clusters of words of raw text; and what is written of the training."""
+
+import pytest
+from cli_cases import run
+
+import skstruct
+
+TAGGED = "x D\nnaa N\nvaa V\n\ny D\nnab N\nvab V\n"
+
+
+def test_clusters_of_raw_text(tmp_path, capsys):
+    text, corpus = tmp_path / "raw.txt", tmp_path / "train.txt"
+    names = [a + b for a in "abcdefgh" for b in "abcdefgh"]
+    lines = [f"{x} n{name} v{name}" for x in "xy" for name in names] * 5
+    text.write_text("\n".join(lines), encoding="utf-8")
+    corpus.write_text(TAGGED, encoding="utf-8")
+    size = {}
+    for kept in ([], ["--keep-training"]):
+        model = tmp_path / "model"
+        code, _, said = run(capsys, "train", corpus, "-m", model, "--text", text, "--clusters", 5, *kept)
+        assert code == 0 and "clusters of 130 words" in said
+        loaded = skstruct.load(model)
+        assert loaded.words.label("naa") != "_" and loaded.predict([["x", "naa", "vaa"]]) == [["D", "N", "V"]]
+        size[len(kept)] = model.stat().st_size
+    assert size[0] < size[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (TAGGED, ["--clusters", 5], "of --text"),
+        ("a b\n", ["--text", "raw.txt", "-a", "word-segmenter", "--format", "segmented"], "is for taggers"),
+    ],
+)
+def test_what_is_refused(text, options, message, tmp_path, capsys):
+    corpus = tmp_path / "train.txt"
+    corpus.write_text(text, encoding="utf-8")
+    code, _, said = run(capsys, "train", corpus, "-m", tmp_path / "model", *options)
+    assert code == 2 and message in said
