@@ -18,7 +18,7 @@ class ParsedDump:
 
 
 def info_of(contents):
-    """The :class:`ParsedDump` of a model file's :class:`.CRFsuiteContents`."""
+    """The :class:`ParsedDump` of a model file's ``CRFsuiteContents``."""
     labels, names = contents.labels, contents.attributes
     kind, source, target, weight = (
         contents.features[name].tolist() for name in ("type", "src", "dst", "weight")
