@@ -19,6 +19,7 @@ Letters: T tokens, L labels, t token, y label, p previous label.
 import numpy as np
 
 from ..core.compile import inline
+from .viterbi import differs
 
 
 @inline
@@ -71,10 +72,10 @@ def sum_labellings(emission, transition, stride, start, end, alpha, beta, row, T
 
 
 @inline
-def clamp(gold, L, emission):
-    """Labelled tokens keep their label."""
+def clamp(gold, sets, L, emission):
+    """Labelled tokens keep their label, or one of their set."""
     for t in range(gold.shape[0]):
-        if gold[t] >= 0:
+        if gold[t] != -1:
             for y in range(L):
-                if y != gold[t]:
+                if differs(y, gold[t], sets):
                     emission[t * L + y] = -np.inf

@@ -66,7 +66,7 @@ def log_partitions(task, chain, rule, noise, trigrams, work, sums, log_z):
         log_z[i] = 0.0
         if stop > first:
             score_sequence(task, i, chain, rule, noise, whole_rows, work)
-            clamp(task.gold[first:stop], L, work.emission)
+            clamp(task.gold[first:stop], task.sets, L, work.emission)
             log_z[i] = forward(work, stride, trigrams, chain.start, chain.end, sums, stop - first, L)
 
 
@@ -89,7 +89,7 @@ def marginals(task, chain, rule, noise, trigrams, work, sums, out, log_z):
         if T == 0:
             continue
         score_sequence(task, i, chain, rule, noise, whole_rows, work)
-        clamp(task.gold[first:stop], L, work.emission)
+        clamp(task.gold[first:stop], task.sets, L, work.emission)
         z = sum_labellings(work, stride, trigrams, chain.start, chain.end, sums, T, L)
         log_z[i] = z
         alpha, beta = work.score[0], sums.beta

@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...chain.marginals import sum_labellings
+from ...chain.visit import cost_of
+from ...chain.viterbi import differs
 from ...core.compile import inline, kernel
 from .corpus_sums import LAST, row_width, spread
 
@@ -68,10 +70,11 @@ def _score_tokens(corpus, edges, first, T, weight, edge_weight, potentials, clam
                 for k in range(edges.first[f], edges.first[f + 1]):
                     transition[t * stride + edges.label[k]] += edge_weight[k]
         g = corpus.gold[first + t]
-        if g >= 0:
+        missing = -np.inf if clamped else cost_of(g, corpus.sets, potentials.cost)
+        if g != -1:
             for y in range(L):
-                if y != g:
-                    emission[t * L + y] += -np.inf if clamped else potentials.cost[g]
+                if differs(y, g, corpus.sets):
+                    emission[t * L + y] += missing
 
 
 @inline
