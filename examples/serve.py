@@ -12,21 +12,23 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from skstruct import StructuredPerceptron
-from skstruct.cli.serve import service
 from skstruct.datasets import load_tagging
+from skstruct.serving import app
+from skstruct.serving.server import addresses_of, new_server, stop
 
 # %%
 # A model, made small, behind a server in a thread. All requests share the model: prediction never changes it.
 X, y = load_tagging()
 model = StructuredPerceptron("word", random_state=0).fit(X, y).compress()
-server = service({"tags": model})
-threading.Thread(target=server.serve_forever, daemon=True).start()
+server = new_server(app({"tags": model}), port=0, max_bytes=1_000_000)
+((host, port),) = addresses_of(server)
+threading.Thread(target=server.run, daemon=True).start()
 
 
 # %%
 # JSON in, JSON out; a text does as well. What is wrong with a request is said with its place.
 def ask(path, body, kind="application/json"):
-    url = f"http://127.0.0.1:{server.server_port}{path}"
+    url = f"http://{host}:{port}{path}"
     try:
         with urlopen(Request(url, body.encode(), {"Content-Type": kind})) as answer:
             return json.load(answer)
@@ -37,8 +39,7 @@ def ask(path, body, kind="application/json"):
 print(ask("/tags/predict", json.dumps([["the", "dog", "barks"], ["it", "sleeps"]])))
 print(ask("/tags/predict", "the dog barks", "text/plain"))
 print(ask("/tags/predict", json.dumps([["the", 3]])))
-server.shutdown()
-server.server_close()
+stop(server)
 
 # %%
 # How small can the model be?

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from . import inspection as inspection
     from . import interchange as interchange
     from . import metrics as metrics
+    from . import serving as serving
     from ._warming import warm_up as warm_up
     from .crf.l1crf import L1CRF as L1CRF
     from .crf.l1crf_cv import L1CRFCV as L1CRFCV

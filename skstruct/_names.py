@@ -30,6 +30,7 @@ PUBLIC = {
     "load": "saving.registry",
     "metrics": "metrics",
     "regularization_path": "crf.path",
+    "serving": "serving",
     "warm_up": "_warming",
 }
 """Name -> the module that defines it, or that it is."""

@@ -31,6 +31,11 @@ def model_of(estimator):
     return estimator._model
 
 
+def distribution_of(tagger):
+    """The model whose scores are log-probabilities up to a constant."""
+    return tagger._distribution
+
+
 def tables_of(tagger):
     """``{name: array of shape (rows, columns)}``: the final weights of a tagger of sequences."""
     found = {}

@@ -28,6 +28,7 @@ FLOORS = (
     ("interchange",),
     ("inspection",),
     ("datasets", "_warming"),
+    ("serving",),
     ("cli",),
 )
 """Folders and top-level modules from the ground up."""

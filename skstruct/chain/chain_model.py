@@ -21,7 +21,6 @@ from .chain_epoch import predict, prediction_arguments
 from .chain_fields import TAGGER, TRAINED
 from .chain_kbest import new_lists, predict_kbest
 from .small_kernels import FinalChain, are_rows_of_nodes, final_chain, for_prediction, has_full_rows
-from .sums import log_partitions, marginals, new_sums
 
 LARGEST = 1e100
 """Values of features above this have squares that are no numbers."""
@@ -337,32 +336,6 @@ class ChainModel(SavableModel):
         with no_collection():
             parts = map_chunks(work, corpus.offsets, n_jobs, max(1, PIECE_TOKENS // k))
         return [ranked for part in parts for ranked in part]
-
-    def sums(self, corpus, gold=None, n_jobs=None):
-        """Sums over the labellings of sequences: (marginals (N * L,), log Z (n,)).
-
-        ``gold`` (``data.labels.Gold``) holds labels that are kept; log Z is -inf where none is left.
-        """
-        chain, L = self.ready.chain, len(self.labels)
-        self.encoder.check(corpus)
-
-        def work(bounds):
-            first, last, begin, end = bounds
-            task = task_of(self.encoder, corpus.piece(first, last))
-            if gold is not None:
-                task = with_gold(task, gold.at(slice(begin, end)))
-            out, log_z = np.empty((end - begin) * L), np.empty(last - first)
-            marginals(*prediction_arguments(task, chain), new_sums(task.token, L, self.order), out, log_z)
-            return out, log_z
-
-        parts = list(map_chunks(work, corpus.offsets, n_jobs))
-        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
-
-    def log_z(self, task):
-        """(n,) log Z of an encoded corpus, whose gold labels are kept."""
-        log_z, sums = np.empty(task.token.shape[0] - 1), new_sums(task.token, len(self.labels), self.order)
-        log_partitions(*prediction_arguments(task, self.ready.chain), sums, log_z)
-        return log_z
 
 
 class Ready(NamedTuple):

@@ -1,6 +1,6 @@
 """Sums over all labellings of one second-order chain: log Z and marginals.
 
-The recursions of :mod:`.marginals` over pairs of labels, with the scores of :mod:`.second_order`:
+The recursions of :mod:`.lattice` in logarithms, over pairs of labels, scored by :mod:`.second_order`:
 
     α_t(p, y) = emission[t, y] + transition[t, p, y] + log Σ_a exp(α_{t-1}(a, p) + trigram[a, p, y])
     β_t(p, y) = log Σ_z exp(trigram[p, y, z] + transition[t+1, y, z] + emission[t+1, z] + β_{t+1}(y, z))
@@ -10,31 +10,13 @@ z for each pair makes O(T L^3), but hardly any term matters: those below ``e^-45
 out, which changes nothing that a double can show, and most are seen to be so small before they are looked
 at (:func:`_advance`).
 
-Letters: as in :mod:`.viterbi_second`, and z for the label after y.
+Letters: as in :mod:`.second_order`, and z for the label after y.
 """
 
 import numpy as np
 
 from ..core.compile import inline
-from .marginals import log_sum
-
-NEGLIGIBLE = 45.0
-"""Terms of a sum whose logarithm is by more than this below the largest are left out: e^-45 is 3e-20."""
-
-
-@inline
-def log_sum_of_large(x, n):
-    """log Σ_k exp x[k], without the terms that change nothing; -inf if all are -inf."""
-    top = x[0]
-    for k in range(1, n):
-        top = max(top, x[k])
-    if top == -np.inf:
-        return top
-    total = 0.0
-    for k in range(n):
-        if x[k] >= top - NEGLIGIBLE:
-            total += np.exp(x[k] - top)
-    return top + np.log(total)
+from .lattice import NEGLIGIBLE, log_sum
 
 
 @inline
@@ -73,7 +55,7 @@ def _advance(before, t, trigrams, transition, at, emission, now, row, keep, L):
                 for j in range(n):
                     a = keep[j]
                     row[j] = before[a * L + p] + trigrams.score[(first + a + 1) * L + y]
-                total = log_sum_of_large(row, n) if n > 0 else -np.inf
+                total = log_sum(row, n)
             now[p * L + y] = total + emission[y] + transition[at + p * L + y]
 
 
@@ -87,13 +69,13 @@ def _retreat(after, trigrams, transition, at, emission, t, now, row, add, L):
         if t == 1:
             for z in range(L):
                 row[z] = add[z] + trigrams.score[first * L + z]
-            now[y] = log_sum_of_large(row, L)
+            now[y] = log_sum(row, L)
             continue
         for p in range(L):
             from_p = (first + p + 1) * L
             for z in range(L):
                 row[z] = add[z] + trigrams.score[from_p + z]
-            now[p * L + y] = log_sum_of_large(row, L)
+            now[p * L + y] = log_sum(row, L)
 
 
 @inline
@@ -116,15 +98,14 @@ def forward(emission, transition, stride, trigrams, start, end, alpha, sums, T, 
 
 
 @inline
-def sum_labellings(emission, transition, stride, trigrams, start, end, alpha, sums, T, L):
-    """log Z of one sequence. Fills ``alpha`` and ``sums.beta``, (T * L * L,) log-scores."""
-    C, beta, row, add = L * L, sums.beta, sums.row, sums.add
+def backward(emission, transition, stride, trigrams, end, sums, T, L):
+    """Fill ``sums.beta``, (T * L * L,) log-scores."""
+    C, beta = L * L, sums.beta
     for y in range(L):
         for p in range(L if T > 1 else 1):
             beta[(T - 1) * C + p * L + y] = end[y]
     for t in range(T - 1, 0, -1):
         _retreat(
             beta[t * C : (t + 1) * C], trigrams, transition, t * stride,
-            emission[t * L : (t + 1) * L], t, beta[(t - 1) * C : t * C], row, add, L,
+            emission[t * L : (t + 1) * L], t, beta[(t - 1) * C : t * C], sums.row, sums.add, L,
         )  # fmt: skip
-    return forward(emission, transition, stride, trigrams, start, end, alpha, sums, T, L)

@@ -3,30 +3,24 @@
 A segment from token s to e - 1 stands in a labelling if its first label opens one of its type, each later
 label continues the segment of the label before it, and the label at e does not. Which label continues which
 is a relation of pairs, ``joins[p, y]``: so the labellings in which a segment stands are the paths of a
-lattice with fewer steps. Their log-sum is that of the prefixes up to s (α, without the steps that join),
+lattice with fewer steps. Their sum is that of the prefixes up to s (α, without the steps that join),
 through the steps that join up to e - 1, and on to the suffixes behind (β, without those that join):
 
-    log p = log Σ_y exp(v_{e-1}(y) + exit(y)) - log Z
+    p = Σ_y v_{e-1}(y) exit(y) / Z
 
-Letters: as in :mod:`.marginals`; S segments, s start, e stop, v log-sums over prefixes within a segment.
+Letters: as in :mod:`.lattice`; S segments, s start, e stop, v sums over prefixes within a segment.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ..core.compile import inline, kernel
-from ..data.inputs import flatten, lengths_of, offsets_of
-from ..training.chunks import map_chunks
-from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
-from .chain_epoch import prediction_arguments
-from .chain_model import task_of
-from .marginals import log_sum
-from .sums import new_sums, sum_labellings
+from ..core.compile import inline
+from .lattice import log_sum, set_step
 
 
 class Segments(NamedTuple):
-    """Segments of n sequences, and how labels make them."""
+    """Segments of n sequences, and how labels make them; C cells a token."""
 
     first: np.ndarray  # (n + 1,) int64: first segment of each sequence
     start: np.ndarray  # (S,) int64
@@ -35,60 +29,88 @@ class Segments(NamedTuple):
     of_label: np.ndarray  # (L,) int64: the type of the segments that a label opens; -1: it is in none
     joins: np.ndarray  # (L, L) bool: whether a label continues the segment of the label before it
     fixed: np.ndarray  # (N,) bool: whether a segment starts at the token whatever its label
+    cell: np.ndarray  # (2 * C,) float64: scratch for v, at two tokens in turn
+    row: np.ndarray  # (L,) float64: scratch
+    exit: np.ndarray  # (C,) float64: scratch
 
 
-class SegmentWork(NamedTuple):
-    """Scratch; C cells a token."""
-
-    cell: np.ndarray  # (2 * C,) float64: v, at two tokens in turn
-    row: np.ndarray  # (L,) float64
-    exit: np.ndarray  # (C,) float64
-
-
-def new_segment_work(L, order):
-    """Scratch for segments of any length."""
-    return SegmentWork(np.empty(2 * L**order), np.empty(L), np.empty(L**order))
+def new_segments(first, spans, of_label, joins, fixed, order):
+    """The :class:`Segments` of ``spans``, (S, 3) with columns start, stop and kind."""
+    L, columns = of_label.shape[0], (np.ascontiguousarray(column) for column in spans.T)
+    scratch = np.empty(2 * L**order), np.empty(L), np.empty(L**order)
+    return Segments(first - first[0], *columns, of_label, joins, fixed, *scratch)
 
 
 # --------------------------------------------------------------------------------------------------
 # First order
 # --------------------------------------------------------------------------------------------------
 @inline
-def _log_sum_of_segment(segments, k, first, T, work, stride, end, beta, scratch, L):
-    """The log-sum over the labellings of one sequence in which segment k stands."""
-    emission, transition, alpha = work.emission, work.transition, work.score[0]
-    cell, row, last = scratch.cell, scratch.row, scratch.exit
+def prepare(z, work, trigrams, lattice, logs, T, L):
+    """Turn ``lattice`` into α, M, x and, in place of the marginals, r: see :func:`_sum_of_segment`.
+
+    Where sums are logarithms M is p(y_t|y_{t-1}, x), and r and x are 1, since exp of scores may overflow.
+    """
+    if len(trigrams) == 0:
+        log_alpha = work.score[0]
+        for k in range(T * L):
+            if len(logs) > 0:
+                lattice.alpha[k] = np.exp(log_alpha[k] + logs.beta[k] - z)
+                lattice.x[k] = 1.0
+            else:
+                y = lattice.beta[k]
+                lattice.beta[k] = lattice.x[k] * lattice.alpha[k] / y if y > 0.0 else 0.0
+
+
+@inline
+def _set_matrix(t, work, stride, edges, lattice, logs, L):
+    """M of the token t."""
+    at, matrix = t * stride, lattice.matrix
+    if len(logs) > 0:
+        behind = logs.beta
+        for p in range(L):
+            before = behind[(t - 1) * L + p]
+            for y in range(L):
+                step = work.transition[at + p * L + y] + work.emission[t * L + y] + behind[t * L + y]
+                matrix[0, p * L + y] = np.exp(step - before) if before > -np.inf else 0.0
+    elif len(edges) > 0:
+        if stride > 0:
+            set_step(work.transition, at, lattice, L)
+
+
+@inline
+def _sum_of_segment(segments, k, first, T, work, stride, edges, lattice, logs, L):
+    """The share of the labellings of one sequence in which segment k stands.
+
+    In the scaled lattice α_t(y) = r_t(y) Σ_p α_{t-1}(p) M(p, y), and v_t goes the same way over fewer steps;
+    p(p, y) = α_{t-1}(p) M(p, y) x_t(y) leads out of it.
+    """
+    alpha, x, matrix, cell = lattice.alpha, lattice.x, lattice.matrix[0], segments.cell
+    r = x if len(logs) > 0 else lattice.beta
     s, e = segments.start[k], segments.stop[k]
     before, now = L, 0
-    for y in range(L):
-        if segments.of_label[y] != segments.kind[k]:
-            cell[y] = -np.inf
-        elif s == 0:
-            cell[y] = alpha[y]
-        else:
-            for p in range(L):
-                apart = segments.fixed[first + s] or not segments.joins[p, y]
-                step = transition[s * stride + p * L + y]
-                row[p] = alpha[(s - 1) * L + p] + step if apart else -np.inf
-            cell[y] = log_sum(row, L) + emission[s * L + y]
-    for t in range(s + 1, e):
+    for t in range(s, e):
         before, now = now, before
+        if t > 0:
+            _set_matrix(t, work, stride, edges, lattice, logs, L)
         for y in range(L):
-            for p in range(L):
+            v = alpha[y] if t == 0 else 0.0
+            for p in range(L if t > 0 else 0):
                 joined = segments.joins[p, y] and not segments.fixed[first + t]
-                row[p] = cell[before + p] + transition[t * stride + p * L + y] if joined else -np.inf
-            cell[now + y] = log_sum(row, L) + emission[t * L + y]
+                if joined == (t > s):
+                    v += (cell[before + p] if joined else alpha[(t - 1) * L + p]) * matrix[p * L + y]
+            if t > 0:
+                v *= r[t * L + y]
+            cell[now + y] = v if t > s or segments.of_label[y] == segments.kind[k] else 0.0
+    total = 0.0
+    if e < T:
+        _set_matrix(e, work, stride, edges, lattice, logs, L)
     for y in range(L):
-        last[y] = cell[now + y]
-        if e == T:
-            last[y] += end[y]
-            continue
-        for z in range(L):
-            apart = segments.fixed[first + e] or not segments.joins[y, z]
-            behind = transition[e * stride + y * L + z] + emission[e * L + z] + beta[e * L + z]
-            row[z] = behind if apart else -np.inf
-        last[y] += log_sum(row, L)
-    return log_sum(last, L)
+        out = 1.0 if e == T else 0.0
+        for z in range(L if e < T else 0):
+            if segments.fixed[first + e] or not segments.joins[y, z]:
+                out += matrix[y * L + z] * x[e * L + z]
+        total += cell[now + y] * out
+    return total
 
 
 # --------------------------------------------------------------------------------------------------
@@ -124,9 +146,9 @@ def _stay_pairs(segments, t, first, work, stride, trigrams, before, now, row, L)
 
 
 @inline
-def _leave_pairs(segments, e, first, T, work, stride, trigrams, end, beta, cell, scratch, L):
+def _leave_pairs(segments, e, first, T, work, stride, trigrams, end, beta, cell, L):
     """The log-sum over what begins with the prefixes ``cell`` and leaves the segment at e."""
-    row, last = scratch.row, scratch.exit
+    row, last = segments.row, segments.exit
     pairs = L if e > 1 else 1
     for y in range(L):
         for p in range(pairs):
@@ -145,94 +167,31 @@ def _leave_pairs(segments, e, first, T, work, stride, trigrams, end, beta, cell,
 
 
 @inline
-def _log_sum_of_segment_of_pairs(segments, k, first, T, work, stride, trigrams, end, beta, scratch, L):
-    """The same as :func:`_log_sum_of_segment`."""
-    C, cell = L * L, scratch.cell
+def _log_sum_of_pairs(segments, k, first, T, work, stride, trigrams, end, beta, L):
+    """The same as :func:`_sum_of_segment`."""
+    C, cell = L * L, segments.cell
     _enter_pairs(segments, k, first, work.score[0], cell[:C], L)
     before, now = C, 0
     for t in range(segments.start[k] + 1, segments.stop[k]):
         before, now = now, before
         _stay_pairs(
             segments, t, first, work, stride, trigrams,
-            cell[before : before + C], cell[now : now + C], scratch.row, L,
+            cell[before : before + C], cell[now : now + C], segments.row, L,
         )  # fmt: skip
     return _leave_pairs(
         segments, segments.stop[k], first, T, work, stride, trigrams, end, beta,
-        cell[now : now + C], scratch, L,
+        cell[now : now + C], L,
     )  # fmt: skip
 
 
 # --------------------------------------------------------------------------------------------------
-# Corpora
+# Both
 # --------------------------------------------------------------------------------------------------
-@kernel
-def segment_probabilities(task, chain, rule, noise, trigrams, work, sums, segments, scratch, out, log_z):
-    """Probabilities of the segments of all sequences: writes ``out`` (S,) and ``log_z`` (n,), float64."""
-    L = chain.start.shape[0]
-    stride = stride_of(task, L, noise)
-    whole_rows = reads_whole_rows(chain, rule, noise)
-    for i in range(log_z.shape[0]):
-        first, stop = task.token[i], task.token[i + 1]
-        T = stop - first
-        log_z[i] = 0.0
-        if T == 0:
-            continue
-        score_sequence(task, i, chain, rule, noise, whole_rows, work)
-        forbid(task.option, first, T, L, work.emission)
-        log_z[i] = sum_labellings(work, stride, trigrams, chain.start, chain.end, sums, T, L)
-        for k in range(segments.first[i], segments.first[i + 1]):
-            if len(trigrams) > 0:
-                z = _log_sum_of_segment_of_pairs(
-                    segments, k, first, T, work, stride, trigrams, chain.end, sums.beta, scratch, L
-                )
-            else:
-                z = _log_sum_of_segment(segments, k, first, T, work, stride, chain.end, sums.beta, scratch, L)
-            out[k] = min(np.exp(z - log_z[i]), 1.0)
-
-
-def probabilities(model, corpus, spans, of_label, joins, fixed=None, options=None, n_jobs=None):
-    """Probabilities of segments of raw sequences.
-
-    Parameters
-    ----------
-    model : ChainModel
-        Its scores are log-probabilities up to a constant.
-    corpus : TokenCorpus
-    spans : list of lists of (start, stop, kind)
-        For each sequence, ``0 <= start < stop <= T``; kinds as in ``of_label``.
-    of_label, joins : ndarray
-        See :class:`Segments`.
-    fixed : ndarray of shape (N,), bool, optional
-        Where a segment starts whatever the labels.
-    options : ndarray of shape (N, L), bool, optional
-        Labels allowed for each token; probabilities are those among the labellings allowed.
-    n_jobs : int, optional
-
-    Returns
-    -------
-    probabilities : ndarray of shape (S,)
-    log_z : ndarray of shape (n,)
-        -inf where no labelling is left.
-    """
-    L = len(model.labels)
-    model.encoder.check(corpus)
-    where = offsets_of(lengths_of(spans))
-    flat = np.array(flatten(spans), np.int64).reshape(-1, 3)
-
-    def work(bounds):
-        first, last, begin, end = bounds
-        option = None if options is None else options[begin:end]
-        task = task_of(model.encoder, corpus.piece(first, last), option=option)
-        mine = flat[where[first] : where[last]]
-        known = np.zeros(end - begin, np.bool_) if fixed is None else fixed[begin:end]
-        columns = (np.ascontiguousarray(column) for column in mine.T)
-        segments = Segments(where[first : last + 1] - where[first], *columns, of_label, joins, known)
-        out, log_z = np.empty(mine.shape[0]), np.empty(last - first)
-        segment_probabilities(
-            *prediction_arguments(task, model.ready.chain), new_sums(task.token, L, model.order), segments,
-            new_segment_work(L, model.order), out, log_z,
-        )  # fmt: skip
-        return out, log_z
-
-    parts = map_chunks(work, corpus.offsets, n_jobs)
-    return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+@inline
+def segment_probability(segments, k, first, T, z, work, stride, trigrams, end, edges, lattice, logs, L):
+    """The probability of segment k of a sequence that is summed up, and :func:`prepare` d."""
+    if len(trigrams) > 0:
+        p = np.exp(_log_sum_of_pairs(segments, k, first, T, work, stride, trigrams, end, logs.beta, L) - z)
+    else:
+        p = _sum_of_segment(segments, k, first, T, work, stride, edges, lattice, logs, L)
+    return min(p, 1.0)

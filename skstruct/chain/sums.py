@@ -1,8 +1,10 @@
-"""Sums over the labellings of each sequence of a corpus: log Z and marginals, of chains of both orders.
+"""Sums over the labellings of each sequence of a corpus: log Z, marginals, probabilities of segments.
 
-With empty ``trigrams`` by :mod:`.marginals`, else by :mod:`.marginals_second`.
+Chains of the first order by :mod:`.lattice`, those with trigrams by :mod:`.marginals_second`. The first call
+of the kernel sums by scaled probabilities, and log Z is NaN where these do not do. A second one, with
+:class:`LogSums`, sums such sequences by logarithms; it is compiled when it is first needed.
 
-Letters: as in :mod:`.marginals`; C cells tell prefixes apart, as in :class:`.bigram.ChainWork`.
+Letters: as in :mod:`.lattice`; C cells tell prefixes apart, as in :class:`.bigram.ChainWork`.
 """
 
 from typing import NamedTuple
@@ -10,14 +12,20 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.compile import inline, kernel
-from . import marginals as first_order
+from ..data.inputs import flatten, lengths_of, offsets_of
+from ..training.chunks import map_chunks
+from . import lattice as first_order
 from . import marginals_second as second_order
-from .bigram import reads_whole_rows, score_sequence, stride_of
-from .marginals import clamp, log_sum
+from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
+from .chain_epoch import prediction_arguments
+from .chain_model import task_of
+from .lattice import clamp, log_sum, new_lattice, set_step
+from .second_order import score_path
+from .segments import new_segments, prepare, segment_probability
 
 
-class Sums(NamedTuple):
-    """Scratch for sequences of up to T tokens."""
+class LogSums(NamedTuple):
+    """Scratch for sums of logarithms."""
 
     beta: np.ndarray  # (T * C,) float64: log-sums over suffixes
     row: np.ndarray  # (L,) float64
@@ -25,84 +33,203 @@ class Sums(NamedTuple):
     keep: np.ndarray  # (L,) int64
 
 
-def new_sums(token, L, order):
-    """Scratch for sequences that start at ``token``."""
+def _new_logs(token, L, order):
     longest = int(np.diff(token).max(initial=1))
-    return Sums(np.empty(longest * L**order), np.empty(L), np.empty(L), np.empty(L, np.int64))
+    return LogSums(np.empty(longest * L**order), np.empty(L), np.empty(L), np.empty(L, np.int64))
+
+
+# --------------------------------------------------------------------------------------------------
+# Kernels
+# --------------------------------------------------------------------------------------------------
+@inline
+def _forward(work, stride, trigrams, start, end, edges, unit, lattice, logs, T, L):
+    """log Z of one sequence. Fills ``lattice``, or ``work.score[0]`` with log-sums over prefixes."""
+    emission, transition, alpha = work.emission, work.transition, work.score[0]
+    if len(trigrams) > 0:
+        return second_order.forward(emission, transition, stride, trigrams, start, end, alpha, logs, T, L)
+    if len(logs) > 0:
+        return first_order.log_forward(emission, transition, stride, start, end, alpha, logs.row, T, L)
+    z = first_order.forward(emission, transition, stride, start, end, edges, lattice, lattice.inverse, T, L)
+    return z + (T - 1) * unit
 
 
 @inline
-def forward(work, stride, trigrams, start, end, sums, T, L):
-    """log Z of one sequence. Fills ``work.score[0]``, log-sums over prefixes."""
-    alpha = work.score[0]
+def _backward(z, work, stride, trigrams, end, edges, lattice, logs, T, L):
+    """z, or NaN if it fails. Fills the rest of the lattice, or ``logs.beta`` with log-sums over suffixes."""
+    emission, transition = work.emission, work.transition
     if len(trigrams) > 0:
-        return second_order.forward(
-            work.emission, work.transition, stride, trigrams, start, end, alpha, sums, T, L
-        )
-    return first_order.forward(work.emission, work.transition, stride, start, end, alpha, sums.row, T, L)
+        second_order.backward(emission, transition, stride, trigrams, end, logs, T, L)
+        return z
+    if len(logs) > 0:
+        first_order.log_backward(emission, transition, stride, end, logs.beta, logs.row, T, L)
+        return z
+    well = first_order.backward(transition, stride, edges, lattice, lattice.inverse, T, L)
+    return z if well else np.nan
 
 
 @inline
-def sum_labellings(work, stride, trigrams, start, end, sums, T, L):
-    """log Z of one sequence. Fills ``work.score[0]`` and ``sums.beta``, log-sums over suffixes."""
-    alpha = work.score[0]
-    if len(trigrams) > 0:
-        return second_order.sum_labellings(
-            work.emission, work.transition, stride, trigrams, start, end, alpha, sums, T, L
-        )
-    return first_order.sum_labellings(
-        work.emission, work.transition, stride, start, end, alpha, sums.beta, sums.row, T, L
-    )
-
-
-@kernel
-def log_partitions(task, chain, rule, noise, trigrams, work, sums, log_z):
-    """Write log Z of each sequence, as :func:`marginals` does."""
-    L = chain.start.shape[0]
-    stride = stride_of(task, L, noise)
-    whole_rows = reads_whole_rows(chain, rule, noise)
-    for i in range(log_z.shape[0]):
-        first, stop = task.token[i], task.token[i + 1]
-        log_z[i] = 0.0
-        if stop > first:
-            score_sequence(task, i, chain, rule, noise, whole_rows, work)
-            clamp(task.gold[first:stop], task.sets, L, work.emission)
-            log_z[i] = forward(work, stride, trigrams, chain.start, chain.end, sums, stop - first, L)
-
-
-@kernel
-def marginals(task, chain, rule, noise, trigrams, work, sums, out, log_z):
-    """Marginals and log Z of each sequence under a chain's weights.
-
-    Writes ``out`` (N * L,) and ``log_z`` (n,), float64. Labels set in ``task.gold`` are kept: log Z
-    then sums over their completions, and is -inf if constraints leave none. Empty sequences have
-    log Z = 0.
-    """
-    L = chain.start.shape[0]
-    C, row, add = L * L, sums.row, sums.add
-    stride = stride_of(task, L, noise)
-    whole_rows = reads_whole_rows(chain, rule, noise)
-    for i in range(log_z.shape[0]):
-        first, stop = task.token[i], task.token[i + 1]
-        T = stop - first
-        log_z[i] = 0.0
-        if T == 0:
-            continue
-        score_sequence(task, i, chain, rule, noise, whole_rows, work)
-        clamp(task.gold[first:stop], task.sets, L, work.emission)
-        z = sum_labellings(work, stride, trigrams, chain.start, chain.end, sums, T, L)
-        log_z[i] = z
-        alpha, beta = work.score[0], sums.beta
+def _write_marginals(work, trigrams, lattice, logs, out, T, L):
+    """Write p(y_t) to ``out`` (T * L,); they sum to 1 whatever has been rounded."""
+    if len(logs) == 0:
+        beta = lattice.beta
         for t in range(T):
+            total = 0.0
             for y in range(L):
-                if len(trigrams) > 0:
-                    previous = L if t > 0 else 1
-                    for p in range(previous):
-                        row[p] = alpha[t * C + p * L + y] + beta[t * C + p * L + y]
-                    add[y] = log_sum(row, previous)
-                else:
-                    add[y] = alpha[t * L + y] + beta[t * L + y]
-            # log Z in theory; at scores of any size the marginals then sum to 1.
+                total += beta[t * L + y]
+            for y in range(L):
+                out[t * L + y] = beta[t * L + y] / total
+    else:
+        alpha, beta, row, add = work.score[0], logs.beta, logs.row, logs.add
+        C = L if len(trigrams) == 0 else L * L
+        for t in range(T):
+            previous = C // L if t > 0 else 1
+            for y in range(L):
+                for p in range(previous):
+                    row[p] = alpha[t * C + p * L + y] + beta[t * C + p * L + y]
+                add[y] = log_sum(row, previous)
             at_t = log_sum(add, L)
             for y in range(L):
-                out[(first + t) * L + y] = 0.0 if z == -np.inf else np.exp(add[y] - at_t)
+                out[t * L + y] = np.exp(add[y] - at_t)
+
+
+@kernel
+def sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, segments, out, log_z):
+    """Write log Z of each sequence for which it is NaN so far, and what belongs to it.
+
+    Parameters
+    ----------
+    task, chain, rule, noise, trigrams, work
+        See :func:`.chain_epoch.prediction_arguments`. Labels in ``task.gold`` are kept.
+    lattice : Lattice, or an empty tuple in the second order
+    logs : LogSums or an empty tuple
+        With it sums are logarithms, as they always are in the second order.
+    given : (bool,) or an empty tuple
+        log Z only: (True,) of the labellings that have the labels in ``task.gold``, (False,) of all.
+    segments : Segments or an empty tuple
+    out : (S,) float64 with segments, else (N * L,)
+        Receives probabilities of segments, else marginals, unless log Z is -inf.
+    log_z : (n,) float64
+        -inf where no labelling is left; 0 for an empty sequence.
+    """
+    L, start, end = chain.start.shape[0], chain.start, chain.end
+    stride, whole_rows, unit = stride_of(task, L, noise), reads_whole_rows(chain, rule, noise), np.nan
+    for i in range(log_z.shape[0]):
+        first, stop = task.token[i], task.token[i + 1]
+        T, gold = stop - first, task.gold[first:stop]
+        if T == 0:
+            log_z[i] = 0.0
+        if not np.isnan(log_z[i]):
+            continue
+        score_sequence(task, i, chain, rule, noise, whole_rows, work)
+        if len(logs) == 0:
+            if np.isnan(
+                unit
+            ):  # tokens with matrices of their own: `forward` sets these, and adds their units
+                unit = 0.0 if stride > 0 else set_step(work.transition, np.int64(0), lattice, L)
+        if len(given) > 0:
+            missing = T
+            if given[0]:
+                missing = clamp(gold, task.sets, L, work.emission)
+            if missing == 0:
+                log_z[i] = score_path(
+                    work.emission, work.transition, stride, trigrams, start, end, gold, T, L
+                )
+                continue
+        forbid(task.option, first, T, L, work.emission)
+        z = _forward(work, stride, trigrams, start, end, noise, unit, lattice, logs, T, L)
+        if len(given) == 0 and z > -np.inf:
+            z = _backward(z, work, stride, trigrams, end, noise, lattice, logs, T, L)
+            if len(segments) > 0:
+                prepare(z, work, trigrams, lattice, logs, T, L)
+                for k in range(segments.first[i], segments.first[i + 1]):
+                    out[k] = segment_probability(
+                        segments, k, first, T, z, work, stride, trigrams, end, noise, lattice, logs, L
+                    )
+            else:
+                _write_marginals(work, trigrams, lattice, logs, out[first * L : stop * L], T, L)
+        log_z[i] = z
+
+
+# --------------------------------------------------------------------------------------------------
+# Corpora
+# --------------------------------------------------------------------------------------------------
+def _sum(model, task, given, segments, out):
+    """(``out``, log Z) of an encoded corpus; see :func:`sum_corpus`."""
+    log_z, L = np.full(task.token.shape[0] - 1, np.nan), len(model.labels)
+    arguments = prediction_arguments(task, model.ready.chain)
+    lattice, logs = (), _new_logs(task.token, L, model.order)
+    if model.order == 1:
+        lattice = new_lattice(logs.beta.shape[0] // L, L)
+        sum_corpus(*arguments, lattice, (), given, segments, out, log_z)
+    if np.isnan(log_z).any():
+        sum_corpus(*arguments, lattice, logs, given, segments, out, log_z)
+    return out, log_z
+
+
+def log_z(model, task, given):
+    """log Z (n,) of the labellings of an encoded corpus, or of those that have the labels given, (N,)."""
+    return _sum(model, task, (given,), (), np.zeros(0))[1]
+
+
+def _sum_pieces(work, model, corpus, n_jobs):
+    """What ``work`` returns for (bounds, arguments of :func:`.chain_model.task_of`), of a whole corpus."""
+    model.encoder.check(corpus)
+    parts = map_chunks(lambda at: work(corpus.piece(*at[:2]), *at), corpus.offsets, n_jobs)
+    return [np.concatenate(each) for each in zip(*parts)]
+
+
+def log_partitions(model, corpus, gold=None, n_jobs=None):
+    """log Z (n,) of raw sequences, with ``gold`` (Gold) behind that of the labellings that agree with it."""
+
+    def work(piece, first, last, begin, end):
+        task = task_of(model.encoder, piece, None if gold is None else gold.at(slice(begin, end)))
+        return [log_z(model, task, given) for given in ([False] if gold is None else [True, False])]
+
+    return _sum_pieces(work, model, corpus, n_jobs)
+
+
+def marginals(model, corpus, n_jobs=None):
+    """Marginals (N * L,) and log Z (n,) of raw sequences."""
+
+    def work(piece, first, last, begin, end):
+        out = np.zeros((end - begin) * len(model.labels))
+        return _sum(model, task_of(model.encoder, piece), (), (), out)
+
+    return _sum_pieces(work, model, corpus, n_jobs)
+
+
+def segment_probabilities(model, corpus, spans, of_label, joins, fixed=None, options=None, n_jobs=None):
+    """Probabilities of segments of raw sequences.
+
+    Parameters
+    ----------
+    model : ChainModel
+        Its scores are log-probabilities up to a constant.
+    corpus : Corpus
+    spans : list of lists of (start, stop, kind)
+        For each sequence, ``0 <= start < stop <= T``; kinds as in ``of_label``.
+    of_label, joins : ndarray
+        See :class:`.segments.Segments`.
+    fixed : ndarray of shape (N,), bool, optional
+        Where a segment starts whatever the labels.
+    options : ndarray of shape (N, L), bool, optional
+        Labels allowed for each token; probabilities are those among the labellings allowed.
+    n_jobs : int, optional
+
+    Returns
+    -------
+    probabilities : ndarray of shape (S,)
+    log_z : ndarray of shape (n,)
+        -inf where no labelling is left.
+    """
+    where = offsets_of(lengths_of(spans))
+    flat = np.array(flatten(spans), np.int64).reshape(-1, 3)
+
+    def work(piece, first, last, begin, end):
+        task = task_of(model.encoder, piece, option=None if options is None else options[begin:end])
+        known = np.zeros(end - begin, np.bool_) if fixed is None else fixed[begin:end]
+        mine = flat[where[first] : where[last]]
+        segments = new_segments(where[first : last + 1], mine, of_label, joins, known, model.order)
+        return _sum(model, task, (), segments, np.zeros(mine.shape[0]))
+
+    return _sum_pieces(work, model, corpus, n_jobs)

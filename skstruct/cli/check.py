@@ -3,14 +3,18 @@
 import json
 import warnings
 
+from ..formats.span_writing import write_spans
 from ..inspection import label_issues
 from ..inspection.html import readable
+from ..inspection.span_issues import corrected
 from .common import CommandError, check_replaced, check_target, counted, n_jobs, output, positive, tell, warn
 from .corpus import layout_of, locating, read_all
 from .learners import new_model, task_of
 from .lines import Source
 from .options import add_options
 from .train import add_features, add_learner, features_of
+
+WRITTEN = "html", "jsonl", "prodigy", "label-studio"
 
 
 def add_parser(commands):
@@ -20,14 +24,20 @@ def add_parser(commands):
         help="find labels of a corpus that are probably wrong",
         description="Train a tagger on parts of the corpus, and compare the labels of the other parts with "
         "the probabilities that it gives. Print the labels where another one is more probable, most "
-        "suspicious first: score, place, given label, suggested label, and the token in [ ] among others.",
+        "suspicious first: score, place, given label, suggested label, and the token in [ ] among others. Of "
+        "annotated texts these are whole spans, missing ones too; - stands for no span.",
     )
     parser.add_argument("file", metavar="DATA", help="the corpus; - is standard input")
     parser.add_argument(
         "--top", type=positive, default=50, metavar="N", help="how many to print (default: 50)"
     )
     parser.add_argument("--json", action="store_true", help="print a JSON object a line, for all of them")
-    parser.add_argument("--output", "-o", metavar="OUT", help="write a page of HTML")
+    parser.add_argument("--output", "-o", metavar="OUT", help="write a page of HTML, or what --write says")
+    parser.add_argument(
+        "--write", choices=WRITTEN, default="html",
+        help="of annotated texts also texts with issues, with the spans suggested, for a person to review "
+        "(default: html)",
+    )  # fmt: skip
     parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
     add_options(parser)
     group = parser.add_argument_group("learning")
@@ -49,9 +59,13 @@ def run(arguments):
     if arguments.output is not None:
         check_target(arguments.output)
         check_replaced([arguments.output], [arguments.file])
+    elif arguments.write != "html":
+        arguments.usage_error("--write needs --output")
     with Source(arguments.file, arguments.encoding) as source:
         layout = layout_of(arguments, source, task=task_of(arguments))
         model = new_model(arguments, features_of(arguments), layout.format)
+        if layout.format != "spans" and arguments.write != "html":
+            arguments.usage_error("--write is for annotated texts")
         corpus = read_all(source, layout)
     try:
         with locating(corpus.name, corpus.places), warnings.catch_warnings():
@@ -61,25 +75,40 @@ def run(arguments):
             issues = label_issues(model, corpus.X, corpus.y, cv=arguments.cv, n_jobs=arguments.n_jobs)
     except TypeError as error:  # it labels no tokens
         raise CommandError(f"--algorithm {arguments.algorithm}: {error}") from None
-    tell(
-        f"{corpus.name}: {counted(len(issues), 'label')} of {counted(len(corpus.X), 'sequence')} may be wrong"
-    )
+    units = ("span", "text") if layout.format == "spans" else ("label", "sequence")
+    numbers = map(counted, (len(issues), len(corpus.X)), units)
+    tell(f"{corpus.name}: {' of '.join(numbers)} may be wrong")
     if arguments.output is not None:
         with output(arguments.output) as file:
-            file.write(issues.to_html())
+            if arguments.write == "html":
+                file.write(issues.to_html())
+            else:
+                _write_tasks(file, issues, corpus, arguments.write)
     for issue in issues if arguments.json else issues[: arguments.top]:
         place = _place(issue, corpus)
+        if "record" in place:
+            place["text"] = corpus.X[issue.sequence][issue.start : issue.end]
         if arguments.json:
             print(json.dumps({**issue._asdict(), **place}, ensure_ascii=False, default=str))
         else:
             where = (
                 f"{corpus.name}, line {place['line']}"
                 if "line" in place
-                else f"{place['record']}, {issue.position}"
+                else f"{place['record']}, {issue.start}-{issue.end}"
             )
-            labels = f"{readable(issue.given)}\t{readable(issue.suggested)}"
+            labels = "\t".join("-" if each is None else readable(each) for each in issue[-4:-2])
             print(f"{issue.score:.3f}\t{where}\t{labels}\t{issues.context(issue)}")
     return 0
+
+
+def _write_tasks(file, issues, corpus, format):
+    """Write the texts that have issues, the most suspicious first, with their spans as suggested."""
+    of_text = {}
+    for issue in issues:
+        of_text.setdefault(issue.sequence, []).append(issue)
+    spans = [corrected(corpus.y[i], found) for i, found in of_text.items()]
+    metadata = [{"place": corpus.places[i], "score": found[0].score} for i, found in of_text.items()]
+    write_spans(file, [corpus.X[i] for i in of_text], spans, format, metadata=metadata)
 
 
 def _tell_moves(model, corpus):

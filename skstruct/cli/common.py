@@ -74,34 +74,6 @@ def load_model(path, jobs=None):
     return model
 
 
-def as_sequence(inputs, text):
-    """A text as one sequence: of segmenters and span taggers as it is; else the words between white space.
-
-    Slashes part the columns of a word.
-
-    Raises
-    ------
-    ValueError
-        If the model reads features, or a word has too few columns.
-    """
-    from ..data.inputs import SPANS, WORDS
-
-    if inputs is not None and inputs.task in (WORDS, SPANS):
-        return text
-    if inputs is None or inputs.token not in (str, tuple):
-        raise ValueError("the model reads features, not text: send JSON")
-    if inputs.token is str:
-        return text.split()
-    tokens = [tuple(token.rsplit("/", inputs.width - 1)) for token in text.split()]
-    short = next((token for token in tokens if len(token) < inputs.width), None)
-    if short is not None:
-        raise ValueError(
-            f"the model reads {inputs.width} columns of a token, separated by slashes (the/DT); "
-            f"got {'/'.join(short)!r}"
-        )
-    return tokens
-
-
 def check_target(path):
     """Raise unless a file can be written whole to a path; asked before an hour of work, not after."""
     folder = os.path.dirname(os.path.realpath(path))

@@ -21,7 +21,7 @@ from ..formats.readers import (
 )
 from ..formats.text_files import numbered_lines
 from .common import CommandError, counted, tell
-from .file_formats import guess, is_conllu, named_format, warn_of_columns
+from .file_formats import guess, is_conllu, named_format, warn_of_columns, warn_of_text
 from .lines import PEEK, Source
 from .notices import Notices
 from .texts import are_annotated, reading_of
@@ -56,7 +56,7 @@ class Layout(NamedTuple):
     label: object  # int or name of a field; of trees two of them
     separator: str | None
     comment: str | None
-    reading: dict | None = None  # of annotated texts: the options of `read_spans`
+    reading: object = None  # of annotated texts: their `AnnotationReader`
 
 
 class Sentence(NamedTuple):
@@ -151,6 +151,8 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
             first = more
         if chosen is None:
             chosen = "conllu" if first and is_conllu(first[-1]) else "columns"
+            if chosen == "columns" and arguments.tokens is None:
+                warn_of_text(source)
     if inputs is None and (chosen == "text" or task is not _TASKS[LABELS]):
         _check_format(task, chosen, source, task.formats)
     tokens, label = arguments.tokens, arguments.label

@@ -55,6 +55,15 @@ def _are_columns(widths):
     return n_lines > 1 and width > 1 and 4 * n >= 3 * n_lines
 
 
+def warn_of_text(source):
+    """Warn of a file for a tagger or a parser that looks like text: every line would be a token."""
+    lines = [line.split() for line in source.peek(1 if source.path is None else PEEK)]
+    prose = [cells for cells in lines if len(cells) > 2 and len(cells[-1]) > 1 and cells[-1][-1] in ".!?"]
+    if 2 * len(prose) > len(lines):
+        what = "looks like text, and each line is taken for one token; a token a line is read"
+        warn(f"{source.name}: {what}, a blank line ends a sentence")
+
+
 def warn_of_columns(source):
     """Warn of a file for a segmenter that looks like columns: every line would be a sentence."""
     if source.path is None:  # who writes to a pipe line by line need not wait for a guess

@@ -12,6 +12,7 @@ import sys
 import zlib
 from collections import deque
 
+from ..formats.text_files import opened
 from .common import STANDARD, CommandError
 
 PEEK = 50
@@ -46,10 +47,8 @@ class Source:
             self._file = sys.stdin
         elif os.path.isdir(self.path):  # annotated texts of brat, which are read by the name of the folder
             self._file = io.StringIO()
-        elif self.path.endswith(".gz"):
-            self._file = gzip.open(self.path, "rt", encoding=encoding, newline="\n")
         else:
-            self._file = open(self.path, encoding=encoding, newline="\n")
+            self._file = opened(self.path, encoding)
 
     def __enter__(self):
         return self
@@ -73,7 +72,7 @@ class Source:
                 f"{self.name}, line {number}: not valid {error.encoding}: {error.reason}; "
                 f"--encoding names another encoding"
             ) from None
-        except (EOFError, zlib.error) as error:  # a gzip file cut short, or damaged
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:  # cut short, damaged, or not compressed
             raise CommandError(f"{self.name}, after line {number}: {error}") from None
 
     def peek(self, n=PEEK):

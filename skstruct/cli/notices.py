@@ -6,8 +6,10 @@ in the format forbids that, so that these are warnings.
 
 import re
 import shlex
+from collections import Counter
+from difflib import get_close_matches
 
-from .common import warn
+from .common import counted, warn
 
 LONG = 1000
 """A single sentence of more tokens is warned of."""
@@ -18,6 +20,9 @@ NAMES = frozenset(
     "tokens upos word word_id words xpos".split()
 )
 """Usual names of columns, in lower case."""
+
+MANY = 500
+"""With more labels than these, and fewer than ten tokens for each, the column is hardly the right one."""
 
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 
@@ -67,3 +72,28 @@ class Notices:
             )
         if self.n_sentences == 1 and self.n_tokens > LONG:
             warn(f"{self.name}: all {self.n_tokens:,} tokens are one sentence; a blank line ends a sentence")
+
+
+def tell_labels(corpus):
+    """Warn of a corpus whose labels look like words, or have mistakes of typing: before it is learned."""
+    if corpus.format == "segmented" or not corpus.y:
+        return
+    spans = corpus.format == "spans"
+    found = Counter(
+        row[-1] if spans or isinstance(row, tuple) else row for labels in corpus.y for row in labels
+    )
+    found.pop(None, None)
+    total, many = found.total(), len(found) > MANY
+    if many and total < 10 * len(found):
+        fix = "" if spans else "; is it the right column? --label says which"
+        warn(f"{corpus.name}: {counted(len(found), 'label')} for {counted(total, 'token')}{fix}")
+        return
+    told = []
+    for label in sorted(label for label, n in found.items() if n == 1):
+        _, dash, kind = label.rpartition("-")
+        others = [other for other, n in found.items() if n > 1 and len(other) == len(label)]
+        meant = get_close_matches(label, others, n=1, cutoff=0.5) if dash + kind else []
+        told.append(f"{label}{f' (meant {meant[0]}?)' if meant else ''}")
+    if told and total >= 100:
+        more = f" and {len(told) - 10} more" if len(told) > 10 else ""
+        warn(f"{corpus.name}: labels that occur once: {', '.join(told[:10])}{more}")

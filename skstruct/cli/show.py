@@ -15,7 +15,8 @@ from ..features.presets import preset_of
 from ..inspection import explain, feature_weights, transition_weights
 from ..inspection.explanations import printable
 from ..interchange.kinds import kind_of
-from .common import CommandError, as_sequence, load_model, positive
+from ..serving.answers import as_sequence
+from .common import CommandError, load_model, positive
 from .corpus import inputs_of
 
 _FEATURES_LISTED = 40

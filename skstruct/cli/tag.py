@@ -50,7 +50,11 @@ def add_parser(commands):
         "place, text with spaces between its words. A parser writes heads and their labels: two more "
         "columns, or the fields head and deprel. A model of spans takes text and writes text with spans.",
     )
-    parser.add_argument("file", metavar="FILE", nargs="?", help="what to label (default: standard input)")
+    parser.add_argument(
+        "files", metavar="FILE", nargs="*",
+        help="what to label, one after the other (default: standard input); of a folder, for a model of "
+        "spans, the files of brat or else the .txt files, each a text",
+    )  # fmt: skip
     parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
     parser.add_argument(
         "--output", "-o", metavar="OUT",
@@ -119,41 +123,62 @@ def run(arguments):
         arguments.dictionary = sorted({word for words in lists for word in words})
     if arguments.adapt:
         _adapt(model, inputs, arguments)
-    with Source(arguments.file, arguments.encoding) as source:
-        check_replaced([arguments.output], [source.path], arguments.force)
-        layout = layout_of(arguments, source, inputs)
-        if layout.format == "conllu" and inputs.task == LABELS and layout.label not in _FIELDS:
-            arguments.usage_error(f"labels cannot go to the field {layout.label}")
-        if layout.format == "columns" and inputs.task == LABELS and arguments.label is not None:
-            arguments.usage_error("--label: the label becomes one more column; --tokens says what to read")
-        if layout.format == "crfsuite" and arguments.proba:
-            arguments.usage_error("--proba: data of CRFsuite has no column for probabilities")
-        if layout.format == "conllu" and arguments.proba and layout.label == "misc":
-            arguments.usage_error("--proba writes to the field misc, where --label misc puts the labels")
-        read = sentences(source, layout, inputs, labels=False)
-        write = _segmented if layout.format == "segmented" else _labelled
-        with output(arguments.output, arguments.encoding) as file:
-            while batch := list(islice(read, arguments.batch)):
-                if inputs.task == TREES and arguments.tokens is None:
-                    _check_tags(batch, layout, source.name, arguments)
-                file.writelines(write(model, batch, layout, source.name, arguments))
-                file.flush()  # who reads the pipe need not wait for the end
-            if layout.format != "segmented":  # comments and blank lines after the last sentence
-                file.writelines(line + "\n" for _, line in source.take())
+    files = arguments.files or ["-"]
+    check_replaced([arguments.output], files, arguments.force)
+    last = ""
+    with output(arguments.output, arguments.encoding) as file:
+        for path in files:
+            with Source(path, arguments.encoding) as source:
+                layout = _layout(arguments, source, inputs)
+                if last.strip() and layout.format != "segmented":  # the file before ends without a blank line
+                    file.write("\n")
+                last = _tag(model, source, layout, inputs, file, arguments)
     return 0
 
 
-def _check_tags(batch, layout, name, arguments):
+def _layout(arguments, source, inputs):
+    """The `Layout` of a source, if labels have a place in it."""
+    layout = layout_of(arguments, source, inputs)
+    if layout.format == "conllu" and inputs.task == LABELS and layout.label not in _FIELDS:
+        arguments.usage_error(f"labels cannot go to the field {layout.label}")
+    if layout.format == "columns" and inputs.task == LABELS and arguments.label is not None:
+        arguments.usage_error("--label: the label becomes one more column; --tokens says what to read")
+    if layout.format == "crfsuite" and arguments.proba:
+        arguments.usage_error("--proba: data of CRFsuite has no column for probabilities")
+    if layout.format == "conllu" and arguments.proba and layout.label == "misc":
+        arguments.usage_error("--proba writes to the field misc, where --label misc puts the labels")
+    return layout
+
+
+def _tag(model, source, layout, inputs, file, arguments):
+    """Write the sentences of a source with their labels, batch by batch; returns the last line."""
+    read, last = sentences(source, layout, inputs, labels=False), ""
+    write = _segmented if layout.format == "segmented" else _labelled
+    while batch := list(islice(read, arguments.batch)):
+        if inputs.task == TREES and arguments.tokens is None:
+            _check_tags(batch, layout, source, arguments)
+        lines = list(write(model, batch, layout, source.name, arguments))
+        file.writelines(lines)
+        last = lines[-1]
+        file.flush()  # who reads the pipe need not wait for the end
+    if layout.format != "segmented":  # comments and blank lines after the last sentence
+        lines = [line + "\n" for _, line in source.take()]
+        file.writelines(lines)
+        last = lines[-1] if lines else last
+    return last
+
+
+def _check_tags(batch, layout, source, arguments):
     """Raise if words have no tags: a parser that learned from tags would answer with garbage."""
     if any(token[1] != "_" for sentence in batch for token in sentence.tokens):
         return
     if layout.format == "conllu":
-        file, column, tokens = arguments.file or "-", "xpos", "form,xpos"
+        file, column, tokens = source.path or "-", "xpos", "form,xpos"
         first = f"skstruct tag {shlex.quote(file)} -m TAGGER | skstruct tag -m {shlex.quote(arguments.model)}"
     else:
         column, tokens, first = 1, "0,1", "--tokens says which columns hold words and tags"
     raise CommandError(
-        f"{name}, line {batch[0].numbers[0]}: column {column} is empty: tag first: {first}; "
+        f"{source.name}, line {batch[0].numbers[0]}: column {column} is empty: tag first: {first}; "
         f"--tokens {tokens} reads it as it is"
     )
 

@@ -4,17 +4,18 @@ An input is annotated texts, in a format that `skstruct.datasets.read_spans` kno
 is one text, or one on each line.
 """
 
-import inspect
 import json
+import os
 import re
+from dataclasses import fields
 from itertools import chain, islice
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from ..data.text import is_white_space
 from ..formats.brat import is_brat
-from ..formats.span_files import FORMATS, annotated, iter_spans, records
-from ..formats.span_records import SPAN_KEYS, TextsAlone
+from ..formats.span_files import FORMATS, AnnotationReader
+from ..formats.span_records import SPAN_KEYS
 from ..formats.span_writing import reserved_keys, write_spans
 from ..inspection import render
 from .common import STANDARD, CommandError, check_replaced, output, refuse_probabilities, warn
@@ -56,13 +57,16 @@ def are_annotated(source):
 
 
 def reading_of(arguments):
-    """The options of ``--read`` as a dict."""
+    """The `AnnotationReader` that the options of ``--read`` describe."""
     options = dict(arguments.read)
-    known = set(inspect.signature(iter_spans).parameters) - {"source", "encoding"}
+    known = {each.name for each in fields(AnnotationReader)} - {"encoding"}
     unknown = sorted(set(options) - known)
     if unknown:
         arguments.usage_error(f"--read {unknown[0]}: known are {', '.join(sorted(known))}")
-    return {**options, "encoding": arguments.encoding}
+    try:
+        return AnnotationReader(**options, encoding=arguments.encoding)
+    except ValueError as error:
+        arguments.usage_error(f"--read: {error}")
 
 
 def _given(source):
@@ -70,12 +74,12 @@ def _given(source):
     return source.path if source.path is not None and is_brat(source.path) else source.unkept()
 
 
-def batches(source, reading, size):
+def batches(source, reader, size):
     """Yield annotated texts as (X, y, places), ``size`` at a time, or for None all; places are for errors.
 
     With a size texts that are white space are left out: a model that learns from each batch needs a token.
     """
-    found = annotated(_given(source), **reading)
+    found = reader.annotated(_given(source))
     if size is not None:
         found = (pair for pair in found if not is_white_space(pair[0].text))
     first = next(found, None)
@@ -123,27 +127,54 @@ def tag(model, arguments):
         refuse_probabilities(arguments, type(model).__name__)
     if wanted == "brat" and arguments.output in STANDARD:
         arguments.usage_error("--write brat needs --output, a folder")
-    with Source(arguments.file, arguments.encoding) as source:
-        texts = read_texts(source, arguments)
-        if wanted == "brat":
-            texts = _named(list(texts))
-            files = (Path(arguments.output, each["name"]) for _, _, each in texts)
-            written = [f"{file}{ending}" for file in files for ending in (".txt", ".ann")]
-        else:
-            written = [arguments.output]
-        check_replaced(written, _files_of(source), arguments.force)
-        found = _labelled(model, iter(texts), arguments)
-        if wanted not in _STREAMED:
-            found = [[sum(parts, []) for parts in zip(*found)]] if (found := list(found)) else [[[]] * 4]
-        if wanted == "brat":
-            for batch in found:
-                _write(arguments.output, *batch, wanted, arguments)
-            return 0
-        with output(arguments.output, arguments.encoding) as file:
-            for batch in found:
-                _write(file, *batch, wanted, arguments)
-                file.flush()  # who reads the pipe need not wait for the end
+    files = _expanded(arguments.files or ["-"])
+    texts, written = _texts_of(files, arguments), [arguments.output]
+    if wanted == "brat":
+        texts = _named(list(texts))
+        names = (Path(arguments.output, each["name"]) for _, _, each in texts)
+        written = [f"{name}{ending}" for name in names for ending in (".txt", ".ann")]
+    check_replaced(written, [each for path, _ in files for each in _files_of(path)], arguments.force)
+    there = next((path for path in written if wanted == "brat" and _has_content(path)), None)
+    if there is not None and not arguments.force:
+        raise CommandError(f"{there}: is there already, and may be a person's work; --force replaces it")
+    found = _labelled(model, iter(texts), arguments)
+    if wanted not in _STREAMED:
+        found = [[sum(parts, []) for parts in zip(*found)]] if (found := list(found)) else [[[]] * 4]
+    if wanted == "brat":
+        for batch in found:
+            _write(arguments.output, *batch, wanted, arguments)
+        return 0
+    with output(arguments.output, arguments.encoding) as file:
+        for batch in found:
+            _write(file, *batch, wanted, arguments)
+            file.flush()  # who reads the pipe need not wait for the end
     return 0
+
+
+def _has_content(path):
+    return os.path.isfile(path) and os.path.getsize(path) > 0
+
+
+def _expanded(paths):
+    """(path, name or None) of each file; of a folder without annotations of brat its files of text."""
+    found = []
+    for path in paths:
+        inside = [(None, path)]
+        if os.path.isdir(path) and not any(Path(path).rglob("*.ann")):
+            texts = [each for ending in ("txt", "txt.gz") for each in Path(path).rglob(f"*.{ending}")]
+            inside = [(each.relative_to(path).as_posix(), str(each)) for each in sorted(texts)]
+            if not inside:
+                raise CommandError(f"{path}: there is no file NAME.txt or NAME.ann in the folder")
+        found += [(each, name and name.removesuffix(".gz").removesuffix(".txt")) for name, each in inside]
+    return found
+
+
+def _texts_of(files, arguments):
+    """Yield the texts of several files; those of a folder keep their names."""
+    for path, name in files:
+        with Source(path, arguments.encoding) as source:
+            for place, text, beside in read_texts(source, arguments):
+                yield place, text, beside if name is None else {**beside, "name": name}
 
 
 def _named(texts):
@@ -154,11 +185,11 @@ def _named(texts):
     return [(place, text, {"name": name}) for (place, text, _), name in zip(texts, names)]
 
 
-def _files_of(source):
-    """The files that a source is read from."""
-    if source.path is None or not is_brat(source.path):
-        return [source.path]
-    path = Path(source.path)
+def _files_of(path):
+    """The files that are read for a path."""
+    if not is_brat(path):
+        return [path]
+    path = Path(path)
     files = path.rglob("*.ann") if path.is_dir() else [path]
     return [file.with_suffix(ending) for file in files for ending in (".txt", ".ann")]
 
@@ -176,11 +207,12 @@ def read_texts(source, arguments):
         for number, line in enumerate(source.unkept(), start=1):
             yield f"{source.name}, line {number}", line.rstrip("\r\n"), {}
     elif records_of:
-        reading = reading_of(arguments)
-        options = TextsAlone(reading.get("text", "text"))
-        beside = _beside(arguments.write or "jsonl", source.name)
+        reader, beside = reading_of(arguments), _beside(arguments.write or "jsonl", source.name)
+        for name, _ in arguments.read:
+            if name not in ("format", "text"):
+                arguments.usage_error(f"--read {name}: annotations are not looked at, texts alone are read")
         try:
-            for record in records(_given(source), reading.get("format", "auto"), arguments.encoding, options):
+            for record in reader.texts(_given(source)):
                 yield record.place, record.text, beside(record.metadata)
         except ValueError as error:
             if by_name or arguments.read:

@@ -33,6 +33,7 @@ from .learners import (
     task_of,
 )
 from .lines import Source
+from .notices import tell_labels
 from .options import add_options, setting
 from .scores import as_text
 
@@ -185,6 +186,8 @@ def run(arguments):
         model = new_model(arguments, features_of(arguments), layout.format)
         repair = _repairer(arguments, model, layout.format)
         corpus = None if streamed else repair(read_all(source, layout))
+    if corpus is not None:
+        tell_labels(corpus)
     dev, arguments.format = None, layout.format
     if arguments.dev is not None:  # read now: a mistake in it should not cost a training
         dev = repair(read(arguments.dev, arguments, task=task_of(arguments)))

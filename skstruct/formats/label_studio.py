@@ -29,7 +29,7 @@ def from_task(record, place, reading):
     if "data" not in record:
         return _from_minimal(record, place, reading)
     text = reading.text_of(record["data"], place)
-    metadata = without({**without(record, *set(record) - {"id"}), **record["data"]}, reading.text)
+    metadata = without({**without(record, *set(record) - {"id"}), **record["data"]}, reading.options.text)
     if reading.texts_alone:
         return Record(place, text, None, metadata)
     results = _results(record, place, reading)
@@ -55,7 +55,7 @@ def _results(record, place, reading):
     if key != "predictions":
         all_of = [each for each in all_of if not each.get("was_cancelled")]
         chosen = reading.choose(place, map(_who, all_of))
-        if reading.annotator is not None:
+        if reading.options.annotator is not None:
             all_of = [each for each in all_of if chosen is not None and str(_who(each)) == chosen]
     if not all_of:
         return None
@@ -81,6 +81,8 @@ def _region(result, place, reading):
             raise ValueError(
                 f"{place}: spans of the type {kind!r} have no offsets in the text; only 'labels' have"
             )
+        return None
+    if not reading.has_control(result.get("from_name")):
         return None
     return _value(check(value, Mapping, place, "an object under 'value'"), place, reading)
 
@@ -121,13 +123,13 @@ def _is_region(value):
 def _from_minimal(record, place, reading):
     text = reading.text_of(record, place)
     controls = _controls(record)
-    metadata = without(record, reading.text, *controls)
+    metadata = without(record, reading.options.text, *controls)
     if reading.texts_alone:
         return Record(place, text, None, metadata)
     reading.n_annotated += 1
     spans = None
     if reading.is_chosen(place, record.get("id", text), record.get("annotator")):
-        values = (value for key in controls for value in record[key])
+        values = (value for key in controls if reading.has_control(key) for value in record[key])
         spans = [_value(value, f"{place}, span {k}", reading) for k, value in enumerate(values)]
     return Record(place, text, spans, metadata, _OFFSETS)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import IO, Any
 
 from ..data.inputs import describe
@@ -36,13 +37,77 @@ FORMATS = (*_PARSERS, "brat")
 """Formats of annotated texts."""
 
 
+@dataclass(frozen=True)
+class AnnotationReader:
+    """How annotated texts are read: the options of `read_spans`, checked once.
+
+    Raises
+    ------
+    ValueError
+        If an option has a value that it cannot have, or is not for the format that is named.
+    """
+
+    format: str = "auto"
+    offsets: str = "auto"
+    text: str = "text"
+    spans: str | None = None
+    annotator: Any = None
+    control: str | None = None
+    label_names: Any = None
+    discontinuous: str = "error"
+    encoding: str = "utf-8"
+
+    def __post_init__(self):
+        check_choice("format", self.format, ("auto", *FORMATS))
+        check_choice("offsets", self.offsets, ("auto", *UNITS))
+        check_choice("discontinuous", self.discontinuous, ("error", "cover", "skip"))
+        for name, kinds, what in (
+            ("text", (str,), "a str, the key of the text"),
+            ("spans", (str, None), "a str, the key of the spans"),
+            ("control", (str, None), "a str, the name of a tag Labels"),
+            ("annotator", (str, int, None), "a str or an int"),
+        ):
+            value = getattr(self, name)
+            if not (value is None and None in kinds) and not isinstance(value, tuple(filter(None, kinds))):
+                raise ValueError(f"{name} must be {what}, got {describe(value)}")
+        object.__setattr__(self, "label_names", _as_names(self.label_names))
+        for name, formats in _OF_FORMATS.items():
+            given = getattr(self, name) != type(self).__dataclass_fields__[name].default
+            if given and self.format not in ("auto", *formats):
+                raise ValueError(f"{name} is for {', '.join(formats)}, and format is {self.format!r}")
+
+    def annotated(self, source):
+        """An iterator of (`Record`, its list of `Span`) over what is annotated; see `iter_spans`."""
+        reading, name = Reading(self), _name_of(source)
+        found = _watched(_records(source, reading), name)
+        return _annotated(found, reading, name)
+
+    def texts(self, source):
+        """An iterator of the `Record` of each text, annotated or not; annotations are not looked at."""
+        return _watched(_records(source, Reading(self, texts_alone=True)), _name_of(source))
+
+
+_OF_OBJECTS = "jsonl", "doccano", "prodigy"
+_OF_FORMATS = {
+    "text": (*_OF_OBJECTS, "label-studio", "spacy"),
+    "spans": _OF_OBJECTS,
+    "annotator": (*_OF_OBJECTS, "label-studio"),
+    "control": ("label-studio",),
+    "label_names": (*_OF_OBJECTS, "label-studio", "spacy"),
+    "discontinuous": ("brat",),
+}
+"""Formats that an option is for, where it is not for all."""
+
+
 def read_spans(
     source: Path | IO[str] | Iterable[Any],
     format: str = "auto",
     *,
     offsets: str = "auto",
     text: str = "text",
+    spans: str | None = None,
     annotator: Any = None,
+    control: str | None = None,
     label_names: Any = None,
     discontinuous: str = "error",
     encoding: str = "utf-8",
@@ -65,9 +130,13 @@ def read_spans(
         other unit only is an error.
     text : str, default="text"
         The key of the text; in tasks of Label Studio, within ``data``.
+    spans : str, optional
+        The key of the spans in objects, if it is none of those above; each object must have it.
     annotator : str or int, optional
         Whose annotations to take, where several people have annotated a text. Of one person's annotations of
         a task of Label Studio the last counts.
+    control : str, optional
+        Of Label Studio: the name of the tag Labels whose spans to take. By default those of all.
     label_names : list or dict, optional
         What labels that are numbers stand for.
     discontinuous : {"error", "cover", "skip"}, default="error"
@@ -112,13 +181,11 @@ def read_spans(
     >>> y[0]
     [Span(start=0, end=3, label='PER'), Span(start=7, end=11, label='LOC')]
     """
-    records = list(
-        iter_spans(
-            source, format, offsets=offsets, text=text, annotator=annotator, label_names=label_names,
-            discontinuous=discontinuous, encoding=encoding,
-        )
-    )  # fmt: skip
-    X, y, metadata = map(list, zip(*records)) if records else ([], [], [])
+    reader = AnnotationReader(
+        format, offsets, text, spans, annotator, control, label_names, discontinuous, encoding
+    )
+    found = [(record.text, marked, record.metadata) for record, marked in reader.annotated(source)]
+    X, y, metadata = map(list, zip(*found)) if found else ([], [], [])
     return (X, y, metadata) if return_metadata else (X, y)
 
 
@@ -128,7 +195,9 @@ def iter_spans(
     *,
     offsets: str = "auto",
     text: str = "text",
+    spans: str | None = None,
     annotator: Any = None,
+    control: str | None = None,
     label_names: Any = None,
     discontinuous: str = "error",
     encoding: str = "utf-8",
@@ -138,51 +207,28 @@ def iter_spans(
     One record is in memory at a time. Under ``offsets="auto"`` all those from the first text on that has
     spans and characters beyond U+FFFF are, since all of them decide.
     """
-    found = annotated(
-        source, format, offsets=offsets, text=text, annotator=annotator, label_names=label_names,
-        discontinuous=discontinuous, encoding=encoding,
-    )  # fmt: skip
-    return ((record.text, spans, record.metadata) for record, spans in found)
+    reader = AnnotationReader(
+        format, offsets, text, spans, annotator, control, label_names, discontinuous, encoding
+    )
+    return ((record.text, marked, record.metadata) for record, marked in reader.annotated(source))
 
 
-def annotated(
-    source,
-    format="auto",
-    *,
-    offsets="auto",
-    discontinuous="error",
-    encoding="utf-8",
-    label_names=None,
-    **more,
-):
-    """An iterator of (`Record`, its list of `Span`) over what is annotated; see `iter_spans`."""
-    check_choice("offsets", offsets, ("auto", *UNITS))
-    check_choice("discontinuous", discontinuous, ("error", "cover", "skip"))
-    reading = Reading(label_names=_as_names(label_names), **more)
-    found = records(source, format, encoding, reading)
-    return _annotated(found, offsets, discontinuous, _name_of(source), reading)
-
-
-def _annotated(found, offsets, discontinuous, name, reading):
+def _annotated(found, reading, name):
+    options = reading.options
     found = (record for record in found if record.spans is not None)
-    yield from with_spans(found, offsets, discontinuous, name)
-    if reading.annotator is not None and str(reading.annotator) not in reading.annotators:
-        known = ", ".join(sorted(reading.annotators)) or "none"
-        raise ValueError(f"{name}: there is no annotator {reading.annotator!r}; found {known}")
+    yield from with_spans(found, options.offsets, options.discontinuous, name)
+    for kind, chosen, met in (
+        ("annotator", options.annotator, reading.annotators),
+        ("control", options.control, reading.controls),
+    ):
+        if chosen is not None and str(chosen) not in met:
+            known = ", ".join(sorted(met)) or "none"
+            raise ValueError(f"{name}: there is no {kind} {chosen!r}; found {known}")
     if reading.keys and not reading.n_annotated:
         warnings.warn(
             f"{name}: no record has spans, a list under one of the keys {', '.join(SPAN_KEYS)}, or results "
             f"of the type labels (Label Studio); the first has the keys {', '.join(reading.keys)}"
         )
-
-
-def records(source, format, encoding, reading):
-    """An iterator of the `Record` of each text, of texts without annotation, too; see `iter_spans`.
-
-    If ``reading`` is `TextsAlone`, spans are None, and annotations need not be such as `read_spans` takes.
-    """
-    check_choice("format", format, ("auto", *FORMATS))
-    return _watched(_records(source, format, encoding, reading), _name_of(source))
 
 
 def _watched(found, name):
@@ -197,7 +243,9 @@ def _watched(found, name):
     accents.tell(name)
 
 
-def _records(source, format, encoding, reading):
+def _records(source, reading):
+    """Yield the `Record` of each text of a source."""
+    format, encoding = reading.options.format, reading.options.encoding
     if format == "brat" or (format == "auto" and is_brat(source)):
         reading.n_annotated += 1
         yield from brat_records(source, encoding, reading.texts_alone)
@@ -213,7 +261,7 @@ def _records(source, format, encoding, reading):
     else:
         values = ((f"record {k}", value) for k, value in enumerate(source))
     for place, value in values:
-        parse = _PARSERS[_guess(value, reading.text) if format == "auto" else format]
+        parse = _PARSERS[_guess(value, reading.options.text) if format == "auto" else format]
         if not reading.keys and isinstance(value, Mapping):
             reading.keys = list(map(str, value))
         yield parse(value, place, reading)

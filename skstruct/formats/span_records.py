@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,29 +50,23 @@ class Record(NamedTuple):
 
 @dataclass
 class Reading:
-    """The options of `read_spans` that concern single records, and what was met so far."""
+    """One reading of a source: the options of an `AnnotationReader`, and what was met so far."""
 
-    text: str = "text"
-    annotator: object = None
-    label_names: dict | None = None
+    options: Any
+    texts_alone: bool = False  # annotations are not looked at, and may be anything
     annotators: set = field(default_factory=set)
+    controls: set = field(default_factory=set)  # of Label Studio
     sources: dict = field(default_factory=dict)  # annotator of a text that has a record for each of them
     n_annotated: int = 0  # records with a list of spans
     keys: list = field(default_factory=list)  # of the first record
-
-    texts_alone = False
-    """Whether annotations are not looked at."""
-
-    def __post_init__(self):
-        if not isinstance(self.text, str):
-            raise ValueError(f"text must be a str, the key of the text, got {describe(self.text)}")
 
     def choose(self, place, names):
         """The annotator whose annotations of a text count; None if there is no such."""
         names = list(dict.fromkeys(str(name) for name in names if name is not None))
         self.annotators.update(names)
-        if self.annotator is not None:
-            return str(self.annotator) if str(self.annotator) in names else None
+        chosen = self.options.annotator
+        if chosen is not None:
+            return str(chosen) if str(chosen) in names else None
         if len(names) > 1:
             raise ValueError(
                 f"{place}: the text has annotations of {', '.join(names)}; annotator= chooses one of them"
@@ -81,35 +75,35 @@ class Reading:
 
     def is_chosen(self, place, source, name):
         """Whether a record counts that is one annotator's annotation of the text that `source` identifies."""
-        if self.annotator is not None:
+        if self.options.annotator is not None:
             return self.choose(place, [name]) is not None
         self.choose(place, [self.sources.setdefault(str(source), name), name])
         return True
 
     def text_of(self, record, place):
         """The text of a record, or of the data of a task."""
-        check(record, Mapping, place, f"an object with the key {self.text!r}")
-        if self.text not in record:
+        key = self.options.text
+        check(record, Mapping, place, f"an object with the key {key!r}")
+        if key not in record:
             raise ValueError(f"{place}: no text: found keys {_listed(record)}; text= names another key")
-        return check(record[self.text], str, place, f"a str under {self.text!r}")
+        return check(record[key], str, place, f"a str under {key!r}")
+
+    def has_control(self, name):
+        """Whether the regions of a control of Label Studio count."""
+        self.controls.add(str(name))
+        return self.options.control in (None, name)
 
     def label(self, label, place):
         """A label as the user calls it."""
         if isinstance(label, str | bool) or not isinstance(label, Integral):
             return label
-        if self.label_names is None:
+        if self.options.label_names is None:
             raise ValueError(
                 f"{place}: the label is the number {label}; label_names= says what it stands for"
             )
-        if label not in self.label_names:
+        if label not in self.options.label_names:
             raise ValueError(f"{place}: label_names has no name for the label {label}")
-        return self.label_names[label]
-
-
-class TextsAlone(Reading):
-    """The same for texts without their annotations: those are not looked at, and may be anything."""
-
-    texts_alone = True
+        return self.options.label_names[label]
 
 
 def check(value, kind, place, expected):
@@ -187,13 +181,17 @@ def _refuse_more(lines, name):
 # --------------------------------------------------------------------------------------------------
 def from_object(record, place, reading):
     """A `Record` of a line of doccano, of a row of Hugging Face, or of one like these."""
-    text = reading.text_of(record, place)
-    found = {k: _as_lists(record[k]) for k in SPAN_KEYS if k in record and k != reading.text}
+    text, named = reading.text_of(record, place), reading.options.spans
+    keys = SPAN_KEYS if named is None else (named,)
+    found = {k: _as_lists(record[k]) for k in keys if k in record and k != reading.options.text}
     key = next((k for k, value in found.items() if _are_rows(value)), None)
     # A key without a value holds no annotations either, and is no metadata.
-    metadata = without(record, reading.text, key, *(k for k, value in found.items() if value is None))
+    empty = [k for k, value in found.items() if value is None]
+    metadata = without(record, reading.options.text, key, *empty)
     if reading.texts_alone:
         return Record(place, text, None, metadata)
+    if key is None and named is not None and not empty:
+        raise ValueError(f"{place}: no list of spans under {named!r}: found keys {_listed(record)}")
     rows = _rows(found[key], place) if key else []
     reading.n_annotated += key is not None
     users = [row["user"] for row in rows if isinstance(row, Mapping) and "user" in row]
@@ -271,4 +269,4 @@ def from_pair(pair, place, reading):
     check(pair, (list, tuple), place, expected)
     if len(pair) != 2 or not isinstance(pair[0], str) or not isinstance(pair[1], Mapping):
         raise ValueError(f"{place}: expected {expected}, got {describe(pair)}")
-    return from_object({**pair[1], reading.text: pair[0]}, place, reading)._replace(sure=True)
+    return from_object({**pair[1], reading.options.text: pair[0]}, place, reading)._replace(sure=True)

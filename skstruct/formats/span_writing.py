@@ -108,7 +108,7 @@ def write_spans(
         return
     if format == "label-studio":
         write = partial(task, model_version=model_version, control=control)
-        spans = _with_units(texts, spans)
+        spans = with_units(texts, spans)
     else:
         write = _WRITERS[format]
         if format == "doccano" and to_utf16(texts, spans) != spans:
@@ -165,7 +165,7 @@ def _dumped(k, value):
     return line
 
 
-def _with_units(texts, spans):
+def with_units(texts, spans):
     """Spans as (start, end, label, text) with offsets that count UTF-16 units."""
     return [
         [(*unit, text[span.start : span.end]) for unit, span in zip(units, row)]

@@ -6,8 +6,10 @@ byte order mark at the start and carriage returns at line ends are dropped. Text
 warned of.
 """
 
+import gzip
 import os
 import warnings
+import zlib
 from contextlib import contextmanager
 
 from ..saving.atomic import atomic_write
@@ -38,14 +40,19 @@ def split_cells(line, separator):
     return [cell for cell in cells if cell] if "" in cells else cells
 
 
+def opened(path, encoding):
+    """A text file to read, decompressed if its name ends in ``.gz``; lines end at line feeds only."""
+    opener = gzip.open if os.fspath(path).endswith(".gz") else open
+    return opener(path, "rt", encoding=encoding, newline="\n")
+
+
 @contextmanager
 def open_text(path_or_file, mode, encoding):
     """Open a path, or hand an open file through and leave it open; a path is written whole or not at all."""
     if isinstance(path_or_file, str | os.PathLike):
         # Line feeds only, both ways: a lone carriage return inside a line must not shift line numbers.
         path = path_or_file
-        opened = atomic_write(path, encoding) if mode == "w" else open(path, encoding=encoding, newline="\n")
-        with opened as file:
+        with atomic_write(path, encoding) if mode == "w" else opened(path, encoding) as file:
             yield file
     elif hasattr(path_or_file, "write" if mode == "w" else "readline"):
         yield path_or_file
@@ -86,11 +93,13 @@ def _lines(file, name, path, watch):
         line = _undecodable_line(path, error.encoding) if path is not None else None
         where = f"line {line}" if line else f"after line {number}"
         raise ValueError(f"{name}, {where}: not valid {error.encoding}: {error.reason}") from error
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:  # cut short, damaged, or not compressed
+        raise ValueError(f"{name}, after line {number}: {error}") from None
 
 
 def _undecodable_line(path, encoding):
     """Number of the first line that does not decode by itself; None if there is none."""
-    with open(path, "rb") as file:
+    with (gzip.open if os.fspath(path).endswith(".gz") else open)(path, "rb") as file:
         for number, line in enumerate(file, start=1):
             try:
                 line.decode(encoding)

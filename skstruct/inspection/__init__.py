@@ -17,12 +17,14 @@ from .explanations import ArcExplanation, Counterfactual, Explanation, TokenExpl
 from .feature_lists import Coefficients, coefficients, feature_weights, features_of, transition_weights
 from .history_display import HistoryDisplay
 from .html import Html
-from .issues import LabelIssue, LabelIssues, label_issues, out_of_fold_marginals
+from .issues import LabelIssue, LabelIssues, label_issues
 from .label_displays import LabelConfusionDisplay, TransitionDisplay
+from .out_of_fold import out_of_fold_marginals
 from .pictures import render
 from .reliability import ReliabilityDisplay
 from .report_page import Report, report
 from .selection import select
+from .span_issues import SpanIssue
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 from .weights_display import FeatureWeightsDisplay
 
@@ -46,6 +48,7 @@ __all__ = [
     "ReliabilityDisplay",
     "Report",
     "SizeCurve",
+    "SpanIssue",
     "TokenExplanation",
     "TransitionDisplay",
     "TransitionWeights",

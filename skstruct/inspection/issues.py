@@ -1,25 +1,16 @@
-"""Which labels of a corpus are probably wrong, by models that did not see the sequence."""
+"""Which labels of a corpus are probably wrong: by models that did not see the sequence."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from typing import Any, NamedTuple
 
-import numpy as np
-from joblib import Parallel, delayed
-from numpy.typing import NDArray
-from sklearn.base import clone
-
-from .._sklearn import Integral, folds_of, safe_indexing
-from ..core.user_warnings import warning_once
-from ..data.inputs import Sequences, renumbered
-from ..data.labels import Labels
+from .._sklearn import final_step
 from ..data.types import Corpus
-from ..taggers.calibrated_tagger import CalibratedTagger
 from .differences import Difference
 from .html import box, cell, escaped, label_html, note, readable, table
-from .of_taggers import positions_of, seen_by_tagger
-from .pictures import tokens_shown
+from .out_of_fold import predicted_out_of_fold
+from .span_issues import SpanIssue, context_of, issues_of_spans
 from .weight_tables import Records
 
 SHOWN = 100
@@ -51,22 +42,27 @@ class LabelIssue(NamedTuple):
 
 
 class LabelIssues(Records):
-    """A list of `LabelIssue`, most suspicious first; notebooks show the labels with the tokens around."""
+    """A list of `LabelIssue`, of texts with spans of `SpanIssue`, most suspicious first.
+
+    Notebooks show the labels with the tokens around.
+    """
 
     _record = LabelIssue
 
     def __init__(self, items: Any = (), tokens: Any = None) -> None:
         super().__init__(items)
-        self._tokens = tokens or {}  # sequence -> (its tokens, their positions)
+        self._tokens = tokens or {}  # sequence -> (its tokens, their positions), or its text
 
     def __getitem__(self, index: Any) -> Any:
         found = super().__getitem__(index)
-        return LabelIssues(found, self._tokens) if isinstance(index, slice) else found
+        return type(self)(found, self._tokens) if isinstance(index, slice) else found
 
-    def context(self, issue: LabelIssue) -> str:
-        """The token of an issue in [ ], and a few tokens around it; "" if they are not known."""
+    def context(self, issue: LabelIssue | SpanIssue) -> str:
+        """The token or span of an issue in [ ], and what is around it; "" if that is not known."""
         if issue.sequence not in self._tokens:
             return ""
+        if isinstance(issue, SpanIssue):
+            return context_of(self._tokens[issue.sequence], issue)
         tokens, positions = self._tokens[issue.sequence]
         t = bisect_left(positions, issue.position)
         return Difference("", "", False, issue.sequence, t, t + 1, tokens).text()
@@ -74,7 +70,7 @@ class LabelIssues(Records):
     def __str__(self) -> str:
         lines = [
             f"{issue.score:.3f}  sequence {issue.sequence}, position {issue.position}: "
-            f"{readable(issue.given)} -> {readable(issue.suggested)}   {self.context(issue)}"
+            f"{_named(issue.given)} -> {_named(issue.suggested)}   {self.context(issue)}"
             for issue in self[: SHOWN // 5]
         ]
         if len(self) > len(lines):
@@ -88,8 +84,8 @@ class LabelIssues(Records):
                 cell(f"{issue.score:.3f}", "number"),
                 cell(f"{issue.sequence:,}", "number"),
                 cell(f"{issue.position:,}", "number"),
-                cell(label_html(issue.given)),
-                cell(label_html(issue.suggested)),
+                cell(label_html(_named(issue.given))),
+                cell(label_html(_named(issue.suggested))),
                 cell(f"{issue.probability:.3f}", "number"),
                 cell(escaped(self.context(issue), 200)),
             ]
@@ -97,6 +93,17 @@ class LabelIssues(Records):
         ]
         rest = note(f"{len(self) - SHOWN:,} more") if len(self) > SHOWN else ""
         return box(table(rows, head, "long") + rest)
+
+
+class SpanIssues(LabelIssues):
+    """The same of spans."""
+
+    _record = SpanIssue
+
+
+def _named(label):
+    """A label for display; of what is no span a dash."""
+    return "-" if label is None else readable(label)
 
 
 def label_issues(
@@ -119,7 +126,8 @@ def label_issues(
     Returns
     -------
     LabelIssues
-        Most suspicious first: by `LabelIssue.score`.
+        Most suspicious first: by `LabelIssue.score`. Of a ``SpanTagger`` whole spans, those that are missing
+        too: each a `SpanIssue` (sequence, start, end, given, suggested, probability, score).
 
     Raises
     ------
@@ -141,6 +149,9 @@ def label_issues(
     >>> issues[0][:4]
     (4, 1, 'D', 'N')
     """
+    model = final_step(estimator)[0]
+    if getattr(model, "explained_as", None) == "spans":
+        return SpanIssues(*issues_of_spans(estimator, X, y, cv, groups, n_jobs))
     found = predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs)
     values = found.classes.tolist()
     column = {label: k for k, label in enumerate(values)}
@@ -154,120 +165,3 @@ def label_issues(
             issues.append(LabelIssue(i, positions[t], given, values[k], p, p - float(rows[t, column[given]])))
             tokens[i] = shown, positions
     return LabelIssues(sorted(issues, key=lambda issue: -issue.score), tokens)
-
-
-class OutOfFold(NamedTuple):
-    """What was found about n sequences."""
-
-    marginals: list  # of ndarrays of shape (n_tokens, n_classes)
-    labels: list  # those given, as the tagger learns them
-    tokens: list  # as the tagger sees them
-    positions: list  # of the tokens
-    classes: NDArray[Any]
-
-
-def out_of_fold_marginals(
-    estimator: Any, X: Any, y: Corpus, *, cv: Any = 5, groups: Any = None, n_jobs: int | None = None
-) -> tuple[list[NDArray[np.float64]], NDArray[Any]]:
-    """Probabilities of the labels of every token, each by a model that was not trained on its sequence.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A chain tagger, or a ``Segmenter`` or ``SpanTagger`` over one, or a pipeline that ends in one of
-        these; it is cloned. A tagger without ``predict_marginals`` is wrapped in a ``CalibratedTagger``.
-    X, y
-        As of its ``fit``.
-    cv : int, splitter or iterable of (train, test), default=5
-        Each sequence must be in one test set. A number makes folds of consecutive sequences.
-    groups : array-like of shape (n_sequences,), optional
-        Sequences of one group, such as those of a document, stay in one fold.
-    n_jobs : int, optional
-        Folds at the same time, in threads.
-
-    Returns
-    -------
-    marginals : list of ndarray of shape (n_tokens, n_classes)
-        Rows sum to 1. Of a text the tokens are those of the span tagger, or the characters of a segmenter
-        that are not white space.
-    classes : ndarray of shape (n_classes,)
-        The labels of the columns, in every fold the same. The probability of a label that the training data
-        of a fold lacks is 0.
-
-    Raises
-    ------
-    ValueError
-        If the input is not as the estimator takes it (the message names the sequence), or a sequence is not
-        in exactly one test set.
-    TypeError
-        If the estimator is no tagger.
-
-    Examples
-    --------
-    >>> from skstruct import L1CRF
-    >>> from skstruct.inspection import out_of_fold_marginals
-    >>> X, y = [["the", "dog"], ["a", "cat"], ["the", "cat"]] * 4, [["D", "N"]] * 12
-    >>> marginals, classes = out_of_fold_marginals(L1CRF(c1=0.1), X, y, cv=3)
-    >>> marginals[0].shape, classes.tolist()
-    ((2, 2), ['D', 'N'])
-    """
-    found = predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs)
-    return Sequences(found.marginals), found.classes
-
-
-def predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs):
-    """The :class:`OutOfFold` of a corpus; parameters as of :func:`out_of_fold_marginals`."""
-    if len(X) != len(y):
-        raise ValueError(f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}")
-    folds = _folds(cv, groups, len(X))
-    estimator = with_marginals(estimator)
-    with warning_once():
-        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_one_fold)(clone(estimator), X, y, train, test) for train, test in folds
-        )
-    known = {label for part in parts for labels in part.labels for label in labels if label is not None}
-    for part in parts:
-        known.update(part.classes.tolist())
-    classes = Labels(known)
-    joined = {}
-    for (_, test), part in zip(folds, parts):
-        columns = [classes.ids[label] for label in part.classes.tolist()]
-        for i, narrow, *rest in zip(test.tolist(), *part[:4]):
-            wide = np.zeros((len(narrow), len(classes)))
-            wide[:, columns] = np.reshape(narrow, (len(narrow), len(columns)))  # of a blank text: a list
-            joined[i] = wide, *rest
-    return OutOfFold(*map(list, zip(*(joined[i] for i in range(len(X))))), classes.array)
-
-
-def _one_fold(estimator, X, y, train, test):
-    """The `OutOfFold` of the test set."""
-    with renumbered(train):
-        estimator.fit(safe_indexing(X, train), safe_indexing(y, train))
-    X, y = safe_indexing(X, test), safe_indexing(y, test)
-    with renumbered(test):
-        seen = seen_by_tagger(estimator, X, y)
-        marginals = seen.tagger.predict_marginals(seen.X)
-    labels, shown = seen.grouped(seen.y), seen.grouped(tokens_shown(seen.X))
-    positions = positions_of(estimator, X) or [range(len(each)) for each in labels]
-    return OutOfFold(seen.grouped(marginals), labels, shown, positions, seen.classes)
-
-
-def _folds(cv, groups, n):
-    """[(train, test)], in which each of n sequences is once in a test set."""
-    from sklearn.model_selection import GroupKFold  # slow to import
-
-    if groups is not None and isinstance(cv, Integral):
-        cv = GroupKFold(cv)
-    return folds_of(cv, n, groups, once=True)
-
-
-def with_marginals(estimator):
-    """An estimator whose tagger knows marginals: calibrated where it has none of its own."""
-    if hasattr(estimator, "predict_marginals"):
-        return estimator
-    if hasattr(estimator, "steps"):
-        name, last = estimator.steps[-1]
-        return clone(estimator).set_params(**{name: with_marginals(last)})
-    if getattr(estimator, "explained_as", None) in ("spans", "segmenter"):
-        return clone(estimator).set_params(tagger=with_marginals(estimator._new_tagger()))
-    return CalibratedTagger(estimator)

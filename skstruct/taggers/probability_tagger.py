@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..chain.segments import probabilities
+from ..chain.sums import log_partitions, marginals, segment_probabilities
 from ..data.inputs import (
     PlaceError,
     Sequences,
@@ -41,13 +41,13 @@ class ProbabilityTagger(SequenceTagger):
         """The label scheme that the constraints name, or None."""
         return self.constraints if isinstance(self.constraints, str) else None
 
-    def _sums(self, X, gold=None):
-        """(marginals (N * L,), log Z (n,), first tokens) under the model, with labels given or not."""
+    def _log_partitions(self, X, gold=None):
+        """log Z of each sequence, and with ``gold`` before it that of the labellings that agree with it."""
         check_is_fitted(self)
-        sequences = as_tokens(X)
-        out, log_z = self._distribution.sums(sequences, gold, self.n_jobs)
-        check_sums(log_z, given=True)
-        return out, log_z, sequences.offsets
+        found = log_partitions(self._distribution, as_tokens(X), gold, self.n_jobs)
+        for log_z in found:
+            check_sums(log_z, given=True)
+        return found
 
     def predict_marginals(self, X: Corpus) -> list[NDArray[np.float64]]:
         """Probabilities of the labels of each token, given the whole sequence.
@@ -98,9 +98,11 @@ class ProbabilityTagger(SequenceTagger):
 
     def _marginals(self, X):
         """(marginals (N, L), first tokens)"""
-        out, log_z, token = self._sums(X)
+        check_is_fitted(self)
+        sequences = as_tokens(X)
+        out, log_z = marginals(self._distribution, sequences, self.n_jobs)
         check_sums(log_z)
-        return out.reshape(-1, len(self._model.labels)), token
+        return out.reshape(-1, len(self._model.labels)), sequences.offsets
 
     def sequence_log_proba(self, X: Corpus, y: Corpus) -> NDArray[np.float64]:
         """Log-probability of labellings.
@@ -126,9 +128,9 @@ class ProbabilityTagger(SequenceTagger):
         check_is_fitted(self)
         X, y, token = check_X_y(X, y, read=as_tokens)
         gold, _ = encode_labels(y, token, self._model.labels, grow=False)
-        given = self._sums(X, gold)[1]
+        given, free = self._log_partitions(X, gold)
         possible = given > -np.inf
-        given[possible] -= self._sums(X)[1][possible]
+        given[possible] = np.minimum(given[possible] - free[possible], 0.0)
         return given
 
     def predict_segment_proba(
@@ -174,7 +176,7 @@ class ProbabilityTagger(SequenceTagger):
         spans = as_segments(segments, sequences.lengths, kinds)
         of_label = np.array([-1 if prefix == "O" else kinds[kind] for prefix, kind in parsed])
         joins = np.array([[same_chunk(p, y) for y in parsed] for p in parsed], np.bool_)
-        p, log_z = probabilities(
+        p, log_z = segment_probabilities(
             self._distribution, sequences, ids_of(spans, kinds), of_label, joins, n_jobs=self.n_jobs
         )
         check_sums(log_z)

@@ -115,22 +115,22 @@ class SequenceTagger(SavableLearner, BaseEstimator):
             options[k] = rows[key]
         return options
 
-    def _rows_encoder(self, name):
-        """The encoder of a model of rows of numbers; other models lack the attribute ``name``."""
-        encoder = getattr(getattr(self, "_model", None), "encoder", None)
-        if getattr(encoder, "width", None) is None:
+    def _reads_rows(self, name):
+        """What a model of rows of numbers reads; other models lack the attribute ``name``."""
+        reads = self._model.encoder.reads if hasattr(self, "_model") else None
+        if reads is None or reads.width is None:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}: it has seen no matrix")
-        return encoder
+        return reads
 
     @property
     def n_features_in_(self) -> int:
         """Columns of the rows of numbers that it was trained on; absent with other tokens."""
-        return int(self._rows_encoder("n_features_in_").width)
+        return int(self._reads_rows("n_features_in_").width)
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
         """Names of the columns of the rows of numbers that it was trained on, if they had any."""
-        names = self._rows_encoder("feature_names_in_").names
+        names = self._reads_rows("feature_names_in_").names
         if names is None:
             raise AttributeError(f"{type(self).__name__} has no attribute 'feature_names_in_'")
         return np.array(names.all(), dtype=object)

@@ -18,9 +18,10 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ..chain.chain_model import ChainModel, with_gold
+from ..chain.sums import log_z
 from ..core.user_warnings import warn
 from ..data.inputs import PlaceError
-from ..data.labels import UNLABELLED, encode_known
+from ..data.labels import encode_known
 from ..training.chunks import threads
 
 STEP = 1e-4
@@ -69,8 +70,7 @@ def _gain(model, X, y):
 
 def _log_z(part, scale, given):
     """(n,) log Z of each sequence under scores times ``scale``, labels given or not."""
-    task = part.task if given else part.task._replace(gold=np.full_like(part.task.gold, UNLABELLED))
-    return replace(part.model, scale=part.model.scale * scale).log_z(task)
+    return log_z(replace(part.model, scale=part.model.scale * scale), part.task, given)
 
 
 def _mean_score(part, given):
@@ -86,8 +86,8 @@ class _Likelihood:
 
     def __init__(self, parts, pool):
         self.pool, n = pool, len(parts)
-        for part, log_z in zip(parts, pool(_log_z, parts, [0.0] * n, [False] * n)):
-            bad = np.flatnonzero(~(log_z < np.inf))
+        for part, z in zip(parts, pool(_log_z, parts, [0.0] * n, [False] * n)):
+            bad = np.flatnonzero(~(z < np.inf))
             if bad.size:
                 raise PlaceError(part.place[bad[0]], None, "the scores of its labellings overflow", "X")
         # What constraints, with labels that a part's model lacks, make impossible says nothing of β.

@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import available_if
-from ..chain.segments import probabilities
+from ..chain.sums import segment_probabilities
 from ..data.inputs import (
     PlaceError,
     Sequences,
@@ -297,7 +297,7 @@ class WordProbabilities:
         joins = np.array(
             [[p not in ENDING_WORD and q not in STARTING_WORD for q, _ in known] for p, _ in known]
         )
-        p, log_z = probabilities(
+        p, log_z = segment_probabilities(
             tagger._distribution, texts, spans, of_label, joins, fixed, options, self.tagger_.n_jobs
         )
         check_sums(log_z)

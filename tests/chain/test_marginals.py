@@ -5,10 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
+from skstruct.chain.lattice import exp_all
 from skstruct.crf.solver.corpus_sums import LAST, Corpus, ExpectedCounts, Occurrences, Potentials
-from skstruct.crf.solver.exact_sums import expect_exactly, new_log_lattice
+from skstruct.crf.solver.exact_sums import exactly
 from skstruct.crf.solver.exp_transitions import exp_transitions
-from skstruct.crf.solver.expectations import exp_all, expect
+from skstruct.crf.solver.expectations import expect
 from skstruct.crf.solver.lanes import form_groups, new_lattice
 
 
@@ -55,7 +56,7 @@ def fast(corpus, emission, potentials, clamped=False):
         total = expect(
             corpus, 0, corpus.group.shape[0] - 1, emission, sparse, (), clamped, False,
             new_lattice([(corpus.token, corpus.group)], L),
-            ExpectedCounts(gradient, step, np.zeros(0), whole_of(corpus, L), of_pairs, np.zeros(0)), bad,
+            ExpectedCounts(gradient, step, np.zeros(0), whole_of(corpus, L), of_pairs, np.zeros(0)), bad, (),
         )  # fmt: skip
     np.testing.assert_array_equal(of_pairs, gradient)
     return total, gradient.reshape(-1, L), step.reshape(L, L) * matrix, bad
@@ -64,12 +65,14 @@ def fast(corpus, emission, potentials, clamped=False):
 def exact(corpus, emission, potentials, clamped=False):
     L = potentials.cost.shape[0]
     lengths = np.diff(corpus.token)
+    sparse, _ = exp_transitions(potentials.transition, np.zeros((0, 2), np.int64), *potentials[1:])
     gradient, of_pairs, step = np.zeros(emission.shape[0]), np.zeros(emission.shape[0]), np.zeros(L * L)
     with np.errstate(all="ignore"):
-        total = expect_exactly(
-            corpus, NO_EDGES, np.arange(lengths.shape[0]), emission, np.zeros(0),
-            potentials, clamped, False, new_log_lattice(int(lengths.max()), L, False),
+        total = expect(
+            corpus._replace(group=np.arange(lengths.shape[0] + 1)), 0, lengths.shape[0], emission, sparse, (),
+            clamped, False, new_lattice([(corpus.token, corpus.group)], L),
             ExpectedCounts(gradient, step, np.zeros(0), whole_of(corpus, L), of_pairs, np.zeros(0)),
+            np.ones(lengths.shape[0], bool), exactly(potentials, NO_EDGES, np.zeros(0), int(lengths.max())),
         )  # fmt: skip
     np.testing.assert_allclose(of_pairs, gradient, rtol=1e-12)
     return total, gradient.reshape(-1, L), step.reshape(L, L)

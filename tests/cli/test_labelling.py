@@ -6,7 +6,7 @@ import pytest
 from cli_cases import columns, run
 
 from skstruct import L1CRF, SpanTagger, StructuredPerceptron
-from skstruct.datasets import columns_to_spans, load_chunking, load_entities, write_spans
+from skstruct.datasets import columns_to_spans, load_chunking, load_entities, read_spans, write_spans
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +37,35 @@ def test_check(files, capsys):
     assert {"line": 5, "given": "B-ADJP"}.items() <= next(r for r in records if r["line"] == 5).items()
 
 
-def test_check_of_texts(files, capsys):
-    code, out, _ = run(capsys, "check", files / "notes.jsonl", "--cv", 3)
-    place = out.splitlines()[0].split("\t")[1]
-    assert code == 0 and "notes.jsonl, record" in place.replace("line", "record")
+def test_check_of_texts_speaks_of_whole_spans(files, capsys):
+    """A span is left out, one has a wrong label, and one is too many."""
+    X, y = read_spans(files / "notes.jsonl")
+    X, y = X * 4, [list(spans) for spans in y * 4]
+    i = next(k for k, spans in enumerate(y) if len(spans) > 1)
+    missing = y[i].pop(0)
+    j = next(k for k, spans in enumerate(y) if k != i and spans)
+    relabelled = y[j][0]
+    y[j][0] = relabelled._replace(label="LOC" if relabelled.label != "LOC" else "PER")
+    write_spans(files / "wrong.jsonl", X, y)
+    code, out, err = run(capsys, "check", files / "wrong.jsonl", "--json", "--cv", 3)
+    found = [json.loads(line) for line in out.splitlines()]
+    assert code == 0 and f"{len(found)} spans of {len(X)} texts may be wrong" in err
+    by_place = {(each["sequence"], each["start"], each["end"]): each for each in found}
+    first = by_place[i, missing.start, missing.end]
+    assert (first["given"], first["suggested"]) == (None, missing.label) and first["probability"] > 0.5
+    assert first["text"] == X[i][missing.start : missing.end] and "wrong.jsonl, line" in first["record"]
+    second = by_place[j, relabelled.start, relabelled.end]
+    assert (second["given"], second["suggested"]) == (y[j][0].label, relabelled.label)
+    out = run(capsys, "check", files / "wrong.jsonl", "--cv", 3)[1].splitlines()
+    line = next(line for line in out if f", {missing.start}-{missing.end}\t-\t{missing.label}\t" in line)
+    assert f"[{first['text']}]" in line
+    for format in "label-studio", "prodigy", "jsonl":
+        command = "check", files / "wrong.jsonl", "--cv", 3, "-o", files / "tasks", "--write", format
+        assert run(capsys, *command)[0] == 0
+        tasks = dict(zip(*read_spans(files / "tasks")))
+        assert missing in tasks[X[i]] and relabelled in tasks[X[j]] and y[j][0] not in tasks[X[j]]
+    for name, more in ("notes.jsonl", []), ("train.txt", ["-o", files / "tasks"]):
+        assert run(capsys, "check", files / name, "--write", "prodigy", *more)[0] == 2
 
 
 def test_check_lists_spans_that_are_no_whole_tokens(files, capsys):

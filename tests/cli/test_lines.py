@@ -10,6 +10,7 @@ from cli_cases import run
 from skstruct import SpanTagger
 from skstruct.cli import corpus, texts
 from skstruct.cli.lines import Source
+from skstruct.formats.span_files import AnnotationReader
 
 TEXT = "Ann is in Rome. " * 100
 N = 500
@@ -23,7 +24,7 @@ def test_lines_of_annotated_texts_are_not_kept(tmp_path):
         tokens=None, label=None, separator=None, comment=None, format=None, read=[], lines=False, write=None,
         encoding="utf-8",
     )  # fmt: skip
-    layout = corpus.Layout("spans", None, None, None, None, {})
+    layout = corpus.Layout("spans", None, None, None, None, AnnotationReader())
     for pieces in (
         lambda source: corpus.batches(source, layout, 10),
         lambda source: texts.read_texts(source, arguments),
@@ -57,4 +58,4 @@ def test_a_folder_is_no_file_of_text(tmp_path, capsys):
     (tmp_path / "folder").mkdir()
     for more in ["--lines"], ["--format", "text"]:
         code, out, err = run(capsys, "tag", tmp_path / "folder", "-m", tmp_path / "model", *more)
-        assert (code, out) == (1, "") and "folder: is a folder, where a file of text belongs" in err
+        assert (code, out) == (1, "") and "folder: there is no file NAME.txt or NAME.ann in the folder" in err

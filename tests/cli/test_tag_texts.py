@@ -1,5 +1,6 @@
 """skstruct tag for models of spans: what is taken for records, what is written beside spans, and where to."""
 
+import gzip
 import io
 import json
 import os
@@ -219,3 +220,49 @@ def test_a_folder_of_brat_is_made(capsys):
     Path("letter.txt").write_text(TEXT)
     tagged(capsys, "letter.txt", "--write", "brat", "-o", "new/inside")
     assert read_spans("new/inside") == ([TEXT], [SPANS])
+
+
+def test_what_a_person_has_annotated_is_not_replaced(capsys):
+    """Nor in a folder that is not read."""
+    write_spans("gold", [TEXT], [[(0, 3, "A")]], "brat", metadata=[{"name": "0"}])
+    Path("letter.txt").write_text(TEXT)
+    Path("more").mkdir()
+    Path("more/0.txt").write_text(TEXT)
+    before = Path("gold/0.ann").read_bytes()
+    code, _, err = run(capsys, "tag", "more", "-m", "ner", "--write", "brat", "-o", "gold")
+    assert code == 1 and "0.txt: is there already, and may be a person's work; --force replaces it" in err
+    assert Path("gold/0.ann").read_bytes() == before
+    tagged(capsys, "letter.txt", "--write", "brat", "-o", "gold")  # another name
+    assert Path("gold/0.ann").read_bytes() == before
+    tagged(capsys, "more", "--write", "brat", "-o", "gold", "--force")
+    assert Path("gold/0.ann").read_bytes() != before
+
+
+# --------------------------------------------------------------------------------------------------
+# Several files
+# --------------------------------------------------------------------------------------------------
+def test_files_folders_and_gz(capsys):
+    Path("notes/b").mkdir(parents=True)
+    Path("notes/b/c.txt").write_text(TEXT)
+    with gzip.open("notes/a.txt.gz", "wt") as file:
+        file.write("Nobody.")
+    with gzip.open("more.jsonl.gz", "wt") as file:
+        file.write(rows({"text": TEXT, "id": 3}))
+    found = [json.loads(row) for row in tagged(capsys, "notes", "more.jsonl.gz").splitlines()]
+    assert [(row["text"], row.get("name")) for row in found] == [
+        ("Nobody.", "a"), (TEXT, "b/c"), (TEXT, None),
+    ]  # fmt: skip
+    assert found[2]["id"] == 3
+    tagged(capsys, "notes", "--write", "brat", "-o", "out")
+    assert read_spans("out", return_metadata=True)[2] == [{"name": "a"}, {"name": "b/c"}]
+    Path("none").mkdir()
+    code, _, err = run(capsys, "tag", "none", "-m", "ner")
+    assert code == 1 and "none: there is no file NAME.txt or NAME.ann in the folder" in err
+
+
+def test_several_files_of_columns(capsys):
+    StructuredPerceptron(["U:%x[0,0]"], random_state=0).fit([["a", "b"]] * 9, [["A", "B"]] * 9).save("tagger")
+    Path("1").write_text("a\nb")
+    Path("2").write_text("# comment\na\n\n")
+    code, out, _ = run(capsys, "tag", "1", "2", "-m", "tagger", "--comment", "# ")
+    assert (code, out) == (0, "a A\nb B\n\n# comment\na A\n\n")

@@ -81,7 +81,7 @@ def test_what_train_refuses(folder, capsys):
         (
             ["--read", "foo=1"],
             2,
-            "--read foo: known are annotator, discontinuous, format, label_names, offsets, text",
+            "known are annotator, control, discontinuous, format, label_names, offsets, spans, text",
         ),
         (
             ["--read", "text=body"],
@@ -138,9 +138,15 @@ def test_annotations_do_not_matter_to_tag(folder, capsys):
     code, out, _ = run(capsys, "tag", "tasks.json", "-m", "ner")
     found = [json.loads(row) for row in out.splitlines()]
     assert code == 0 and [(row["text"], row["id"]) for row in found] == [("Ann", 7), ("Bo", 8)]
-    for wrong, message in (("format=foo", "format must be 'auto'"), ("text=[1]", "text must be a str")):
+    for wrong, message in (
+        ("format=foo", "--read: format must be 'auto'"),
+        ("text=[1]", "--read: text must be a str"),
+        ("offsets=utf-16", "--read offsets: annotations are not looked at"),
+        ("annotator=ann", "--read annotator: annotations are not looked at"),
+        ("discontinuous=cover", "--read discontinuous: annotations are not looked at"),
+    ):
         code, _, err = run(capsys, "tag", "tasks.json", "-m", "ner", "--read", wrong)
-        assert code == 1 and message in err
+        assert code == 2 and message in err
 
 
 def test_a_line_is_a_text(capsys):

@@ -10,8 +10,7 @@ import pytest
 
 from skstruct import Span
 from skstruct.datasets import iter_spans, read_spans
-from skstruct.formats.span_files import records
-from skstruct.formats.span_records import TextsAlone
+from skstruct.formats.span_files import AnnotationReader
 
 FILES = pathlib.Path(__file__).parent / "annotated"
 
@@ -107,7 +106,7 @@ def test_texts_alone(name):
     options = {**TOOLS[name][0], "return_metadata": True}
     options.pop("annotator", None) if name != "doccano-old.jsonl" else None
     X, _, metadata = read_spans(FILES / name, **options)
-    found = list(records(FILES / name, "auto", "utf-8", TextsAlone()))
+    found = list(AnnotationReader().texts(FILES / name))
     assert {(text, str(more)) for text, more in zip(X, metadata)} <= {
         (r.text, str(r.metadata)) for r in found
     }
@@ -129,18 +128,18 @@ def test_texts_alone(name):
 def test_annotations_do_not_matter_to_texts_alone(record):
     with pytest.raises(ValueError):
         read_spans([record])
-    (found,) = records([record], "auto", "utf-8", TextsAlone())
+    (found,) = AnnotationReader().texts([record])
     assert (found.text, found.spans, found.metadata["id"]) == ("Ann", None, 7)
     with pytest.raises(ValueError, match="format must be 'auto', .*, got 'foo'"):
-        records([record], "foo", "utf-8", TextsAlone())
+        AnnotationReader("foo")
     with pytest.raises(ValueError, match="no text: found keys"):
-        list(records([record], "auto", "utf-8", TextsAlone("body")))
+        list(AnnotationReader(text="body").texts([record]))
 
 
 def test_texts_alone_of_brat(tmp_path):
     (tmp_path / "a.txt").write_text("Ann")
     (tmp_path / "a.ann").write_text("T1\tPER x\n")
-    (found,) = records(tmp_path, "auto", "utf-8", TextsAlone())
+    (found,) = AnnotationReader().texts(tmp_path)
     assert (found.text, found.spans, found.metadata) == ("Ann", None, {"name": "a"})
 
 

@@ -94,7 +94,7 @@ def test_positions_in_texts_are_those_of_characters():
     spans = [[(5, 8, "PER"), (17, 20, "PER"), (27, 30, "PER")] for _ in texts]
     spans[4] = spans[4][:2]
     issues = label_issues(SpanTagger(L1CRF(c1=0.1), pieces="lines"), texts, spans)
-    assert issues[0][:4] == (4, 27, "O", "S-PER")
+    assert issues[0][:5] == (4, 27, 30, None, "PER")  # a span that is missing
     assert texts[4][27:30] == "Bob" and "[Bob]" in issues.context(issues[0])
 
 

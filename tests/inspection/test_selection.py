@@ -16,9 +16,22 @@ def known():
     return L1CRF(c1=0.3, random_state=0).fit(X[:40], y[:40]), X[40:]
 
 
-def test_least_confident_is_per_token(known):
+def share(length):
+    """Of what a token is worth: a text shorter than the median is worth less."""
+    return np.minimum(length / np.median(length), 1.0)
+
+
+def test_short_texts_are_not_preferred(known):
     tagger, X = known
-    p = tagger.sequence_log_proba(X, tagger.predict(X)) / [len(x) for x in X]
+    for strategy in "least_confident", "entropy", "margin":
+        chosen = select(tagger, X, 20, strategy=strategy)
+        assert np.median([len(X[i]) for i in chosen]) >= np.median(list(map(len, X))), strategy
+
+
+def test_least_confident_is_per_token_up_to_the_median(known):
+    tagger, X = known
+    length = np.array(list(map(len, X)))
+    p = tagger.sequence_log_proba(X, tagger.predict(X)) / length * share(length)
     assert select(tagger, X, 10, diversity=0.0) == np.argsort(p, kind="stable")[:10].tolist()
 
 
@@ -26,7 +39,8 @@ def test_entropy(known):
     tagger, X = known
     mean = [-(p * np.log(np.maximum(p, 1e-300))).sum() / len(p) for p in tagger.predict_marginals(X)]
     found = select(tagger, X, 5, strategy="entropy", diversity=0.0)
-    assert found == np.argsort(-np.array(mean), kind="stable")[:5].tolist()
+    value = np.array(mean) * share(np.array(list(map(len, X))))
+    assert found == np.argsort(-value, kind="stable")[:5].tolist()
 
 
 def test_longest_and_random(known):
@@ -56,7 +70,7 @@ def test_fewer_than_asked_for_and_empty_ones_last(known):
 
 
 def test_texts_are_one_whatever_their_pieces():
-    texts = ["Ann left.\nBob came.", "Ann left.", "The train from Ulm was late."]
+    texts = ["Ann left.\nBob came.", "Ann left. Bob came.", "The train from Ulm was late."]
     spans = [[(0, 3, "PER"), (10, 13, "PER")], [(0, 3, "PER")], []]
     model = SpanTagger(L1CRF(c1=0.1), pieces="lines").fit(texts, spans)
     found = select(model, texts, 3)

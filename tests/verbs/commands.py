@@ -6,12 +6,13 @@ import json
 import numpy as np
 import pytest
 from model_cases import bags, dicts
+from serving_cases import asked
 
 import skstruct
 from skstruct import Span, inspection
-from skstruct.cli.serve import BadRequest, predicted
 from skstruct.datasets import read_spans
 from skstruct.interchange import load_crfsuite
+from skstruct.serving import app
 
 from .cell import verb
 
@@ -113,11 +114,13 @@ def select_lines(cell):
 
 @verb
 def serve(cell):
-    """What comes in and goes out as JSON; tests/test_deployment.py asks over HTTP."""
+    """What comes in and goes out as JSON; tests/serving asks over HTTP."""
     X = [x.toarray() if hasattr(x, "toarray") else x for x in cell.X]
     body = json.dumps([x.tolist() if isinstance(x, np.ndarray) else x for x in X], default=str).encode()
-    answer = predicted(cell.model, body, "application/json", {})
+    service = app(cell.model)
+    status, answer = asked(service, body)
+    if status != 200:
+        raise ValueError(answer["error"])
     assert json.dumps(answer) == json.dumps(cell.model.predict(cell.X))
-    with pytest.raises(BadRequest) as refused:
-        predicted(cell.model, json.dumps([cell.bad()], default=str).encode(), "application/json", {})
-    assert refused.value.args[0] == 400 and refused.value.args[1]["sequence"] == 0
+    status, answer = asked(service, json.dumps([cell.bad()], default=str).encode())
+    assert status == 400 and answer["sequence"] == 0

@@ -4,8 +4,6 @@ from fnmatch import fnmatch
 
 from model_cases import ALL_CASES
 
-from skstruct.cli.serve import BadRequest
-
 from .cell import Refused
 
 ABSENT = AttributeError, "has no attribute"
@@ -122,7 +120,7 @@ LACKS = {
     "select_by_margin": {f"{RERANKERS} segmenter-reranker spans-reranker mixer-reranker": ABSENT},
     "report_page": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
     "select_lines": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
-    "serve": {"*-frames": (BadRequest, "sequence")},
+    "serve": {"*-frames": (ValueError, "sequence")},
     "transition_weights":
         {f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker spans-reranker {OF_WORDS}": NOT_A_CHAIN},
     "coefficients": {

@@ -1,6 +1,6 @@
 """Expectations of a whole corpus: the inner loop of batch training.
 
-The same sums as `skstruct.chain.marginals`, arranged for speed:
+The same sums as `skstruct.chain.lattice`, arranged for speed:
 
 * Sequences of about equal length form a group, and arrays hold label × token × sequence. Every inner
   loop runs over the sequences of a group, so it vectorises whatever the number of labels.
@@ -9,7 +9,7 @@ The same sums as `skstruct.chain.marginals`, arranged for speed:
 * Transitions are a sparse matrix (:mod:`.exp_transitions`).
 
 Nothing over- or underflows unnoticed. Each sequence's mass is summed forwards and backwards; where the two
-differ it is left to :func:`.exact_sums.expect_exactly`. Numbers below e^-708 become 0 in both passes.
+differ it is left to :func:`.exact_sums.sum_exactly`. Numbers below e^-708 become 0 in both passes.
 They matter only if what follows is worth as much more after them as after what was kept; then the scale of a
 token, or the sum of what follows it (``total`` in :func:`_backward`), leaves the range from 1 / LARGEST to
 LARGEST, and the sequence is left to logarithms too.
@@ -20,41 +20,17 @@ P places of a label (tokens × sequences).
 
 import numpy as np
 
+from ...chain.lattice import exp_all
 from ...chain.visit import cost_of
 from ...chain.viterbi import differs
 from ...core.compile import inline, inline_fused, kernel, spliced
 from .conditioned import advance_each, count_steps, dot
 from .corpus_sums import LAST, row_width, spread
+from .exact_sums import sum_exactly
 from .lanes import width_of
 
 LARGEST = 1e100
 """Largest scale of a token, and largest sum of what follows it in the same unit."""
-
-
-# Not in any order: `exp_all` rounds by adding and subtracting.
-@inline_fused
-def exp_all(x, n, scratch, bits):
-    """``x = exp(x)`` for n numbers <= 0; ``scratch`` and ``bits`` (n,) are the same memory.
-
-    exp(x) = 2^k exp(r), k = round(x / log 2): a polynomial for exp(r), |r| <= log(2) / 2; adding
-    1.5 * 2^52 leaves k in the low bits of a double, and a shift makes it the exponent. Relative error
-    below 1e-14, 0 below -708. A loop over this vectorises, one over ``np.exp`` does not.
-    """
-    for j in range(n):
-        z = max(x[j], -708.0)
-        shifted = z * 1.4426950408889634 + 6755399441055744.0
-        scratch[j] = shifted
-        k = shifted - 6755399441055744.0
-        r = z - k * 0.693147180369123816490 - k * 1.90821492927058770002e-10
-        p = 2.7557319223985893e-6 + r * (2.755731922398589e-7 + r * 2.505210838544172e-8)
-        p = 1.9841269841269841e-4 + r * (2.4801587301587302e-5 + r * p)
-        p = 4.1666666666666664e-2 + r * (8.3333333333333332e-3 + r * (1.3888888888888889e-3 + r * p))
-        p = 1.0 + r * (1.0 + r * (0.5 + r * (1.6666666666666666e-1 + r * p)))
-        x[j] = p if x[j] >= -708.0 else 0.0
-    for j in range(n):
-        bits[j] = (bits[j] + 1023) << 52
-    for j in range(n):
-        x[j] *= scratch[j]
 
 
 @inline_fused
@@ -309,8 +285,28 @@ def _variances(weight, L, T, W, P, b):
                 b[k] *= 1.0 - b[k] / weight[l]
 
 
+@inline
+def _sum_group(corpus, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad):
+    """Σ weight log Z of a group; b = its marginals, and the expected transitions are counted."""
+    a, x = lattice.a, lattice.x
+    _exp_emissions(x, T * W, P, transitions.cost.shape[0], lattice)
+    _forward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P)
+    _backward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P)
+    total = _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad)
+    if len(edges) > 0:
+        count_steps(corpus, q, n_lanes, edges, lattice, P, W, counts)
+    else:
+        for k in range(transitions.pair.shape[0]):
+            counts.transition[k] += dot(
+                a, transitions.pair[k, 0] * P, x, transitions.pair[k, 1] * P + W, (T - 1) * W
+            )
+    return total
+
+
 @kernel
-def expect(corpus, begin, end, weight, transitions, edges, clamped, square, lattice, counts, bad):
+def expect(
+    corpus, begin, end, weight, transitions, edges, clamped, square, lattice, counts, bad, exact
+):  # fmt: skip
     """Add up log Z and expectations over the groups ``begin <= k < end``.
 
     Parameters
@@ -330,7 +326,9 @@ def expect(corpus, begin, end, weight, transitions, edges, clamped, square, latt
         ``transition`` is (Q,) and receives Σ weight E[pair count] / exp(transition - shift); with ``edges``
         it is (L * L,) and receives Σ weight E[pair count].
     bad : (S,) bool
-        Receives the sequences left out; they are for ``expect_exactly``.
+        Receives the sequences left out.
+    exact : Exactly, or an empty tuple
+        With it groups are single sequences, and those in ``bad`` are summed by logarithms.
 
     Returns
     -------
@@ -339,7 +337,7 @@ def expect(corpus, begin, end, weight, transitions, edges, clamped, square, latt
     """
     L = transitions.cost.shape[0]
     total = 0.0
-    a, b, x, row = lattice.a, lattice.b, lattice.x, lattice.row
+    b, x, row = lattice.b, lattice.x, lattice.row
     gradient, of_pairs = counts.feature, counts.of_pairs
     label, entry, value, start = corpus.label, corpus.entry, corpus.value, corpus.start
     run_label, run, run_value, run_start = corpus.run_label, corpus.run, corpus.run_value, corpus.run_start
@@ -350,23 +348,16 @@ def expect(corpus, begin, end, weight, transitions, edges, clamped, square, latt
         q = corpus.group[group]
         n_lanes = corpus.group[group + 1] - q
         T = corpus.token[q + 1] - corpus.token[q]
-        if T == 0:
+        if T == 0 or (len(exact) > 0 and not bad[q]):
             continue
         W = width_of(n_lanes)
         P = (T | 1) * W  # odd: places a power of two apart would share cache lines
         stride = np.uint64(P)
         _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row)
-        _exp_emissions(x, T * W, P, L, lattice)
-        _forward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P)
-        _backward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P)
-        total += _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad)
-        if len(edges) > 0:
-            count_steps(corpus, q, n_lanes, edges, lattice, P, W, counts)
+        if len(exact) > 0:
+            total += sum_exactly(corpus, q, exact, lattice, T, P, counts)
         else:
-            for k in range(transitions.pair.shape[0]):
-                counts.transition[k] += dot(
-                    a, transitions.pair[k, 0] * P, x, transitions.pair[k, 1] * P + W, (T - 1) * W
-                )
+            total += _sum_group(corpus, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad)
         if square:
             _variances(corpus.weight[q : q + n_lanes], L, T, W, P, b)
         for l in range(n_lanes):

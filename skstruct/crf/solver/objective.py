@@ -21,7 +21,7 @@ from ...data.places import ranges
 from .choose_pairs import LabelledSequences, choose_conditioned, choose_label_pairs, choose_state_weights
 from .conditioned import exp_conditioned
 from .corpus_sums import ExpectedCounts, Occurrences, Potentials
-from .exact_sums import expect_exactly, new_log_lattice
+from .exact_sums import exactly
 from .exp_transitions import exp_transitions
 from .expectations import expect
 from .lanes import form_groups, new_lattice
@@ -196,10 +196,7 @@ class CRFObjective:
         try:
             return self._lattices.pop()
         except IndexError:
-            conditioned = self.edges.start.shape[0] > 1
-            longest = int(self.lengths.max(initial=1))  # of a part of the sequences, too
-            lattice = new_lattice(self.walked, self.n_labels)
-            return lattice, new_log_lattice(longest, self.n_labels, conditioned)
+            return new_lattice(self.walked, self.n_labels)
 
     def _with_steps(self, weights):
         """The potentials with the weights of pairs of labels."""
@@ -229,30 +226,31 @@ class CRFObjective:
         of_pairs = np.zeros((n_parts, self.n_pairs if keep and not sums else 0))
         of_rows = sums.counts if sums else np.zeros((n_parts, 0))
 
-        def work(k, lattices, part):
+        def work(k, lattice, part):
             first, stop = corpus.group[block[k]], corpus.group[block[k + 1]]
             counts = ExpectedCounts(
                 gradient[k, :K], gradient[k, K : K + Q], edge_gradient[k], whole, of_pairs[part],
                 of_rows[part],
             )  # fmt: skip
-            exactly = counts._replace(transition=everywhere[k])
+            dense = counts._replace(transition=everywhere[k])
             total = expect(
-                corpus, block[k], block[k + 1], node, sparse, exp_edges, clamped, square, lattices[0],
-                exactly if exp_edges else counts, bad,
+                corpus, block[k], block[k + 1], node, sparse, exp_edges, clamped, square, lattice,
+                dense if exp_edges else counts, bad, (),
             )  # fmt: skip
-            which = first + np.flatnonzero(bad[first:stop])
-            if which.size:
-                total += expect_exactly(
-                    corpus, edges, which, node, edge, potentials, clamped, square, lattices[1], exactly
+            if bad[first:stop].any():
+                alone = corpus._replace(group=np.arange(bad.shape[0] + 1))
+                exact = exactly(potentials, edges, edge, int(np.diff(corpus.token).max()))
+                total += expect(
+                    alone, first, stop, node, sparse, (), clamped, square, lattice, dense, bad, exact
                 )
             return total
 
         def part(k):
-            lattices = self._lattice()
+            lattice = self._lattice()
             of_rows[k] = 0.0
             blocks = range(k * n_blocks // n_parts, (k + 1) * n_blocks // n_parts)
-            totals = [work(b, lattices, k) for b in blocks]
-            self._lattices.append(lattices)
+            totals = [work(b, lattice, k) for b in blocks]
+            self._lattices.append(lattice)
             return totals
 
         total = sum(sum(self.map(part, range(n_parts)), []))

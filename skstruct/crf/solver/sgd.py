@@ -22,14 +22,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...chain.marginals import clamp
+from ...chain.lattice import clamp
 from ...chain.visit import add_costs
+from ...chain.viterbi import path_score
 from ...core.compile import inline, kernel
 from ...core.store import SMALLEST_SCALE
 from ...training.checkpoint import arrays_of
 from ...training.epochs import chunks
 from .corpus_sums import Occurrences, Potentials
-from .sequence_sums import expect_sequence, gold_score, log_partition, set_emissions, set_transitions
+from .sequence_sums import expect_sequence, log_partition, set_emissions, set_transitions
 from .token_features import features_of, most_pairs, new_row
 
 CHANGE = 0.5
@@ -193,7 +194,9 @@ def _differentiate(corpus, labels, at, with_fallback, missing, m, s):
             _add_expected(features, at, T, L, 1.0, s)
             set_emissions(features, at, T, L, s)
     if missing == 0:
-        right = gold_score(s, labels, T, L)
+        right = path_score(
+            s.emission, s.transition, np.int64(0), potentials.start, potentials.end, labels, T, L
+        )
         for t in range(1, T):
             s.both[labels[t - 1] * L + labels[t]] += 1.0
     add_costs(labels, corpus.sets, potentials.cost, L, s.emission)
@@ -219,7 +222,9 @@ def _loss(corpus, labels, at, missing, m, s):
         right = log_partition(s, potentials, T, L)
         set_emissions(features, at, T, L, s)
     else:
-        right = gold_score(s, labels, T, L)
+        right = path_score(
+            s.emission, s.transition, np.int64(0), potentials.start, potentials.end, labels, T, L
+        )
     add_costs(labels, corpus.sets, potentials.cost, L, s.emission)
     return log_partition(s, potentials, T, L) - right
 

@@ -1,0 +1,136 @@
+"""Probabilities of the labels of a corpus, by models that did not see the sequence."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from .._sklearn import Integral, folds_of, safe_indexing
+from ..core.user_warnings import warning_once
+from ..data.inputs import Sequences, renumbered
+from ..data.labels import Labels
+from ..data.types import Corpus
+from ..taggers.calibrated_tagger import CalibratedTagger
+from .of_taggers import positions_of, seen_by_tagger
+from .pictures import tokens_shown
+
+
+class OutOfFold(NamedTuple):
+    """What was found about n sequences."""
+
+    marginals: list  # of ndarrays of shape (n_tokens, n_classes)
+    labels: list  # those given, as the tagger learns them
+    tokens: list  # as the tagger sees them
+    positions: list  # of the tokens
+    classes: NDArray[Any]
+
+
+def out_of_fold_marginals(
+    estimator: Any, X: Any, y: Corpus, *, cv: Any = 5, groups: Any = None, n_jobs: int | None = None
+) -> tuple[list[NDArray[np.float64]], NDArray[Any]]:
+    """Probabilities of the labels of every token, each by a model that was not trained on its sequence.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A chain tagger, or a ``Segmenter`` or ``SpanTagger`` over one, or a pipeline that ends in one of
+        these; it is cloned. A tagger without ``predict_marginals`` is wrapped in a ``CalibratedTagger``.
+    X, y
+        As of its ``fit``.
+    cv : int, splitter or iterable of (train, test), default=5
+        Each sequence must be in one test set. A number makes folds of consecutive sequences.
+    groups : array-like of shape (n_sequences,), optional
+        Sequences of one group, such as those of a document, stay in one fold.
+    n_jobs : int, optional
+        Folds at the same time, in threads.
+
+    Returns
+    -------
+    marginals : list of ndarray of shape (n_tokens, n_classes)
+        Rows sum to 1. Of a text the tokens are those of the span tagger, or the characters of a segmenter
+        that are not white space.
+    classes : ndarray of shape (n_classes,)
+        The labels of the columns, in every fold the same. The probability of a label that the training data
+        of a fold lacks is 0.
+
+    Raises
+    ------
+    ValueError
+        If the input is not as the estimator takes it (the message names the sequence), or a sequence is not
+        in exactly one test set.
+    TypeError
+        If the estimator is no tagger.
+
+    Examples
+    --------
+    >>> from skstruct import L1CRF
+    >>> from skstruct.inspection import out_of_fold_marginals
+    >>> X, y = [["the", "dog"], ["a", "cat"], ["the", "cat"]] * 4, [["D", "N"]] * 12
+    >>> marginals, classes = out_of_fold_marginals(L1CRF(c1=0.1), X, y, cv=3)
+    >>> marginals[0].shape, classes.tolist()
+    ((2, 2), ['D', 'N'])
+    """
+    found = predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs)
+    return Sequences(found.marginals), found.classes
+
+
+def predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs):
+    """The :class:`OutOfFold` of a corpus; parameters as of :func:`out_of_fold_marginals`."""
+    folds = folds_for(cv, groups, X, y)
+    estimator = with_marginals(estimator)
+    with warning_once():
+        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(_one_fold)(clone(estimator), X, y, train, test) for train, test in folds
+        )
+    known = {label for part in parts for labels in part.labels for label in labels if label is not None}
+    for part in parts:
+        known.update(part.classes.tolist())
+    classes = Labels(known)
+    joined = {}
+    for (_, test), part in zip(folds, parts):
+        columns = [classes.ids[label] for label in part.classes.tolist()]
+        for i, narrow, *rest in zip(test.tolist(), *part[:4]):
+            wide = np.zeros((len(narrow), len(classes)))
+            wide[:, columns] = np.reshape(narrow, (len(narrow), len(columns)))  # of a blank text: a list
+            joined[i] = wide, *rest
+    return OutOfFold(*map(list, zip(*(joined[i] for i in range(len(X))))), classes.array)
+
+
+def _one_fold(estimator, X, y, train, test):
+    """The `OutOfFold` of the test set."""
+    with renumbered(train):
+        estimator.fit(safe_indexing(X, train), safe_indexing(y, train))
+    X, y = safe_indexing(X, test), safe_indexing(y, test)
+    with renumbered(test):
+        seen = seen_by_tagger(estimator, X, y)
+        marginals = seen.tagger.predict_marginals(seen.X)
+    labels, shown = seen.grouped(seen.y), seen.grouped(tokens_shown(seen.X))
+    positions = positions_of(estimator, X) or [range(len(each)) for each in labels]
+    return OutOfFold(seen.grouped(marginals), labels, shown, positions, seen.classes)
+
+
+def folds_for(cv, groups, X, y):
+    """[(train, test)], in which each sequence is once in a test set."""
+    from sklearn.model_selection import GroupKFold  # slow to import
+
+    if len(X) != len(y):
+        raise ValueError(f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}")
+    if groups is not None and isinstance(cv, Integral):
+        cv = GroupKFold(cv)
+    return folds_of(cv, len(X), groups, once=True)
+
+
+def with_marginals(estimator):
+    """An estimator whose tagger knows marginals: calibrated where it has none of its own."""
+    if hasattr(estimator, "predict_marginals"):
+        return estimator
+    if hasattr(estimator, "steps"):
+        name, last = estimator.steps[-1]
+        return clone(estimator).set_params(**{name: with_marginals(last)})
+    if getattr(estimator, "explained_as", None) in ("spans", "segmenter"):
+        return clone(estimator).set_params(tagger=with_marginals(estimator._new_tagger()))
+    return CalibratedTagger(estimator)

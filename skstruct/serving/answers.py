@@ -1,0 +1,157 @@
+"""What a model says to a request: its input from text or JSON, and its predictions as JSON."""
+
+from sklearn.pipeline import Pipeline
+
+from ..data.inputs import SPANS, WORDS
+from ..datasets import to_utf16
+from .wsgi import Refused
+
+MOST = 100
+"""Predictions that a request can ask for, of each sequence."""
+
+
+def inputs_of(model):
+    """The `skstruct.data.inputs.Inputs` of a model; None of a pipeline."""
+    return getattr(model, "inputs", None)
+
+
+def as_sequence(inputs, text):
+    """A text as one sequence: of segmenters and span taggers as it is; else the words between white space.
+
+    Slashes part the columns of a word.
+
+    Raises
+    ------
+    ValueError
+        If the model reads features, or a word has too few columns.
+    """
+    if inputs is not None and inputs.task in (WORDS, SPANS):
+        return text
+    if inputs is None or inputs.token not in (str, tuple):
+        raise ValueError("the model reads features, not text: send JSON")
+    if inputs.token is str:
+        return text.split()
+    tokens = [tuple(token.rsplit("/", inputs.width - 1)) for token in text.split()]
+    short = next((token for token in tokens if len(token) < inputs.width), None)
+    if short is not None:
+        raise ValueError(
+            f"the model reads {inputs.width} columns of a token, separated by slashes (the/DT); "
+            f"got {'/'.join(short)!r}"
+        )
+    return tokens
+
+
+def example(model):
+    """An input that the model takes, for messages; None if it is not known what it reads."""
+    inputs = inputs_of(model)
+    if inputs is None:
+        return None
+    if inputs.task in (WORDS, SPANS):
+        return ["Ann met Bob."]
+    if inputs.token is tuple:
+        return [[[word, *["tag"] * (inputs.width - 1)] for word in ("the", "dog")]]
+    return (
+        [["the", "dog"]] if inputs.token is str else [[{"word": "the"}] if inputs.token is dict else [[0.5]]]
+    )
+
+
+def predicted(model, request):
+    """What a model says to the body of a request; text/plain is one text, all else JSON.
+
+    The option ``proba=1`` puts each label, word or span in a pair with its probability; ``kbest=K`` gives K
+    predictions of each sequence with their scores; ``offsets=utf-16`` counts spans as JavaScript does.
+
+    Raises
+    ------
+    Refused
+        If the request is not as the model takes it.
+    """
+    alone, more = request.kind == "text/plain", {"example": example(model)}
+    answer = _answer_of(model, request.options)
+    X = None if alone else request.json(**more)
+    try:
+        X = [as_sequence(inputs_of(model), request.body())] if alone else _with_tuples(model, X)
+        if not isinstance(X, list):
+            raise ValueError(f"expected a JSON list of sequences, got {X!r:.40}")
+        y = answer(X)
+    except ValueError as error:
+        places = {name: getattr(error, name, None) for name in ("sequence", "position")}
+        places = {name: int(value) for name, value in places.items() if value is not None}
+        raise Refused(400, str(error), **places, **({} if places or alone else more)) from None
+    return y[0] if alone else list(y)
+
+
+def _with_tuples(model, X):
+    """Lists of JSON as the tuples that a model wants."""
+    if inputs_of(model) is None or inputs_of(model).token is not tuple or not isinstance(X, list):
+        return X
+    return [[tuple(t) if isinstance(t, list) else t for t in x] if isinstance(x, list) else x for x in X]
+
+
+def _answer_of(model, options):
+    """The function of sequences that the options of a request ask for."""
+    units = _units_of(model, options.get("offsets", "characters"))
+    if "proba" in options and "kbest" in options:
+        raise Refused(400, "proba and kbest cannot both be given")
+    if "proba" in options:
+        if options["proba"] != "1":
+            raise Refused(400, f"proba must be 1, or left out, got {options['proba']!r}")
+        return _probable(model, units)
+    if "kbest" not in options:
+        return lambda X: units(X, model.predict(X))
+    k, (last, before) = options["kbest"], _parted(model)
+    if not (k.isascii() and k.isdecimal() and len(k) < 4 and 1 <= int(k) <= MOST):
+        raise Refused(400, f"kbest must be an int from 1 to {MOST}, got {k!r:.40}")
+    if not hasattr(last, "predict_kbest"):
+        raise Refused(400, f"kbest: this {type(last).__name__} has no k best predictions")
+
+    def ranked(X):
+        found = last.predict_kbest(before(X), int(k))
+        return [
+            list(zip(units([x] * len(rows), [y for y, _ in rows]), (score for _, score in rows)))
+            for x, rows in zip(X, found)
+        ]
+
+    return ranked
+
+
+def _units_of(model, offsets):
+    """The function of texts and their spans that counts in the units asked for; of others it does nothing."""
+    if offsets not in ("characters", "utf-16"):
+        raise Refused(400, f"offsets must be characters or utf-16, got {offsets!r:.40}")
+    inputs = inputs_of(model)
+    if offsets == "utf-16" and (inputs is None or inputs.task != SPANS):
+        raise Refused(400, "offsets=utf-16 is for models that mark spans of texts")
+    return to_utf16 if offsets == "utf-16" else lambda X, y: y
+
+
+def _parted(model):
+    """The last step of a pipeline, and the function of sequences that makes its input."""
+    if not isinstance(model, Pipeline):
+        return model, lambda X: X
+    return model[-1], model[:-1].transform if len(model) > 1 else lambda X: X
+
+
+def _probable(model, units):
+    """The function of sequences that gives pairs with probabilities."""
+    last, before = _parted(model)
+    parts = inputs_of(last) is not None and inputs_of(last).task in (WORDS, SPANS)
+    if not hasattr(last, "predict_segment_proba" if parts else "predict_marginals"):
+        text = f"proba: this {type(last).__name__} knows no probabilities; L1CRF and CalibratedTagger do"
+        raise Refused(400, text)
+
+    def of_parts(X):
+        X = before(X)
+        found = last.predict_segment_proba(X)
+        words = inputs_of(last).task == WORDS  # whose places are not asked for
+        items = last.predict(X) if words else units(X, [[span for span, _ in row] for row in found])
+        return [[(item, p) for item, (_, p) in zip(row, pairs)] for row, pairs in zip(items, found)]
+
+    def of_labels(X):
+        X, column = before(X), {label: k for k, label in enumerate(last.classes_.tolist())}
+        return [
+            [(label, row[column[label]]) for label, row in zip(labels, marginals)]
+            for labels, marginals in zip(last.predict(X), last.predict_marginals(X))
+        ]
+
+    return of_parts if parts else of_labels

@@ -1,0 +1,167 @@
+"""A model of spans as a machine learning backend of Label Studio, which asks for predictions to be reviewed.
+
+Label Studio sends its labelling interface (XML) with each request: the name of its tag Labels, that of the
+tag Text, and the key of the text in a task's data follow from it.
+
+References
+----------
+HumanSignal, "Write your own ML backend" and "Webhook event format reference", https://labelstud.io/guide.
+"""
+
+from collections import OrderedDict
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+from ..data.scheme_rules import LabelTable
+from ..formats.label_studio import task as as_task
+from ..formats.span_writing import with_units
+from .collecting import Collection
+from .retraining import Versions
+from .wsgi import LIMIT, LOG, Application, Refused, Route
+
+_REMEMBERED = 10_000
+"""Tasks whose data are kept in memory, since webhooks of older Label Studios name the task alone."""
+
+_KEPT = "ANNOTATION_CREATED", "ANNOTATION_UPDATED"
+_DROPPED = {"ANNOTATIONS_DELETED": "annotation", "TASKS_DELETED": "id"}
+
+
+class Control(NamedTuple):
+    """Where a labelling interface has its spans."""
+
+    labels: str  # name of the tag Labels
+    text: str  # name of the tag Text
+    key: str  # of the text in the data of a task
+    known: frozenset  # labels that the interface has
+
+
+def control_of(config):
+    """The `Control` of a labelling interface: the first Labels over a Text."""
+    try:
+        root = ElementTree.fromstring(config)
+    except (ElementTree.ParseError, TypeError) as error:
+        raise Refused(400, f"the labelling interface cannot be read: {error}") from None
+    keys = {each.get("name"): each.get("value", "").lstrip("$") for each in root.iter("Text")}
+    for each in root.iter("Labels"):
+        if each.get("toName") in keys:
+            known = frozenset(label.get("value") for label in each.iter("Label"))
+            return Control(each.get("name"), each.get("toName"), keys[each.get("toName")], known)
+    raise Refused(400, "the labelling interface has no tag Labels over a tag Text")
+
+
+def backend(path, *, collect=None, train_on=None, max_bytes=LIMIT, allowed_hosts=None):
+    """The application that Label Studio asks.
+
+    Parameters
+    ----------
+    path : str
+        Of the model.
+    collect : str, optional
+        A file of JSON lines for the annotations that come by the webhook.
+    train_on : int, optional
+        After so many of them the model is trained anew on the file; see `Versions`.
+    max_bytes, allowed_hosts
+        As of `app`.
+    """
+    backend = Backend(Versions(path, collect, train_on), None if collect is None else Collection(collect))
+    health = {"status": "UP", "model_class": type(backend.versions.model).__name__}
+    routes = {
+        "/predict": {"POST": Route(backend.predict)},
+        "/setup": {"POST": Route(backend.setup)},
+        "/webhook": {"POST": Route(backend.webhook)},
+        "/health": {"GET": Route(lambda _: health)},
+        "/": {"GET": Route(lambda _: health)},
+        "/metrics": {"GET": Route(lambda _: {})},
+    }
+    return Application(routes, max_bytes, allowed_hosts)
+
+
+class Backend:
+    """What the routes do; ``versions`` holds the model, ``collection`` is None if nothing is kept."""
+
+    def __init__(self, versions, collection):
+        self.versions, self.collection = versions, collection
+        self._tasks = OrderedDict()  # data by the id of a task
+
+    def setup(self, request):
+        """A project was connected: say which labels its interface lacks."""
+        model, version = self.versions.current()
+        given = _object(request)
+        kinds = {kind for _, kind in LabelTable(model.scheme).parse(model.tagger_.classes_.tolist())} - {""}
+        unknown = kinds - control_of(given.get("schema")).known
+        if unknown:
+            LOG.warning("project %s has no label %s", given.get("project"), ", ".join(sorted(unknown)))
+        return {"model_version": version}
+
+    def predict(self, request):
+        """A prediction for each task: the regions of its spans, and their score if the model knows one."""
+        model, version = self.versions.current()
+        given = _object(request)
+        control, tasks = control_of(given.get("label_config")), given.get("tasks")
+        if not isinstance(tasks, list):
+            raise Refused(400, "expected a list under 'tasks'")
+        texts = [_text(task, control) for task in tasks]
+        for task in tasks:
+            self._tasks[str(task.get("id"))] = task["data"]
+        while len(self._tasks) > _REMEMBERED:
+            self._tasks.popitem(last=False)
+        spans, proba = model.predict(texts), [None] * len(texts)
+        if hasattr(model, "predict_segment_proba"):
+            proba = [[float(p) for _, p in row] for row in model.predict_segment_proba(texts, spans)]
+        names = control.labels, control.text
+        rows = zip(texts, with_units(texts, spans), proba)
+        found = [as_task(text, units, {}, p, version, names)["predictions"][0] for text, units, p in rows]
+        return {"results": found, "model_version": version}
+
+    def webhook(self, request):
+        """An annotation was made, changed or deleted."""
+        if "HTTP_ORIGIN" in request.environ:
+            raise Refused(403, "webhooks come from Label Studio, not from a page in a browser")
+        given = _object(request)
+        action = given.get("action")
+        if self.collection is None or action not in (*_KEPT, *_DROPPED):
+            return {"status": "ignored"}
+        if action in _DROPPED:
+            listed = given.get("annotations" if action.startswith("A") else "tasks")
+            gone = {str(each.get("id")) for each in _objects(listed)}
+            self.collection.drop(_DROPPED[action], gone)
+            return {"status": "ok"}
+        (annotation,) = _objects([given.get("annotation")])
+        (task,) = _objects([given.get("task", {})])
+        number = task.get("id", annotation.get("task"))
+        data = task.get("data", self._tasks.get(str(number)))
+        if data is None:
+            raise Refused(400, f"nothing is known of the data of task {number}")
+        (project,) = _objects([given.get("project")])
+        control = control_of(project.get("label_config"))
+        try:
+            self.collection.keep(
+                number, _text({"id": number, "data": data}, control), annotation, control.labels
+            )
+        except ValueError as error:
+            LOG.warning("an annotation was not kept: %s", error)
+            raise Refused(400, str(error)) from None
+        self.versions.count()
+        return {"status": "ok"}
+
+
+def _objects(values):
+    if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
+        raise Refused(400, "expected the objects of a webhook of Label Studio: annotation, task, project")
+    return values
+
+
+def _object(request):
+    given = request.json()
+    if not isinstance(given, dict):
+        raise Refused(400, "expected an object, as Label Studio sends it")
+    return given
+
+
+def _text(task, control):
+    """The text of a task."""
+    text = task.get("data", {}).get(control.key) if isinstance(task, dict) else None
+    if not isinstance(text, str):
+        number = task.get("id") if isinstance(task, dict) else None
+        raise Refused(400, f"task {number} has no text under {control.key!r} in its data")
+    return text

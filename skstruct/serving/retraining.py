@@ -1,0 +1,129 @@
+"""A model trained anew on the annotations that were collected, in a process of its own.
+
+A fifth of the tasks, chosen by a hash of their ids, is held out: always the same ones, so that no model has
+learned from them. A new model takes the place of the old one if its F1 there is not lower. The old
+model's file stays; new ones stand beside it, as ``ner-1.skstruct``. What the first model was trained on is
+in no model file: lines of it in the collection are learned, too.
+"""
+
+import atexit
+import json
+import subprocess
+import sys
+import threading
+import zlib
+from pathlib import Path
+
+from sklearn.base import clone
+
+from ..data.inputs import SPANS
+from ..formats.span_files import read_spans
+from ..interchange.kinds import load_model
+from ..metrics import span_f1_score
+from .answers import inputs_of
+from .wsgi import LOG
+
+FEWEST = 50
+"""Held-out spans that a comparison needs."""
+
+_PARTS = 5
+
+
+class Versions:
+    """The model of a service, and those that follow it.
+
+    Parameters
+    ----------
+    path : str
+        Of the model file.
+    collected : str or None
+        The file of annotations.
+    train_on : int or None
+        After so many calls of `count` a training begins, unless one is running.
+    """
+
+    def __init__(self, path, collected=None, train_on=None):
+        self.path, self.collected, self.train_on = Path(path), collected, train_on
+        self.model, self.version = load_model(path), self.path.stem
+        if inputs_of(self.model) is None or inputs_of(self.model).task != SPANS:
+            raise ValueError(f"{path}: Label Studio needs a model that marks spans of texts")
+        self.model.predict(["a"])  # kernels are loaded, or compiled
+        self._lock, self._new, self.training = threading.Lock(), 0, None
+
+    def current(self):
+        """(model, version), which belong together."""
+        with self._lock:
+            return self.model, self.version
+
+    def count(self):
+        """Take note of an annotation."""
+        with self._lock:
+            self._new += 1
+            if self.train_on is None or self._new < self.train_on or self.training is not None:
+                return
+            self._new, self.training = 0, threading.Thread(target=self._train, daemon=True)
+            self.training.start()
+
+    def _train(self):
+        try:
+            target = self._target()
+            command = [sys.executable, "-m", __name__, self.path, self.collected, target]
+            job = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, encoding="utf-8")
+            atexit.register(job.kill)
+            out, _ = job.communicate()
+            atexit.unregister(job.kill)
+            if job.returncode:
+                LOG.error("the training failed with exit code %s", job.returncode)
+                return
+            found = json.loads(out.splitlines()[-1])
+            LOG.info("%s", found["told"])
+            if found["better"]:
+                model = load_model(target)
+                with self._lock:
+                    self.model, self.version, self.path = model, target.stem, target
+        finally:
+            with self._lock:
+                self.training = None
+
+    def _target(self):
+        """A name beside the first model's that is free."""
+        stem, number = self.path.stem, 1
+        base, _, last = stem.rpartition("-")
+        if base and last.isdecimal():
+            stem, number = base, int(last) + 1
+        while (target := self.path.with_name(f"{stem}-{number}{self.path.suffix}")).exists():
+            number += 1
+        return target
+
+
+def held_out(task):
+    """Whether the task with an id is never learned from."""
+    return zlib.crc32(str(task).encode()) % _PARTS == 0
+
+
+def retrain(path, collected, target):
+    """Train anew, and save what is not worse; returns what is to be said, and whether it was saved."""
+    old = load_model(path)
+    X, y, metadata = read_spans(collected, return_metadata=True)
+    out = ["id" in each and held_out(each["id"]) for each in metadata]
+    n_spans = sum(len(spans) for spans, is_out in zip(y, out) if is_out)
+    if n_spans < FEWEST:
+        return f"no training: {n_spans} held-out spans, {FEWEST} are needed to compare models", False
+    parts = [
+        [[each for each, is_out in zip(rows, out) if is_out == part] for rows in (X, y)] for part in (0, 1)
+    ]
+    (X, y), (X_out, y_out) = parts
+    if not any(y):
+        return "no training: there is no span that is not held out", False
+    new = clone(old).fit(X, y)
+    before, after = (span_f1_score(y_out, each.predict(X_out), texts=X_out) for each in (old, new))
+    told = f"trained on {len(X):,} texts: F1 {after:.4f} on {n_spans} held-out spans, {before:.4f} before"
+    if after < before:
+        return f"{told}; the old model stays", False
+    new.save(target)
+    return f"{told}; {target} takes the place of {path}", True
+
+
+if __name__ == "__main__":
+    told, better = retrain(*sys.argv[1:])
+    print(json.dumps({"told": told, "better": better}))

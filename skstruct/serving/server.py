@@ -1,0 +1,116 @@
+"""A server of waitress for an application: bounded connections, threads, sizes, and time for a request.
+
+waitress reads requests in one thread and hands over whole ones, so that a slow client holds no worker. Its
+own time limit is one of inactivity. That of a whole request is added here, and so is the refusal of requests
+that say their length in two ways.
+"""
+
+import json
+import time
+
+PATIENCE = 30.0
+"""Seconds that a client may take to send a request, unless a service says otherwise."""
+
+_CONNECTIONS = 1000
+"""Open connections; with more the server accepts none until some are closed."""
+
+
+def new_server(application, host="127.0.0.1", port=8000, *, threads=4, max_bytes, timeout=PATIENCE):
+    """A server that is bound, and answers once its ``run()`` is called.
+
+    Parameters
+    ----------
+    application : callable
+        A WSGI application.
+    host, port : str, int
+        Port 0 is any that is free.
+    threads : int
+        Requests that are answered at a time.
+    max_bytes : int
+        Larger bodies are refused before they are read.
+    timeout : float
+        Seconds that a client may take to send a whole request.
+
+    Returns
+    -------
+    waitress server
+
+    Raises
+    ------
+    ImportError
+        If waitress is not installed.
+    OSError
+        If the address cannot be bound.
+    """
+    try:
+        from waitress.server import create_server
+    except ImportError:
+        raise ImportError('serve needs waitress: pip install "skstruct[serve]" installs it') from None
+    sockets, channel = {}, _channel(timeout)
+    server = create_server(
+        application, sockets, listen=f"[{host}]:{port}" if ":" in host else f"{host}:{port}", threads=threads,
+        connection_limit=_CONNECTIONS, asyncore_use_poll=True, max_request_body_size=max_bytes + 1,
+        ident="skstruct",
+    )  # fmt: skip
+    for each in sockets.values():
+        each.channel_class = channel
+    return server
+
+
+def _channel(patience):
+    """The class of a connection, which is closed if a request takes too long to arrive."""
+    from waitress.channel import HTTPChannel
+    from waitress.parser import HTTPRequestParser, ParsingError
+    from waitress.task import ErrorTask
+
+    class Parser(HTTPRequestParser):
+        def parse_header(self, header_plus):
+            """Parse a header; what says the length of the body in two ways might be read in two ways."""
+            super().parse_header(header_plus)
+            if "TRANSFER_ENCODING" in self.headers or (self.chunked and "CONTENT_LENGTH" in self.headers):
+                raise ParsingError("Transfer-Encoding goes with HTTP/1.1 and without Content-Length")
+
+    class ErrorAsJson(ErrorTask):
+        def execute(self):
+            """Answer what waitress refuses itself as the application answers."""
+            error = self.request.error
+            about = f"{error.reason}: {error.body}"
+            if error.code == 413:
+                about = f"a request has at most {self.channel.adj.max_request_body_size - 1:,} bytes"
+            body = json.dumps({"error": about}).encode()
+            self.status = f"{error.code} {error.reason}"
+            self.response_headers.append(("Content-Type", "application/json"))
+            self.set_close_on_finish()
+            self.content_length = len(body)
+            self.write(body)
+
+    class Channel(HTTPChannel):
+        parser_class, error_task_class = Parser, ErrorAsJson
+        _since = 0.0
+
+        def readable(self):
+            """Whether to read; the server asks at least once a second."""
+            now = time.monotonic()
+            if self.request is None or self.requests:  # nothing has begun to arrive, or it is not its turn
+                self._since = now
+            elif now - self._since > patience:
+                self.will_close = True
+            return super().readable()
+
+    return Channel
+
+
+def addresses_of(server):
+    """(host, port) of each address that a server listens at."""
+    found = getattr(server, "effective_listen", None) or [(server.effective_host, server.effective_port)]
+    return [(host, int(port)) for host, port in found]
+
+
+def stop(server):
+    """Let ``run()`` return, from another thread; open connections are closed."""
+    from waitress import wasyncore
+
+    sockets = server.map if hasattr(server, "map") else server._map
+    trigger = next(each for each in sockets.values() if hasattr(each, "thunks"))
+    trigger.pull_trigger(lambda: wasyncore.close_all(sockets, ignore_all=True))
+    server.task_dispatcher.shutdown()

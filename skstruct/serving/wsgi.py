@@ -1,0 +1,160 @@
+"""Requests and answers: what any service of ours says of methods, hosts, options, bodies and failures.
+
+An `Application` is a table of routes. A route is a function of a `Request`, which returns a value for JSON,
+or a page as bytes, and raises `Refused` for what it cannot answer.
+"""
+
+import json
+import logging
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+LOG = logging.getLogger("skstruct.serving")
+
+LIMIT = 1_000_000
+"""Bytes of a body, unless a service says otherwise."""
+
+_ENCODINGS = ("utf-8", "utf8", "us-ascii")
+
+
+class Refused(Exception):
+    """A request that cannot be answered: the status, what is wrong, and more of that for JSON."""
+
+    def __init__(self, status, error, headers=(), **more):
+        super().__init__(error)
+        self.status, self.headers = status, list(headers)
+        self.about = {"error": error, **more}
+
+
+class Route(NamedTuple):
+    """What answers a method of a path, and the options that may stand behind the question mark."""
+
+    answer: Callable
+    options: tuple = ()
+
+
+class Request:
+    """A request: ``options`` by name, the media type ``kind`` of the body, and `body`."""
+
+    def __init__(self, environ, max_bytes):
+        self.environ = environ
+        self._max_bytes = max_bytes
+        self.path = environ.get("PATH_INFO", "").encode("latin-1").decode("utf-8", "replace")
+        self.method = environ["REQUEST_METHOD"]
+        self.options = {}
+        self.kind = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
+
+    def read_options(self, known):
+        """Set ``options``; those that are not known are refused."""
+        given = parse_qs(self.environ.get("QUERY_STRING", ""), keep_blank_values=True, errors="replace")
+        for name, values in given.items():
+            if name not in known:
+                listed = f"; there are {', '.join(known)}" if known else ""
+                raise Refused(400, f"{self.path} has no option {name!r}{listed}")
+            if len(values) > 1:
+                raise Refused(400, f"the option {name!r} is given twice")
+            self.options[name] = values[0]
+
+    def body(self):
+        """The whole body as text."""
+        if self.kind.startswith("multipart/"):
+            raise Refused(415, f"{self.kind} is not read; send JSON, or one text as text/plain")
+        for parameter in self.environ.get("CONTENT_TYPE", "").split(";")[1:]:
+            name, _, value = parameter.partition("=")
+            if name.strip().lower() == "charset" and value.strip(' "').lower() not in _ENCODINGS:
+                raise Refused(415, f"the charset {value.strip()} is not read; send utf-8")
+        try:
+            return self._bytes().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise Refused(400, f"the body is not UTF-8: {error.reason} at byte {error.start}") from None
+
+    def _bytes(self):
+        length, limit = self.environ.get("CONTENT_LENGTH") or "", self._max_bytes
+        if not length and self.environ.get("wsgi.input_terminated"):  # it was sent in chunks
+            data = self.environ["wsgi.input"].read(limit + 1)
+            length = str(len(data))
+        elif not (length.isascii() and length.isdecimal()):
+            raise Refused(411, "the header Content-Length is needed")
+        else:
+            data = None
+        if len(length) > 18 or int(length) > limit:  # Python reads no numbers of 5,000 digits
+            raise Refused(413, f"a request has at most {limit:,} bytes")
+        data = self.environ["wsgi.input"].read(int(length)) if data is None else data
+        if len(data) < int(length):
+            raise Refused(400, f"the body has {len(data):,} bytes, and Content-Length says {int(length):,}")
+        return data
+
+    def json(self, **more):
+        """The value of a body of JSON; ``more`` is said of a body that is none."""
+        try:
+            return json.loads(self.body())
+        except json.JSONDecodeError as error:
+            where = f"line {error.lineno}, column {error.colno}"
+            raise Refused(400, f"the body is not JSON: {error.msg}, {where}", **more) from None
+        except (ValueError, RecursionError) as error:  # a number of 5,000 digits, lists in lists
+            raise Refused(400, f"the body is not JSON that can be read: {error}", **more) from None
+
+
+class Application:
+    """A WSGI application.
+
+    Parameters
+    ----------
+    routes : dict of str to dict of str to Route
+        By path and method; HEAD is answered where GET is.
+    max_bytes : int
+        Larger bodies are refused.
+    allowed_hosts : collection of str, optional
+        Names that the header Host may have; by default, and with ``"*"`` among them, any.
+    """
+
+    def __init__(self, routes, max_bytes=LIMIT, allowed_hosts=None):
+        self._routes, self._max_bytes = routes, max_bytes
+        self._hosts = None if allowed_hosts is None or "*" in allowed_hosts else set(allowed_hosts)
+
+    def __call__(self, environ, start_response):
+        """Answer a request, as a server of WSGI asks."""
+        request, headers = Request(environ, self._max_bytes), []
+        try:
+            status, value = 200, self._value(request)
+        except Refused as error:
+            status, value, headers = error.status, error.about, error.headers
+        except Exception:  # a fault of the program: the service goes on
+            LOG.exception("%s %s failed", request.method, request.path)
+            status, value = 500, {"error": "the model failed; see the log of the service"}
+        is_page = isinstance(value, bytes)
+        body = value if is_page else json.dumps(value, default=_as_json).encode()
+        kind = "text/html; charset=utf-8" if is_page else "application/json"
+        headers += [("Content-Type", kind), ("Content-Length", str(len(body)))]
+        start_response(f"{status} {HTTPStatus(status).phrase}", headers)
+        return [b"" if request.method == "HEAD" else body]
+
+    def _value(self, request):
+        self._check_host(request.environ.get("HTTP_HOST", ""))
+        methods = self._routes.get(request.path)
+        if methods is None:
+            raise Refused(404, f"there is no {request.path}; there are {', '.join(self._routes)}")
+        route = methods.get("GET" if request.method == "HEAD" else request.method)
+        if route is None:
+            allowed = ", ".join([*methods, *["HEAD"] * ("GET" in methods)])
+            error = f"{request.path} answers {allowed}, not {request.method}"
+            raise Refused(405, error, [("Allow", allowed)])
+        request.read_options(route.options)
+        return route.answer(request)
+
+    def _check_host(self, given):
+        if self._hosts is None or not given:
+            return
+        try:
+            name = urlsplit(f"//{given}").hostname
+        except ValueError:
+            name = None
+        if name not in self._hosts:
+            raise Refused(400, f"the host {given!r} is not served; skstruct serve --allowed-host allows it")
+
+
+def _as_json(value):
+    """A value that JSON has no place for: a number of numpy, or any label."""
+    return value.item() if hasattr(value, "item") else str(value)

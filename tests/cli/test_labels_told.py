@@ -1,0 +1,56 @@
+"""What is said before a training or a labelling that would be in vain."""
+
+import json
+
+import pytest
+from cli_cases import run
+
+from skstruct import StructuredPerceptron
+
+
+@pytest.fixture(autouse=True)
+def inside(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def train(capsys, path, *more):
+    code, _, err = run(capsys, "train", path, "-m", "model", "--epochs", 1, *more)
+    assert code == 0, err
+    return [line for line in err.splitlines() if "warning" in line]
+
+
+def test_labels_that_occur_once(inside, capsys):
+    (inside / "a.conll").write_text("Ann B-PER\nran O\n\n" * 60 + "Bo B-PRE\nran O\n\n")
+    (told,) = train(capsys, "a.conll")
+    assert told == "skstruct: warning: a.conll: labels that occur once: B-PRE (meant B-PER?)"
+    (inside / "a.jsonl").write_text(
+        "".join(
+            json.dumps({"text": "Ann ran", "spans": [[0, 3, label]]}) + "\n"
+            for label in ["PER"] * 120 + ["PRE", "WORK_OF_ART"]
+        )
+    )
+    (told,) = train(capsys, "a.jsonl")
+    assert told.endswith("labels that occur once: PRE (meant PER?), WORK_OF_ART")
+
+
+def test_few_texts_are_not_told_of(inside, capsys):
+    (inside / "a.conll").write_text("Ann B-PER\nran O\n\n" * 5 + "Bo B-PRE\nran O\n\n")
+    assert train(capsys, "a.conll") == []
+
+
+def test_thousands_of_labels(inside, capsys):
+    (inside / "a.conll").write_text("".join(f"w{k} N l{k}\n" + "\n" * (k % 9 == 0) for k in range(600)))
+    (told,) = train(capsys, "a.conll", "-a", "pa")
+    assert "a.conll: 600 labels for 600 tokens; is it the right column? --label says which" in told
+
+
+def test_plain_text_for_a_tagger(inside, capsys):
+    StructuredPerceptron(random_state=0).fit([["the", "dog"]], [["D", "N"]]).save("model")
+    (inside / "letter.txt").write_text("The dog barks.\n\nIt sleeps now!\n")
+    code, _, err = run(capsys, "tag", "letter.txt", "-m", "model")
+    assert code == 0 and "letter.txt: looks like text, and each line is taken for one token" in err
+    (inside / "words.txt").write_text("The\ndog\nbarks\n.\n\nMr.\nNo.\n")
+    (inside / "columns.txt").write_text("The DT B-NP\ndog NN I-NP\n. . O\n")
+    for name in "words.txt", "columns.txt":
+        assert run(capsys, "tag", name, "-m", "model")[2] == ""

@@ -1,0 +1,277 @@
+"""Label Studio's requests, written after its documentation, field by field."""
+
+import copy
+import json
+import time
+
+import pytest
+from serving_cases import asked, call
+
+from skstruct import L1CRF, SpanTagger, StructuredPerceptron, load
+from skstruct.cli import main
+from skstruct.datasets import columns_to_spans, load_entities, read_spans, write_spans
+from skstruct.serving.label_studio import backend
+from skstruct.serving.retraining import held_out, retrain
+
+CONFIG = (
+    '<View> <Header value="Read the passage"/> <Text name="passage" value="$ner" granularity="word"/> '
+    '<Choices name="mood" toName="passage"><Choice value="good"/></Choices>'
+    '<Labels name="answer" toName="passage"> <Label value="PER" background="red"/> </Labels>\n'
+    '</View><!-- {"data": {"ner": "an example"}} -->'
+)
+PROJECT = {"id": 2, "title": "New Project #2", "label_config": CONFIG, "model_version": "", "created_by": 1}
+TEXTS = ["🚒 Ann met Bob.", "Bob met Ann"]
+SPANS = [[(2, 5, "PER"), (10, 13, "PER")], [(0, 3, "PER"), (8, 11, "PER")]]
+
+
+def predict_request(texts=TEXTS):
+    tasks = [
+        {"id": 19 + k, "data": {"ner": text}, "meta": {}, "is_labeled": False, "project": 2}
+        for k, text in enumerate(texts)
+    ]
+    params = {"login": None, "password": None, "context": None}
+    return {
+        "tasks": tasks, "model_version": "ner", "project": "2.1629208174", "label_config": CONFIG,
+        "params": params,
+    }  # fmt: skip
+
+
+def webhook_request(
+    text=TEXTS[0], spans=((3, 6, "PER"),), action="ANNOTATION_CREATED", task=19, number=17, **more
+):
+    """Spans count UTF-16 units."""
+    result = [
+        {
+            "value": {"start": start, "end": end, "text": "?", "labels": [label]}, "id": "WArqkkifYE",
+            "from_name": "answer", "to_name": "passage", "type": "labels",
+        }
+        for start, end, label in spans
+    ]  # fmt: skip
+    for each in result:
+        start, end = (2 * each["value"][name] for name in ("start", "end"))
+        each["value"]["text"] = text.encode("utf-16-le")[start:end].decode("utf-16-le")
+    mood = {"value": {"choices": ["good"]}, "from_name": "mood", "to_name": "passage", "type": "choices"}
+    annotation = {
+        "id": number, "result": [mood, *result], "was_cancelled": False, "ground_truth": False,
+        "created_at": "2021-08-17T13:52:48.536303Z", "updated_at": "2021-08-17T13:52:48.536370Z",
+        "lead_time": 37.13, "prediction": {}, "result_count": 0, "task": task, "completed_by": 1, **more,
+    }  # fmt: skip
+    return {
+        "action": action, "annotation": annotation, "task": {"id": task, "data": {"ner": text}},
+        "project": PROJECT,
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "ner.skstruct"
+    SpanTagger(L1CRF(max_iter=20)).fit(TEXTS, SPANS).save(path)
+    return path
+
+
+def test_predictions(path):
+    service = backend(str(path))
+    status, answer = asked(service, predict_request())
+    assert status == 200 and answer["model_version"] == "ner"
+    first, second = answer["results"]
+    assert first["model_version"] == "ner" and 0 < first["score"] <= 1
+    assert [region["value"]["start"] for region in second["result"]] == [0, 8]
+    region = first["result"][0]
+    assert (region["from_name"], region["to_name"], region["type"]) == ("answer", "passage", "labels")
+    assert region["value"] == {"start": 3, "end": 6, "text": "Ann", "labels": ["PER"]}
+    assert len({region["id"] for region in first["result"]}) == 2 and 0 < region["score"] <= 1
+    # The tool's own export of the prediction is read again as the spans that were predicted.
+    tasks = [
+        {**task, "predictions": [found]} for task, found in zip(predict_request()["tasks"], answer["results"])
+    ]
+    assert read_spans(tasks, text="ner") == (TEXTS, SPANS)
+    assert asked(service, predict_request([]))[1]["results"] == []
+
+
+def test_without_probabilities_there_is_no_score(tmp_path):
+    SpanTagger(StructuredPerceptron(random_state=0)).fit(TEXTS, SPANS).save(tmp_path / "m")
+    status, answer = asked(backend(str(tmp_path / "m")), predict_request())
+    assert status == 200 and "score" not in answer["results"][0]
+
+
+def test_setup_health_and_metrics(path, caplog):
+    service = backend(str(path))
+    given = {
+        "project": "2.1629208174",
+        "schema": CONFIG,
+        "hostname": "http://localhost:8080",
+        "access_token": "x",
+    }
+    assert asked(service, given, "/setup") == (200, {"model_version": "ner"}) and caplog.text == ""
+    asked(service, {**given, "schema": CONFIG.replace("PER", "PERSON")}, "/setup")
+    assert "project 2.1629208174 has no label PER" in caplog.text
+    for route in "/health", "/":
+        assert json.loads(call(service, path=route)[2]) == {"status": "UP", "model_class": "SpanTagger"}
+    assert json.loads(call(service, path="/metrics")[2]) == {}
+
+
+@pytest.mark.parametrize(
+    "change, error",
+    [
+        ({"label_config": "<View"}, "cannot be read"),
+        ({"label_config": None}, "cannot be read"),
+        ({"label_config": "<View><Text name='a' value='$a'/></View>"}, "no tag Labels over a tag Text"),
+        ({"tasks": None}, "a list under 'tasks'"),
+        ({"tasks": [{"id": 5, "data": {"text": "a"}}]}, "task 5 has no text under 'ner'"),
+        ({"tasks": ["a"]}, "has no text"),
+    ],
+)
+def test_requests_that_cannot_be_answered(change, error, path):
+    status, answer = asked(backend(str(path)), {**predict_request(), **change})
+    assert status == 400 and error in answer["error"]
+
+
+def kept(file):
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def test_annotations_are_kept(path, tmp_path):
+    file = tmp_path / "notes.jsonl"
+    write_spans(file, ["Cid ran"], [[(0, 3, "PER")]])  # what the model was trained on
+    service = backend(str(path), collect=str(file))
+
+    def hook(*given, **more):
+        return asked(service, webhook_request(*given, **more), "/webhook")
+
+    assert hook() == (200, {"status": "ok"})
+    assert kept(file)[1] == {
+        "text": TEXTS[0], "spans": [{"start": 2, "end": 5, "label": "PER", "text": "Ann"}], "id": 19,
+        "annotation": 17,
+    }  # fmt: skip
+    hook(spans=[(11, 14, "PER")], action="ANNOTATION_UPDATED")
+    hook(TEXTS[1], [(0, 3, "PER")], task=20, number=18)
+    hook("nobody", [], task=21, number=19)
+    X, y = read_spans(file)
+    assert X == ["Cid ran", *TEXTS, "nobody"]
+    assert y[1:] == [[(10, 13, "PER")], [(0, 3, "PER")], []]
+    hook("nobody", [], task=21, number=20, was_cancelled=True)
+    gone = {"action": "ANNOTATIONS_DELETED", "annotations": [{"id": 17}], "project": PROJECT}
+    assert asked(service, gone, "/webhook")[0] == 200
+    assert read_spans(file)[0] == ["Cid ran", TEXTS[1]]
+    asked(service, {"action": "TASKS_DELETED", "tasks": [{"id": 20}], "project": PROJECT}, "/webhook")
+    assert read_spans(file) == (["Cid ran"], [[(0, 3, "PER")]])
+
+
+def test_the_data_of_tasks_that_were_predicted_are_known(path, tmp_path):
+    """Older Label Studios name the task of an annotation by its number alone."""
+    file = tmp_path / "notes.jsonl"
+    service, given = backend(str(path), collect=str(file)), webhook_request()
+    del given["task"]
+    status, answer = asked(service, given, "/webhook")
+    assert status == 400 and "nothing is known of the data of task 19" in answer["error"]
+    asked(service, predict_request())
+    assert asked(service, given, "/webhook")[0] == 200
+    assert read_spans(file)[0] == TEXTS[:1]
+
+
+def test_nothing_is_collected_unless_asked_and_nothing_from_pages(path, tmp_path):
+    assert asked(backend(str(path)), webhook_request(), "/webhook") == (200, {"status": "ignored"})
+    service = backend(str(path), collect=str(tmp_path / "a"))
+    assert asked(service, webhook_request(action="PROJECT_UPDATED"), "/webhook")[1] == {"status": "ignored"}
+    status, _ = asked(service, webhook_request(), "/webhook", HTTP_ORIGIN="https://evil.example")
+    assert status == 403
+    assert kept(tmp_path / "a") == []
+
+
+def broken(change):
+    given = copy.deepcopy(webhook_request())
+    change(given)
+    return given
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda given: given.update(annotation=None),
+        lambda given: given.update(task=[]),
+        lambda given: given.update(project=None),
+        lambda given: given["annotation"].update(result="x"),
+        lambda given: given["annotation"]["result"][1]["value"].update(end=1000),
+        lambda given: given["annotation"]["result"][1]["value"].update(text="other"),
+        lambda given: given["task"]["data"].clear(),
+    ],
+)
+def test_webhooks_that_cannot_be_kept(change, path, tmp_path):
+    service = backend(str(path), collect=str(tmp_path / "a"))
+    assert asked(service, broken(change), "/webhook")[0] == 400
+    assert kept(tmp_path / "a") == []
+
+
+def test_a_file_of_something_else_is_not_written_over(path, tmp_path):
+    file = tmp_path / "a"
+    file.write_text("[]\n")
+    with pytest.raises(ValueError, match="expected JSON lines of objects"):
+        backend(str(path), collect=str(file))
+    assert file.read_text() == "[]\n"
+
+
+# -- training anew -------------------------------------------------------------------------------------
+def corpus():
+    """Twice the same texts, so that enough spans are held out."""
+    X, y = columns_to_spans(*load_entities())
+    return X * 2, y * 2
+
+
+def write(file, X, y, first=0):
+    numbers = [{"id": first + k, "annotation": k} for k in range(len(X))]
+    write_spans(file, X, y, metadata=numbers)
+
+
+def test_a_better_model_takes_the_place(tmp_path):
+    X, y = corpus()
+    old, notes, new = (str(tmp_path / name) for name in ("ner", "notes.jsonl", "ner-1"))
+    SpanTagger(StructuredPerceptron(max_iter=3, random_state=0)).fit(X[:5], y[:5]).save(old)
+    write(notes, X, y)
+    told, better = retrain(old, notes, new)
+    assert better and "held-out spans" in told and load(new).predict(X[:1])
+    # A model that knows the held-out texts is not replaced by one that does not.
+    SpanTagger(StructuredPerceptron(max_iter=10, random_state=0)).fit(X, y).save(old)
+    told, better = retrain(old, notes, str(tmp_path / "none"))
+    assert not better and "the old model stays" in told and not (tmp_path / "none").exists()
+
+
+def test_too_few_held_out_spans(tmp_path, path):
+    write(tmp_path / "notes", *(part[:20] for part in corpus()))
+    told, better = retrain(str(path), str(tmp_path / "notes"), str(tmp_path / "new"))
+    assert not better and "50 are needed" in told
+
+
+def test_held_out_tasks_stay_held_out():
+    numbers = [held_out(k) for k in range(1000)]
+    assert 150 < sum(numbers) < 250 and numbers == [held_out(str(k)) for k in range(1000)]
+
+
+def test_after_so_many_annotations_a_model_is_trained(tmp_path):
+    X, y = corpus()
+    model, file = tmp_path / "ner.skstruct", tmp_path / "notes.jsonl"
+    SpanTagger(StructuredPerceptron(max_iter=1, random_state=0)).fit(X[:5], y[:5]).save(model)
+    write(file, X, y)
+    service = backend(str(model), collect=str(file), train_on=2)
+    old = model.read_bytes()
+    for task in 10_000, 10_001:
+        asked(service, webhook_request(TEXTS[1], [(0, 3, "PER")], task=task), "/webhook")
+    for _ in range(600):
+        version = asked(service, predict_request())[1]["model_version"]
+        if version != "ner":
+            break
+        time.sleep(0.1)
+    assert version == "ner-1" and model.read_bytes() == old
+    assert load(tmp_path / "ner-1.skstruct").predict(TEXTS)
+
+
+def test_usage(path, tmp_path, capsys):
+    given = [str(path), "--label-studio"]
+    for options in (
+        [str(path), "--collect", "a"], [*given, "--train-on", "5"], [*given, str(path)],
+        [*given, "--collect", "a", "--train-on", "0"],
+    ):  # fmt: skip
+        with pytest.raises(SystemExit):
+            main(["serve", *options])
+    StructuredPerceptron("word", max_iter=1).fit([["a"]], [["A"]]).save(tmp_path / "m")
+    assert main(["serve", str(tmp_path / "m"), "--label-studio"]) == 1
+    assert "needs a model that marks spans" in capsys.readouterr().err

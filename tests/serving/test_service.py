@@ -1,0 +1,264 @@
+"""The application of models, asked as WSGI asks; no server is between."""
+
+import json
+import logging
+
+import numpy as np
+import pytest
+from serving_cases import asked, call
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skstruct import L1CRF, CalibratedTagger, Segmenter, SpanTagger, StructuredPerceptron
+from skstruct.datasets import load_chunking, load_tagging
+from skstruct.features import TokenTransformer
+from skstruct.serving import app, from_environment
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+TEXTS = ["🚒 Ann met Bob.", "Bob met Ann"]
+SPANS = [[[2, 5, "PER"], [10, 13, "PER"]], [[0, 3, "PER"], [8, 11, "PER"]]]
+
+
+@pytest.fixture(scope="module")
+def models():
+    X, y = load_tagging()
+    chunks = [part[:20] for part in load_chunking()]
+    words = ["他在北京", "她在上海"], [["他", "在", "北京"], ["她", "在", "上海"]]
+    spans = [list(map(tuple, each)) for each in SPANS]
+    return {
+        "tags": L1CRF("word", max_iter=5).fit(X[:40], y[:40]),
+        "chunks": StructuredPerceptron("word-tag", max_iter=1).fit(*chunks),
+        "ner": SpanTagger(L1CRF(max_iter=20)).fit(TEXTS, spans),
+        "words": Segmenter(L1CRF("char", max_iter=20)).fit(*words),
+    }
+
+
+@pytest.fixture(scope="module")
+def service(models):
+    return app(models, max_bytes=5000)
+
+
+@pytest.mark.parametrize(
+    "kind", [None, "application/json", "application/x-www-form-urlencoded", "foo", "a/b"]
+)
+def test_everything_but_plain_text_is_json(kind, service):
+    assert asked(service, TEXTS, "/ner/predict", kind=kind) == (200, SPANS)
+
+
+def test_the_models_of_a_service(models, service):
+    assert asked(service, [["the", "dog"]]) == asked(service, [["the", "dog"]], "/tags/predict")
+    rows = [[["the", "DT"], ["dog", "NN"]]]
+    expected = models["chunks"].predict([[("the", "DT"), ("dog", "NN")]])
+    assert asked(service, rows, "/chunks/predict") == (200, expected)
+    assert asked(service, b"the/DT dog/NN", "/chunks/predict", kind="text/plain") == (200, expected[0])
+    status, answer = asked(service, b"the dog", "/chunks/predict", kind="Text/Plain; charset=UTF-8")
+    assert status == 400 and "slashes" in answer["error"] and "example" not in answer
+    assert asked(service, TEXTS[0].encode(), "/ner/predict", kind="text/plain") == (200, SPANS[0])
+    assert asked(service, b"\xef\xbb\xbf" + json.dumps(TEXTS).encode(), "/ner/predict") == (200, SPANS)
+    assert asked(service, ["他在北京"], "/words/predict") == (200, [["他", "在", "北京"]])
+
+
+def test_health_models_and_heads(service):
+    status, _, body = call(service, path="/health")
+    assert status == 200 and json.loads(body)["models"]["ner"] == "SpanTagger"
+    _, headers, body = call(service, path="/models")
+    about = json.loads(body)["models"]
+    assert about[1] == {
+        "name": "chunks", "kind": "StructuredPerceptron", "predict": "/chunks/predict",
+        "example": [[["the", "tag"], ["dog", "tag"]]],
+    }  # fmt: skip
+    for each in about:  # what is shown as an example is taken
+        assert asked(service, each["example"], each["predict"])[0] == 200
+    status, head, empty = call(service, "HEAD", "/models")
+    assert (status, head, empty) == (200, headers, b"")
+
+
+def test_methods_and_paths(service):
+    for method, path, allow in (
+        ("GET", "/predict", "POST"), ("PUT", "/ner/predict", "POST"), ("POST", "/health", "GET, HEAD"),
+        ("DELETE", "/", "GET, POST, HEAD"),
+    ):  # fmt: skip
+        status, headers, body = call(service, method, path)
+        assert status == 405 and headers["Allow"] == allow and method in json.loads(body)["error"]
+    for path in "/other/predict", "/ner", "/predict/", "//predict", "/ner/predict/x":
+        status, answer = asked(service, [], path)
+        assert status == 404 and "/ner/predict" in answer["error"]
+
+
+def test_names_are_unquoted_and_not_those_of_routes(models):
+    service = app({"my ner": models["ner"], "é": models["ner"]})
+    for name in "my ner", "é".encode().decode("latin-1"):  # as servers of WSGI give them
+        assert asked(service, TEXTS, f"/{name}/predict") == (200, SPANS)
+    for name in "health", "models", "predict", "", "a/b", "webhook":
+        with pytest.raises(ValueError, match="a model cannot be called"):
+            app({name: models["ner"]})
+    with pytest.raises(ValueError, match="must hold a model"):
+        app({})
+
+
+def test_probabilities(models, service):
+    (spans,) = models["ner"].predict_segment_proba(TEXTS[:1])
+    found = asked(service, TEXTS[:1], "/ner/predict", query="proba=1")[1]
+    assert found == [[[list(span), p] for span, p in spans]]
+    found = asked(service, TEXTS[:1], "/ner/predict", query="proba=1&offsets=utf-16")[1]
+    assert found[0][0][0] == [3, 6, "PER"]
+    X = [["the", "dog"]]
+    ((first, second),) = asked(service, X, query="proba=1")[1]
+    labels, marginals = models["tags"].predict(X)[0], models["tags"].predict_marginals(X)[0]
+    assert [first[0], second[0]] == labels
+    assert [first[1], second[1]] == pytest.approx(marginals.max(axis=1).tolist())
+    words = asked(service, "他在北京".encode(), "/words/predict", query="proba=1", kind="text/plain")[1]
+    assert [word for word, _ in words] == ["他", "在", "北京"] and all(0 < p <= 1 for _, p in words)
+    status, answer = asked(service, [[]], "/chunks/predict", query="proba=1")
+    assert status == 400 and "StructuredPerceptron knows no probabilities" in answer["error"]
+
+
+def test_k_best(models, service):
+    ranked = models["ner"].predict_kbest(TEXTS[:1], 2)[0]
+    found = asked(service, TEXTS[:1], "/ner/predict", query="kbest=2")[1]
+    assert found == [[[list(map(list, spans)), score] for spans, score in ranked]]
+    utf16 = asked(service, TEXTS[:1], "/ner/predict", query="kbest=2&offsets=utf-16")[1]
+    assert utf16[0][0][0] == [[3, 6, "PER"], [11, 14, "PER"]]
+
+
+@pytest.mark.parametrize(
+    "query, error",
+    [
+        ("prob=1", "no option 'prob'; there are offsets, proba, kbest"),
+        ("proba=yes", "proba must be 1"),
+        ("proba=1&proba=1", "given twice"),
+        ("proba=1&kbest=2", "cannot both"),
+        ("kbest=0", "from 1 to 100"),
+        ("kbest=101", "from 1 to 100"),
+        ("kbest=x", "from 1 to 100"),
+        ("offsets=utf16", "offsets must be characters or utf-16"),
+        ("offsets=utf-16", "for models that mark spans"),
+    ],
+)
+def test_options_have_an_effect_or_are_refused(query, error, service):
+    status, answer = asked(service, [["a"]], "/tags/predict", query=query)
+    assert status == 400 and error in answer["error"]
+
+
+def test_pages_take_no_options(service):
+    assert call(service, path="/", query="text=Ann")[0] == call(service, path="/health", query="a")[0] == 400
+
+
+BODIES = [
+    (b"", "not JSON: Expecting value, line 1, column 1"),
+    (b'[["a"],\n["b"', "line 2, column 5"),
+    (b"[" * 2400, "not JSON"),
+    (b"[" + b"9" * 4900 + b"]", "not JSON"),
+    (b"3", "a JSON list of sequences, got 3"),
+    (b'"the dog"', "a JSON list of sequences"),
+    (b'{"a": 1}', "a JSON list of sequences"),
+]
+
+
+@pytest.mark.parametrize("body, error", BODIES)
+def test_bodies_that_are_none(body, error, service):
+    status, answer = asked(service, body)
+    assert status == 400 and error in answer["error"] and answer["example"] == [["the", "dog"]]
+
+
+def test_the_place_of_what_is_wrong(service):
+    assert "not UTF-8: invalid start byte at byte 2" in asked(service, b"[[\xff")[1]["error"]
+    status, answer = asked(service, [["a"], ["a", 3]])
+    assert status == 400 and (answer["sequence"], answer["position"]) == (1, 1)
+    assert "sequence 1, position 1" in answer["error"] and "example" not in answer
+
+
+def test_lengths(service):
+    assert (
+        asked(service, b"[[]]", CONTENT_LENGTH="")[0]
+        == asked(service, b"[[]]", CONTENT_LENGTH="-4")[0]
+        == 411
+    )
+    status, answer = asked(service, b"[[]]", CONTENT_LENGTH="9")
+    assert status == 400 and "4 bytes, and Content-Length says 9" in answer["error"]
+    for length in "5001", "9" * 5000:
+        assert asked(service, b"[[]]", CONTENT_LENGTH=length)[0] == 413
+    chunked = {"CONTENT_LENGTH": "", "wsgi.input_terminated": True}  # as gunicorn gives it
+    assert asked(service, b'[["a"]]', **chunked)[0] == 200
+    assert asked(service, b" " * 5001, **chunked)[0] == 413
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["multipart/form-data; boundary=x", "application/json; charset=latin-1", "text/plain; charset=gbk"],
+)
+def test_foreign_bodies(kind, service):
+    assert asked(service, TEXTS, "/ner/predict", kind=kind)[0] == 415
+
+
+def test_hosts(models):
+    service = app(models, allowed_hosts=["localhost", "::1"])
+    for host, status in (
+        ("localhost:8000", 200), ("LOCALHOST", 200), ("[::1]:80", 200), ("evil.example", 400), ("[", 400),
+    ):  # fmt: skip
+        found, _, body = call(service, path="/health", HTTP_HOST=host)
+        assert found == status, host
+    assert "--allowed-host" in json.loads(body)["error"]
+    assert call(app(models, allowed_hosts=["*"]), path="/health", HTTP_HOST="evil.example")[0] == 200
+
+
+class Broken(StructuredPerceptron):
+    def predict(self, X):
+        raise IndexError("inside")
+
+
+def test_a_model_that_fails_is_told_in_the_log(caplog):
+    service = app({"broken": Broken("word", max_iter=1).fit([["a"]], [["A"]])})
+    form = {"kind": "application/x-www-form-urlencoded"}
+    for ask in (("POST", "/predict", b'[["a"]]'), ("POST", "/", b"text=a")):
+        caplog.clear()
+        with caplog.at_level(logging.ERROR):
+            status, _, body = call(service, *ask, **form)
+        assert status == 500 and "see the log" in json.loads(body)["error"]
+        assert "IndexError: inside" in caplog.text and ask[1] in caplog.text
+
+
+def test_the_page_posts(service):
+    def page(body):
+        status, headers, shown = call(service, "POST", "/", body, kind="application/x-www-form-urlencoded")
+        assert headers["Content-Type"].startswith("text/html")
+        return status, shown.decode()
+
+    status, _, empty = call(service)
+    assert status == 200 and b'method="post"' in empty and empty.startswith(b"<!DOCTYPE html>")
+    text = page(b"model=ner&text=%F0%9F%9A%92+Ann+met+Bob.")[1]
+    assert text.count("PER") == 2 and "<script" not in text
+    assert "slashes" in page(b"model=chunks&text=the+dog")[1]
+    assert "&lt;b>" in page(b"model=ner&text=%3Cb%3E")[1]
+    assert page(b"model=words&text=" + "他在北京".encode() * 300)[0] == 200  # no limit of addresses
+    assert call(service, "POST", "/", b"model=none&text=a")[0] == 404
+
+
+def test_pipelines(models):
+    X, y = load_tagging()
+    service = app(make_pipeline(models["tags"]))
+    assert asked(service, X[:1]) == (200, models["tags"].predict(X[:1]))
+    assert asked(service, X[:1], query="proba=1")[0] == 200
+    page = call(service, "POST", "/", b"text=the+dog")[2].decode()
+    assert "send JSON" in page
+    rows = [np.random.default_rng(0).normal(size=(3, 2)) for _ in range(10)]
+    labels = [[str(row[0] > 0) for row in x] for x in rows]
+    steps = TokenTransformer(StandardScaler()), CalibratedTagger(StructuredPerceptron(max_iter=1), cv=2)
+    service = app(make_pipeline(*steps).fit(rows, labels))
+    status, answer = asked(service, [x.tolist() for x in rows[:2]], query="proba=1")
+    assert status == 200 and all(0 <= p <= 1 for row in answer for _, p in row)
+
+
+def test_from_the_environment(models, tmp_path, monkeypatch):
+    models["ner"].save(tmp_path / "my ner")
+    monkeypatch.setenv("SKSTRUCT_MODELS", f"'{tmp_path}/my ner' tags='{tmp_path}/my ner'")
+    monkeypatch.setenv("SKSTRUCT_MAX_BYTES", "50")
+    monkeypatch.setenv("SKSTRUCT_ALLOWED_HOSTS", "ner.example")
+    service = from_environment()
+    assert asked(service, TEXTS[1:], "/my ner/predict", HTTP_HOST="ner.example") == (200, SPANS[1:])
+    assert asked(service, TEXTS * 3, "/tags/predict", HTTP_HOST="ner.example")[0] == 413
+    assert asked(service, TEXTS, HTTP_HOST="localhost")[0] == 400
+    monkeypatch.setenv("SKSTRUCT_MODELS", "")
+    with pytest.raises(ValueError, match="SKSTRUCT_MODELS must name"):
+        from_environment()

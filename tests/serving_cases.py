@@ -1,0 +1,65 @@
+"""What tests of the service share: a server in a thread, clients, and a WSGI call without any."""
+
+import io
+import json
+import threading
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from wsgiref.util import setup_testing_defaults
+from wsgiref.validate import validator
+
+from skstruct.serving import app
+from skstruct.serving.server import addresses_of, new_server, stop
+
+
+@contextmanager
+def served(application, *, max_bytes=1_000_000, **options):
+    """The (host, port) of an application, or of that for a model, while it runs on waitress."""
+    if not callable(application):
+        application = app(application, max_bytes=max_bytes)
+    server = new_server(application, port=0, max_bytes=max_bytes, **options)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        yield addresses_of(server)[0]
+    finally:
+        stop(server)
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def ask(address, requests, path="/predict", kind="application/json"):
+    """(status, answer) of each body, over one connection."""
+    connection, answers = HTTPConnection(*address), []
+    for body in requests:
+        body = body if isinstance(body, (bytes, str)) else json.dumps(body)
+        connection.request("POST", path, body, {} if kind is None else {"Content-Type": kind})
+        response = connection.getresponse()
+        answers.append((response.status, json.loads(response.read())))
+    connection.close()
+    return answers
+
+
+def call(application, method="GET", path="/", body=b"", query="", kind=None, **environ):
+    """(status, headers, body) of a request, checked on both sides to be as WSGI says."""
+    body = body if isinstance(body, bytes) else json.dumps(body).encode()
+    environ |= {"REQUEST_METHOD": method, "PATH_INFO": path, "QUERY_STRING": query, "SCRIPT_NAME": ""}
+    environ |= {} if kind is None else {"CONTENT_TYPE": kind}
+    environ.setdefault("CONTENT_LENGTH", str(len(body)) if method == "POST" else "")
+    environ["wsgi.input"] = io.BytesIO(body)
+    setup_testing_defaults(environ)
+    told = []
+    strange = environ["CONTENT_LENGTH"] and not 0 <= int(environ["CONTENT_LENGTH"][:9]) <= len(body)
+    checked = application if strange else validator(application)  # which takes no such numbers
+    found = checked(environ, lambda status, headers, *_: told.extend((status, headers)))
+    answer = b"".join(found)
+    getattr(found, "close", list)()
+    return int(told[0].split()[0]), dict(told[1]), answer
+
+
+def asked(*arguments, **more):
+    """(status, value of the JSON) of a POST to /predict."""
+    application, body, *path = arguments
+    status, headers, answer = call(application, "POST", *(path or ["/predict"]), body=body, **more)
+    assert headers["Content-Type"] == "application/json" and int(headers["Content-Length"]) == len(answer)
+    return status, json.loads(answer)
