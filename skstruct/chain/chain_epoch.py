@@ -121,23 +121,10 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
             if has_margin:
                 if wrong:
                     loss = 0.0 if rule.hamming else 1.0
-                    loss += (
-                        decode_wrong(
-                            emission,
-                            transition,
-                            stride,
-                            trigrams,
-                            start,
-                            stop,
-                            gold,
-                            task.sets,
-                            score,
-                            labels[1],
-                            T,
-                            L,
-                        )
-                        - right
-                    )
+                    loss += decode_wrong(
+                        emission, transition, stride, trigrams, start, stop, gold, task.sets, score,
+                        labels[1], T, L,
+                    ) - right  # fmt: skip
             if not wrong:
                 decode(
                     emission, transition, stride, trigrams, start, stop, gold[: T * (1 - last)], task.sets,
