@@ -1,8 +1,8 @@
 """Scores of spans of characters: a predicted span is right if start, end and label are.
 
 Spans whose label is None in the true annotation say that nobody looked there: what is predicted there counts
-neither as right nor as wrong; nor do predictions of types that a `PartialSpans` does not name. Predicted spans
-whose label is None do not count.
+neither as right nor as wrong; nor do predictions of types that a `PartialSpans` does not name. Predicted
+spans whose label is None do not count.
 """
 
 from __future__ import annotations

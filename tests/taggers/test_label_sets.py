@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from inside import model_of
 from sklearn.model_selection import cross_val_score
 
 from skstruct import L1CRF, PartialSpans, PassiveAggressiveTagger, SpanTagger, StructuredPerceptron
@@ -26,8 +27,8 @@ LEARNERS = [
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_the_full_set_is_none_and_a_set_of_one_its_label(learner):
     with_sets, without = (copy.deepcopy(learner).fit(X, y) for y in (Y, PLAIN))
-    for name, store in with_sets._model.stores().items():
-        np.testing.assert_array_equal(store.value, without._model.stores()[name].value)
+    for name, store in model_of(with_sets).stores().items():
+        np.testing.assert_array_equal(store.value, model_of(without).stores()[name].value)
 
 
 def test_probabilities_and_the_objective_sum_over_the_labels_of_sets():
@@ -37,7 +38,7 @@ def test_probabilities_and_the_objective_sum_over_the_labels_of_sets():
         ways = [[each] if isinstance(each, str) else sorted(each or "ABC") for each in y]
         each = [crf.sequence_log_proba([x], [list(z)])[0] for z in itertools.product(*ways)]
         assert value == pytest.approx(np.logaddexp.reduce(each))
-    squares = sum((store.value**2).sum() for store in crf._model.stores().values())
+    squares = sum((store.value**2).sum() for store in model_of(crf).stores().values())
     assert crf.objective_ == pytest.approx(0.1 * squares - found.sum())
 
 
