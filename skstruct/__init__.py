@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .crf.l1crf_cv import L1CRFCV as L1CRFCV
     from .crf.path import regularization_path as regularization_path
     from .data.matrix import SequenceMatrix as SequenceMatrix
+    from .data.spans import PartialSpans as PartialSpans
     from .data.spans import Span as Span
     from .features.numeric import NumericFeatures as NumericFeatures
     from .features.templates import FeatureTemplates as FeatureTemplates

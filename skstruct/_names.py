@@ -14,6 +14,7 @@ PUBLIC = {
     "L1CRF": "crf.l1crf",
     "L1CRFCV": "crf.l1crf_cv",
     "NumericFeatures": "features.numeric",
+    "PartialSpans": "data.spans",
     "ParameterMixer": "mixing.mixer",
     "PassiveAggressiveTagger": "taggers.perceptron",
     "Segmenter": "taggers.segmenter",

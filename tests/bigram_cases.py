@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from hypothesis import strategies as st
 
 import oracles
 from skstruct.chain.viterbi import viterbi, viterbi_wrong
@@ -12,13 +13,32 @@ INF = math.inf
 
 
 @kernel
-def run_viterbi(emission, transition, stride, start, end, forced, score, path, T, L):
-    return viterbi(emission, transition, stride, start, end, forced, score, path, T, L)
+def run_viterbi(emission, transition, stride, start, end, forced, sets, score, path, T, L):
+    return viterbi(emission, transition, stride, start, end, forced, sets, score, path, T, L)
 
 
 @kernel
-def run_wrong(emission, transition, stride, start, end, gold, agree, left, path, T, L):
-    return viterbi_wrong(emission, transition, stride, start, end, gold, agree, left, path, T, L)
+def run_wrong(emission, transition, stride, start, end, gold, sets, agree, left, path, T, L):
+    return viterbi_wrong(emission, transition, stride, start, end, gold, sets, agree, left, path, T, L)
+
+
+def tokens_of(L, n):
+    """A strategy for what n tokens are given: -1, a label, or a set of labels."""
+    labels = st.integers(-1, L - 1)
+    some = st.frozensets(st.integers(0, L - 1), min_size=1)
+    return st.lists(labels | some, min_size=n, max_size=n)
+
+
+def none_for_open(given):
+    """The same as the oracles have it."""
+    return [None if g == -1 else g for g in given]
+
+
+def coded(given, L):
+    """The same as kernels have it: (ids, sets)."""
+    sets = [g for g in given if isinstance(g, frozenset)]
+    ids = [-2 - sets.index(g) if g in sets else g for g in given]
+    return np.array(ids, np.int32), np.array([[y in g for y in range(L + 1)] for g in sets]) if sets else ()
 
 
 class Case:
@@ -54,7 +74,7 @@ class Case:
     def viterbi(self, forced=()):
         path = np.full(self.T, -9, np.int32)
         value = run_viterbi(
-            *self.arrays, np.array(forced, np.int32), np.empty(self.T * self.L), path, self.T, self.L
+            *self.arrays, *coded(forced, self.L), np.empty(self.T * self.L), path, self.T, self.L
         )
         return value, tuple(path.tolist())
 
@@ -62,5 +82,5 @@ class Case:
         path = np.full(self.T, -9, np.int32)
         scratch = np.empty((2, self.T * self.L))
         arrays = (self.emission if emission is None else emission).ravel(), *self.arrays[1:]
-        value = run_wrong(*arrays, np.array(gold, np.int32), scratch[0], scratch[1], path, self.T, self.L)
+        value = run_wrong(*arrays, *coded(gold, self.L), scratch[0], scratch[1], path, self.T, self.L)
         return value, tuple(path.tolist())

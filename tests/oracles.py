@@ -251,14 +251,20 @@ def labellings(length, labels, constraints=FREE, options=None):
     return [z for z in itertools.product(*choices) if constraints.permit(z)]
 
 
+def options_of(gold):
+    """What tokens may be: None (any), or a list of labels; gold holds labels, sets, and None."""
+    return [None if g is None else sorted(g) if isinstance(g, (set, frozenset)) else [g] for g in gold]
+
+
 def agrees(labelling, gold):
-    """Whether a labelling has every label that is given; None is not given."""
-    return all(g is None or g == z for z, g in zip(labelling, gold))
+    """Whether a labelling has every label that is given, or one of its set; None is not given."""
+    return all(options is None or z in options for z, options in zip(labelling, options_of(gold)))
 
 
 def cost_of(labelling, gold, costs):
-    """Sum of the costs of the labels missed; unlabelled tokens cost nothing."""
-    return math.fsum(costs.get(g, 0.0) for z, g in zip(labelling, gold) if g is not None and g != z)
+    """Sum of the costs of the labels missed, of a set the least; unlabelled tokens cost nothing."""
+    pairs = [(z, options) for z, options in zip(labelling, options_of(gold)) if options is not None]
+    return math.fsum(min(costs.get(g, 0.0) for g in options) for z, options in pairs if z not in options)
 
 
 def reversed_ids(labelling, labels):
@@ -298,8 +304,7 @@ def k_best(features, weights, labels, k, constraints=FREE, options=None):
 
 
 def best_completion(features, gold, weights, labels, constraints=FREE):
-    options = [None if g is None else [g] for g in gold]
-    best = k_best(features, weights, labels, 1, constraints, options)
+    best = k_best(features, weights, labels, 1, constraints, options_of(gold))
     return best[0] if best else None
 
 

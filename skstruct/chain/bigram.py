@@ -38,12 +38,13 @@ class ChainTask(NamedTuple):
     nodes: Grid
     edges: Grid  # observation-conditioned transitions: combination e owns the rows e * L + p
     bag: Bag
-    gold: np.ndarray  # (N,) int32: label, or UNLABELLED
+    gold: np.ndarray  # (N,) int32: label, UNLABELLED, or -2 - s for one of the labels in the set s
     weight: np.ndarray  # (n,) float64: weight of each sequence
     node_alive: np.ndarray  # (R,) uint8: 0 for features below the count cut-off; empty without one
     edge_alive: np.ndarray  # (E,) uint8: the same for observation-conditioned transitions
     option: np.ndarray  # (N, L) bool: labels a token may get in prediction; empty if all may
     dense: Dense | tuple[()] = ()
+    sets: np.ndarray | tuple[()] = ()  # (S, L + 1) bool: see ``data.labels.Gold``; empty if there are none
 
 
 class Chain(NamedTuple):

@@ -47,7 +47,7 @@ def _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, 
     else:
         differences = work.node_difference, work.edge_difference
         stores = chain.nodes, chain.edges
-    mistakes = count_mistakes(gold, work.path)
+    mistakes = count_mistakes(gold, task.sets, work.path)
     if mistakes > 0 and loss > 0.0:
         emit_features(task, i, chain, noise, n_nodes, n_edges, work)
         if second_order:
@@ -117,20 +117,18 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
                 if wrong:
                     right = score_path(emission, transition, stride, trigrams, start, stop, labels[0], T, L)
             if last:
-                add_costs(gold, chain.cost, L, emission)
+                add_costs(gold, task.sets, chain.cost, L, emission)
             if has_margin:
                 if wrong:
                     loss = 0.0 if rule.hamming else 1.0
-                    loss += (
-                        decode_wrong(
-                            emission, transition, stride, trigrams, start, stop, gold, score, labels[1], T, L
-                        )
-                        - right
-                    )
+                    loss += decode_wrong(
+                        emission, transition, stride, trigrams, start, stop, gold, task.sets, score,
+                        labels[1], T, L,
+                    ) - right  # fmt: skip
             if not wrong:
                 decode(
-                    emission, transition, stride, trigrams, start, stop, gold[: T * (1 - last)], score[0],
-                    labels[last], T, L,
+                    emission, transition, stride, trigrams, start, stop, gold[: T * (1 - last)], task.sets,
+                    score[0], labels[last], T, L,
                 )  # fmt: skip
         if has_noise:
             if not _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, steady, work):
@@ -164,13 +162,13 @@ def predict(task, chain, rule, noise, trigrams, work, out, score):
             emission, transition, path = work.emission, work.transition, out[first:stop]
             if second_order:
                 score[i] = viterbi_pairs(
-                    emission, transition, stride, trigrams, chain.start, chain.end, task.gold[:0],
+                    emission, transition, stride, trigrams, chain.start, chain.end, task.gold[:0], (),
                     work.score[0], path, T, L,
                 )  # fmt: skip
             else:
                 score[i] = viterbi(
-                    emission, transition, stride, chain.start, chain.end, task.gold[:0], work.score[0],
-                    path, T, L,
+                    emission, transition, stride, chain.start, chain.end, task.gold[:0], (),
+                    work.score[0], path, T, L,
                 )  # fmt: skip
 
 
@@ -188,7 +186,7 @@ def prediction_arguments(task, chain):
     """What a kernel of prediction takes first: (task, chain, rule, noise, trigrams, work)."""
     if small_kernels.applies_to(task, chain, READ_ONLY, QUIET):
         final = small_kernels.final_chain(chain)
-        return small_kernels.for_prediction(task, task.token, task.gold, task.option, final)
+        return small_kernels.for_prediction(task, task.token, task.gold, task.option, final, task.sets)
     trigrams = read_trigrams(chain.trigrams, chain.clock.scale[0])
     work = new_work(task, chain.start.shape[0], 2 if trigrams else 1, training=False)
     return task, chain, READ_ONLY, QUIET, trigrams, work

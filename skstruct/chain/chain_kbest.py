@@ -256,7 +256,7 @@ def predict_kbest(task, chain, rule, noise, trigrams, work, k, lists, out, score
         score_sequence(task, i, chain, rule, noise, whole_rows, work)
         forbid(task.option, first, T, L, work.emission)
         decode(
-            work.emission, work.transition, stride, trigrams, chain.start, chain.end, task.gold[:0],
+            work.emission, work.transition, stride, trigrams, chain.start, chain.end, task.gold[:0], (),
             work.score[0], lists.path, T, L,
         )  # fmt: skip
         second, C, arc = False, L, work.transition

@@ -10,7 +10,7 @@ from ..core.averaging import Average
 from ..core.pruning import count_weights, pruned, rows_in_use, with_rows
 from ..core.store import Store, new_clock
 from ..data.inputs import LABELS, Inputs, PlaceError, check_some, place
-from ..data.labels import UNLABELLED, Labels
+from ..data.labels import UNLABELLED, Gold, Labels
 from ..features.encoded import bag_of
 from ..saving.container import require
 from ..saving.stores import full
@@ -34,6 +34,16 @@ def make_task(encoder, corpus, *given, **options):
     """Check a corpus, and encode it: for parameters see :func:`task_of`."""
     encoder.check(corpus)
     return task_of(encoder, corpus, *given, **options)
+
+
+def with_gold(task, gold):
+    """A task with other labels, a ``data.labels.Gold``."""
+    return task._replace(gold=gold.ids, sets=gold.sets)
+
+
+def renumbered_labels(task, new, n_labels):
+    """A task under other labels: see ``data.labels.Gold.under``."""
+    return with_gold(task, Gold(task.gold, task.sets).under(new, n_labels))
 
 
 def task_of(encoder, corpus, gold=None, weight=None, grow=False, option=None, rows_as_features=False):
@@ -61,9 +71,10 @@ def new_task(encoded, token, gold=None, weight=None, option=None):
     task = ChainTask(
         **encoded._asdict(),
         token=token,
-        gold=np.full(n, UNLABELLED, np.int32) if gold is None else gold,
+        gold=np.full(n, UNLABELLED, np.int32) if gold is None else gold.ids,
         weight=np.ones(token.shape[0] - 1) if weight is None else weight,
         option=NO_OPTION if option is None else option,
+        sets=() if gold is None else gold.sets,
     )
     given = {"gold": task.gold, "option": None if option is NO_OPTION else option, "weight": weight}
     expected = {"weight": token.shape[0] - 1}

@@ -30,6 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.compile import inline, inline_fused
+from .viterbi import differs
 
 TINY = 1e-290
 """Sums of probabilities below this may have lost terms."""
@@ -292,13 +293,13 @@ def log_expect(emission, transition, stride, start, end, alpha, beta, row, facto
 
 
 @inline
-def clamp(gold, L, emission):
-    """Labelled tokens keep their label; returns how many have none."""
+def clamp(gold, sets, L, emission):
+    """Labelled tokens keep their label, or one of their set; returns how many have no single one."""
     missing = np.int64(0)
     for t in range(gold.shape[0]):
         missing += gold[t] < 0
-        if gold[t] >= 0:
+        if gold[t] != -1:
             for y in range(L):
-                if y != gold[t]:
+                if differs(y, gold[t], sets):
                     emission[t * L + y] = -np.inf
     return missing

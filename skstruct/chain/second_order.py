@@ -26,7 +26,7 @@ from ..core.noise import EDGE_STREAM, factor
 from ..core.rules import emit
 from ..core.store import n_rows
 from .token_scores import sum_rows
-from .viterbi import path_score, viterbi, viterbi_wrong
+from .viterbi import differs, path_score, viterbi, viterbi_wrong
 
 
 class Trigrams(NamedTuple):
@@ -117,7 +117,7 @@ def _last(now, T, end, L):
 
 
 @inline
-def viterbi_pairs(emission, transition, stride, trigrams, start, end, forced, score, path, T, L):
+def viterbi_pairs(emission, transition, stride, trigrams, start, end, forced, sets, score, path, T, L):
     """The best labelling: writes ``path``, returns its score. See :func:`.viterbi.viterbi`."""
     C = L * L
     for y in range(L):
@@ -129,10 +129,10 @@ def viterbi_pairs(emission, transition, stride, trigrams, start, end, forced, sc
                 score[(t - 1) * C : t * C], t, trigrams, transition, t * stride,
                 emission[t * L : (t + 1) * L], now, L,
             )  # fmt: skip
-        if forced.shape[0] > 0 and forced[t] >= 0:
+        if forced.shape[0] > 0 and forced[t] != -1:
             for p in range(L if t > 0 else 1):
                 for y in range(L):
-                    if y != forced[t]:
+                    if differs(y, forced[t], sets):
                         now[p * L + y] = -np.inf
     p, y, total = _last(score[(T - 1) * C : T * C], T, end, L)
     path[T - 1] = y
@@ -144,7 +144,7 @@ def viterbi_pairs(emission, transition, stride, trigrams, start, end, forced, sc
 
 
 @inline
-def wrong_pairs(emission, transition, stride, trigrams, start, end, gold, agree, deviated, path, T, L):
+def wrong_pairs(emission, transition, stride, trigrams, start, end, gold, sets, agree, deviated, path, T, L):
     """The best labelling that contradicts the gold labels; see :func:`.viterbi.viterbi_wrong`.
 
     ``agree`` and ``deviated`` are (T * L * L,). Writes ``path`` and returns its score, -inf if there is none.
@@ -162,11 +162,11 @@ def wrong_pairs(emission, transition, stride, trigrams, start, end, gold, agree,
             _advance(
                 deviated[(t - 1) * C : t * C], t, trigrams, transition, t * stride, added, now_deviated, L
             )
-        if g < 0:
+        if g == -1:
             continue
         for p in range(L if t > 0 else 1):
             for y in range(L):
-                if y != g:  # a step off the gold labels
+                if differs(y, g, sets):  # a step off the gold labels
                     now_deviated[p * L + y] = max(now_agree[p * L + y], now_deviated[p * L + y])
                     now_agree[p * L + y] = -np.inf
     p, y, total = _last(deviated[(T - 1) * C : T * C], T, end, L)
@@ -177,7 +177,7 @@ def wrong_pairs(emission, transition, stride, trigrams, start, end, gold, agree,
         a, from_agree = _before(agree[(t - 1) * C : t * C], t, trigrams, p, y, L)
         if off:
             a_deviated, from_deviated = _before(deviated[(t - 1) * C : t * C], t, trigrams, p, y, L)
-            if gold[t] >= 0 and y != gold[t] and from_agree > from_deviated:
+            if differs(y, gold[t], sets) and from_agree > from_deviated:
                 off = False
             else:
                 a = a_deviated
@@ -264,21 +264,23 @@ def emit_trigrams(labels, T, L, first, step, noise, difference):
 
 
 @inline
-def decode(emission, transition, stride, trigrams, start, end, forced, score, path, T, L):
+def decode(emission, transition, stride, trigrams, start, end, forced, sets, score, path, T, L):
     """Write the best labelling to ``path``; returns its score. See :func:`.viterbi.viterbi`."""
     if len(trigrams) > 0:
-        return viterbi_pairs(emission, transition, stride, trigrams, start, end, forced, score, path, T, L)
-    return viterbi(emission, transition, stride, start, end, forced, score, path, T, L)
+        return viterbi_pairs(
+            emission, transition, stride, trigrams, start, end, forced, sets, score, path, T, L
+        )
+    return viterbi(emission, transition, stride, start, end, forced, sets, score, path, T, L)
 
 
 @inline
-def decode_wrong(emission, transition, stride, trigrams, start, end, gold, score, path, T, L):
+def decode_wrong(emission, transition, stride, trigrams, start, end, gold, sets, score, path, T, L):
     """Write the best wrong labelling to ``path``; returns its score. ``score``: (2, T * C)."""
     if len(trigrams) > 0:
         return wrong_pairs(
-            emission, transition, stride, trigrams, start, end, gold, score[0], score[1], path, T, L
+            emission, transition, stride, trigrams, start, end, gold, sets, score[0], score[1], path, T, L
         )
-    return viterbi_wrong(emission, transition, stride, start, end, gold, score[0], score[1], path, T, L)
+    return viterbi_wrong(emission, transition, stride, start, end, gold, sets, score[0], score[1], path, T, L)
 
 
 @inline

@@ -37,6 +37,7 @@ class SmallTask(NamedTuple):
     weight: np.ndarray | tuple[()] = ()  # in training only, as is the next one
     alive: np.ndarray | tuple[()] = ()  # of node features
     option: np.ndarray | tuple[()] = ()  # in prediction only
+    sets: np.ndarray | tuple[()] = ()
 
 
 class SmallChain(NamedTuple):
@@ -95,7 +96,7 @@ def for_training(task, chain, work):
     nodes = task.nodes
     task = SmallTask(
         task.token, task.anchor, task.left, nodes.row, nodes.lo, nodes.width, task.bag, task.gold,
-        task.weight, task.node_alive,
+        task.weight, task.node_alive, sets=task.sets,
     )  # fmt: skip
     trigrams = chain.trigrams and (chain.trigrams.value, chain.trigrams.moment)
     value, moment = trigrams or ((), ())
@@ -125,12 +126,12 @@ def final_chain(chain):
     return FinalChain(small, transition + chain.allowed.ravel(), read_trigrams(chain.trigrams, scale))
 
 
-def for_prediction(x, token, gold, option, final):
+def for_prediction(x, token, gold, option, final, sets=()):
     """What a kernel of prediction takes of a task, or of an encoded corpus ``x`` and what makes it one."""
     (chain, transition, trigrams), nodes = final, x.nodes
     L, T = chain.start.shape[0], longest(token)
     task = SmallTask(
-        token, x.anchor, x.left, nodes.row, nodes.lo, nodes.width, x.bag, gold, option=option
+        token, x.anchor, x.left, nodes.row, nodes.lo, nodes.width, x.bag, gold, option=option, sets=sets
     )  # fmt: skip
     work = SmallWork(np.empty(T * L), transition, np.empty((1, T * (L * L if trigrams else L))))
     return task, chain, READ_ONLY, (), trigrams, work
@@ -246,7 +247,7 @@ def learn(x, i, gold, loss, chain, rule, trigrams, margin, work):
     difference, labels, clock, T = work.difference, work.labels, chain.clock, gold.shape[0]
     zero = np.int64(0)  # a literal would have helpers compiled for it alone
     R, L, mid, last = chain.nodes.shape[0], chain.start.shape[0], zero, zero
-    mistakes = count_mistakes(gold, labels[1])
+    mistakes = count_mistakes(gold, x.sets, labels[1])
     if mistakes > 0 and loss > 0.0:
         mid = emit_difference(x, i, T, chain, work)
         last = difference.size[0]

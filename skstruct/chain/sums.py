@@ -129,7 +129,7 @@ def sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, s
         if len(given) > 0:
             missing = T
             if given[0]:
-                missing = clamp(gold, L, work.emission)
+                missing = clamp(gold, task.sets, L, work.emission)
             if missing == 0:
                 log_z[i] = score_path(
                     work.emission, work.transition, stride, trigrams, start, end, gold, T, L
@@ -189,10 +189,10 @@ def _sum_pieces(work, model, corpus, n_jobs):
 
 
 def log_partitions(model, corpus, gold=None, n_jobs=None):
-    """log Z (n,) of raw sequences, with ``gold`` (N,) behind that of the labellings that agree with it."""
+    """log Z (n,) of raw sequences, with ``gold`` (Gold) behind that of the labellings that agree with it."""
 
     def work(piece, first, last, begin, end):
-        task = task_of(model.encoder, piece, None if gold is None else gold[begin:end])
+        task = task_of(model.encoder, piece, None if gold is None else gold.at(slice(begin, end)))
         return [log_z(model, task, given) for given in ([False] if gold is None else [True, False])]
 
     return _sum_pieces(work, model, corpus, n_jobs)

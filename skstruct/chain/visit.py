@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from ..core.compile import spliced
+from ..core.compile import inline, spliced
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
 from ..core.rules import emit
 from .dense import add_dense, list_dense
 from .token_scores import emit_edges, emit_nodes, list_runs
+from .viterbi import differs
 
 
 @spliced
@@ -20,24 +21,37 @@ def set_target(gold, target):
 
 
 @spliced
-def count_mistakes(gold, path):
-    """Tokens whose label is given and is another one in ``path``."""
+def count_mistakes(gold, sets, path):
+    """Tokens whose label, or set of labels, is given and is another one in ``path``."""
     mistakes = 0
     for t in range(gold.shape[0]):
-        if gold[t] >= 0 and gold[t] != path[t]:
+        if differs(path[t], gold[t], sets):
             mistakes += 1
     return mistakes
 
 
+@inline
+def cost_of(g, sets, cost):
+    """The cost of missing a token: that of its label, or the least of its set."""
+    if len(sets) > 0:
+        if g < -1:
+            least = np.inf
+            for y in range(cost.shape[0]):
+                if sets[-2 - g, y]:
+                    least = min(least, cost[y])
+            return least
+    return cost[g] if g >= 0 else 0.0
+
+
 @spliced
-def add_costs(gold, cost, L, emission):
+def add_costs(gold, sets, cost, L, emission):
     """Cost-augmented decoding: missing the gold label y at t gains ``cost[y]``."""
     for t in range(gold.shape[0]):
-        g = gold[t]
-        if g >= 0 and cost[g] != 0.0:
+        missing = cost_of(gold[t], sets, cost)
+        if missing != 0.0:
             for y in range(L):
-                if y != g:
-                    emission[t * L + y] += cost[g]
+                if differs(y, gold[t], sets):
+                    emission[t * L + y] += missing
 
 
 @spliced

@@ -15,6 +15,15 @@ ONE_BY_ONE = 8
 """Up to here Viterbi looks at one label after the other instead of at all of them at once."""
 
 
+@inline
+def differs(y, g, sets):
+    """Whether a label contradicts the one that is given, or the set; nothing contradicts UNLABELLED."""
+    if len(sets) > 0:
+        if g < -1:
+            return not sets[-2 - g, y]
+    return g >= 0 and y != g
+
+
 @spliced
 def path_score(emission, transition, stride, start, end, path, T, L):
     """The score of a given labelling."""
@@ -87,13 +96,13 @@ def _last(score, now, end, L):
 
 
 @inline
-def viterbi(emission, transition, stride, start, end, forced, score, path, T, L):
+def viterbi(emission, transition, stride, start, end, forced, sets, score, path, T, L):
     """The best labelling: writes ``path``, returns its score.
 
     ``δ_t(y) = emission[t, y] + max_p δ_{t-1}(p) + transition[t, p, y]``
 
-    Tokens with a label in ``forced`` (T,) keep it; an empty ``forced`` forces nothing. Ties go to the
-    smaller label, from the last token backwards.
+    Tokens with a label in ``forced`` (T,) keep it, or get one of ``sets``; an empty ``forced`` forces
+    nothing. Ties go to the smaller label, from the last token backwards.
     """
     for y in range(L):
         score[y] = start[y] + emission[y]
@@ -101,9 +110,9 @@ def viterbi(emission, transition, stride, start, end, forced, score, path, T, L)
         now = t * L
         if t > 0:
             _advance(score, now - L, transition, t * stride, emission, now, L)
-        if forced.shape[0] > 0 and forced[t] >= 0:
+        if forced.shape[0] > 0 and forced[t] != -1:
             for y in range(L):
-                if y != forced[t]:
+                if differs(y, forced[t], sets):
                     score[now + y] = -np.inf
     best, total = _last(score, (T - 1) * L, end, L)
     path[T - 1] = best
@@ -114,7 +123,7 @@ def viterbi(emission, transition, stride, start, end, forced, score, path, T, L)
 
 
 @spliced
-def viterbi_wrong(emission, transition, stride, start, end, gold, agree, deviated, path, T, L):
+def viterbi_wrong(emission, transition, stride, start, end, gold, sets, agree, deviated, path, T, L):
     """The best labelling that contradicts the gold labels (Gao, Qiu and Huang 2010, equation 2).
 
     Equal to the better wrong one of the two best labellings, in one pass: besides the best prefixes
@@ -130,7 +139,7 @@ def viterbi_wrong(emission, transition, stride, start, end, gold, agree, deviate
             _advance(agree, now - L, transition, t * stride, emission, now, L)
             _advance(deviated, now - L, transition, t * stride, emission, now, L)
         for y in range(L):
-            if g >= 0 and y != g:
+            if differs(y, g, sets):
                 deviated[now + y] = max(agree[now + y], deviated[now + y])  # a step off the gold labels
                 agree[now + y] = -np.inf
     best, total = _last(deviated, (T - 1) * L, end, L)
@@ -141,7 +150,7 @@ def viterbi_wrong(emission, transition, stride, start, end, gold, agree, deviate
         p, from_agree = _predecessor(agree, before, transition, at, best, L)
         if off:
             p_deviated, from_deviated = _predecessor(deviated, before, transition, at, best, L)
-            if gold[t] >= 0 and best != gold[t] and from_agree > from_deviated:
+            if differs(best, gold[t], sets) and from_agree > from_deviated:
                 off = False
             else:
                 p = p_deviated

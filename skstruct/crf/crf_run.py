@@ -69,7 +69,7 @@ class CRFRun:
             left_out = check_known(gold, unseen, token, self.labels, self.constraints)
             weight = np.ones(len(X))
             weight[left_out] = 0.0
-            gold = gold[np.repeat(weight > 0.0, np.diff(token))]
+            gold = gold.at(np.repeat(weight > 0.0, np.diff(token)))
             judged = X.blanked(left_out)
             if judged.offsets[-1]:
                 self.validation = make_task(self.encoder, judged, gold, weight, rows_as_features=True)

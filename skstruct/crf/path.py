@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from ..chain.chain_model import make_task
+from ..chain.chain_model import make_task, renumbered_labels
 from ..data.inputs import offsets_of, renumbered, take
-from ..data.labels import Labels, encode_known
+from ..data.labels import Gold, Labels, encode_known
 from ..data.types import Corpus
 from ..metrics import SCORES
 from ..taggers.constraints import constraints_of
@@ -346,13 +346,14 @@ def _restricted(shared, tagger, train, n):
     chosen[train] = True
     chosen = chosen[shared.position]
     task, lengths = whole.task, np.diff(whole.task.token)
-    gold = task.gold[np.repeat(chosen, lengths)]
-    present = np.unique(gold[gold >= 0])
+    gold = Gold(task.gold, task.sets).at(np.repeat(chosen, lengths))
+    present = gold.named()
     labels = Labels([whole.labels.values[k] for k in present.tolist()])
     new_id = np.full(len(whole.labels) + 1, -1, np.int32)  # the last is for tokens without label
     new_id[present] = np.arange(len(present))
-    gold = new_id[gold]
+    gold = gold.under(new_id, len(labels))
     constraints = constraints_of(tagger.constraints, labels, gold, offsets_of(lengths[chosen]))
-    cost = class_costs(tagger.class_weight, gold, labels, 0.0, complete=False)
-    task = task._replace(gold=new_id[task.gold], weight=np.where(chosen, task.weight, 0.0))
+    cost = class_costs(tagger.class_weight, gold.ids, labels, 0.0, complete=False)
+    task = renumbered_labels(task, new_id, len(labels))
+    task = task._replace(weight=np.where(chosen, task.weight, 0.0))
     return CRFRun(tagger, task, whole.encoder, labels, constraints, cost)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..chain.chain_model import renumbered_labels
 from ..cluster.loading import load_shard, naming
 from ..cluster.pieces import Piece, key_type
 from ..data.places import ranges
@@ -117,7 +118,7 @@ class CRFShard:
         self.fields = self.encoder.template_of_row(task)
         if whole.scale != 1.0:
             task = self.encoder.rescaled(task, whole.scale)
-        self.task = task._replace(gold=plan.ids[task.gold])
+        self.task = renumbered_labels(task, plan.ids, whole.n_labels)
         self.sequences = LabelledSequences.of(self.task)
         self.encoder = self.labels = None
         return fingerprint({}, arrays_of(self.task, "shard"))

@@ -1,10 +1,13 @@
 """Labels to dense integers and back to the user's own objects.
 
-``None`` marks an unlabelled token and becomes -1.
+``None`` marks an unlabelled token and becomes -1. A token with a set of labels, of which one is right, has
+the id -2 - s: row s of a table says what it may be.
 """
 
 from collections import defaultdict
+from dataclasses import dataclass
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +18,38 @@ UNLABELLED = -1
 
 LEFT_OUT = -100
 """The label of tokens without label in corpora of Hugging Face; loss functions of PyTorch pass over it."""
+
+
+@dataclass(frozen=True)
+class AllBut:
+    """All labels but these, in the place of a label; also those that are not known yet."""
+
+    labels: frozenset
+    known: frozenset = frozenset()
+    """Labels that it makes known, as a set does with those that it holds."""
+
+    def __contains__(self, label):
+        return label not in self.labels
+
+
+SETS = (frozenset, AllBut)
+"""What stands for several labels, besides ``set``, which no dict can hold."""
+
+
+def settled(given, predicted):
+    """The labels given; where they are a set that holds what is predicted, that."""
+    if {set, *SETS}.isdisjoint(map(type, given)):
+        return given
+    several = set, *SETS
+    return [b if isinstance(a, several) and b in a else a for a, b in zip(given, predicted)]
+
+
+class Found(NamedTuple):
+    """The labels of a corpus."""
+
+    ids: np.ndarray  # (N,) int32: number of the label, UNLABELLED, or -2 - number of the set
+    labels: list  # distinct, also those that only sets hold
+    sets: list  # of frozenset or AllBut, distinct
 
 
 def _plain(label):
@@ -87,55 +122,111 @@ class Labels:
         return by_sequence(self._objects[ids].tolist(), offsets)
 
 
-def distinct_labels(sequences, offsets):
-    """(ids by order of first occurrence, the labels in that order); ``None`` has the id -1.
+def distinct_labels(sequences, offsets, with_sets=True):
+    """The labels of a corpus, by order of first occurrence, as :class:`Found`.
 
     Raises
     ------
     ValueError
-        If labels are of several types, not hashable, or NaN, or are class numbers and -100; the message names
-        the place.
+        If labels are of several types, not hashable, or NaN, or are class numbers and -100; if a set is
+        empty, or there are sets and not ``with_sets``. The message names the place.
     """
     flat = flatten(sequences)
-    ids = defaultdict(count().__next__)
-    ids[None] = UNLABELLED
     try:
-        out = np.fromiter(map(ids.__getitem__, flat), np.int32, len(flat))
+        ids, numbers = _numbered(flat)
     except TypeError:
+        flat = [frozenset(each) if isinstance(each, set) else each for each in flat]
         for k, label in enumerate(flat):
             try:
                 hash(label)
             except TypeError:
                 _refuse(offsets, k, label, "expected a label, such as a str or an int")
-    del ids[None]
-    labels = list(ids)
-    if LEFT_OUT in ids and all(isinstance(_plain(v), int) and (v >= 0 or v == LEFT_OUT) for v in labels):
-        k = next(k for k, label in enumerate(flat) if label == LEFT_OUT)
+        ids, numbers = _numbered(flat)
+    labels, sets, where = list(numbers), [], range(len(flat))
+    if any(isinstance(label, SETS) for label in labels):
+        if not with_sets:
+            k = next(k for k, label in enumerate(flat) if isinstance(label, SETS))
+            _refuse(offsets, k, flat[k], "expected a label, such as a str or an int")
+        ids, labels, sets = _apart(ids, labels, flat, offsets)
+        where, flat = _members(flat)
+    _check_labels(labels, flat, where, offsets)
+    return Found(ids, [_plain(v) for v in labels], sets)
+
+
+def _numbered(flat):
+    """(numbers by order of first occurrence, -1 for None; the dict of these numbers)."""
+    numbers = defaultdict(count().__next__)
+    numbers[None] = UNLABELLED
+    ids = np.fromiter(map(numbers.__getitem__, flat), np.int32, len(flat))
+    del numbers[None]
+    return ids, numbers
+
+
+def _apart(ids, found, flat, offsets):
+    """The ids, labels and sets of what was found; a set of one label is that label."""
+    labels = {label: None for label in found if not isinstance(label, SETS)}
+    for each in found:
+        if isinstance(each, frozenset):
+            if not each or None in each or any(isinstance(label, SETS) for label in each):
+                k = next(k for k, label in enumerate(flat) if label == each and isinstance(label, frozenset))
+                _refuse(offsets, k, each, "a set must hold labels")
+            labels.update(dict.fromkeys(sorted(each, key=repr)))
+        elif isinstance(each, AllBut):
+            labels.update(dict.fromkeys(each.known))
+    numbers, sets = {label: k for k, label in enumerate(labels)}, []
+    table = np.full(len(found) + 1, UNLABELLED, np.int32)
+    for k, each in enumerate(found):
+        if not isinstance(each, SETS):
+            table[k] = numbers[each]
+        elif isinstance(each, frozenset) and len(each) == 1:
+            table[k] = numbers[next(iter(each))]
+        else:
+            table[k] = -2 - len(sets)
+            sets.append(each)
+    return table[ids], list(labels), sets
+
+
+def _members(flat):
+    """(places, labels): of all labels, those in sets included."""
+    given = [
+        (k, label)
+        for k, each in enumerate(flat)
+        for label in (() if isinstance(each, AllBut) else each if isinstance(each, frozenset) else (each,))
+    ]
+    return [k for k, _ in given], [label for _, label in given]
+
+
+def _check_labels(labels, flat, where, offsets):
+    """Raise unless labels go together; ``flat`` are all that are given, at the places ``where``."""
+    if LEFT_OUT in set(labels) and all(
+        isinstance(_plain(v), int) and (v >= 0 or v == LEFT_OUT) for v in labels
+    ):
+        k = where[next(k for k, label in enumerate(flat) if label == LEFT_OUT)]
         text = (
             f"the label {LEFT_OUT} says in corpora of Hugging Face that a token has none; write None instead"
         )
         raise PlaceError(*place(offsets, k), text, "y")
-    if labels:
-        kinds = {type(_plain(v)) for v in labels}
-        first_label = _plain(labels[0])
-        first = type(first_label)
-        if kinds <= {bool, int}:  # True == 1: the dictionary cannot tell them apart
-            kinds = {type(_plain(v)) for v in dict.fromkeys(zip(map(type, flat), flat)) for v in v[1:]}
-            kinds.discard(type(None))
-        if float in kinds or len(kinds) > 1 or not (_is_itself(first_label) and _sortable(labels)):
-            for k, label in enumerate(flat):
-                plain = _plain(label)
-                if plain is None:
-                    continue
-                if not _is_itself(plain):
-                    _refuse(offsets, k, label, "a label must not be NaN")
-                if type(plain) is not first:
-                    _refuse(offsets, k, label, f"expected a label of type {first.__name__}")
-            if not _sortable(labels):
-                _refuse(offsets, 0, labels[0], "labels must be of a type that sorts")
-        elif first in (list, dict, set):
-            _refuse(offsets, 0, labels[0], "expected a label, such as a str or an int")
-    return out, [_plain(v) for v in labels]
+    if not labels:
+        return
+    kinds = {type(_plain(v)) for v in labels}
+    first_label = _plain(labels[0])
+    first = type(first_label)
+    if kinds <= {bool, int}:  # True == 1: the dictionary cannot tell them apart
+        kinds = {type(_plain(v)) for v in dict.fromkeys(zip(map(type, flat), flat)) for v in v[1:]}
+        kinds.discard(type(None))
+    if float in kinds or len(kinds) > 1 or not (_is_itself(first_label) and _sortable(labels)):
+        for k, label in zip(where, flat):
+            plain = _plain(label)
+            if plain is None:
+                continue
+            if not _is_itself(plain):
+                _refuse(offsets, k, label, "a label must not be NaN")
+            if type(plain) is not first:
+                _refuse(offsets, k, label, f"expected a label of type {first.__name__}")
+        if not _sortable(labels):
+            _refuse(offsets, 0, labels[0], "labels must be of a type that sorts")
+    elif first in (list, dict):
+        _refuse(offsets, 0, labels[0], "expected a label, such as a str or an int")
 
 
 def _is_itself(value):
@@ -157,24 +248,78 @@ def _refuse(offsets, k, label, expected):
     raise PlaceError(i, t, f"{expected}, got {describe(label)}", "y")
 
 
+class Gold(NamedTuple):
+    """The labels of a corpus under the L of a model."""
+
+    ids: np.ndarray  # (N,) int32: label, UNLABELLED, or -2 - s for the set s
+    sets: np.ndarray | tuple[()]  # (S, L + 1) bool: the labels of each set, and whether it has those to come
+
+    def at(self, tokens):
+        """The same of some tokens."""
+        return self._replace(ids=self.ids[tokens])
+
+    def named(self):
+        """The labels that are given, ascending, also in sets."""
+        named = [self.ids[self.ids >= 0]]
+        if len(self.sets) > 0:
+            used = self.sets[-2 - np.unique(self.ids[self.ids < UNLABELLED])]
+            named.append(np.flatnonzero(used[~used[:, -1], :-1].any(axis=0)))
+        return np.unique(np.concatenate(named))
+
+    def may_be(self, t, n_labels):
+        """(L,) bool: what the label of a token may be."""
+        g = self.ids[t]
+        if g < UNLABELLED:
+            return self.sets[-2 - g, :n_labels]
+        return np.arange(n_labels) == g if g >= 0 else np.ones(n_labels, np.bool_)
+
+    def under(self, new, n_labels):
+        """The same under ``n_labels`` others: label k becomes ``new[k]``, or -1, as the last of ``new``."""
+        new, sets = np.asarray(new, np.int32), self.sets
+        if len(sets) == 0:
+            return Gold(new[self.ids], sets)
+        renumbered = np.repeat(sets[:, -1:], n_labels + 1, axis=1)
+        old = np.flatnonzero(new[:-1] >= 0)
+        renumbered[:, new[old]] = sets[:, old]
+        return Gold(np.where(self.ids < UNLABELLED, self.ids, new[np.maximum(self.ids, -1)]), renumbered)
+
+
+def _gold(found, labels):
+    """The :class:`Gold` of what was found; other labels than ``labels`` are UNLABELLED."""
+    table = np.array([labels.ids.get(v, UNLABELLED) for v in found.labels] + [UNLABELLED], np.int32)
+    if not found.sets:
+        return Gold(table[found.ids], ())
+    sets = np.zeros((len(found.sets), len(labels) + 1), np.bool_)
+    for row, each in zip(sets, found.sets):
+        row[:] = isinstance(each, AllBut)
+        named = each.labels if isinstance(each, AllBut) else each
+        row[[labels.ids[label] for label in named if label in labels.ids]] ^= True
+    return Gold(np.where(found.ids < UNLABELLED, found.ids, table[np.maximum(found.ids, -1)]), sets)
+
+
 def encode_known(sequences, offsets, labels):
     """Gold ids under ``labels``, those of other labels UNLABELLED.
 
     Returns
     -------
-    ids : ndarray of shape (N,), int32
+    gold : Gold
+        Sets hold what is known of them.
     unseen : ndarray of shape (N,), bool
-        Where there is another label.
+        Where there is another label, or a set of others.
     others : list
         The other labels.
     """
-    ids, found = distinct_labels(sequences, offsets)
-    table = np.array([labels.ids.get(v, UNLABELLED) for v in found] + [UNLABELLED], np.int32)
-    gold = table[ids]
-    return gold, (gold < 0) & (ids >= 0), [v for v in found if v not in labels.ids]
+    found = distinct_labels(sequences, offsets)
+    gold = _gold(found, labels)
+    ids, unseen = gold.ids, (gold.ids == UNLABELLED) & (found.ids >= 0)
+    if found.sets:
+        empty = ~gold.sets.any(axis=1)
+        unseen |= (ids < UNLABELLED) & empty[np.maximum(-2 - ids, 0)]
+        gold = gold._replace(ids=np.where(unseen, np.int32(UNLABELLED), ids))
+    return gold, unseen, [v for v in found.labels if v not in labels.ids]
 
 
-def encode_labels(sequences, offsets, labels, grow):
+def encode_labels(sequences, offsets, labels, grow, with_sets=True):
     """Gold ids under ``labels``, and the label set to use from here on.
 
     Parameters
@@ -185,15 +330,17 @@ def encode_labels(sequences, offsets, labels, grow):
         The label set so far.
     grow : bool
         Whether new labels join the set; if not, they are an error.
+    with_sets : bool
+        Whether tokens may have sets of labels.
 
     Returns
     -------
-    ids : ndarray of shape (N,), int32
+    gold : Gold
     labels : Labels
         The same object unless it grew.
     """
-    ids, found = distinct_labels(sequences, offsets)
-    new = [v for v in found if v not in labels.ids]
+    found = distinct_labels(sequences, offsets, with_sets)
+    new = [v for v in found.labels if v not in labels.ids]
     if new:
         expected = ""
         if not grow:
@@ -201,7 +348,8 @@ def encode_labels(sequences, offsets, labels, grow):
         elif labels.values and type(new[0]) is not type(labels.values[0]):
             expected = f"expected a label of type {type(labels.values[0]).__name__}"
         if expected:
-            _refuse(offsets, int(np.argmax(ids == found.index(new[0]))), new[0], expected)
+            k = found.labels.index(new[0])
+            with_it = [-2 - s for s, each in enumerate(found.sets) if new[0] in getattr(each, "known", each)]
+            _refuse(offsets, int(np.argmax(np.isin(found.ids, [k, *with_it]))), new[0], expected)
         labels = labels.with_new(new)
-    table = np.array([labels.ids[v] for v in found] + [UNLABELLED], np.int32)
-    return table[ids], labels
+    return _gold(found, labels), labels

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .inputs import PlaceError, as_sequences, describe, lengths_of, offsets_of
-from .places import by_sequence
+from .places import by_sequence, elements
 from .text import BREAK, as_texts, classes_of, codes_of, joined
 from .types import Texts
 
@@ -42,11 +42,56 @@ class Span(NamedTuple):
     label: str | None
 
 
+class PartialSpans(list):
+    """The spans of a text in which only some types are annotated; it takes the place of their list.
+
+    Elsewhere in that text anything but these types may stand.
+
+    Parameters
+    ----------
+    spans : iterable of (start, end, label)
+    types : collection of str
+        What is annotated.
+
+    Attributes
+    ----------
+    types : frozenset of str
+
+    Examples
+    --------
+    >>> from skstruct import PartialSpans
+    >>> PartialSpans([(0, 3, "PER")], types={"PER"})
+    PartialSpans([(0, 3, 'PER')], types=['PER'])
+    """
+
+    def __init__(self, spans: Iterable[Any] = (), types: Collection[str] = ()) -> None:
+        super().__init__(spans)
+        if isinstance(types, str) or not all(isinstance(kind, str) and kind for kind in types):
+            raise ValueError(f"types must be a collection of str that are not empty, got {describe(types)}")
+        self._types = frozenset(types)
+
+    @property
+    def types(self) -> frozenset[str]:
+        """What is annotated."""
+        return self._types
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PartialSpans, (list(self), self._types)
+
+    def copy(self) -> PartialSpans:
+        """A copy with the same types."""
+        return PartialSpans(self, self._types)
+
+    def __repr__(self) -> str:
+        return f"PartialSpans({list(self)!r}, types={sorted(self._types)!r})"
+
+
 class Given(NamedTuple):
     """The spans of n texts, checked."""
 
     spans: list  # (S,) Span, as they were given
     first: np.ndarray  # (n + 1,) int64: first span of each text
+    types: list  # (n,) frozenset of the types that are annotated, or None: all
 
     def places(self, offset):
         """(S,) start and end of spans in the joined texts, and where their texts begin (``offset``) there."""
@@ -56,7 +101,14 @@ class Given(NamedTuple):
 
     def by_text(self):
         """For each text the list of its spans."""
-        return by_sequence(self.spans, self.first)
+        return self.lists_of(self.spans)
+
+    def lists_of(self, spans):
+        """The same of others in their place."""
+        lists = by_sequence(spans, self.first)
+        if any(types is not None for types in self.types):
+            return [x if types is None else PartialSpans(x, types) for x, types in zip(lists, self.types)]
+        return lists
 
 
 # --------------------------------------------------------------------------------------------------
@@ -82,11 +134,17 @@ def as_spans(y, texts=None, name="y"):
     if y is None:
         raise ValueError(f"{name} must be a list of lists of spans, got None")
     refuse_dicts(y, name)
-    y = as_sequences(y, name, "span")
+    types, y = y, as_sequences(y, name, "span")
+    types = [each.types if isinstance(each, PartialSpans) else None for each in elements(types)]
     if texts is not None and len(y) != len(texts):
         raise ValueError(f"X has {len(texts)} texts, {name} has {len(y)} lists of spans")
     spans = [_checked(span, i, k, name) for i, each in enumerate(y) for k, span in enumerate(each)]
-    given = Given(spans, offsets_of(lengths_of(y)))
+    given = Given(spans, offsets_of(lengths_of(y)), types)
+    for i, (each, some) in enumerate(zip(given.by_text(), types)):
+        for k, span in enumerate(each if some is not None else ()):
+            if span.label is not None and span.label not in some:
+                wrong = f"{tuple(span)!r} has a type that is not annotated; those are {sorted(some)}"
+                raise PlaceError(i, k, wrong, name)
     if texts is not None:
         for i, (text, each) in enumerate(zip(texts, given.by_text())):
             if each and not (
@@ -166,7 +224,7 @@ def trimmed_spans(texts, y, name="y"):
     start, end, shift = given.places(offset)
     start, end = ((each - shift).tolist() for each in trimmed(text, start, end))
     spans = [Span(a, b, span.label) for a, b, span in zip(start, end, given.spans)]
-    return by_sequence(spans, given.first)
+    return given.lists_of(spans)
 
 
 # --------------------------------------------------------------------------------------------------

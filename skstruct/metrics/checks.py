@@ -5,10 +5,12 @@ metrics are plain counting.
 """
 
 from collections.abc import Mapping
+from operator import eq
 
 import numpy as np
 
 from ..data.inputs import PLACE, PlaceError
+from ..data.labels import settled
 
 
 def as_list(sequence, name, i=None):
@@ -48,6 +50,12 @@ def with_label(true, pred):
         return true, pred
     given = [(a, b) for a, b in zip(true, pred) if a is not None]
     return [a for a, _ in given], [b for _, b in given]
+
+
+def count_right(true, pred):
+    """How many labels are the true one, or one of the true set."""
+    n = sum(map(eq, true, pred))
+    return n if n == len(true) else sum(map(eq, settled(true, pred), pred))
 
 
 def check_weight(sample_weight, n):

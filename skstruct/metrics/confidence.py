@@ -8,6 +8,7 @@ calibration error).
 
 from __future__ import annotations
 
+from operator import eq
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._sklearn import final_step
 from ..data.inputs import PLACE, PlaceError, check_positive
+from ..data.labels import settled
 from ..data.types import Corpus
 from .checks import as_list, check_choice, check_weight, ratio
 
@@ -134,7 +136,8 @@ def _of_tokens(y_true, y_proba, labels):
             raise PlaceError(i, None, f"y_proba of {PLACE} must hold probabilities")
         given = [t for t, label in enumerate(true) if label is not None]
         best = rows[given].argmax(axis=1)
-        right += [labels[k] == true[t] for t, k in zip(given, best.tolist())]
+        found = [labels[k] for k in best.tolist()]
+        right += map(eq, settled([true[t] for t in given], found), found)
         p.append(rows[given, best])
         lengths.append(len(given))
     return np.array(right, np.float64), np.concatenate([np.zeros(0), *p]), np.array(lengths, np.int64)

@@ -12,7 +12,6 @@ segments as conlleval counts them.
 from __future__ import annotations
 
 from collections import Counter
-from operator import eq
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
@@ -21,7 +20,7 @@ from numpy.typing import ArrayLike
 from ..data.places import in_sequence
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.types import Corpus
-from .checks import check_choice, check_pairs, check_weight, f1, ratio, with_label
+from .checks import check_choice, check_pairs, check_weight, count_right, f1, ratio, with_label
 
 AVERAGES = ("micro", "macro", "weighted", None)
 MODES = ("conlleval", "strict")
@@ -40,7 +39,8 @@ def token_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: ArrayLik
     Parameters
     ----------
     y_true, y_pred : sequences of label sequences
-        Tokens whose true label is None do not count, as in ``score`` of taggers.
+        Tokens whose true label is None do not count, as in ``score`` of taggers; of a set of labels any is
+        right.
     sample_weight : array-like of shape (n_sequences,), optional
         Weight of each sequence's tokens.
 
@@ -60,7 +60,7 @@ def token_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: ArrayLik
     0.75
     """
     pairs = [with_label(*pair) for pair in check_pairs(y_true, y_pred)]
-    correct = [sum(map(eq, true, pred)) for true, pred in pairs]
+    correct = [count_right(true, pred) for true, pred in pairs]
     return _accuracy(pairs, correct, [len(true) for true, _ in pairs], sample_weight)
 
 
@@ -70,7 +70,8 @@ def sequence_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: Array
     Parameters
     ----------
     y_true, y_pred : sequences of label sequences
-        Tokens whose true label is None do not count, nor do sequences that hold no others.
+        Tokens whose true label is None do not count, nor do sequences that hold no others; of a set of labels
+        any is right.
     sample_weight : array-like of shape (n_sequences,), optional
 
     Returns
@@ -91,7 +92,7 @@ def sequence_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: Array
     pairs = check_pairs(y_true, y_pred)
     given = [with_label(*pair) for pair in pairs]
     total = [bool(kept) or not true for (kept, _), (true, _) in zip(given, pairs)]
-    correct = [counts and all(map(eq, *pair)) for counts, pair in zip(total, given)]
+    correct = [counts and count_right(*pair) == len(pair[0]) for counts, pair in zip(total, given)]
     return _accuracy(pairs, correct, total, sample_weight)
 
 

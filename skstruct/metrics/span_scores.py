@@ -1,7 +1,8 @@
 """Scores of spans of characters: a predicted span is right if start, end and label are.
 
 Spans whose label is None in the true annotation say that nobody looked there: what is predicted there counts
-neither as right nor as wrong. Predicted spans whose label is None do not count.
+neither as right nor as wrong; nor do predictions of types that a `PartialSpans` does not name. Predicted
+spans whose label is None do not count.
 """
 
 from __future__ import annotations
@@ -169,5 +170,6 @@ def judged(true, found):
         k = bisect_left(starts, span.end)
         return k > 0 and furthest[k - 1] > span.start
 
-    told = (span for span in found if span.label is not None)
+    types = getattr(true, "types", None)
+    told = (span for span in found if span.label is not None and (types is None or span.label in types))
     return right, [span for span in told if span in right or not is_blank(span)]

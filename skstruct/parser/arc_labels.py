@@ -364,5 +364,5 @@ def given_tree(model, sentence, tree):
     if model.pseudo:
         names = marked_trees(names, flat, np.array(heads), token)
     if names is not None:
-        labels, _ = encode_labels(names, token, model.labels, grow=False)
+        labels = encode_labels(names, token, model.labels, grow=False, with_sets=False)[0].ids
     return heads, labels.tolist()

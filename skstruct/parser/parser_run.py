@@ -154,7 +154,7 @@ def learned_labels(arcs, token, used, labels):
     and a label without weights scores 0, which wins wherever the scores of all others are negative.
     """
     arcs = [names if keep else [None] * len(names) for names, keep in zip(arcs, used.tolist())]
-    gold, labels = encode_labels(arcs, token, labels, grow=True)
+    gold, labels = encode_labels(arcs, token, labels, grow=True, with_sets=False)
     if len(labels) == 0:
         raise ValueError("y holds no label: all are None; for heads alone, labeled=False")
-    return gold, labels
+    return gold.ids, labels

@@ -1,7 +1,10 @@
 """Constraints: which labels may start, follow each other, and end."""
 
+import functools
+
 import numpy as np
 
+from ..data.labels import UNLABELLED
 from ..data.places import PLACE, PlaceError, describe
 from ..data.scheme_rules import allowed_transitions, check_scheme
 from ..data.schemes import rewriting
@@ -86,8 +89,7 @@ def constraints_of(given, labels, gold, token):
     ----------
     given : None, name of a label scheme, or iterable of pairs
     labels : Labels
-    gold : ndarray of shape (N,)
-        Ids of labels, -1 for none.
+    gold : data.labels.Gold
     token : ndarray of shape (n + 1,)
         Where each sequence starts.
 
@@ -109,7 +111,8 @@ def constraints_of(given, labels, gold, token):
 def _name_remedy(error, given, gold, token, labels):
     """Let the message name the scheme, and a call of `convert_scheme` that writes the labels as it does."""
     error.text = error.text.replace("under the constraints", f"under the constraints {given!r}")
-    error.remedy = _remedy(labels.decode(gold, token), check_scheme(given)) if gold.min() >= 0 else ""
+    complete = gold.ids.min() >= 0
+    error.remedy = _remedy(labels.decode(gold.ids, token), check_scheme(given)) if complete else ""
     error.text += error.remedy
     error.move(error.sequence)
 
@@ -129,6 +132,7 @@ def check_gold(gold, token, labels, constraints):
     start, allowed, end = (part == 0.0 for part in constraints)
     if start.all() and allowed.all() and end.all():
         return
+    may_be, gold = functools.partial(gold.may_be, n_labels=len(labels)), np.maximum(gold.ids, UNLABELLED)
     first = np.zeros(gold.shape[0], np.bool_)
     last = np.zeros(gold.shape[0], np.bool_)
     filled = np.diff(token) > 0
@@ -152,11 +156,10 @@ def check_gold(gold, token, labels, constraints):
         raise BrokenConstraint(i, k - int(token[i]), what, "y")
     for i in np.unique(np.searchsorted(token, np.flatnonzero(~known), side="right") - 1):
         reached = start
-        for t, g in enumerate(gold[token[i] : token[i + 1]]):
-            if t:
+        for t in range(token[i], token[i + 1]):
+            if t > token[i]:
                 reached = (reached[:, None] & allowed).any(axis=0)
-            if g >= 0:
-                reached = reached & (np.arange(len(labels)) == g)
+            reached = reached & may_be(t)
         if not (reached & end).any():
             raise PlaceError(
                 i, None, "under the constraints there is no labelling with the labels given", "y"
@@ -168,7 +171,7 @@ def check_known(gold, unseen, token, labels, constraints):
 
     Parameters
     ----------
-    gold : ndarray of shape (N,)
+    gold : data.labels.Gold
         As from ``data.labels.encode_known``.
     unseen : ndarray of shape (N,), bool
         Where there is such a label.
@@ -181,14 +184,14 @@ def check_known(gold, unseen, token, labels, constraints):
     list of int
         The sequences with such labels for which constraints and their other labels leave no labelling.
     """
-    found, known = [], np.ones(gold.shape[0], np.bool_)
+    found, known = [], np.ones(gold.ids.shape[0], np.bool_)
     for i in np.unique(np.searchsorted(token, np.flatnonzero(unseen), side="right") - 1).tolist():
         mine = slice(int(token[i]), int(token[i + 1]))
         known[mine] = False
         try:
-            check_gold(gold[mine], np.array([0, token[i + 1] - token[i]]), labels, constraints)
+            check_gold(gold.at(mine), np.array([0, token[i + 1] - token[i]]), labels, constraints)
         except PlaceError:
             found.append(i)
     kept = np.concatenate([[0], np.cumsum(known)])[token]
-    check_gold(gold[known], kept, labels, constraints)
+    check_gold(gold.at(known), kept, labels, constraints)
     return found

@@ -13,7 +13,7 @@ from ..chain.bigram import ChainTask
 from ..cluster.vocabulary import Vocabulary, merged_labels
 from ..core.user_warnings import warn
 from ..data.inputs import as_tokens, blanked, check_X_y
-from ..data.labels import UNLABELLED, Labels, encode_labels, some_of
+from ..data.labels import UNLABELLED, Gold, Labels, encode_labels, some_of
 from ..features.base import merge_encoders
 from ..features.choose import check_same_features, new_encoder
 from ..features.encoded import count_rows
@@ -31,7 +31,7 @@ class LabelledCorpus(NamedTuple):
     X: object
     y: object
     token: np.ndarray  # (n + 1,) int64: where each sequence starts
-    gold: np.ndarray  # (N,) int32: ids of labels, or UNLABELLED
+    gold: Gold
     weight: np.ndarray  # (n,) float64
     labels: Labels
     constraints: tuple  # start, allowed, end
@@ -73,7 +73,7 @@ def read_corpus(estimator, X, y, sample_weight, labels=None, grow=True, cost=0.0
     if len(labels) == 0:
         raise ValueError("y holds no label: all tokens are None")
     constraints = constraints_of(estimator.constraints, labels, gold, token)
-    cost = class_costs(estimator.class_weight, gold, labels, cost, complete)
+    cost = class_costs(estimator.class_weight, gold.ids, labels, cost, complete)
     return LabelledCorpus(X, y, token, gold, weight, labels, constraints, cost)
 
 
@@ -125,7 +125,7 @@ def balanced_costs(counts, otherwise):
     return costs
 
 
-UNSEEN = -2
+UNSEEN = np.iinfo(np.int32).min
 """The id of a label that training lacks: no prediction is right."""
 
 
@@ -133,17 +133,23 @@ class EncodedPart(NamedTuple):
     """What token accuracy needs."""
 
     task: ChainTask
-    gold: np.ndarray  # (N,) int32: ids, UNLABELLED or UNSEEN
+    gold: np.ndarray  # (N,) int32: as in Gold, or UNSEEN
+    sets: np.ndarray | tuple[()]  # as in Gold
 
     @classmethod
     def of(cls, task, gold, unseen):
         """``gold`` and ``unseen`` as from ``data.labels.encode_known``."""
-        return cls(task, np.where(unseen, np.int32(UNSEEN), gold))
+        return cls(task, np.where(unseen, np.int32(UNSEEN), gold.ids), gold.sets)
 
     def accuracy(self, model):
         """Token accuracy of a :class:`.ChainModel`, over the tokens whose label is given."""
         given = self.gold != UNLABELLED
-        right = (model.best_ids(self.task) == self.gold)[given]
+        found = model.best_ids(self.task)
+        right = found == self.gold
+        if len(self.sets) > 0:
+            several = np.flatnonzero((self.gold < UNLABELLED) & (self.gold != UNSEEN))
+            right[several] = self.sets[-2 - self.gold[several], found[several]]
+        right = right[given]
         return float(right.mean()) if right.shape[0] else 0.0
 
 

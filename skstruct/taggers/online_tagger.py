@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from .._sklearn import with_callbacks
 from ..chain.bigram import lists_rows, new_work
 from ..chain.chain_epoch import epoch, kernel_arguments
-from ..chain.chain_model import ChainModel, make_task
+from ..chain.chain_model import ChainModel, make_task, renumbered_labels
 from ..chain.state import continued_state, final_model, fresh_state, order_of
 from ..core.noise import MOST_COLUMNS
 from ..data.inputs import as_tokens, check_X_y, renumbered, take
@@ -136,7 +136,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         test = []
         if self.early_stopping and not stream and given is None:
             test = self._held_out(np.flatnonzero(np.diff(token) > 0))
-            gold = gold[~np.repeat(np.isin(np.arange(len(sequences)), test), np.diff(token))]
+            gold = gold.at(~np.repeat(np.isin(np.arange(len(sequences)), test), np.diff(token)))
             sequences = sequences.blanked(test)
         encoder = encoder_for(self, sequences, model, self._scaled)
         if continued and self.order != model.order:
@@ -273,8 +273,7 @@ class ChainRun(Run):
             return np.append(new, np.int32(-1))[old]
 
         node_alive, edge_alive = plan["alive"]
-        self.task = task._replace(
-            gold=plan["ids"][task.gold],
+        self.task = renumbered_labels(task, plan["ids"], len(plan["labels"]))._replace(
             nodes=task.nodes._replace(row=mapped(task.nodes.row, rows.nodes)),
             edges=task.edges._replace(row=mapped(task.edges.row, rows.edges)),
             bag=task.bag._replace(row=mapped(task.bag.row, rows.nodes)),

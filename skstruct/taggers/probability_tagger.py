@@ -124,7 +124,8 @@ class ProbabilityTagger(SequenceTagger):
         ----------
         X : list of sequences of tokens
         y : list of sequences of labels
-            None stands for any label: the probabilities of all completions are summed.
+            None stands for any label, a set for one of its labels: the probabilities of all completions are
+            summed.
 
         Returns
         -------

@@ -27,6 +27,7 @@ from ..data.inputs import (
     offsets_of,
     place,
 )
+from ..data.labels import settled
 from ..data.types import Corpus, Self, Weights
 from ..features.numeric import NumericFeatures
 from ..features.patterns import Patterns
@@ -272,7 +273,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         return Sequences(self._model.predict_kbest(sequences, int(k), options, self.n_jobs))
 
     def score(self, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:
-        """Token accuracy, over the tokens whose label is given (not None).
+        """Token accuracy, over the tokens whose label is given (not None); any of a set of labels is right.
 
         Parameters
         ----------
@@ -288,7 +289,8 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         X, y, token = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
         predicted = self.predict(X)
-        pairs = zip(flatten(y), flatten(predicted))
+        predicted = flatten(predicted)
+        pairs = zip(settled(flatten(y), predicted), predicted)
         right = np.fromiter((a == b for a, b in pairs), np.bool_, int(token[-1]))
         given = np.fromiter((a is not None for a in flatten(y)), np.bool_, int(token[-1]))
         each = np.repeat(np.ones(len(X)) if weight is None else weight, np.diff(token))

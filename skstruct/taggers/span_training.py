@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 from sklearn.base import clone
@@ -9,8 +10,10 @@ from sklearn.base import clone
 from .._sklearn import sample_weights
 from ..core.user_warnings import warn
 from ..data.alignment_report import Aligned, align_spans, counts_of, labels_of
+from ..data.labels import AllBut
 from ..data.pieces import Pieces, chosen, cut_texts
 from ..data.scheme_rules import check_scheme
+from ..data.schemes import spans_to_labels
 from ..data.spans import Given, as_spans
 from ..data.text import Tokens, as_texts, check_tokenizer, is_white_space, tokenized
 from .inner_tagger import TaggerTraining
@@ -76,7 +79,15 @@ class SpanTraining(TaggerTraining, WordsParameter):
 
     def _labels_of(self, pieces: Pieces, corpus):
         """The labels of pieces, as a tagger learns them."""
-        return labels_of(corpus.aligned, corpus.given, pieces.bounds, self.scheme)
+        labels, types = (
+            labels_of(corpus.aligned, corpus.given, pieces.bounds, self.scheme),
+            corpus.given.types,
+        )
+        for p, text in enumerate(pieces.text.tolist()):
+            if types[text] is not None:
+                open_ = all_but(types[text], self.scheme)
+                labels[p] = [open_ if label == "O" else label for label in labels[p]]
+        return labels
 
     def _held_out_data(self, X, y):
         corpus = self._aligned(X, y)
@@ -178,6 +189,18 @@ def _reading(tagger, words):
     if any(value is not None for value in given.values()):
         raise ValueError("words= is given to the SpanTagger and to its tagger; leave one of them out")
     return tagger.set_params(**dict.fromkeys(given, words))
+
+
+@functools.cache
+def all_but(types, scheme):
+    """What the label of a token outside of spans may be, if only some types are annotated."""
+    labels = (
+        label
+        for kind in types
+        for length in (1, 2, 3)
+        for label in spans_to_labels([(0, length, kind)], length, scheme)
+    )
+    return AllBut(frozenset(labels), frozenset({"O"}))
 
 
 def _last(name):

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from ..chain.chain_model import ChainModel
+from ..chain.chain_model import ChainModel, with_gold
 from ..chain.sums import log_z
 from ..core.user_warnings import warn
 from ..data.inputs import PlaceError
-from ..data.labels import UNLABELLED, encode_known
+from ..data.labels import encode_known
 from ..training.chunks import threads
 
 STEP = 1e-4
@@ -46,7 +46,7 @@ class EncodedFold(NamedTuple):
 def encoded_fold(model, X, y, weight, place):
     """Encode sequences and their labels for a model that was trained on others."""
     gold, _, _ = encode_known(y, X.offsets, model.labels)
-    return EncodedFold(model, model.encode(X)._replace(gold=gold), weight, place)
+    return EncodedFold(model, with_gold(model.encode(X), gold), weight, place)
 
 
 def in_units_of(other, model, X, y):
@@ -95,7 +95,7 @@ class _Likelihood:
         self.parts = [
             p._replace(weight=np.where(z > -np.inf, p.weight, 0.0)) for p, z in zip(parts, possible)
         ]
-        known = [part.task.gold != UNLABELLED for part in parts]
+        known = [part.task.gold >= 0 for part in parts]
         if not any(each.any() for each in known):
             raise ValueError(
                 "y holds no label that the tagger knows: there is nothing to find a temperature by"

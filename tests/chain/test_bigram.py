@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bigram_cases import INF, Case
+from bigram_cases import INF, Case, none_for_open, tokens_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,10 +44,9 @@ def test_viterbi_is_the_best_of_all(case):
 
 @given(CASES, st.data())
 def test_forced_labels_are_kept(case, data):
-    forced = data.draw(
-        st.lists(st.integers(-1, case.L - 1), min_size=case.T, max_size=case.T), label="forced"
-    )
-    options = [[f in (-1, y) for y in range(case.L)] for f in forced]
+    forced = data.draw(tokens_of(case.L, case.T), label="forced")
+    given_labels = oracles.options_of(none_for_open(forced))
+    options = [[each is None or y in each for y in range(case.L)] for each in given_labels]
     expected = case.ranked(options=options)
     value, path = case.viterbi(forced)
     if expected:
@@ -59,16 +58,16 @@ def test_forced_labels_are_kept(case, data):
 
 @given(CASES, st.data())
 def test_best_wrong_labelling(case, data):
-    gold = data.draw(st.lists(st.integers(-1, case.L - 1), min_size=case.T, max_size=case.T), label="gold")
-    none_for_open = [None if g < 0 else g for g in gold]
-    wrong = [(v, z) for v, z in case.ranked() if not oracles.agrees(z, none_for_open)]
+    gold = data.draw(tokens_of(case.L, case.T), label="gold")
+    given_labels = none_for_open(gold)
+    wrong = [(v, z) for v, z in case.ranked() if not oracles.agrees(z, given_labels)]
     value, path = case.wrong(gold)
     if not wrong:
         assert value == -INF
         return
     best = wrong[0][0]
     assert value == pytest.approx(best, abs=1e-12)
-    tie = oracles.wrong_tie(none_for_open)
+    tie = oracles.wrong_tie(given_labels)
     tied = [z for v, z in wrong if abs(v - best) < 1e-9]
     assert path == min(tied, key=lambda z: tie(z, list(range(case.L))))
 

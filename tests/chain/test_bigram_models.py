@@ -19,8 +19,8 @@ from skstruct.chain.state import final_model, fresh_state
 from skstruct.core.codes import AVERAGES, DONE, PERCEPTRON, VARIANTS
 from skstruct.core.noise import QUIET, make_noise
 from skstruct.core.store import Rule
-from skstruct.data.inputs import as_tokens, flatten, lengths_of, offsets_of
-from skstruct.data.labels import Labels
+from skstruct.data.inputs import as_tokens, lengths_of, offsets_of
+from skstruct.data.labels import Labels, encode_labels
 from skstruct.features.bag_encoder import BagEncoder
 from skstruct.features.template_encoder import TemplateEncoder
 from skstruct.features.templates import FeatureTemplates
@@ -40,6 +40,10 @@ FEATURES = {
     "no transitions": NO_TRANSITIONS,
     "bag": None,
 }
+
+
+SHARES = 0.3, 0.4, 0.3
+"""Of tokens without a label, with one, and with a set."""
 
 
 class World:
@@ -65,10 +69,18 @@ class World:
         self.integers = integers
 
     def task(self, gold=None, weight=None):
-        ids = None
+        X, ids = as_tokens(self.X), None
         if gold is not None:
-            ids = np.array([self.labels.ids.get(g, -1) for g in flatten(gold)], np.int32)
-        return make_task(self.encoder, as_tokens(self.X), ids, weight, grow=True)
+            ids = encode_labels(gold, X.offsets, self.labels, grow=False)[0]
+        return make_task(self.encoder, X, ids, weight, grow=True)
+
+    def some_of(self, gold):
+        """The same with labels left out, or in the place of a label a set of labels."""
+        ways = [lambda _: None, str, self.set_with]
+        return [[ways[self.generator.choice(3, p=SHARES)](g) for g in s] for s in gold]
+
+    def set_with(self, label):
+        return frozenset({label, str(self.generator.choice(list(self.names)))})
 
     def build(self, gold=None, costs=None, weight=None):
         """(task, chain) with arbitrary weights."""
@@ -201,7 +213,7 @@ def test_a_perceptron_step_is_the_difference(seed, kind, L, integers, constraine
     world = World(seed, kind, L, integers)
     gold = world.gold
     if partial:
-        gold = [[None if world.generator.random() < 0.4 else g for g in s] for s in gold]
+        gold = world.some_of(gold)
     costs = {"X": 0.5, "Z": 2.0} if costly else {}
     task, chain = world.build(gold, costs, np.array([1.0, 0.5, 2.0]))
     for i, features in enumerate(world.features()):
@@ -236,7 +248,7 @@ def test_a_passive_aggressive_step(seed, kind, L, integers, constrained, variant
     world = World(seed, kind, L, False, rule=rule)
     gold = world.gold
     if partial:
-        gold = [[None if world.generator.random() < 0.4 else g for g in s] for s in gold]
+        gold = world.some_of(gold)
     costs = dict.fromkeys(world.names, 1.0) if hamming else {}
     task, chain = world.build(gold, costs)
     for i, features in enumerate(world.features()):

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from bigram_cases import coded, none_for_open, tokens_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,13 +16,15 @@ INF = math.inf
 
 
 @kernel
-def run_viterbi(emission, transition, stride, trigrams, start, end, forced, score, path, T, L):
-    return viterbi_pairs(emission, transition, stride, trigrams, start, end, forced, score, path, T, L)
+def run_viterbi(emission, transition, stride, trigrams, start, end, forced, sets, score, path, T, L):
+    return viterbi_pairs(emission, transition, stride, trigrams, start, end, forced, sets, score, path, T, L)
 
 
 @kernel
-def run_wrong(emission, transition, stride, trigrams, start, end, gold, agree, left, path, T, L):
-    return wrong_pairs(emission, transition, stride, trigrams, start, end, gold, agree, left, path, T, L)
+def run_wrong(emission, transition, stride, trigrams, start, end, gold, sets, agree, left, path, T, L):
+    return wrong_pairs(
+        emission, transition, stride, trigrams, start, end, gold, sets, agree, left, path, T, L
+    )
 
 
 @kernel
@@ -76,14 +79,14 @@ class Case:
     def viterbi_pairs(self, forced=()):
         path = np.full(self.T, -9, np.int32)
         score = np.empty(self.T * self.L**2)
-        value = run_viterbi(*self.arrays, np.array(forced, np.int32), score, path, self.T, self.L)
+        value = run_viterbi(*self.arrays, *coded(forced, self.L), score, path, self.T, self.L)
         return value, tuple(path.tolist())
 
     def wrong(self, gold, emission):
         path = np.full(self.T, -9, np.int32)
         scratch = np.empty((2, self.T * self.L**2))
         arrays = emission.ravel(), *self.arrays[1:]
-        value = run_wrong(*arrays, np.array(gold, np.int32), scratch[0], scratch[1], path, self.T, self.L)
+        value = run_wrong(*arrays, *coded(gold, self.L), scratch[0], scratch[1], path, self.T, self.L)
         return value, tuple(path.tolist())
 
 
@@ -115,10 +118,9 @@ def test_viterbi_is_the_best_of_all(case):
 
 @given(CASES, st.data())
 def test_forced_labels_are_kept(case, data):
-    labels = st.integers(-1, case.L - 1)
-    forced = data.draw(st.lists(labels, min_size=case.T, max_size=case.T), label="forced")
+    forced = data.draw(tokens_of(case.L, case.T), label="forced")
     value, path = case.viterbi_pairs(forced)
-    expected = case.ranked(options=[None if g < 0 else [g] for g in forced])
+    expected = case.ranked(options=oracles.options_of(none_for_open(forced)))
     if expected:
         assert (pytest.approx(value, abs=1e-12), path) == expected[0]
     else:
@@ -127,14 +129,13 @@ def test_forced_labels_are_kept(case, data):
 
 @given(CASES, st.data())
 def test_best_wrong_labelling(case, data):
-    labels = st.integers(-1, case.L - 1)
-    gold = data.draw(st.lists(labels, min_size=case.T, max_size=case.T), label="gold")
+    gold = data.draw(tokens_of(case.L, case.T), label="gold")
     cost = data.draw(st.sampled_from([0.0, 1.0]), label="cost")
-    given_labels = [None if g < 0 else g for g in gold]
+    given_labels = none_for_open(gold)
     emission = case.emission.copy()
-    for t, g in enumerate(gold):
-        if g >= 0:
-            emission[t] += cost * (np.arange(case.L) != g)
+    for t, options in enumerate(oracles.options_of(given_labels)):
+        if options is not None:
+            emission[t] += cost * ~np.isin(np.arange(case.L), options)
     value, path = case.wrong(gold, emission)
     ranked = case.ranked(emission, tie=oracles.wrong_tie(given_labels, 2))
     expected = [pair for pair in ranked if not oracles.agrees(pair[1], given_labels)]

@@ -27,7 +27,7 @@ def test_labels_are_sorted_unless_they_have_an_order():
 )
 def test_new_labels_stand_behind_an_order(old, expected):
     y, token = [["d", "b"], [None]], np.array([0, 2, 3])
-    ids, labels = encode_labels(y, token, Labels(old, in_order=True), grow=True)
+    (ids, _), labels = encode_labels(y, token, Labels(old, in_order=True), grow=True)
     assert labels.values == expected
     assert ids.tolist() == [expected.index("d"), expected.index("b"), -1]
 

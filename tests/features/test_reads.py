@@ -17,6 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from skstruct import L1CRF, ParameterMixer, SequenceMatrix, StructuredPerceptron, load
 from skstruct.chain.chain_model import make_task
 from skstruct.data.inputs import as_tokens
+from skstruct.data.labels import Gold
 from skstruct.features import SequenceUnion, TokenPredictions, TokenTransformer, Window
 
 LENGTHS = [3, 0, 4, 2, 3, 1, 5]
@@ -80,7 +81,7 @@ def test_an_encoded_corpus_of_another_size_reaches_no_kernel():
     with pytest.raises(AssertionError, match="inconsistent: dense of another number of tokens"):
         make_task(Wrong(), X)
     with pytest.raises(AssertionError, match="gold"):
-        make_task(encoder, X, np.zeros(3, np.int32))
+        make_task(encoder, X, Gold(np.zeros(3, np.int32), ()))
 
 
 # -- names and widths ----------------------------------------------------------------------------------

@@ -40,9 +40,10 @@ class LabelledSequences(NamedTuple):
     order: np.ndarray  # (S,) int64: their numbers in the corpus
     lengths: np.ndarray  # (S,) int64
     token: np.ndarray  # (S + 1,) int64: first token of each
-    gold: np.ndarray  # (N,) int32: label, or UNLABELLED
+    gold: np.ndarray  # (N,) int32: as in ``ChainTask``
     weight: np.ndarray  # (S,) float64
-    partial: np.ndarray  # (P,) int64: those with tokens that have no label
+    partial: np.ndarray  # (P,) int64: those with tokens that have no label, or a set
+    sets: np.ndarray | tuple[()]  # as in ``ChainTask``
 
     @classmethod
     def of(cls, task):
@@ -53,7 +54,7 @@ class LabelledSequences(NamedTuple):
         lengths = lengths[order]
         token = np.zeros(order.shape[0] + 1, np.int64)
         np.cumsum(lengths, out=token[1:])
-        found = cls(order, lengths, token, task.gold, task.weight[order], order)
+        found = cls(order, lengths, token, task.gold, task.weight[order], order, task.sets)
         gold = task.gold[found.places(task.token)]
         sequence = np.repeat(np.arange(order.shape[0]), lengths)
         return found._replace(gold=gold, partial=np.unique(sequence[gold < 0]))

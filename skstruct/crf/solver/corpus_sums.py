@@ -35,7 +35,7 @@ class Corpus(NamedTuple):
 
     token: np.ndarray  # (S + 1,) int64: first token of each sequence
     group: np.ndarray  # (G + 1,) int64: first sequence of each group (see crf.expectations)
-    gold: np.ndarray  # (N,) int32: label, or UNLABELLED
+    gold: np.ndarray  # (N,) int32: as in ``ChainTask``
     weight: np.ndarray  # (S,) float64: weight of each sequence
     start: np.ndarray  # (N + 1,) int64: first entry of each token
     entry: np.ndarray  # (E,) int32: weights
@@ -49,6 +49,7 @@ class Corpus(NamedTuple):
     row: np.ndarray  # (M,) int32
     row_value: np.ndarray  # (M,) float64: as ``value``
     table: np.ndarray  # (R * row_width(L),) float64: scores
+    sets: np.ndarray | tuple[()] = ()  # as in ``ChainTask``
 
 
 @kernel

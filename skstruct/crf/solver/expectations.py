@@ -21,6 +21,8 @@ P places of a label (tokens × sequences).
 import numpy as np
 
 from ...chain.lattice import exp_all
+from ...chain.visit import cost_of
+from ...chain.viterbi import differs
 from ...core.compile import inline, inline_fused, kernel, spliced
 from .conditioned import advance_each, count_steps, dot
 from .corpus_sums import LAST, row_width, spread
@@ -120,10 +122,11 @@ def _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row):
                 for y in range(np.uint64(L)):
                     x[i + y * stride] = row[y]
             g = corpus.gold[token + t]
-            if g >= 0 and (clamped or transitions.cost[g] != 0.0):
+            missing = -np.inf if clamped else cost_of(g, corpus.sets, transitions.cost)
+            if g != -1 and missing != 0.0:
                 for y in range(L):
-                    if y != g:
-                        x[y * P + t * W + l] += -np.inf if clamped else transitions.cost[g]
+                    if differs(y, g, corpus.sets):
+                        x[y * P + t * W + l] += missing
         for y in range(L):
             if length > 0 and not transitions.start[y]:
                 x[y * P + l] = -np.inf

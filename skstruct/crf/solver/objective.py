@@ -97,7 +97,9 @@ class CRFObjective:
         self.c1, self.c2 = float(options.c1), float(options.c2)
         self.potentials = options.potentials(n_labels)
         self.sequences = LabelledSequences.of(task)
-        self.order, self.lengths, self.token, self.gold, self.sequence_weight, self.partial = self.sequences
+        (
+            self.order, self.lengths, self.token, self.gold, self.sequence_weight, self.partial, self.sets,
+        ) = self.sequences  # fmt: skip
         self.n_tokens, self.all_labelled = int(self.token[-1]), not self.partial.size
         self.group = form_groups(self.lengths)
         self._choose_weights(task, options, like)

@@ -72,6 +72,7 @@ class SgdCorpus(NamedTuple):
     features: Occurrences
     pair: np.ndarray  # (Q, 2) int64
     potentials: Potentials
+    sets: np.ndarray | tuple[()]  # of labels, as in ``ChainTask``
 
 
 class Schedule(NamedTuple):
@@ -188,7 +189,7 @@ def _differentiate(corpus, labels, at, with_fallback, missing, m, s):
     right = 0.0
     if len(with_fallback) > 0:
         if missing > 0:
-            clamp(labels, L, s.emission)
+            clamp(labels, corpus.sets, L, s.emission)
             right = expect_sequence(s, potentials, 1.0, with_fallback, T, L)
             _add_expected(features, at, T, L, 1.0, s)
             set_emissions(features, at, T, L, s)
@@ -198,7 +199,7 @@ def _differentiate(corpus, labels, at, with_fallback, missing, m, s):
         )
         for t in range(1, T):
             s.both[labels[t - 1] * L + labels[t]] += 1.0
-    add_costs(labels, potentials.cost, L, s.emission)
+    add_costs(labels, corpus.sets, potentials.cost, L, s.emission)
     loss = expect_sequence(s, potentials, -1.0, with_fallback, T, L) - right
     if missing == 0:
         for t in range(T):
@@ -217,14 +218,14 @@ def _loss(corpus, labels, at, missing, m, s):
     set_emissions(features, at, T, L, s)
     set_transitions(potentials, corpus.pair, m, L, s)
     if missing > 0:
-        clamp(labels, L, s.emission)
+        clamp(labels, corpus.sets, L, s.emission)
         right = log_partition(s, potentials, T, L)
         set_emissions(features, at, T, L, s)
     else:
         right = path_score(
             s.emission, s.transition, np.int64(0), potentials.start, potentials.end, labels, T, L
         )
-    add_costs(labels, potentials.cost, L, s.emission)
+    add_costs(labels, corpus.sets, potentials.cost, L, s.emission)
     return log_partition(s, potentials, T, L) - right
 
 
@@ -371,7 +372,7 @@ def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
     eta0 = o.learning_rate() if options.eta0 == "auto" else float(options.eta0)
     c2, shrink = (0.0, o.c2) if options.solver == "sgd" else (o.c2, 0.0)
     schedule = Schedule(eta0, float(options.decay), max(n, 1), o.c1, c2, shrink, max_trials)
-    corpus = SgdCorpus(o.token, o.gold, o.sequence_weight, o.whole, o.pair, o.potentials)
+    corpus = SgdCorpus(o.token, o.gold, o.sequence_weight, o.whole, o.pair, o.potentials, o.sets)
     random = np.random.RandomState(seed)
     n_done, nothing = 0, np.zeros(o.size - state.weight.shape[0])
     if progress.found is not None:

@@ -92,7 +92,9 @@ class View:
             self.parts = Occurrences(*_made(select, n, *sums.features, in_use), first, label)
         if self.sums is not None:
             table = *self.sums.tokens, self.sums.scores
-            self.corpus = Corpus(*o.sequences_of_corpus(), *nothing, *nothing, label, label, *table)
+            self.corpus = Corpus(
+                *o.sequences_of_corpus(), *nothing, *nothing, label, label, *table, sets=o.sets
+            )
         else:
             many, times = n_weights >= MANY, o.occurrences  # which say how much there will be
             n_listed, n_runs = int(times @ np.where(many, 0, n_weights)), int(times[many].sum())
@@ -104,7 +106,7 @@ class View:
                 *o.sequences_of_corpus(),
                 *_made(_list_weights, n_listed, o.start, o.feature, o.value, first, ~many),
                 *_made(select, n_runs, o.start, o.feature, o.value, runs),
-                label, run_label, np.zeros(1, np.int64), *nothing[1:], np.zeros(0),
+                label, run_label, np.zeros(1, np.int64), *nothing[1:], np.zeros(0), o.sets,
             )  # fmt: skip
         self.where = np.concatenate([pairs, np.arange(o.n_pairs, o.size)])
         self.size = self.where.shape[0]
