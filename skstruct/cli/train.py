@@ -1,4 +1,7 @@
-"""``skstruct train``: learn from a corpus file, write a model file.
+"""``skstruct train``: learn from a corpus file.
+
+Train a tagger or a parser on columns or CoNLL-U, a segmenter on segmented text, or a tagger of spans on
+annotated texts, and write the model to one file.
 
 The options are an estimator's constructor; everything that can be wrong with them is said before
 the corpus is read, and everything about the target before the training begins.
@@ -41,14 +44,8 @@ PARTIAL = ".partial"
 """Ending of the model that an interrupted training leaves, after the name asked for."""
 
 
-def add_parser(commands):
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "train",
-        help="learn from a corpus file",
-        description="Train a tagger or a parser on columns or CoNLL-U, a segmenter on segmented text, or a "
-        "tagger of spans on annotated texts, and write the model to one file.",
-    )
+def add_arguments(parser):
+    """Add the arguments of the command."""
     parser.add_argument("file", metavar="FILE", help="the corpus; - is standard input")
     parser.add_argument("--model", "-m", required=True, metavar="OUT", help="file to write the model to")
     parser.add_argument(
@@ -73,7 +70,6 @@ def add_parser(commands):
     )  # fmt: skip
     group.add_argument("--verbose", "-v", action="store_true", help="a line for each epoch")
     group.add_argument("--compact", action="store_true", help="smaller file, without the state of training")
-    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def _add_ways(group):
