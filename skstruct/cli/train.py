@@ -27,6 +27,7 @@ from ..training.held_out import NAMES
 from .common import CommandError, check_replaced, check_target, counted, positive, tell
 from .corpus import batches, layout_of, located, locating, read, read_all
 from .evaluate import model_scores
+from .file_formats import tell_labels
 from .learners import (
     ALGORITHMS,
     named_algorithm,
@@ -36,7 +37,6 @@ from .learners import (
     task_of,
 )
 from .lines import Source
-from .notices import tell_labels
 from .options import add_options, setting
 from .scores import as_text
 
