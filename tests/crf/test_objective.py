@@ -227,7 +227,7 @@ def test_screening_leaves_out_only_what_cannot_move(valued, partial):
 def test_more_weights_than_can_be_numbered(edges, monkeypatch):
     """Of features, or of transitions that look at the input."""
     monkeypatch.setattr(choose_pairs, "MOST_PAIRS", 17)
-    task, more = make_task(edges=edges), {"all_states": True} if edges else {}
+    task, more = make_task(R=5 if edges else 6, edges=edges), {"all_states": True} if edges else {}
     what = "transitions that look at the input" if edges else "pairs of a feature and a label"
     with pytest.raises(ValueError, match=f"the corpus has [0-9]+ {what}, at most 17 can have weights: use"):
         CRFObjective(task, ObjectiveOptions(0.0, **more), L, 5 if edges else 6, 3 if edges else 1)
