@@ -1,7 +1,7 @@
 """The command line: ``skstruct COMMAND``, or ``python -m skstruct COMMAND``.
 
-One module a command. It exports ``add_parser(commands)``, which adds the command's parser and sets
-its default ``run``, a function of the parsed arguments that returns the exit code.
+One module a command. The first two paragraphs of its docstring are what ``--help`` says of it,
+``add_arguments(parser)`` adds its arguments, and ``run`` takes them parsed and returns the exit code.
 
 Results go to standard output, messages to standard error. Exit codes: 0 done; 1 input or data that cannot
 be used, with one line that starts with ``skstruct: error:`` and names file and line; 2 wrong usage; 130
@@ -68,7 +68,12 @@ def new_parser(prog="skstruct", names=COMMANDS):
         title="commands", metavar="COMMAND", required=True, parser_class=_CommandParser
     )
     for name in names:
-        importlib.import_module(f"{__name__}.{name}").add_parser(commands)
+        module = importlib.import_module(f"{__name__}.{name}")
+        first, description, *_ = (module.__doc__ or ":\n\n").split("\n\n")
+        about = first.partition(": ")[2].removesuffix(".")
+        command = commands.add_parser(name, help=about, description=description)
+        command.set_defaults(run=module.run, usage_error=command.error)
+        module.add_arguments(command)
     return parser
 
 

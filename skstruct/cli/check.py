@@ -1,4 +1,10 @@
-"""``skstruct check``: which labels of a corpus file are probably wrong."""
+"""``skstruct check``: find labels of a corpus that are probably wrong.
+
+Train a tagger on parts of the corpus, and compare the labels of the other parts with the probabilities that
+it gives. Print the labels where another one is more probable, most suspicious first: score, place, given
+label, suggested label, and the token in [ ] among others. Of annotated texts these are whole spans, missing
+ones too; - stands for no span.
+"""
 
 import json
 import warnings
@@ -17,16 +23,8 @@ from .train import add_features, add_learner, features_of
 WRITTEN = "html", "jsonl", "prodigy", "label-studio"
 
 
-def add_parser(commands):
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "check",
-        help="find labels of a corpus that are probably wrong",
-        description="Train a tagger on parts of the corpus, and compare the labels of the other parts with "
-        "the probabilities that it gives. Print the labels where another one is more probable, most "
-        "suspicious first: score, place, given label, suggested label, and the token in [ ] among others. Of "
-        "annotated texts these are whole spans, missing ones too; - stands for no span.",
-    )
+def add_arguments(parser):
+    """Add the arguments of the command."""
     parser.add_argument("file", metavar="DATA", help="the corpus; - is standard input")
     parser.add_argument(
         "--top", type=positive, default=50, metavar="N", help="how many to print (default: 50)"
@@ -45,7 +43,7 @@ def add_parser(commands):
     add_features(group)
     add_learner(group, "l1crf")
     alone = {"members": 1, "shards": 1, "cluster": None, "stream": None, "calibrate": False, "dev": None}
-    parser.set_defaults(run=run, usage_error=parser.error, verbose=False, search=False, **alone)
+    parser.set_defaults(verbose=False, search=False, **alone)
 
 
 def run(arguments):

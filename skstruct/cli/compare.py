@@ -1,4 +1,8 @@
-"""``skstruct compare``: sklearn-crfsuite and skstruct on your own data, side by side.
+"""``skstruct compare``: train sklearn-crfsuite and skstruct on the same files.
+
+Train sklearn-crfsuite and skstruct on TRAIN with the same features, evaluate both on TEST, and print time,
+memory and scores. Times are medians over --repeat; making feature strings counts for CRFsuite, compiling
+kernels does not count for skstruct.
 
 The same templates on both sides, fits and predictions taking turns in one process, so that a busy
 machine is busy for both; peak memory in processes of their own.
@@ -30,15 +34,8 @@ _COLUMNS = (
 )
 
 
-def add_parser(commands):
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "compare",
-        help="train sklearn-crfsuite and skstruct on the same files",
-        description="Train sklearn-crfsuite and skstruct on TRAIN with the same features, evaluate both on "
-        "TEST, and print time, memory and scores. Times are medians over --repeat; making feature strings "
-        "counts for CRFsuite, compiling kernels does not count for skstruct.",
-    )
+def add_arguments(parser):
+    """Add the arguments of the command."""
     parser.add_argument("train", metavar="TRAIN", help="corpus to learn from")
     parser.add_argument("test", metavar="TEST", help="test corpus")
     add_options(parser)
@@ -59,7 +56,6 @@ def add_parser(commands):
     group.add_argument("--repeat", type=positive, default=1, metavar="N", help="number of fits (default: 1)")
     group.add_argument("--no-memory", action="store_true", help="do not measure memory")
     group.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def _algorithm(text):

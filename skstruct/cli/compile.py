@@ -1,4 +1,8 @@
-"""``skstruct compile``: fill the cache of compiled kernels before anybody waits for it."""
+"""``skstruct compile``: compile ahead of the first use.
+
+Compile what is compiled at first use otherwise: by default training and prediction of the perceptron. What is
+in the cache already is not compiled again. The last line, on standard output, is the folder of the cache.
+"""
 
 import os
 import subprocess
@@ -12,15 +16,8 @@ from ..core.kernel_folders import cache_folder, clear_cache
 from .common import CommandError, tell
 
 
-def add_parser(commands):
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "compile",
-        help="compile ahead of the first use",
-        description="Compile what is compiled at first use otherwise: by default training and prediction of "
-        "the perceptron. What is in the cache already is not compiled again. The last line, on standard "
-        "output, is the folder of the cache.",
-    )
+def add_arguments(parser):
+    """Add the arguments of the command."""
     parser.add_argument("--all", action="store_true", help="every kind of model, which takes minutes")
     parser.add_argument(
         "--portable", action="store_true",
@@ -32,7 +29,6 @@ def add_parser(commands):
         help="remove the compiled kernels of this installation, of all versions of numba; those in "
         "NUMBA_CACHE_DIR stay, since others may use them; alone, or before compiling",
     )  # fmt: skip
-    parser.set_defaults(run=run)
 
 
 def run(arguments):

@@ -1,4 +1,9 @@
-"""``skstruct convert``: models of other tools to ours, ours to theirs.
+"""``skstruct convert``: read and write models of CRFsuite, CRF++ and Wapiti; write a model as one file of
+code.
+
+Read the model IN, of skstruct, CRFsuite (also a pickle of sklearn-crfsuite), CRF++ or Wapiti, and write it to
+OUT for one of these, or as one file of Python or JavaScript, or a page, that runs by itself. What a format
+cannot express is refused by name.
 
 What is read is told by its content, what is written by its name, or an option.
 """
@@ -26,15 +31,8 @@ _ENDINGS = {
 }  # fmt: skip
 
 
-def add_parser(commands):
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "convert",
-        help="read and write models of CRFsuite, CRF++ and Wapiti; write a model as one file of code",
-        description="Read the model IN, of skstruct, CRFsuite (also a pickle of sklearn-crfsuite), CRF++ or "
-        "Wapiti, and write it to OUT for one of these, or as one file of Python or JavaScript, or a page, "
-        "that runs by itself. What a format cannot express is refused by name.",
-    )
+def add_arguments(parser):
+    """Add the arguments of the command."""
     parser.add_argument("source", metavar="IN", help="a model file; its content says of which tool")
     parser.add_argument("target", metavar="OUT", help="file to write the model to")
     parser.add_argument(
@@ -55,7 +53,6 @@ def add_parser(commands):
         "--check", metavar="FILE", help="a labelled corpus, to compare the file's labels with the model's"
     )
     group.add_argument("--title", help="of a page")
-    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(arguments):

@@ -21,9 +21,8 @@ from ..formats.readers import (
 )
 from ..formats.text_files import numbered_lines
 from .common import CommandError, counted, tell
-from .file_formats import guess, is_conllu, named_format, warn_of_columns, warn_of_text
+from .file_formats import Notices, guess, is_conllu, named_format, warn_of_columns, warn_of_text
 from .lines import PEEK, Source
-from .notices import Notices
 from .texts import are_annotated, reading_of
 from .texts import batches as batches_of_texts
 

@@ -1,4 +1,7 @@
-"""``skstruct demo``: train and evaluate on the embedded corpora, in seconds.
+"""``skstruct demo``: train and evaluate on the embedded corpora.
+
+Train on three quarters of the embedded corpora and evaluate on the rest: Chinese word segmentation, joint
+segmentation and tagging, English chunking, entity recognition.
 
 The package's main jobs, each with two learners on the same fixed split (every fourth sentence is
 for testing), as rows of one table. The corpora are too small for claims about accuracy; the demo shows
@@ -35,14 +38,8 @@ ENTITIES = [
 ROW = "{:<28}{:<26}{:<12}{:>7}{:>14}{:>9}{:>9}"
 
 
-def add_parser(commands):
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "demo",
-        help="train and evaluate on the embedded corpora",
-        description="Train on three quarters of the embedded corpora and evaluate on the rest: Chinese "
-        "word segmentation, joint segmentation and tagging, English chunking, entity recognition.",
-    )
+def add_arguments(parser):
+    """Add the arguments of the command."""
     parser.add_argument(
         "--epochs", type=positive, default=10, metavar="N",
         help="passes over the training data (default: 10)",
@@ -53,7 +50,6 @@ def add_parser(commands):
         help="write the English chunking to train.txt and test.txt, and texts with entities to notes.jsonl "
         "and more.jsonl; train nothing",
     )  # fmt: skip
-    parser.set_defaults(run=run)
 
 
 def jobs():

@@ -1,4 +1,8 @@
-"""``skstruct evaluate``: score a model, or predictions, against a corpus file.
+"""``skstruct evaluate``: score a model or predictions.
+
+Print token accuracy, and precision, recall and F1 of segments (as conlleval counts them) or words; of a
+parser attachment scores, with and without punctuation. Without --model and --gold, the last two columns of
+FILE are the true and the predicted labels.
 
 Three ways to name what is compared: a corpus and a model; two files; or one file of columns whose
 last two are the true and the predicted label, as conlleval reads it and `tag` writes it.
@@ -19,15 +23,8 @@ from .scores import as_text, scores_of, warn_of_unknown
 from .texts import are_annotated
 
 
-def add_parser(commands):
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "evaluate",
-        help="score a model or predictions",
-        description="Print token accuracy, and precision, recall and F1 of segments (as conlleval counts "
-        "them) or words; of a parser attachment scores, with and without punctuation. Without --model and "
-        "--gold, the last two columns of FILE are the true and the predicted labels.",
-    )
+def add_arguments(parser):
+    """Add the arguments of the command."""
     parser.add_argument("file", metavar="FILE", nargs="?", help="the corpus (default: standard input)")
     parser.add_argument("--model", "-m", metavar="MODEL", help="a model file")
     parser.add_argument("--gold", metavar="FILE", help="gold labels; use with --pred")
@@ -47,7 +44,6 @@ def add_parser(commands):
     )  # fmt: skip
     group.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
-    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(arguments):

@@ -1,11 +1,17 @@
-"""Which format a corpus file has: by its name, or by its first lines."""
+"""What a corpus file looks like: its format, by its name or first lines, and what is unusual about it.
+
+Tables that other programs export begin with the names of their columns and know no blank lines. Nothing in
+the format forbids that, so that these are warnings.
+"""
 
 import os
 import re
+import shlex
 from collections import Counter
+from difflib import get_close_matches
 
 from ..formats.text_files import split_cells
-from .common import CommandError, warn
+from .common import CommandError, counted, warn
 from .lines import PEEK
 
 EXTENSIONS = {
@@ -71,3 +77,91 @@ def warn_of_columns(source):
     widths = Counter(len(split_cells(line, None)) for line in source.peek(PEEK))
     if widths.total() >= _ENOUGH and _are_columns(widths):
         warn(f"{source.name}: looks like columns; a segmenter takes each line for a sentence")
+
+
+LONG = 1000
+"""A single sentence of more tokens is warned of."""
+
+NAMES = frozenset(
+    "char character characters chunk chunks form forms head id idx index iob label labels lemma lemmas ner "
+    "ner_tag ner_tags pos pos_tag pos_tags sent_id sentence sentence_id tag tags target text token token_id "
+    "tokens upos word word_id words xpos".split()
+)
+"""Usual names of columns, in lower case."""
+
+MANY = 500
+"""With more labels than these, and fewer than ten tokens for each, the column is hardly the right one."""
+
+_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
+
+
+class Notices:
+    """Collects what is unusual about a file of columns while it is read.
+
+    The first line looks like names of columns if its label occurs nowhere else, and some cell is a usual name
+    of a column or stands above numbers only.
+
+    Parameters
+    ----------
+    name : str
+        Of the file.
+    number, line : int, str
+        Where the first token stands.
+    cells : tuple of str
+        Of the first token.
+    label : int or None
+        Column of the labels, if they are read.
+    """
+
+    def __init__(self, name, number, line, cells, label):
+        self.name, self.number, self.line = name, number, line
+        self.cells, self.label = cells, label
+        self.unique = label is not None
+        self.numeric = [c for c, cell in enumerate(cells) if not _NUMBER.fullmatch(cell)]
+        self.n_tokens = self.n_sentences = 0
+
+    def see(self, rows):
+        """Take note of a sentence."""
+        if self.unique:
+            rest = rows if self.n_sentences else rows[1:]
+            self.unique = all(row[self.label] != self.cells[self.label] for row in rest)
+            self.numeric = [c for c in self.numeric if all(_NUMBER.fullmatch(row[c]) for row in rest)]
+        self.n_tokens += len(rows)
+        self.n_sentences += 1
+
+    def tell(self):
+        """Warn of what is unusual."""
+        named = any(cell.strip(" #").lower() in NAMES for cell in self.cells)
+        if self.unique and self.n_tokens > 1 and (named or self.numeric):
+            warn(
+                f"{self.name}, line {self.number}: looks like names of columns, but is read as a token: its "
+                f"label {self.cells[self.label]!r} occurs nowhere else; --comment {shlex.quote(self.line)} "
+                f"leaves it out"
+            )
+        if self.n_sentences == 1 and self.n_tokens > LONG:
+            warn(f"{self.name}: all {self.n_tokens:,} tokens are one sentence; a blank line ends a sentence")
+
+
+def tell_labels(corpus):
+    """Warn of a corpus whose labels look like words, or have mistakes of typing: before it is learned."""
+    if corpus.format == "segmented" or not corpus.y:
+        return
+    spans = corpus.format == "spans"
+    found = Counter(
+        row[-1] if spans or isinstance(row, tuple) else row for labels in corpus.y for row in labels
+    )
+    found.pop(None, None)
+    total, many = found.total(), len(found) > MANY
+    if many and total < 10 * len(found):
+        fix = "" if spans else "; is it the right column? --label says which"
+        warn(f"{corpus.name}: {counted(len(found), 'label')} for {counted(total, 'token')}{fix}")
+        return
+    told = []
+    for label in sorted(label for label, n in found.items() if n == 1):
+        _, dash, kind = label.rpartition("-")
+        others = [other for other, n in found.items() if n > 1 and len(other) == len(label)]
+        meant = get_close_matches(label, others, n=1, cutoff=0.5) if dash + kind else []
+        told.append(f"{label}{f' (meant {meant[0]}?)' if meant else ''}")
+    if told and total >= 100:
+        more = f" and {len(told) - 10} more" if len(told) > 10 else ""
+        warn(f"{corpus.name}: labels that occur once: {', '.join(told[:10])}{more}")

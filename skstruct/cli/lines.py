@@ -5,14 +5,12 @@ file, and remembers the lines they were made from, so that a command can give ba
 which line something stood.
 """
 
-import gzip
 import io
 import os
 import sys
-import zlib
 from collections import deque
 
-from ..formats.text_files import opened
+from ..formats.text_files import UNREADABLE, opened, unreadable
 from .common import STANDARD, CommandError
 
 PEEK = 50
@@ -59,21 +57,15 @@ class Source:
 
     def _decoded(self):
         """Yield the lines of the file."""
-        number = 0
         if self.path is not None and os.path.isdir(self.path):
             raise CommandError(f"{self.name}: is a folder, where a file of text belongs")
+        number = 0
         try:
             for number, line in enumerate(self._file, start=1):
                 yield line.removeprefix("\ufeff") if number == 1 else line
-        except UnicodeDecodeError as error:
-            # The decoder works on blocks: what it was given begins in the line after the last one it gave.
-            number += 1 + error.object[: error.start].count(b"\n")
-            raise CommandError(
-                f"{self.name}, line {number}: not valid {error.encoding}: {error.reason}; "
-                f"--encoding names another encoding"
-            ) from None
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:  # cut short, damaged, or not compressed
-            raise CommandError(f"{self.name}, after line {number}: {error}") from None
+        except UNREADABLE as error:
+            remedy = "; --encoding names another encoding"
+            raise CommandError(unreadable(error, self.name, number, remedy)) from None
 
     def peek(self, n=PEEK):
         """The first `n` lines that are not blank, or fewer; they will be read again."""

@@ -1,4 +1,8 @@
-"""``skstruct report``: a page about what a model does on a corpus file."""
+"""``skstruct report``: write a page about what a model gets right and wrong.
+
+Write a page of HTML: scores with confidence intervals, confusions, wrong sentences with what speaks for their
+labels and against the right ones, probabilities, weights.
+"""
 
 from ..inspection import report
 from .common import check_replaced, check_target, load_model, n_jobs, tell
@@ -6,20 +10,13 @@ from .corpus import inputs_of, locating, read
 from .options import add_options
 
 
-def add_parser(commands):
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "report",
-        help="write a page about what a model gets right and wrong",
-        description="Write a page of HTML: scores with confidence intervals, confusions, wrong sentences "
-        "with what speaks for their labels and against the right ones, probabilities, weights.",
-    )
+def add_arguments(parser):
+    """Add the arguments of the command."""
     parser.add_argument("file", metavar="DATA", nargs="?", help="the corpus (default: standard input)")
     parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
     parser.add_argument("--output", "-o", required=True, metavar="OUT", help="the page, as report.html")
     parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
     add_options(parser)
-    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(arguments):

@@ -1,4 +1,8 @@
-"""``skstruct select``: which sentences of a pool to label next."""
+"""``skstruct select``: choose what to label next.
+
+Write the sentences of POOL that a model is least sure of, and that differ from each other, best first, as
+they stand in the file; texts for a model of spans as JSON lines with the spans that it predicts.
+"""
 
 from ..data.inputs import SPANS
 from ..formats.span_writing import write_spans
@@ -11,15 +15,8 @@ from .lines import Source
 from .options import add_options
 
 
-def add_parser(commands):
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "select",
-        help="choose what to label next",
-        description="Write the sentences of POOL that a model is least sure of, and that differ from each "
-        "other, best first, as they stand in the file; texts for a model of spans as JSON lines with "
-        "the spans that it predicts.",
-    )
+def add_arguments(parser):
+    """Add the arguments of the command."""
     parser.add_argument("file", metavar="POOL", nargs="?", help="sentences (default: standard input)")
     parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
     parser.add_argument("-k", type=positive, default=50, metavar="K", help="how many (default: 50)")
@@ -38,7 +35,7 @@ def add_parser(commands):
         "--lines", action="store_true", help="each line of POOL is a text, for models of spans"
     )
     add_options(parser)
-    parser.set_defaults(run=run, usage_error=parser.error, write=None)
+    parser.set_defaults(write=None)
 
 
 def run(arguments):

@@ -1,4 +1,9 @@
-"""``skstruct serve``: models behind a web server, waitress."""
+"""``skstruct serve``: answer requests over HTTP.
+
+Answer POST /predict with what the first model predicts, POST /NAME/predict with what the model of that name
+does, GET /health and /models, and GET / with a page to try them. A request is JSON, as predict takes it:
+[["the", "dog"]], or ["Ann met Bob."] for models of texts; or, as text/plain, one text.
+"""
 
 import logging
 import signal
@@ -12,16 +17,8 @@ from ..serving.wsgi import LIMIT
 from .common import CommandError, number, positive, tell
 
 
-def add_parser(commands):
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "serve",
-        help="answer requests over HTTP",
-        description="Answer POST /predict with what the first model predicts, POST /NAME/predict with "
-        "what the model of that name does, GET /health and /models, and GET / with a page to try them. A "
-        "request is JSON, as predict takes it: [[\"the\", \"dog\"]], or [\"Ann met Bob.\"] for models of "
-        "texts; or, as text/plain, one text.",
-    )  # fmt: skip
+def add_arguments(parser):
+    """Add the arguments of the command."""
     add = parser.add_argument
     what = "model files; without NAME= one is called model, several as their files"
     add("models", nargs="+", metavar="[NAME=]MODEL", help=what)
@@ -45,7 +42,6 @@ def add_parser(commands):
     group.add_argument("--collect", metavar="FILE", help=what)
     what = "train anew on them after N, and take the new model if it is not worse on held-out tasks"
     group.add_argument("--train-on", type=positive, metavar="N", help=what)
-    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(arguments):

@@ -1,4 +1,7 @@
-"""``skstruct show``: what is in a model file, and why it labels as it does.
+"""``skstruct show``: describe a model.
+
+Print the parameters, labels, sizes and largest weights of a model; or, with --explain, what made it label a
+sentence as it does.
 
 What `skstruct.inspection` says, printed.
 """
@@ -22,14 +25,8 @@ from .corpus import inputs_of
 _FEATURES_LISTED = 40
 
 
-def add_parser(commands):
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "show",
-        help="describe a model",
-        description="Print the parameters, labels, sizes and largest weights of a model; or, with "
-        "--explain, what made it label a sentence as it does.",
-    )
+def add_arguments(parser):
+    """Add the arguments of the command."""
     parser.add_argument("file", nargs="?", metavar="MODEL", help="a model file")
     parser.add_argument("--model", "-m", metavar="MODEL", help="the same, as an option of the other commands")
     parser.add_argument(
@@ -45,7 +42,6 @@ def add_parser(commands):
         "segmenter, or a model of spans, text",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(arguments):

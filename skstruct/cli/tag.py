@@ -1,4 +1,9 @@
-"""``skstruct tag``: label sequences, from standard input to standard output if need be.
+"""``skstruct tag``: label sequences with a model.
+
+Label the sentences of FILE. Columns come back with the predicted label as one more column, CoNLL-U with the
+label in its field (--label), data of CRFsuite with the label in its place, text with spaces between its
+words. A parser writes heads and their labels: two more columns, or the fields head and deprel. A model of
+spans takes text and writes text with spans.
 
 Batches of sentences are read, labelled and written, so that any amount of text passes through
 bounded memory. Everything that was read is written again: columns with one more (of trees two), CoNLL-U
@@ -40,16 +45,8 @@ NO_LABEL = "_"
 """What a parser without labels writes in their place."""
 
 
-def add_parser(commands):
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "tag",
-        help="label sequences with a model",
-        description="Label the sentences of FILE. Columns come back with the predicted label as one more "
-        "column, CoNLL-U with the label in its field (--label), data of CRFsuite with the label in its "
-        "place, text with spaces between its words. A parser writes heads and their labels: two more "
-        "columns, or the fields head and deprel. A model of spans takes text and writes text with spans.",
-    )
+def add_arguments(parser):
+    """Add the arguments of the command."""
     parser.add_argument(
         "files", metavar="FILE", nargs="*",
         help="what to label, one after the other (default: standard input); of a folder, for a model of "
@@ -98,7 +95,6 @@ def add_parser(commands):
     )  # fmt: skip
     texts.add_options(parser)
     add_options(parser)
-    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def run(arguments):

@@ -1,4 +1,7 @@
-"""``skstruct train``: learn from a corpus file, write a model file.
+"""``skstruct train``: learn from a corpus file.
+
+Train a tagger or a parser on columns or CoNLL-U, a segmenter on segmented text, or a tagger of spans on
+annotated texts, and write the model to one file.
 
 The options are an estimator's constructor; everything that can be wrong with them is said before
 the corpus is read, and everything about the target before the training begins.
@@ -25,6 +28,7 @@ from ..training.held_out import NAMES
 from .common import CommandError, check_replaced, check_target, counted, positive, tell
 from .corpus import batches, layout_of, located, locating, read, read_all
 from .evaluate import model_scores
+from .file_formats import tell_labels
 from .learners import (
     ALGORITHMS,
     named_algorithm,
@@ -34,7 +38,6 @@ from .learners import (
     task_of,
 )
 from .lines import Source
-from .notices import tell_labels
 from .options import add_options, setting
 from .scores import as_text
 
@@ -42,14 +45,8 @@ PARTIAL = ".partial"
 """Ending of the model that an interrupted training leaves, after the name asked for."""
 
 
-def add_parser(commands):
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "train",
-        help="learn from a corpus file",
-        description="Train a tagger or a parser on columns or CoNLL-U, a segmenter on segmented text, or a "
-        "tagger of spans on annotated texts, and write the model to one file.",
-    )
+def add_arguments(parser):
+    """Add the arguments of the command."""
     parser.add_argument("file", metavar="FILE", help="the corpus; - is standard input")
     parser.add_argument("--model", "-m", required=True, metavar="OUT", help="file to write the model to")
     parser.add_argument(
@@ -87,7 +84,6 @@ def add_parser(commands):
         help="write the state of training too, so that partial_fit goes on exactly; the file is twice as "
         "large or more",
     )  # fmt: skip
-    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def _add_ways(group):

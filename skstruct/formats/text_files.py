@@ -69,13 +69,12 @@ def numbered_lines(path_or_file, encoding, watch=True):
     Unless ``watch`` is False, text that was encoded twice is warned of.
     """
     with open_text(path_or_file, "r", encoding) as file:
-        is_path = file is not path_or_file
-        name = os.fspath(path_or_file) if is_path else getattr(file, "name", None)
+        name = getattr(file, "name", None) if file is path_or_file else os.fspath(path_or_file)
         name = name if isinstance(name, str) else f"<{type(file).__name__}>"
-        yield name, _lines(file, name, path_or_file if is_path else None, watch)
+        yield name, _lines(file, name, watch)
 
 
-def _lines(file, name, path, watch):
+def _lines(file, name, watch):
     number = 0
     accents = Accents()
     try:
@@ -88,24 +87,21 @@ def _lines(file, name, path, watch):
                 accents.see(line)
             yield number, line.rstrip("\r\n")
         accents.tell(name)
-    except UnicodeDecodeError as error:
-        # The decoder works on blocks, ahead of the lines: look again for the line.
-        line = _undecodable_line(path, error.encoding) if path is not None else None
-        where = f"line {line}" if line else f"after line {number}"
-        raise ValueError(f"{name}, {where}: not valid {error.encoding}: {error.reason}") from error
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:  # cut short, damaged, or not compressed
-        raise ValueError(f"{name}, after line {number}: {error}") from None
+    except UNREADABLE as error:
+        raise ValueError(unreadable(error, name, number)) from error
 
 
-def _undecodable_line(path, encoding):
-    """Number of the first line that does not decode by itself; None if there is none."""
-    with (gzip.open if os.fspath(path).endswith(".gz") else open)(path, "rb") as file:
-        for number, line in enumerate(file, start=1):
-            try:
-                line.decode(encoding)
-            except UnicodeDecodeError:
-                return number
-    return None
+UNREADABLE = UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile
+"""What reading raises of bytes of another encoding, and of files cut short, damaged, or not compressed."""
+
+
+def unreadable(error, name, number, remedy=""):
+    """The message for an `UNREADABLE` after so many lines of a file."""
+    if not isinstance(error, UnicodeDecodeError):
+        return f"{name}, after line {number}: {error}"
+    # The decoder works on blocks: what it was given begins in the line after the last one it gave.
+    number += 1 + error.object[: error.start].count(b"\n")
+    return f"{name}, line {number}: not valid {error.encoding}: {error.reason}{remedy}"
 
 
 # The characters of the bytes 128 to 159 in Windows' Latin-1; as bytes of UTF-8 they continue a character.

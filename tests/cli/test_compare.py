@@ -11,8 +11,8 @@ from inside import columns_of_compare, put_measurement
 
 from skstruct import FeatureTemplates, StructuredPerceptron
 from skstruct.cli import contest
+from skstruct.cli.contest import FeatureStrings
 from skstruct.cli.corpus import read
-from skstruct.cli.feature_strings import FeatureStrings
 from skstruct.datasets import load_chunking, load_segmentation
 from skstruct.features.presets import PRESETS
 from skstruct.inspection import features_of
