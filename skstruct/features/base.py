@@ -15,24 +15,20 @@ from .encoded import NOTHING, RowMap, features_listed, grid_listed
 
 _KEY = re.compile("[^:=]*")
 
-MOST_ROWS = 2**31
-"""Of weights."""
-
+MOST_ROWS = 2**31  # of weights
 MIN_COUNT = Field("min_count", integer(1))
 
 
 class Encoder:
     """Turns tokens of one kind into rows of weights; subclasses are listed in :mod:`.choose`.
 
-    A subclass has the constructor ``for_tokens(features, min_count, flat)``, where ``flat`` are the tokens of
-    a corpus of lists, and
+    A subclass has the constructor ``for_tokens(features, min_count, flat)``, ``flat`` the corpus' tokens, and
 
     * ``reads``: a ``data.reads.Reads``, the tokens that it takes;
     * ``encode(corpus, grow)``: the rows of a corpus that passed ``check``, an ``Encoded``;
     * ``n_node_rows``, ``n_edge_rows``, ``has_bigram``, ``n_features``: the weights a model needs for it;
     * ``min_count``, ``templates`` (None without), ``token_type`` and ``n_columns``: what it reads;
-    * ``keep_rows(nodes, edges)``: an encoder with the rows marked True, of label and of transition features;
-      also returns each kept row's old number, of both;
+    * ``keep_rows(nodes, edges)``: an encoder with the rows marked True, and each kept row's old number;
     * ``row_names(rows)``, and ``edge_names`` of transitions: its features in words;
     * ``merged(encoders, counts, min_count)``: one encoder from those of several shards.
     """
