@@ -59,7 +59,7 @@ class Problem:
         token = offsets_of(lengths_of(self.X))
         columns = check_words(self.X, token)
         atoms, self.encoder = AtomEncoder(self.lines.attributes()).grown(columns)
-        gold, self.labels = encode_labels(labels, token, Labels(), True)
+        (gold, _), self.labels = encode_labels(labels, token, Labels(), True)
         actions, flat, skipped = encode_trees(np.array(flatten(heads), np.int32), token, True)
         assert not skipped
         self.task = make_task(atoms, self.encoder.rows, token, actions, flat, gold)

@@ -109,6 +109,11 @@ class ParserModel(SavableModel):
         return self.entries + self.label_entries
 
     @property
+    def lines(self):
+        """Templates of states."""
+        return self.templates.states
+
+    @property
     def is_joint(self):
         """Whether labels are part of the search."""
         return len(self.labels) > 0 and reads_labels(self.templates.states)
