@@ -29,6 +29,7 @@ FILES = {
     "parser-17": True,
     "reranker-l1crf-17": False,
     "calibrated-4": True,
+    "sets-4": False,
 }
 """Case, number of labels, whether large tables are stored sparsely -> whether the training state is kept."""
 

@@ -17,7 +17,7 @@ def scenario(function):
 
 
 SMALL = {
-    "chain.span_tagger": {"AT_ONCE": 30},
+    "taggers.span_tagger": {"AT_ONCE": 30},
     "core.averaging": {"PIECE_ROWS": 3},
     "core.feature_table": {"FIRST_CAPACITY": 16},
     "core.store": {"DENSE_WEIGHTS": 10, "FEW_LABELS": 1},

@@ -14,6 +14,7 @@ def _flat(score):
 
     flat.__name__ = flat.__qualname__ = f"flat_{score.__name__}"
     flat.__module__ = __name__  # pickles of scorers name it
+    flat.__doc__ = f"scikit-learn's ``{score.__name__}`` over the labels of all sequences."
     return flat
 
 

@@ -18,6 +18,7 @@ from skstruct import (
     PassiveAggressiveTagger,
     Segmenter,
     ShiftReduceParser,
+    SpanSets,
     SpanTagger,
     StructuredPerceptron,
     WordSegmenter,
@@ -92,6 +93,9 @@ averager.predict_kbest(X, k=2)
 
 mixer = ParameterMixer(perceptron, n_shards=2, strategy="once").fit(X, y, X_val=X, y_val=y)
 mixer.fit_shards([lambda: (X, y), lambda: (X, y)]).predict(X)
+
+sets = SpanSets(perceptron, recall=0.9, cv=3).fit(X, y)
+offered: list[Any] = sets.predict_sets(X)
 
 calibrated = CalibratedTagger(perceptron, cv=3, random_state=0).fit(X, y)
 temperature: float = calibrated.temperature_

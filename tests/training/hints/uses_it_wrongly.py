@@ -10,6 +10,7 @@ from skstruct import (
     PassiveAggressiveTagger,
     Segmenter,
     ShiftReduceParser,
+    SpanSets,
     SpanTagger,
     StructuredPerceptron,
     WordSegmenter,
@@ -44,6 +45,7 @@ KBestReranker().partial_fit(X, y)  # attr-defined
 BaggingShuffleAverager(members=3)  # call-arg
 BaggingShuffleAverager(average="some")  # arg-type
 CalibratedTagger(method="platt")  # arg-type
+SpanSets(recall="most")  # arg-type
 CalibratedTagger().partial_fit(X, y)  # attr-defined
 ParameterMixer(n_shards="two")  # arg-type
 ParameterMixer().transform(X)  # attr-defined
