@@ -112,5 +112,7 @@ def stop(server):
 
     sockets = server.map if hasattr(server, "map") else server._map
     trigger = next(each for each in sockets.values() if hasattr(each, "thunks"))
-    trigger.pull_trigger(lambda: wasyncore.close_all(sockets, ignore_all=True))
+    with trigger.lock:  # until the pipe is written to: closing it is what the server does next
+        trigger.thunks.append(lambda: wasyncore.close_all(sockets, ignore_all=True))
+        trigger.pull_trigger()
     server.task_dispatcher.shutdown()
