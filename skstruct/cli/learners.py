@@ -176,43 +176,40 @@ def sums_over_shards(arguments):
     return hasattr(ALGORITHMS[arguments.algorithm], "fit_shards")
 
 
+_EXCLUSIVE = (
+    ("--members", ("--shards", "--stream"), ""),
+    ("--shards", ("--stream",), ""),
+    ("--search", ("--shards", "--dev"), ": folds of the corpus choose"),
+    ("--calibrate", ("--stream",), ": it needs the whole corpus"),
+    ("--recall", ("--stream",), ": it needs the whole corpus"),
+    ("--recall", ("--shards", "--dev"), ": parts of the corpus calibrate"),
+)
+"""Options that cannot be given together, and why."""
+
+
 def _check_ways(arguments, learner):
     """Refuse ways of training that exclude each other, or that a learner does not know."""
-    kind = learner.__name__
-    several = [
-        name
-        for name, given in (
-            ("--members", arguments.members > 1),
-            ("--shards", on_shards(arguments)),
-            ("--stream", arguments.stream is not None),
-        )
-        if given
-    ]
-    if len(several) > 1:
-        arguments.usage_error(f"{several[0]} and {several[1]} cannot both be given")
-    for option, given in ("--shards", on_shards(arguments)), ("--dev", arguments.dev is not None):
-        if arguments.search and given:
-            arguments.usage_error(f"--search and {option} cannot both be given: folds of the corpus choose")
-    for option, given in ("--calibrate", arguments.calibrate), ("--recall", arguments.recall is not None):
-        if given and arguments.stream is not None:
-            arguments.usage_error(f"{option} and --stream cannot both be given: it needs the whole corpus")
-    for option, given in ("--shards", on_shards(arguments)), ("--dev", arguments.dev is not None):
-        if arguments.recall is not None and given:
-            arguments.usage_error(
-                f"--recall and {option} cannot both be given: parts of the corpus calibrate"
-            )
-    if arguments.calibrate and (learner in _TASKS or learner is KBestReranker):
-        arguments.usage_error(f"--calibrate is for taggers; {kind} is none")
-    if several == ["--shards"] and sums_over_shards(arguments):
-        for option, given in ("--calibrate", arguments.calibrate), ("--dev", arguments.dev is not None):
-            if given:
-                arguments.usage_error(f"{option} and --shards cannot both be given with {kind}")
-    elif several == ["--shards"] and not issubclass(learner, OnlineLearner):
-        arguments.usage_error(f"--shards: {kind} does not learn example by example")
-    if several == ["--stream"] and not hasattr(learner, "partial_fit"):
-        arguments.usage_error(f"--stream: {kind} does not learn example by example")
-    if several == ["--members"] and learner is KBestReranker:
-        arguments.usage_error(f"--members: the weights of a {kind} cannot be averaged")
+    kind, sums = learner.__name__, sums_over_shards(arguments)
+    given = {
+        f"--{name}": getattr(arguments, name) not in (None, False)
+        for name in ("search", "stream", "dev", "calibrate", "recall")
+    }
+    given |= {"--members": arguments.members > 1, "--shards": on_shards(arguments)}
+    of_sums = [(option, ("--shards",), f" with {kind}") for option in ("--calibrate", "--dev") if sums]
+    for option, others, why in (*_EXCLUSIVE, *of_sums):
+        for other in others:
+            if given[option] and given[other]:
+                arguments.usage_error(f"{option} and {other} cannot both be given{why}")
+    by_example = f": {kind} does not learn example by example"
+    is_tagger = learner not in _TASKS and learner is not KBestReranker
+    for option, fits, lack in (
+        ("--calibrate", is_tagger, f" is for taggers; {kind} is none"),
+        ("--shards", sums or issubclass(learner, OnlineLearner), by_example),
+        ("--stream", hasattr(learner, "partial_fit"), by_example),
+        ("--members", learner is not KBestReranker, f": the weights of a {kind} cannot be averaged"),
+    ):
+        if given[option] and not fits:
+            arguments.usage_error(f"{option}{lack}")
 
 
 def _parts(arguments, kind, features, format):
