@@ -59,9 +59,8 @@ def run(arguments):
         raise CommandError(f"{host}, port {arguments.port}: {error.strerror}") from None
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a full queue is no fault
     if threading.current_thread() is threading.main_thread():
-        signal.signal(
-            signal.SIGTERM, lambda *_: sys.exit(0)
-        )  # the first process of a container has no default
+        # The first process of a container has no default.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     for host, port in addresses_of(server):
         tell(f"ready: http://{f'[{host}]' if ':' in host else host}:{port}/")
     server.run()
