@@ -137,6 +137,16 @@ def for_prediction(x, token, gold, option, final, sets=()):
     return task, chain, READ_ONLY, (), trigrams, work
 
 
+def for_predict_small(x, token, option, final):
+    """What :func:`.chain_epoch.predict_small` takes of an encoded corpus ``x``: tuples of arrays."""
+    chain, transition, trigrams = final
+    L, T = chain.start.shape[0], longest(token)
+    row, lo, width = x.nodes[:3]
+    task = token, x.anchor, x.left, row, lo, width, tuple(x.bag), option
+    work = np.empty(T * L), transition, np.empty((1, T * (L * L if trigrams else L)))
+    return task, (chain.nodes, tuple(chain.clock), chain.start, chain.end), trigrams, work
+
+
 # --------------------------------------------------------------------------------------------------
 # Scores
 # --------------------------------------------------------------------------------------------------

@@ -18,11 +18,11 @@ from . import lattice as first_order
 from . import marginals_second as second_order
 from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
 from .chain_epoch import prediction_arguments
-from .chain_model import task_of
+from .chain_model import NO_GOLD, NO_OPTION, task_of
 from .lattice import clamp, log_sum, new_lattice, set_step
 from .second_order import score_path
 from .segments import find_segments, new_segments, prepare, segment_probability
-from .small_kernels import longest
+from .small_kernels import for_prediction, longest
 
 
 class LogSums(NamedTuple):
@@ -200,11 +200,13 @@ def log_partitions(model, corpus, gold=None, n_jobs=None):
 
 def marginals_of_one(model, tokens):
     """Marginals (T, L) of one sequence, as :func:`marginals` has them; None where the long road decides."""
-    arguments = model.arguments_of_one(tokens)
-    if arguments is None:
+    found = model.encode_one(tokens)
+    if found is None:
         return None
+    (x, token), final = found, model.ready.final
+    arguments = for_prediction(x, token, NO_GOLD, NO_OPTION, final)
     out = np.zeros((len(tokens), len(model.labels)))
-    log_z = _sum_of(model, arguments[0].token, arguments, (), (), out.reshape(-1))[1]
+    log_z = _sum_of(model, token, arguments, (), (), out.reshape(-1))[1]
     return out if np.isfinite(log_z[0]) else None
 
 
