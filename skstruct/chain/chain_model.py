@@ -20,7 +20,14 @@ from .bigram import STORES, Chain, ChainTask
 from .chain_epoch import predict, predict_small, prediction_arguments
 from .chain_fields import TAGGER, TRAINED
 from .chain_kbest import new_lists, predict_kbest
-from .small_kernels import FinalChain, are_rows_of_nodes, final_chain, for_predict_small, has_full_rows
+from .small_kernels import (
+    FinalChain,
+    are_rows_of_nodes,
+    final_chain,
+    for_predict_small,
+    has_full_rows,
+    rows_of,
+)
 
 LARGEST = 1e100
 """Values of features above this have squares that are no numbers."""
@@ -291,26 +298,21 @@ class ChainModel(SavableModel):
         )
 
     def encode_one(self, tokens):
-        """One sequence, encoded, and its bounds: the short road of the ordinary call.
+        """One sequence for small kernels (``small_kernels.rows_of``): the short road of the ordinary call.
 
         None where the long one is to be taken: tokens are not surely of the kind that the encoder reads, or
         the small kernels are not for the model.
         """
-        if self.ready.final is None:
-            return None
-        token = np.array([0, len(tokens)], np.int64)
-        x = self.encoder.encode_one(tokens, token)
-        return None if x is None or not are_rows_of_nodes(x) else (x, token)
+        return None if self.ready.final is None else self.encoder.encode_one(tokens)
 
     def label_one(self, tokens):
         """The best labelling of one sequence, as :meth:`predict` has it; None where the long road decides."""
-        found = self.encode_one(tokens)
-        if found is None:
+        rows = self.encode_one(tokens)
+        if rows is None:
             return None
-        x, token = found
         out, scores = np.empty(len(tokens), np.int32), np.empty(1)
-        predict_small(*for_predict_small(x, token, NO_OPTION, self.ready.final), out, scores)
-        return None if scores[0] == -np.inf else self.ready.labels[out].tolist()
+        predict_small(*for_predict_small(rows, NO_OPTION, self.ready.final), out, scores)
+        return None if scores[0] == -np.inf else self.ready.labels.take(out).tolist()
 
     def best_ids(self, task):
         """The best labellings of a corpus that is encoded already, as ids, (N,) int32."""
@@ -322,7 +324,7 @@ class ChainModel(SavableModel):
         """Write the best labellings of an encoded corpus, or a task, as ids, and their scores."""
         ready = self.ready
         if ready.final is not None and are_rows_of_nodes(x):
-            predict_small(*for_predict_small(x, token, option, ready.final), out, scores)
+            predict_small(*for_predict_small(rows_of(x, token), option, ready.final), out, scores)
             return
         task = x if isinstance(x, ChainTask) else new_task(x, token, option=option)
         predict(*prediction_arguments(task, ready.chain), out, scores)

@@ -161,11 +161,12 @@ def sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, s
 # --------------------------------------------------------------------------------------------------
 def _sum(model, task, given, segments, out):
     """(``out``, log Z) of an encoded corpus; see :func:`sum_corpus`."""
-    return _sum_of(model, task.token, prediction_arguments(task, model.ready.chain), given, segments, out)
+    return _sum_of(model, prediction_arguments(task, model.ready.chain), given, segments, out)
 
 
-def _sum_of(model, token, arguments, given, segments, out):
-    """The same of a kernel's ``arguments``, of sequences that start at ``token``."""
+def _sum_of(model, arguments, given, segments, out):
+    """The same of a kernel's ``arguments``."""
+    token = arguments[0].token
     log_z, L = np.full(token.shape[0] - 1, np.nan), len(model.labels)
     lattice, logs = (), _new_logs(token, L, model.order)
     if model.order == 1:
@@ -200,13 +201,12 @@ def log_partitions(model, corpus, gold=None, n_jobs=None):
 
 def marginals_of_one(model, tokens):
     """Marginals (T, L) of one sequence, as :func:`marginals` has them; None where the long road decides."""
-    found = model.encode_one(tokens)
-    if found is None:
+    rows = model.encode_one(tokens)
+    if rows is None:
         return None
-    (x, token), final = found, model.ready.final
-    arguments = for_prediction(x, token, NO_GOLD, NO_OPTION, final)
+    arguments = for_prediction(rows, NO_GOLD, NO_OPTION, model.ready.final)
     out = np.zeros((len(tokens), len(model.labels)))
-    log_z = _sum_of(model, token, arguments, (), (), out.reshape(-1))[1]
+    log_z = _sum_of(model, arguments, (), (), out.reshape(-1))[1]
     return out if np.isfinite(log_z[0]) else None
 
 
