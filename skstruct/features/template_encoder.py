@@ -10,14 +10,14 @@ import copy
 import numpy as np
 
 from ..core.hashing import empty_table
-from ..core.interning import find_pairs, intern_pairs, pairs_of, table_of
+from ..core.interning import find_rows, intern_pairs, pairs_of, table_of
 from ..data.corpus import STRINGS, called_by_kind
 from ..data.reads import Reads
 from ..saving.container import require
 from ..saving.fields import Field, Table, array, each, integer, knowing, string
 from .base import MIN_COUNT, Encoder, has_cutoff
 from .contexts import CONTEXTS, Contexts, context_values, is_context
-from .encoded import ALL_ALIVE, NO_BAG, Encoded
+from .encoded import ALL_ALIVE, NO_BAG, Encoded, Grid
 from .template_rows import SIDE, TemplateSide, merge_templates, row_names, stored
 from .templates import resolve_templates, templates_kind
 from .tokens import (
@@ -114,11 +114,11 @@ class TemplateEncoder(Encoder):
         if grow:
             self.derive(channel)
         values, of_string = self.derived[channel]
-        if unknown[c]:
-            function = column_function(name, self.templates.words)
-            fresh = values.lookup(list(map(function, unknown[c])))
-            of_string = np.concatenate([of_string, fresh])
-        return of_string[ids[c]]
+        if not unknown[c]:
+            return of_string.take(ids[c])
+        function, n = column_function(name, self.templates.words), of_string.shape[0]
+        fresh = values.lookup(list(map(function, unknown[c])))
+        return np.append(of_string, fresh).take(ids[c])
 
     def derive(self, channel):
         """Let the values of a function of one token follow the alphabet."""
@@ -130,7 +130,7 @@ class TemplateEncoder(Encoder):
 
     # -- ids to nodes to rows ----------------------------------------------------------------------
     def _on_anchors(self, channel, anchor, slots):
-        """A channel with boundary ids, by anchor: 0 ... left - 1 | left ... | the tokens."""
+        """In training, a channel with boundary ids, by anchor: 0 ... left - 1 | left ... | the tokens."""
         left, right = self.plan.left, self.plan.right
         if channel is None:
             out = np.full(anchor[-1], -1, np.int32)
@@ -146,30 +146,52 @@ class TemplateEncoder(Encoder):
             out[anchor[1:] - (right - d) - 1] = left + d - 1
         return out
 
-    def _nodes_of(self, side, channels, anchor, grow):
-        """One int32 array of nodes by anchor for each compound of a side."""
-        left, right = self.plan.left, self.plan.right
+    def _nodes_of(self, side, channels, anchor):
+        """In training, one int32 array of nodes by anchor for each compound of a side."""
         out = []
         for c, compound in enumerate(side.compounds):
-            shifts = side.spans[c]
-            # Anchor p speaks of tokens p + shift: p >= -max(shift), p <= T - 1 - min(shift).
-            span = np.array([max(0, left - max(shifts)), max(0, right + min(shifts))])
             nodes = channels[compound.channel]
             if compound.prefix < 0:
-                if grow:
-                    side.n_nodes[c] = self.n_values(compound.channel)
-                out.append(nodes)
-                continue
-            last, nodes = nodes, np.full(anchor[-1], -1, np.int32)
-            where = side.offset + c, out[compound.prefix], last, compound.distance, span, anchor, nodes
-            if grow:
-                n_nodes = np.array([side.n_nodes[c]])
-                self.table = intern_pairs(self.table, self.entries, *where, n_nodes)
-                side.n_nodes[c] = int(n_nodes[0])
+                side.n_nodes[c] = self.n_values(compound.channel)
             else:
-                find_pairs(self.table, *where)
+                last, nodes = nodes, np.full(anchor[-1], -1, np.int32)
+                span, n_nodes = np.array(side.left_out(c, self.plan)), np.array([side.n_nodes[c]])
+                self.table = intern_pairs(
+                    self.table, self.entries, side.offset + c, out[compound.prefix], last,
+                    compound.distance, span, anchor, nodes, n_nodes,
+                )  # fmt: skip
+                side.n_nodes[c] = int(n_nodes[0])
             out.append(nodes)
         return out
+
+    def _grown(self, values, token, anchor):
+        """The rows (G, A) of label and of transition features in training: all that is new is entered."""
+        n, padding = token.shape[0] - 1, self.plan.left + self.plan.right
+        slots = np.arange(token[-1]) + np.repeat(self.plan.left + padding * np.arange(n), np.diff(token))
+        channels = [self._on_anchors(v, anchor, slots) for v in values]
+        for side in (self.nodes, self.edges):
+            nodes = self._nodes_of(side, channels, anchor)
+            side.grow(nodes, self.plan.left, anchor, token, self.min_count)
+            yield side.rows(nodes, anchor[-1])
+
+    def _found(self, channels, token, anchor):
+        """The same in prediction: what is known."""
+        values = np.zeros((len(channels), token[-1]), np.int32)
+        for k, channel in enumerate(channels):
+            if channel is not None:
+                values[k] = channel
+        constant = np.array([channel is None for channel in channels])
+        left, right, A = self.plan.left, self.plan.right, int(anchor[-1])
+        for side in (self.nodes, self.edges):
+            rows = np.empty((len(side.groups), A), np.int32)
+            if side.groups:
+                row_of, groups = side.joined()
+                nodes = np.empty((len(channels) + len(side.pairs), A), np.int32)
+                find_rows(
+                    self.table, side.pairs, groups, row_of, values, constant, token, anchor, left, right,
+                    nodes, rows,
+                )  # fmt: skip
+            yield rows
 
     def n_values(self, k):
         """Number of ids of a channel, boundaries included."""
@@ -228,18 +250,10 @@ class TemplateEncoder(Encoder):
             self.contexts.learn(columns, token)
         in_context = self.contexts.ids(columns, token)
         values = [self._value_ids(c, ids, unknown, in_context, grow) for c in self.plan.channels]
-        n = token.shape[0] - 1
-        padding = self.plan.left + self.plan.right
-        anchor = token + padding * np.arange(n + 1)
-        slots = np.arange(token[-1]) + np.repeat(self.plan.left + padding * np.arange(n), np.diff(token))
-        channels = [self._on_anchors(v, anchor, slots) for v in values]
-        grids, alive = [], []
-        for side in (self.nodes, self.edges):
-            nodes = self._nodes_of(side, channels, anchor, grow)
-            if grow:
-                side.grow(nodes, self.plan.left, anchor, token, self.min_count)
-            grids.append(side.grid(nodes, anchor[-1]))
-            alive.append(side.alive if self.min_count > 1 else ALL_ALIVE)
+        anchor = token + (self.plan.left + self.plan.right) * np.arange(token.shape[0])
+        sides, rows = (self.nodes, self.edges), (self._grown if grow else self._found)(values, token, anchor)
+        grids = [Grid(each, *side.layout) for each, side in zip(rows, sides)]
+        alive = [side.alive if self.min_count > 1 else ALL_ALIVE for side in sides]
         return Encoded(anchor, self.plan.left, self.plan.n_columns, *grids, NO_BAG, *alive)
 
     @property

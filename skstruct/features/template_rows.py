@@ -9,6 +9,7 @@ T. Kudo, "CRF++: yet another CRF toolkit", 2005: templates and their expansions,
 """
 
 import copy
+from operator import is_
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ..data.inputs import lengths_of, offsets_of
 from ..saving.container import require, within
 from ..saving.fields import Field, Table, array, each, exactly, integer, without_last
 from .base import MOST_ROWS, with_new_rows
-from .encoded import NOTHING, Grid, RowMap, count_grid
+from .encoded import NOTHING, RowMap, count_grid
 from .tokens import Alphabet
 from .word_clusters import CLUSTER
 
@@ -38,6 +39,11 @@ class TemplateSide:
         starts = offsets_of(lengths_of(atoms)).astype(np.int32)
         self.layout = lo, width, starts, distances, columns  # of a Grid, behind the rows
         self.offset = offset  # compound numbers in the hash table
+        # By compound the row of what `find_rows` writes first: channels, then compounds of several atoms.
+        several = [c for c, compound in enumerate(compounds) if compound.prefix >= 0]
+        rows = {c: len(plan.channels) + q for q, c in enumerate(several)}
+        self._source = [rows.get(c, compound.channel) for c, compound in enumerate(compounds)]
+        self._joined = None, None, []  # see `joined`
         self.n_nodes = [0] * len(compounds)
         self.row_of = [np.full(1, -1, np.int32) for _ in compounds]  # a last -1 serves index -1
         self.counts = [np.zeros((0, len(c.slots)), np.int32) for c in compounds]
@@ -54,6 +60,34 @@ class TemplateSide:
         for compound, span in reversed(list(zip(compounds, self.spans))):
             if compound.prefix >= 0:  # a longer one starts with it
                 self.spans[compound.prefix] |= span
+        pairs = [
+            [offset + c, self._source[compounds[c].prefix], compounds[c].channel, compounds[c].distance]
+            + self.left_out(c, plan)
+            for c in several
+        ]
+        self.pairs = np.array(pairs, np.int64).reshape(-1, 6)
+
+    def left_out(self, c, plan):
+        """Anchors at the start and at the end of a sequence that are none of compound ``c``.
+
+        Anchor p speaks of tokens p + shift: p >= -max(shift), p <= T - 1 - min(shift).
+        """
+        shifts = self.spans[c]
+        return [max(0, plan.left - max(shifts)), max(0, plan.right + min(shifts))]
+
+    def __getstate__(self):
+        return {**vars(self), "_joined": (None, None, [])}  # which follows from the rest
+
+    def joined(self):
+        """``row_of`` as one array, and what :func:`.interning.find_rows` takes as ``groups``."""
+        row_of, groups, parts = self._joined
+        if len(parts) != len(self.row_of) or not all(map(is_, parts, self.row_of)):
+            row_of, begin = np.concatenate(self.row_of), offsets_of(lengths_of(self.row_of))
+            parts = [row_of[a:b] for a, b in zip(begin[:-1].tolist(), begin[1:].tolist())]
+            groups = np.array([(self._source[g.compound], begin[g.compound], g.slot) for g in self.groups])
+            self.row_of = parts  # which take no further memory
+            self._joined = row_of, groups, parts
+        return row_of, groups
 
     def copy(self):
         """A side that can grow while this one stays as it is."""
@@ -133,15 +167,15 @@ class TemplateSide:
         self.alive = self.alive[rows] if min_count > 1 else np.ones(self.first_row, np.uint8)
         return new_pairs, rows
 
-    def grid(self, nodes, n_anchors):
-        """The :class:`Grid` of a corpus, whose nodes are given by compound."""
+    def rows(self, nodes, n_anchors):
+        """The rows of a corpus, whose nodes are given by compound, (G, A) int32."""
         row = np.empty((len(self.groups), n_anchors), np.int32)
         for g, group in enumerate(self.groups):
             rows = self.row_of[group.compound][nodes[group.compound]]
             if group.slot:
                 rows = np.where(rows < 0, np.int32(-1), rows + np.int32(group.slot))
             row[g] = rows
-        return Grid(row, *self.layout)
+        return row
 
 
 # --------------------------------------------------------------------------------------------------
