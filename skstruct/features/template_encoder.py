@@ -6,6 +6,7 @@ training grows all three; encoding for prediction only looks up, and what is unk
 """
 
 import copy
+from itertools import chain
 
 import numpy as np
 
@@ -31,6 +32,8 @@ from .tokens import (
     split_columns,
     take_titles,
 )
+
+_NO_BAG = tuple(NO_BAG)
 
 
 class TemplateEncoder(Encoder):
@@ -88,7 +91,7 @@ class TemplateEncoder(Encoder):
         return split_columns(corpus, self.plan.n_columns, self.token_type)
 
     def _string_ids(self, columns, offsets, grow):
-        """Ids of each column, and its unknown strings; all alphabets learn these, or none."""
+        """Ids of each column, and its unknown strings (`Alphabet.numbered`); all alphabets learn, or none."""
         found = []
         for c, column in enumerate(columns):
             known = self.alphabets[c]
@@ -98,7 +101,7 @@ class TemplateEncoder(Encoder):
                 refuse(column, offsets, c, len(columns))
         ids, others = map(list, zip(*found))
         if grow:
-            self.alphabets, others = others, [[] for _ in columns]
+            self.alphabets, others = others, [None] * len(columns)
         return ids, others
 
     def _value_ids(self, channel, ids, unknown, in_context, grow):
@@ -109,16 +112,16 @@ class TemplateEncoder(Encoder):
         if channel in in_context:
             return in_context[channel]
         if name == "x":
-            n = len(self.alphabets[c])
-            return np.where(ids[c] < n, ids[c], np.int32(-1)) if unknown[c] else ids[c]
+            return ids[c]
         if grow:
             self.derive(channel)
         values, of_string = self.derived[channel]
-        if not unknown[c]:
-            return of_string.take(ids[c])
-        function, n = column_function(name, self.templates.words), of_string.shape[0]
-        fresh = values.lookup(list(map(function, unknown[c])))
-        return np.append(of_string, fresh).take(ids[c])
+        out = of_string.take(ids[c], mode="clip")
+        if unknown[c]:
+            strings, places, numbers = unknown[c]
+            fresh = values.lookup(list(map(column_function(name, self.templates.words), strings)))
+            out[places] = fresh.take(numbers)
+        return out
 
     def derive(self, channel):
         """Let the values of a function of one token follow the alphabet."""
@@ -148,21 +151,19 @@ class TemplateEncoder(Encoder):
 
     def _nodes_of(self, side, channels, anchor):
         """In training, one int32 array of nodes by anchor for each compound of a side."""
-        out = []
+        nodes = list(channels)
         for c, compound in enumerate(side.compounds):
-            nodes = channels[compound.channel]
             if compound.prefix < 0:
                 side.n_nodes[c] = self.n_values(compound.channel)
-            else:
-                last, nodes = nodes, np.full(anchor[-1], -1, np.int32)
-                span, n_nodes = np.array(side.left_out(c, self.plan)), np.array([side.n_nodes[c]])
-                self.table = intern_pairs(
-                    self.table, self.entries, side.offset + c, out[compound.prefix], last,
-                    compound.distance, span, anchor, nodes, n_nodes,
-                )  # fmt: skip
-                side.n_nodes[c] = int(n_nodes[0])
-            out.append(nodes)
-        return out
+        for number, left, right, distance, *span in side.pairs.tolist():
+            out, n_nodes = np.full(anchor[-1], -1, np.int32), np.array([side.n_nodes[number - side.offset]])
+            self.table = intern_pairs(
+                self.table, self.entries, number, nodes[left], nodes[right], distance, np.array(span), anchor,
+                out, n_nodes,
+            )  # fmt: skip
+            side.n_nodes[number - side.offset] = int(n_nodes[0])
+            nodes.append(out)
+        return [nodes[k] for k in side.source]
 
     def _grown(self, values, token, anchor):
         """The rows (G, A) of label and of transition features in training: all that is new is entered."""
@@ -243,18 +244,36 @@ class TemplateEncoder(Encoder):
         -------
         Encoded
         """
-        columns, token = self._columns(corpus), corpus.offsets
+        anchor, *rows = self._rows(self._columns(corpus), corpus.offsets, grow, corpus.like)
+        sides = self.nodes, self.edges
+        grids = [Grid(each, *side.layout) for each, side in zip(rows, sides)]
+        alive = [side.alive if self.min_count > 1 else ALL_ALIVE for side in sides]
+        return Encoded(anchor, self.plan.left, self.plan.n_columns, *grids, NO_BAG, *alive)
+
+    def _rows(self, columns, token, grow=False, like=None):
+        """Anchors, and the rows (G, A) of features of labels and of transitions; ``grow`` as of `encode`."""
         ids, unknown = self._string_ids(columns, token, grow)
         if grow and token[-1]:
-            self.token_type = tuple if isinstance(corpus.like, tuple) else str
+            self.token_type = tuple if isinstance(like, tuple) else str
             self.contexts.learn(columns, token)
         in_context = self.contexts.ids(columns, token)
         values = [self._value_ids(c, ids, unknown, in_context, grow) for c in self.plan.channels]
         anchor = token + (self.plan.left + self.plan.right) * np.arange(token.shape[0])
-        sides, rows = (self.nodes, self.edges), (self._grown if grow else self._found)(values, token, anchor)
-        grids = [Grid(each, *side.layout) for each, side in zip(rows, sides)]
-        alive = [side.alive if self.min_count > 1 else ALL_ALIVE for side in sides]
-        return Encoded(anchor, self.plan.left, self.plan.n_columns, *grids, NO_BAG, *alive)
+        return anchor, *(self._grown if grow else self._found)(values, token, anchor)
+
+    def encode_one(self, tokens):
+        """See :class:`.base.Encoder`: of str, or of tuples of as many str."""
+        kinds, columns, (lo, width, *_) = set(map(type, tokens)), [tokens], self.nodes.layout
+        if kinds != {self.token_type} or self.edges.groups:
+            return None
+        if self.token_type is tuple:
+            kinds, widths = set(map(type, chain.from_iterable(tokens))), set(map(len, tokens))
+            if kinds != {str} or len(widths) > 1 or min(widths) < self.n_columns:
+                return None
+            columns = list(zip(*tokens))[: self.n_columns]
+        token = np.array([0, len(tokens)], np.int64)
+        anchor, rows, _ = self._rows(columns, token)
+        return token, anchor, self.plan.left, rows, lo, width, _NO_BAG
 
     @property
     def n_features(self):

@@ -27,8 +27,7 @@ class TemplateSide:
     """Nodes and rows of the label features, or of the transition features."""
 
     def __init__(self, plan, compounds, groups, first_row, first_token, offset):
-        self.compounds = compounds
-        self.groups = groups
+        self.compounds, self.groups = compounds, groups
         # By group (distance, column of the data) of its atoms; a bias reads no input that could be masked.
         atoms = [
             [(distance, plan.channels[k][1]) for k, distance in c.atoms if plan.channels[k][0] != "const"]
@@ -39,41 +38,32 @@ class TemplateSide:
         starts = offsets_of(lengths_of(atoms)).astype(np.int32)
         self.layout = lo, width, starts, distances, columns  # of a Grid, behind the rows
         self.offset = offset  # compound numbers in the hash table
-        # By compound the row of what `find_rows` writes first: channels, then compounds of several atoms.
-        several = [c for c, compound in enumerate(compounds) if compound.prefix >= 0]
-        rows = {c: len(plan.channels) + q for q, c in enumerate(several)}
-        self._source = [rows.get(c, compound.channel) for c, compound in enumerate(compounds)]
-        self._joined = None, None, []  # see `joined`
         self.n_nodes = [0] * len(compounds)
         self.row_of = [np.full(1, -1, np.int32) for _ in compounds]  # a last -1 serves index -1
         self.counts = [np.zeros((0, len(c.slots)), np.int32) for c in compounds]
-        self.first_row = first_row
+        self.first_row = self.n_rows = first_row
         self.first_token = first_token  # transitions lead into the second token and later ones
-        self.n_rows = first_row
         self.alive = np.ones(first_row, np.uint8)
-        # By compound: (slot, shift) of each use, and the shifts it must be looked up for.
-        self.uses = [
+        self.uses = [  # by compound, (slot, shift) of each use
             [(g.slot + s, g.lo + s) for g in groups if g.compound == c for s in range(g.width)]
             for c in range(len(compounds))
         ]
-        self.spans = [{shift for _, shift in uses} for uses in self.uses]
-        for compound, span in reversed(list(zip(compounds, self.spans))):
+        spans = [{shift for _, shift in uses} for uses in self.uses]
+        for compound, span in reversed(list(zip(compounds, spans))):
             if compound.prefix >= 0:  # a longer one starts with it
-                self.spans[compound.prefix] |= span
-        pairs = [
-            [offset + c, self._source[compounds[c].prefix], compounds[c].channel, compounds[c].distance]
-            + self.left_out(c, plan)
-            for c in several
-        ]
-        self.pairs = np.array(pairs, np.int64).reshape(-1, 6)
-
-    def left_out(self, c, plan):
-        """Anchors at the start and at the end of a sequence that are none of compound ``c``.
-
-        Anchor p speaks of tokens p + shift: p >= -max(shift), p <= T - 1 - min(shift).
-        """
-        shifts = self.spans[c]
-        return [max(0, plan.left - max(shifts)), max(0, plan.right + min(shifts))]
+                spans[compound.prefix] |= span
+        # For `find_rows`, which writes channels, then compounds of several atoms: these, and where each is.
+        # Anchor p speaks of tokens p + shift: p >= -max(shift), p <= T - 1 - min(shift).
+        self.pairs, self.source = np.zeros((0, 6), np.int64), []
+        for c, (compound, span) in enumerate(zip(compounds, spans)):
+            where = compound.channel
+            if compound.prefix >= 0:
+                where, left = len(plan.channels) + len(self.pairs), self.source[compound.prefix]
+                left_out = max(0, plan.left - max(span)), max(0, plan.right + min(span))
+                pair = offset + c, left, compound.channel, compound.distance, *left_out
+                self.pairs = np.vstack([self.pairs, pair])
+            self.source.append(where)
+        self._joined = None, None, []  # see `joined`
 
     def __getstate__(self):
         return {**vars(self), "_joined": (None, None, [])}  # which follows from the rest
@@ -83,9 +73,8 @@ class TemplateSide:
         row_of, groups, parts = self._joined
         if len(parts) != len(self.row_of) or not all(map(is_, parts, self.row_of)):
             row_of, begin = np.concatenate(self.row_of), offsets_of(lengths_of(self.row_of))
-            parts = [row_of[a:b] for a, b in zip(begin[:-1].tolist(), begin[1:].tolist())]
-            groups = np.array([(self._source[g.compound], begin[g.compound], g.slot) for g in self.groups])
-            self.row_of = parts  # which take no further memory
+            groups = np.array([(self.source[g.compound], begin[g.compound], g.slot) for g in self.groups])
+            self.row_of = parts = np.split(row_of, begin[1:-1])  # which take no further memory
             self._joined = row_of, groups, parts
         return row_of, groups
 
