@@ -29,6 +29,10 @@ def processor_time():
     return sum(os.times()[:4])
 
 
+STEPS = int(os.environ.get("SPACY_STEPS", 20_000))
+"""After which spaCy stops at the latest; its own default, which it hardly reaches."""
+
+
 # --------------------------------------------------------------------------------------------------
 # Entities: (words, labels) of sentences, and (text, spans) of the same
 # --------------------------------------------------------------------------------------------------
@@ -115,7 +119,7 @@ def spacy_entities(data, watch, seed):
                 docs.add(doc)
             docs.to_disk(folder / f"{name}.spacy")
         changed = {f"paths.{name}": str(folder / f"{name}.spacy") for name in ("train", "dev")}
-        changed["training.seed"] = seed
+        changed |= {"training.seed": seed, "training.max_steps": STEPS}
         watch.time("fit", lambda: train_spacy(folder / "config.cfg", folder / "out", overrides=changed))
         model = spacy.load(folder / "out" / "model-best")
     X, y = as_texts(test)
