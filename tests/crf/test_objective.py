@@ -108,7 +108,7 @@ def test_value_and_gradient(fields, edges, partial, cost, all_pairs):
         slope = (o.evaluate(view, w + e)[0] - o.evaluate(view, w - e)[0]) / 2e-5
         assert gradient[k] == pytest.approx(slope, abs=1e-5)
     o.evaluate(view, w, keep=True)
-    np.testing.assert_allclose(o.gradient_of_pairs(w[: o.n_pairs]), gradient[: o.n_pairs], atol=1e-10)
+    np.testing.assert_allclose(o.gradient_of_all(w[: o.n_optional]), gradient[: o.n_optional], atol=1e-10)
 
 
 @pytest.mark.parametrize("edges", [False, True])
@@ -252,7 +252,7 @@ def test_parts_change_nothing(monkeypatch, valued):
     assert parts.parts.tokens[1].shape[0] < 0.8 * row.shape[0]
     w = rng.randn(plain.size)
     for o in (plain, parts):
-        o.found = (*o.evaluate(o.everything(), w, keep=True), o.gradient_of_pairs(w[: o.n_pairs]))
+        o.found = (*o.evaluate(o.everything(), w, keep=True), o.gradient_of_all(w[: o.n_optional]))
         o.found += (o.curvature(o.everything(), w),)
     for want, got in zip(plain.found, parts.found):
         np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-10)
@@ -269,7 +269,7 @@ def test_threads_change_nothing(monkeypatch, fields):
         o = CRFObjective(task, ObjectiveOptions(c1=0.5), L, 30, n_threads=n_threads, fields=fields)
         w = np.random.RandomState(0).randn(o.size)
         value, gradient = o.evaluate(o.everything(), w, keep=True)
-        results.append((value, gradient, o.gradient_of_pairs(w[: o.n_pairs])))
+        results.append((value, gradient, o.gradient_of_all(w[: o.n_optional])))
         o.close()
     for value, gradient, pairs in results[1:]:
         assert value == results[0][0]
