@@ -35,16 +35,18 @@ class AllBut:
 SETS = (frozenset, AllBut)
 """What stands for several labels, besides ``set``, which no dict can hold."""
 
+SEVERAL = (set, *SETS)
+"""All that stands for several labels."""
+
 
 NOT_SEVERAL = "expected one label, got a set of labels"
 
 
 def settled(given, predicted):
     """The labels given; where they are a set that holds what is predicted, that."""
-    if {set, *SETS}.isdisjoint(map(type, given)):
+    if set(SEVERAL).isdisjoint(map(type, given)):
         return given
-    several = set, *SETS
-    return [b if isinstance(a, several) and b in a else a for a, b in zip(given, predicted)]
+    return [b if isinstance(a, SEVERAL) and b in a else a for a, b in zip(given, predicted)]
 
 
 def single_labels(y, name="y"):
@@ -58,7 +60,7 @@ def single_labels(y, name="y"):
     y = as_sequences(y, name, "label")
     for i, labels in enumerate(y):
         for t, label in enumerate(labels):
-            if isinstance(label, (set, *SETS)):
+            if isinstance(label, SEVERAL):
                 raise PlaceError(i, t, NOT_SEVERAL, name)
     return y
 

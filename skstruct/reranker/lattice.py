@@ -12,6 +12,7 @@ import numpy as np
 
 from .._sklearn import safe_indexing
 from ..data.inputs import as_tokens, check_X_y, describe, lengths_of, offsets_of, renumbered
+from ..data.labels import SEVERAL
 from ..data.segmented import as_pieces, as_words, with_characters, word_spans
 from ..metrics import token_accuracy_score
 from ..metrics.word_scores import word_f1_score
@@ -252,7 +253,8 @@ def _rightness(nodes, items):
             yield 0
         else:
             true = tags[begin, end]
-            yield RIGHT if true is None or true == tag else RIGHT_SPAN
+            fits = tag in true if isinstance(true, SEVERAL) else true is None or true == tag
+            yield RIGHT if fits else RIGHT_SPAN
 
 
 def paths(lattices, chosen):

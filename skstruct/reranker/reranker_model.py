@@ -7,6 +7,7 @@ import numpy as np
 from ..core.feature_table import final
 from ..core.noise import QUIET
 from ..core.store import new_clock
+from ..data.labels import SEVERAL
 from ..saving.container import require
 from ..saving.fields import Field, Table, arguments, inline, value, via
 from ..training.chunks import as_writeable_view
@@ -140,7 +141,8 @@ class RerankRun(Run):
         base, view = self.base, view_of(self.base)
         X, y = view.check(X, y)
         known = view.tags(base)
-        others = dict.fromkeys(tag for items in view.gold(X, y) for *_, tag in items if tag is not None)
+        given = (tag for items in view.gold(X, y) for *_, tag in items)
+        others = dict.fromkeys(tag for tag in given if tag is not None and not isinstance(tag, SEVERAL))
         lattices = lattices_of(view, base, X, self.estimator.k)
         task = make_task(lattices, view.lengths(X), self.words, self.tags)
         return HeldOut(X, y, True, (task, lattices)), [tag for tag in others if tag not in known]

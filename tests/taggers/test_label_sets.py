@@ -15,6 +15,7 @@ from skstruct import (
     L1CRFCV,
     BaggingShuffleAverager,
     CalibratedTagger,
+    KBestReranker,
     ParameterMixer,
     PartialSpans,
     PassiveAggressiveTagger,
@@ -175,6 +176,12 @@ def test_what_judges_the_other_tokens():
     right = reliability(TAGS, tagger.predict_marginals(TAGGED), labels=tagger.classes_)
     assert right.count.sum() == 80 and (right.accuracy == 1.0).all()
     assert paired_bootstrap(TAGS, BEST, BEST).score_a == 1.0
+
+
+def test_a_reranker_takes_any_of_a_set_as_right():
+    base = StructuredPerceptron(random_state=0)
+    reranker = KBestReranker(base, k=8, cv=2, random_state=0).fit(X * 8, Y * 8, X_val=X, y_val=Y)
+    assert reranker.oracle_ == 1.0 and reranker.score(X, Y) == 1.0
 
 
 def test_a_prediction_in_the_set_is_right():
