@@ -33,8 +33,6 @@ from .tokens import (
     take_titles,
 )
 
-_NO_BAG = tuple(NO_BAG)
-
 
 class TemplateEncoder(Encoder):
     """Encodes tokens that are strings, or tuples of strings, by feature templates.
@@ -273,7 +271,7 @@ class TemplateEncoder(Encoder):
             columns = list(zip(*tokens))[: self.n_columns]
         token = np.array([0, len(tokens)], np.int64)
         anchor, rows, _ = self._rows(columns, token)
-        return token, anchor, self.plan.left, rows, lo, width, _NO_BAG
+        return token, anchor, self.plan.left, rows, lo, width, *NO_BAG
 
     @property
     def n_features(self):
