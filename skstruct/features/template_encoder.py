@@ -33,7 +33,6 @@ from .tokens import (
     take_titles,
 )
 
-
 NOTHING_KNOWN = np.full(1, -1, np.int32)
 """In place of an empty array, from which nothing can be taken."""
 
