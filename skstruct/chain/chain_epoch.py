@@ -4,7 +4,7 @@ One text is for all kinds of arguments, and numba leaves out of a kernel what it
 does so for what an empty tuple among the arguments decides, if a variable of the kernel has its name:
 
 - ``has_noise``: with an empty ``noise`` the arguments are the few arrays of :mod:`.small_kernels`, for what
-  most users train and predict;
+  most users train;
 - ``second_order``: with empty ``trigrams`` the chain is of the first order;
 - ``has_margin``: with an empty ``margin`` it is trained by the perceptron, which looks for the best labelling
   only.
@@ -143,7 +143,8 @@ def predict(task, chain, rule, noise, trigrams, work, out, score):
 
     A score is -inf if constraints and options leave no labelling.
     """
-    L, start, end, emission = chain.start.shape[0], chain.start, chain.end, work.emission
+    L, start, end = chain.start.shape[0], chain.start, chain.end
+    emission, transition, scratch = work.emission, work.transition, work.score[0]
     stride, whole_rows = stride_of(task, L, noise), reads_whole_rows(chain, rule, noise)
     for i in range(score.shape[0]):
         first, stop = task.token[i], task.token[i + 1]
@@ -154,18 +155,7 @@ def predict(task, chain, rule, noise, trigrams, work, out, score):
             forbid(task.option, first, T, L, emission)
             path = out[first:stop]
             score[i] = decode(
-                emission,
-                work.transition,
-                stride,
-                trigrams,
-                start,
-                end,
-                path[:0],
-                (),
-                work.score[0],
-                path,
-                T,
-                L,
+                emission, transition, stride, trigrams, start, end, path[:0], (), scratch, path, T, L
             )
 
 
@@ -176,8 +166,7 @@ def predict_small(
 ):  # fmt: skip
     """The same of what :mod:`.small_kernels` are for, as its ``for_predict_small`` has it.
 
-    It takes arrays, which reach a kernel in a quarter of the time that tuples of them take, and compile in
-    half of it.
+    It takes arrays, which reach a kernel in a quarter of the time that tuples of them take.
     """
     has_option = len(option) > 0
     L = start.shape[0]
