@@ -281,7 +281,7 @@ class BagEncoder(Encoder):
         except ValueError:  # which the long road raises again, and says where
             return None
         bag = offsets_of(sizes), self.nodes.row_of.take(features), NO_VALUES if values is None else values
-        return token, token, 0, NO_ROWS, NOTHING, NOTHING, bag
+        return token, token, 0, NO_ROWS, NOTHING, NOTHING, *bag
 
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`."""

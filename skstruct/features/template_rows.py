@@ -63,10 +63,10 @@ class TemplateSide:
                 pair = offset + c, left, compound.channel, compound.distance, *left_out
                 self.pairs = np.vstack([self.pairs, pair])
             self.source.append(where)
-        self._joined = None, None, []  # see `joined`
+        self._joined = None, None, ()  # see `joined`
 
     def __getstate__(self):
-        return {**vars(self), "_joined": (None, None, [])}  # which follows from the rest
+        return {**vars(self), "_joined": (None, None, ())}  # which follows from the rest
 
     def joined(self):
         """``row_of`` as one array, and what :func:`.interning.find_rows` takes as ``groups``."""
@@ -75,7 +75,7 @@ class TemplateSide:
             row_of, begin = np.concatenate(self.row_of), offsets_of(lengths_of(self.row_of))
             groups = np.array([(self.source[g.compound], begin[g.compound], g.slot) for g in self.groups])
             self.row_of = parts = np.split(row_of, begin[1:-1])  # which take no further memory
-            self._joined = row_of, groups, parts
+            self._joined = row_of, groups, tuple(parts)
         return row_of, groups
 
     def copy(self):
