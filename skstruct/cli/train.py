@@ -44,6 +44,8 @@ from .lines import Source
 from .options import add_options, setting
 from .scores import as_text
 
+_JOINED = "X", "y", "places"
+
 PARTIAL = ".partial"
 """Ending of the model that an interrupted training leaves, after the name asked for."""
 
