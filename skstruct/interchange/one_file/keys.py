@@ -31,7 +31,7 @@ class TemplateKeys:
             [pairs_of(encoder.table, side.offset + c) for c in range(len(side.compounds))]
             for side, _ in self.sides
         ]
-        self.kept = [_kept(side, rows, own) for (side, rows), own in zip(self.sides, self.pairs)]
+        self.kept = [side.in_use(own, rows)[1] for (side, rows), own in zip(self.sides, self.pairs)]
         outside = plan.left + plan.right
         self.numbers, self.values = [], []  # by channel: new number by id; strings
         for k, channel in enumerate(plan.channels):
@@ -124,20 +124,6 @@ class TemplateKeys:
                 n_rows += n * slots
             maps.append((row_of, n_rows))
         return maps
-
-
-def _kept(side, used, pairs):
-    """By compound which of its nodes have weights, or a longer one that is kept begins with them."""
-    kept = []
-    for row_of, compound in zip(side.row_of, side.compounds):
-        has = row_of[:-1] >= 0
-        has[has] = used[row_of[:-1][has, None] + np.arange(len(compound.slots))].any(axis=1)
-        kept.append(has)
-    for c in reversed(range(len(kept))):
-        prefix = side.compounds[c].prefix
-        if prefix >= 0:
-            kept[prefix][pairs[c][kept[c], 0]] = True
-    return kept
 
 
 # --------------------------------------------------------------------------------------------------
