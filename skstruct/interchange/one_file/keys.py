@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.interning import pairs_of
 from ...features.accessor import AccessorVariety
-from ...features.contexts import is_context, lexicon_of
+from ...features.contexts import entries_in_tokens, is_context, lexicon_of
 from ...features.word_clusters import CLUSTER
 from .sections import combination_table
 from .unicode_tables import FUNCTIONS, tables_for
@@ -136,7 +136,7 @@ def contexts_header(encoder, sections):
     for name, column in encoder.plan.channels:
         if lexicon_of(name) is not None:
             entries = encoder.templates.lexicons[lexicon_of(name)]
-            written = _entries(entries, contexts.characters.get(column))
+            written = entries_in_tokens(entries, contexts.characters.get(column))
             lexicons.append({"name": name, "column": column, "entries": written})
     statistics = contexts.trained if contexts.adapted is None else contexts.adapted
     varieties = [
@@ -144,13 +144,6 @@ def contexts_header(encoder, sections):
         for c, longest in contexts.longest.items()
     ]
     return {"lexicons": lexicons, "varieties": varieties}
-
-
-def _entries(entries, characters):
-    """Entries as lists of tokens; see `features.contexts.Lexicon`."""
-    return [
-        e if isinstance(e, tuple) else list("".join(e.split())) if characters else e.split() for e in entries
-    ]
 
 
 def _varieties(statistics: AccessorVariety, column, longest, sections):
