@@ -251,6 +251,9 @@ class TokenCorpus:
         """Sequences without tokens, as many as there are lengths, of the kind of this corpus without any."""
         return type(self).of(self.blocks, lengths, self._is_dense, self._shown)
 
+    def encoded_by(self, encoder):
+        """What an encoder made of it before; None if nothing is kept."""
+
     # -- as a list of sequences --------------------------------------------------------------------
     @property
     def shape(self) -> tuple[int]:
