@@ -42,6 +42,7 @@ class Browser:
             os.close(end)
         self._held, self._number, self._session = b"", 0, None
         self.problems = []
+        self.n_asked = 0  # how often a page asked before it was left; the answer is to leave it
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
@@ -62,14 +63,19 @@ class Browser:
         raw, _, self._held = self._held.partition(b"\0")
         return json.loads(raw)
 
-    def send(self, method, **parameters):
-        """Call a method of the protocol; its result."""
+    def _write(self, method, **parameters):
+        """Call a method, and wait for nothing; the number of the call."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
         if self._session and not method.startswith("Browser."):
             message["sessionId"] = self._session
         os.write(self._out, json.dumps(message).encode() + b"\0")
-        while (got := self._message()).get("id") != self._number:
+        return self._number
+
+    def send(self, method, **parameters):
+        """Call a method of the protocol; its result."""
+        number = self._write(method, **parameters)
+        while (got := self._message()).get("id") != number:
             self._note(got)
         assert "error" not in got, got
         return got["result"]
@@ -80,6 +86,9 @@ class Browser:
             address = said["request"]["url"]
             if not address.startswith(("file:", "data:", "blob:")) or said.get("type") != "Document":
                 self.problems.append(address)
+        elif method == "Page.javascriptDialogOpening" and said["type"] == "beforeunload":
+            self.n_asked += 1
+            self._write("Page.handleJavaScriptDialog", accept=True)
         elif method in ("Runtime.exceptionThrown", "Log.entryAdded", "Page.javascriptDialogOpening"):
             self.problems.append(said)
         elif method == "Runtime.consoleAPICalled" and said["type"] in ("error", "warning"):
