@@ -41,7 +41,7 @@ class Browser:
         for end in (to_read, to_write, *ends):
             os.close(end)
         self._held, self._number, self._session = b"", 0, None
-        self.problems = []
+        self.problems, self._loaded = [], False
         self.n_asked = 0  # how often a page asked before it was left; the answer is to leave it
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -86,6 +86,8 @@ class Browser:
             address = said["request"]["url"]
             if not address.startswith(("file:", "data:", "blob:")) or said.get("type") != "Document":
                 self.problems.append(address)
+        elif method == "Page.loadEventFired":
+            self._loaded = True
         elif method == "Page.javascriptDialogOpening" and said["type"] == "beforeunload":
             self.n_asked += 1
             self._write("Page.handleJavaScriptDialog", accept=True)
@@ -101,7 +103,10 @@ class Browser:
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", features=[scheme])
+        self._loaded = False
         self.send("Page.navigate", url="about:blank")
+        while not self._loaded:  # a navigation that overtakes another may never be answered
+            self._note(self._message())
         self.send("Page.navigate", url=path.absolute().as_uri() + fragment)
         while not self("location.protocol === 'file:' && document.readyState === 'complete'"):
             time.sleep(0.01)
@@ -122,7 +127,12 @@ class Browser:
 
     def press(self, key, **modifiers):
         """Press and release a key."""
-        code = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS[key], **modifiers}
+        code = {
+            "key": key,
+            "code": key,
+            "windowsVirtualKeyCode": KEYS.get(key) or ord(key.upper()),
+            **modifiers,
+        }
         text = {"text": "\r"} if key == "Enter" else {}
         self.send("Input.dispatchKeyEvent", type="keyDown", **code, **text)
         self.send("Input.dispatchKeyEvent", type="keyUp", **code)

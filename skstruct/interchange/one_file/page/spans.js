@@ -103,6 +103,7 @@ function mark(label) {
 function openSpan(node) {
   close();
   opened = node;
+  seen = String(selected());
   node.setAttribute("aria-pressed", "true");
   const { start, end, label } = records.spans(record())[node.about], remove = button("", `Remove this ${label}`);
   remove.addEventListener("click", () => act((one) => records.remove(one, node.about)));
