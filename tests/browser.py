@@ -91,6 +91,8 @@ class Browser:
         elif method == "Page.javascriptDialogOpening" and said["type"] == "beforeunload":
             self.n_asked += 1
             self._write("Page.handleJavaScriptDialog", accept=True)
+        elif method == "Log.entryAdded" and "beforeunload" in said["entry"]["text"]:
+            return  # a page that nobody has touched may not ask, and that is said on the console
         elif method in ("Runtime.exceptionThrown", "Log.entryAdded", "Page.javascriptDialogOpening"):
             self.problems.append(said)
         elif method == "Runtime.consoleAPICalled" and said["type"] in ("error", "warning"):
