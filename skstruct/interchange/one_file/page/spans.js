@@ -31,7 +31,7 @@ function show() {
   clearTimeout(waiting);
   waiting = 0;
   spans.slice(0, shownAtMost).forEach(({ start, end, label }, k) => {
-    const node = coloured(button("span", text.slice(start, end), element("small", "", label)), label);
+    const node = marked(button("span", text.slice(start, end)), label, label);
     node.tabIndex = -1;
     node.setAttribute("aria-pressed", "false");
     node.about = k;
@@ -302,7 +302,7 @@ function startSpans() {
   byId("result").className = "text";
   byId("uncertain-option").hidden = header.probabilities === null;
   header.chunks.types.filter((type, k, all) => type !== null && all.indexOf(type) === k).forEach((type) => {
-    const choice = coloured(button("span", type || "(no type)"), type);
+    const choice = marked(button("span", type || "(no type)"), type);
     const letter = Array.from(`${type.toLowerCase()}abcdefghijklmnopqrstuvwxyz0123456789`).find((c) => /[\p{L}\p{N}]/u.test(c) && !letters.has(c));
     if (letter) {
       letters.set(letter, type);
