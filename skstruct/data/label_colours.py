@@ -19,12 +19,12 @@ _USUAL = (
 _HUES = tuple(round(210 + k * 137.508) % 360 for k in range(24))
 """Hues, each far from those before it; usual names have the first ones."""
 
-LINES = "solid", "double", "dotted"
+_LINES = "solid", "double", "dotted"
 _HUE_OF = {name: hue for names, hue in zip(_USUAL, _HUES) for name in names.split()}
 
 
-def colour(label):
-    """(hue in degrees, kind of line) of a label, in every picture the same.
+def label_style(label):
+    """The style of an element of the class ``mark`` that stands for a label: its hue, and its kind of line.
 
     They depend on the label's name alone, without a prefix such as ``B-``. Usual names have hues that were
     chosen; the digest (CRC-32) of any other name draws one of 24 hues and of three kinds of line.
@@ -32,6 +32,7 @@ def colour(label):
     prefix, _, kind = str(label).partition("-")
     name = kind if kind and len(prefix) == 1 and prefix in "BIESMLU" else str(label)
     if name.upper() in _HUE_OF:
-        return _HUE_OF[name.upper()], LINES[0]
+        return f"--hue:{_HUE_OF[name.upper()]}"
     digest = zlib.crc32(name.encode("utf-8", "surrogatepass"))
-    return _HUES[digest % len(_HUES)], LINES[digest // len(_HUES) % len(LINES)]
+    line = _LINES[digest // len(_HUES) % len(_LINES)]
+    return f"--hue:{_HUES[digest % len(_HUES)]}" + (f";--line:{line}" if line != _LINES[0] else "")

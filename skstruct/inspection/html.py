@@ -17,7 +17,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from ..data.label_colours import LINES, colour
+from ..data.label_colours import label_style
 
 SHORT, LONG = 60, 120
 """Characters shown of a token, and of the name of a feature."""
@@ -115,12 +115,6 @@ def escaped(value, limit=SHORT):
 def attribute(value, limit=4 * LONG):
     """:func:`readable` inside of an attribute's quotes."""
     return html.escape(readable(value, limit), quote=True)
-
-
-def label_style(label):
-    """The style of an element of the class ``mark`` that stands for a label."""
-    hue, line = colour(label)
-    return f"--hue:{hue}" + (f";--line:{line}" if line != LINES[0] else "")
 
 
 def label_html(label):

@@ -35,9 +35,7 @@ function button(className, ...children) {
 
 /** Give an element the colour of a type of segment, and the label below it if there is one. */
 function marked(node, type, label) {
-  const [hue, line] = header.chunks.colours[header.chunks.types.indexOf(type)];
-  node.style.setProperty("--hue", String(hue));
-  node.style.setProperty("--line", line);
+  node.style.cssText = header.chunks.styles[header.chunks.types.indexOf(type)];
   node.classList.add("mark");
   if (label) node.append(below(label));
   return node;
