@@ -268,7 +268,10 @@ class Run:
 
     def _end_epoch(self, events, last, keep_checkpoint):
         """Score, show and keep what an epoch has learned; returns whether it was the last one."""
-        stop = self.watch is not None and self.watch.look(self.state.model, self.history[-1])
+        record, (figure, enough) = self.history[-1], self.estimator._enough
+        stop = (self.watch is not None and self.watch.look(self.state.model, record)) or record[
+            figure
+        ] < enough
         self.unsaved = self.checkpoint is not None
         self._report()
         if keep_checkpoint or not (stop or last):
