@@ -119,7 +119,7 @@ def label_issues(
     estimator : estimator
         As of :func:`out_of_fold_marginals`.
     X, y
-        As of its ``fit``. Tokens whose label is None are no issues.
+        As of its ``fit``. Tokens whose label is None or a set are no issues.
     cv, groups, n_jobs
         As of :func:`out_of_fold_marginals`.
 

@@ -4,10 +4,12 @@ import ast
 import base64
 import hashlib
 import html
+import json
 import re
 from importlib.resources import files
 
 from ..._version import __version__
+from ...formats.span_records import SPAN_KEYS
 
 _PYTHON, _JAVASCRIPT, _PAGE = (files(__package__) / name for name in ("python", "javascript", "page"))
 
@@ -86,7 +88,7 @@ def page_file(block, parts, title):
         As of :func:`python_file`.
     title : str
     """
-    last = ["page.js", *(["spans.js"] if "spans" in parts else [])]
+    last = ["page.js", *(["records.js", "spans.js"] if "spans" in parts else [])]
     text = _joined(block, [*(_JAVASCRIPT / f"{part}.js" for part in parts), *(_PAGE / name for name in last)])
     script = f'\n(function () {{\n"use strict";\n\n{text}\n}})();\n'
     style = "\n" + (_PAGE / "page.css").read_text(encoding="utf-8")
@@ -104,6 +106,7 @@ def _joined(block, sources):
     """Sources of JavaScript as one, with the constant in its place."""
     texts = [source.read_text(encoding="utf-8").strip() for source in sources]
     text = "\n\n".join([_JAVASCRIPT_HEAD.format(version=__version__), *texts])
+    text = text.replace("const SPAN_KEYS = [];", f"const SPAN_KEYS = {json.dumps(SPAN_KEYS)};")
     return text.replace('const DATA = "";', f'const DATA = "{block}";')
 
 
