@@ -5,37 +5,23 @@ from math import isnan
 NO_LIMIT = 2**31 - 1
 
 
-def _flag(value):
-    return bool(int(value))
-
-
-_NO_EFFECT = "Accepted, without effect."
-MEANINGS = {
-    "feature.minfreq": (float, "The least number of occurrences of a pair of feature and label."),
-    "feature.possible_states": (_flag, "Weights for all pairs of feature and label."),
-    "feature.possible_transitions": (_flag, "Weights for all pairs of labels."),
-    "c1": (float, "Coefficient of the L1 penalty."),
-    "c2": (float, "Coefficient of the L2 penalty."),
-    "max_iterations": (int, "The most passes over the data."),
-    "num_memories": (int, _NO_EFFECT),
-    "epsilon": (float, "Training example by example stops when the loss is below; else without effect."),
-    "period": (int, _NO_EFFECT),
-    "delta": (float, "Training stops when the decrease still to be expected is below this share."),
-    "linesearch": (str, _NO_EFFECT),
-    "max_linesearch": (int, _NO_EFFECT),
-    "calibration.eta": (float, _NO_EFFECT),
-    "calibration.rate": (float, _NO_EFFECT),
-    "calibration.samples": (float, _NO_EFFECT),
-    "calibration.candidates": (int, _NO_EFFECT),
-    "calibration.max_trials": (int, _NO_EFFECT),
-    "type": (int, "0: PA, 1: PA-I, 2: PA-II."),
-    "c": (float, "Aggressiveness."),
-    "error_sensitive": (_flag, "A margin that grows with the number of wrong labels."),
-    "averaging": (_flag, "Average the weights."),
-    "variance": (float, "The longest step is in proportion to it."),
-    "gamma": (float, "Softness."),
+HELP = {
+    "feature.minfreq": "The least number of occurrences of a pair of feature and label.",
+    "feature.possible_states": "Weights for all pairs of feature and label.",
+    "feature.possible_transitions": "Weights for all pairs of labels.",
+    "c1": "Coefficient of the L1 penalty.",
+    "c2": "Coefficient of the L2 penalty.",
+    "max_iterations": "The most passes over the data.",
+    "epsilon": "Training example by example stops when the loss is below; else without effect.",
+    "delta": "Training stops when the decrease still to be expected is below this share.",
+    "type": "0: PA, 1: PA-I, 2: PA-II.",
+    "c": "Aggressiveness.",
+    "error_sensitive": "A margin that grows with the number of wrong labels.",
+    "averaging": "Average the weights.",
+    "variance": "Steps are in proportion to it.",
+    "gamma": "Softness.",
 }
-"""Name -> (type, help)."""
+"""Of the parameters that have an effect."""
 
 _COMMON = {"feature.minfreq": 0.0, "feature.possible_states": False, "feature.possible_transitions": False}
 _ONLINE = {"max_iterations": 100, "epsilon": 0.0}
@@ -60,13 +46,13 @@ DEFAULTS = {
 ALIASES = {"ap": "averaged-perceptron", "pa": "passive-aggressive"}
 
 
-def converted(name, value):
+def converted(name, value, kind):
     """A value as its type; CRFsuite reads what is no number as 0, here it is an error."""
-    kind = MEANINGS[name][0]
     try:
-        number = kind(float(value)) if kind in (int, _flag) else kind(value)
+        value = value if kind is str else float(value)
+        number = kind(int(value)) if kind is bool else kind(value)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be {kind.__name__.strip('_')}, got {value!r:.80}") from None
+        raise ValueError(f"{name} must be {kind.__name__}, got {value!r:.80}") from None
     if kind is float and isnan(number):
         raise ValueError(f"{name} must be a number, got nan")
     return number

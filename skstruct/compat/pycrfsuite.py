@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import exp
 
 from .items import ItemSequence, text_of, tokens_of
-from .parameters import ALIASES, DEFAULTS, MEANINGS, converted
+from .parameters import ALIASES, DEFAULTS, HELP, converted
 from .training_log import TrainLogParser
 
 CRFSUITE_VERSION = "0.12.2"
@@ -114,7 +114,7 @@ class BaseTrainer:
     def set(self, name, value):
         """Set a parameter."""
         self._check(name, f" = {value}")
-        self._values[name] = converted(name, value)
+        self._values[name] = converted(name, value, type(self._values[name]))
 
     def set_params(self, params):
         """Set some parameters."""
@@ -124,7 +124,7 @@ class BaseTrainer:
     def help(self, name):
         """What a parameter does."""
         self._check(name)
-        return MEANINGS[name][1]
+        return HELP.get(name, "Accepted, without effect.")
 
     def _check(self, name, more=""):
         if name not in self._values:
@@ -192,22 +192,17 @@ class ParsedDump:
                 info.state_features[names[source], labels[target]] = weight
         return info
 
-    def lines(self):
-        """The lines that CRFsuite's dump writes."""
-        weights = (("TRANSITIONS", 1, self.transitions), ("STATE_FEATURES", 0, self.state_features))
-        return [
-            "FILEHEADER = {", *(f"  {name}: {value}" for name, value in self.header.items()), "}", "",
-            "LABELS = {", *(f"  {k:>5}: {name}" for name, k in self.labels.items()), "}", "",
-            "ATTRIBUTES = {", *(f"  {k:>5}: {name}" for name, k in self.attributes.items()), "}", "",
-            *(
-                line
-                for title, kind, part in weights
-                for line in (
-                    f"{title} = {{", *(f"  ({kind}) {a} --> {b}: {w:.6f}" for (a, b), w in part.items()),
-                    "}", "",
-                )
-            ),
-        ]  # fmt: skip
+    def text(self):
+        """The text that CRFsuite's dump writes."""
+        parts = {
+            "FILEHEADER": [f"{name}: {value}" for name, value in self.header.items()],
+            "LABELS": [f"{k:>5}: {name}" for name, k in self.labels.items()],
+            "ATTRIBUTES": [f"{k:>5}: {name}" for name, k in self.attributes.items()],
+            "TRANSITIONS": [f"(1) {a} --> {b}: {w:.6f}" for (a, b), w in self.transitions.items()],
+            "STATE_FEATURES": [f"(0) {a} --> {b}: {w:.6f}" for (a, b), w in self.state_features.items()],
+        }
+        texts = {title: "".join(f"  {line}\n" for line in lines) for title, lines in parts.items()}
+        return "".join(f"{title} = {{\n{text}}}\n\n" for title, text in texts.items())
 
 
 class Tagger:
@@ -303,7 +298,7 @@ class Tagger:
 
     def dump(self, filename=None):
         """Write the model as text, to a file or to the standard output."""
-        text = "".join(f"{line}\n" for line in self.info().lines())
+        text = self.info().text()
         if filename is None:
             sys.stdout.write(text)
         else:

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from .. import pycrfsuite
-from ..parameters import MEANINGS
+from ..parameters import DEFAULTS
 from .metrics import flat_accuracy_score
 
 CONTENT = "__FILE_RESOURCE_DATA__"
@@ -138,7 +138,8 @@ class CRF(BaseEstimator):
             raise ValueError("Pass both X_dev and y_dev to use the holdout data")
         self._tagger = None
         self.modelfile.refresh()
-        values = {name: getattr(self, _OTHER_NAMES.get(name, name.replace(".", "_"))) for name in MEANINGS}
+        names = {name for defaults in DEFAULTS.values() for name in defaults}
+        values = {name: getattr(self, _OTHER_NAMES.get(name, name.replace(".", "_"))) for name in names}
         given = {name: value for name, value in values.items() if value is not None}
         trainer = (self.trainer_cls or LinePerIterationTrainer)(
             algorithm=self.algorithm, params=given, verbose=self.verbose
