@@ -270,6 +270,7 @@ class Run:
 
     def _end_epoch(self, events, last, keep_checkpoint):
         """Score, show and keep what an epoch has learned; returns whether it was the last one."""
+        last = last or self.estimator._has_enough(self.history[-1])
         stop = self.watch is not None and self.watch.look(self.state.model, self.history[-1])
         self.unsaved = self.checkpoint is not None
         self._report()
