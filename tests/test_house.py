@@ -256,7 +256,7 @@ DECORATORS = {
     "intrinsic",
 }  # fmt: skip
 GENERATOR = {"core/compile.py", "core/linking.py"}
-TUPLES = {"crf/solver/exp_transitions.py"}
+TUPLES = {"crf/solver/corpus_sums.py"}
 """Sources of kernels that hold a ``NamedTuple`` which kernels take, and nothing else of theirs."""
 
 
