@@ -8,7 +8,6 @@ the corpus is read, and everything about the target before the training begins.
 """
 
 import contextlib
-import os
 import sys
 import time
 from dataclasses import replace
@@ -44,9 +43,6 @@ from .learners import (
 from .lines import Source
 from .options import add_options, setting
 from .scores import as_text
-
-SHOWN = 100_000
-"""Bytes of raw text after which a bar moves."""
 
 _JOINED = "X", "y", "places"
 
@@ -94,12 +90,8 @@ def add_arguments(parser):
         help="write labels as the scheme in --param constraints=SCHEME does, where the corpus writes them "
         "otherwise: in another scheme, or in none, where segments stay what conlleval takes them for",
     )  # fmt: skip
-    group.add_argument(
-        "--verbose",
-        "-v",
-        action="store_true",
-        help="a line for each epoch; of --text a bar, if rich is there",
-    )
+    bars = "a line for each epoch; of --text a bar, if rich is there"
+    group.add_argument("--verbose", "-v", action="store_true", help=bars)
     group.add_argument(
         "--keep-training", action="store_true",
         help="write the state of training too, so that partial_fit goes on exactly; the file is twice as "
@@ -182,31 +174,12 @@ def _read_text(arguments, model):
     words = WordVectors(n_clusters=arguments.clusters or 500, random_state=arguments.seed)
     try:
         with Source(arguments.text, arguments.encoding) as source:
-            lines = _watched(source) if arguments.verbose else source.unkept()
+            lines = source.watched() if arguments.verbose else source.unkept()
             table = words.fit_text(lines).table()
     except ValueError as error:
         raise CommandError(f"{arguments.text}: {error}") from error
     tell(f"{arguments.text}: {table!r}")
     model.set_params(**dict.fromkeys(["words"] if "words" in names else names, table))
-
-
-def _watched(source):
-    """The lines of a file; a bar shows how much has been read, if the extra ``progress`` is installed."""
-    try:
-        from rich.console import Console
-        from rich.progress import Progress
-    except ImportError:
-        yield from source.unkept()
-        return
-    total = os.path.getsize(source.path) if source.path else None
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task, read = bar.add_task(source.name, total=total), 0
-        for line in source.unkept():
-            read += len(line.encode("utf-8", "surrogatepass"))
-            if read >= SHOWN:
-                bar.advance(task, read)
-                read = 0
-            yield line
 
 
 def run(arguments):
