@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..core.user_warnings import warn
 from ..crf.l1crf import L1CRF
 from ..interchange.crfsuite import crfsuite_bytes, crfsuite_model
-from ..interchange.exporting import NamedModel
+from ..interchange.foreign import NamedModel
 from ..saving.atomic import atomic_write
 from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from .items import attributes_of

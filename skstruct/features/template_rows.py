@@ -12,7 +12,7 @@ import copy
 
 import numpy as np
 
-from ..core.interning import intern_pairs, pairs_of
+from ..core.hashing import intern_pairs, pairs_of
 from ..data.inputs import lengths_of, offsets_of
 from ..saving.container import require, within
 from ..saving.fields import Field, Table, array, each, exactly, integer, without_last

@@ -11,7 +11,7 @@ import warnings
 from ..data.places import PLACE, PlaceError
 from ..data.spans import CONVERTS, Span, as_spans, from_utf16, wide_characters
 from ..data.text import tokenized
-from .brat import joined
+from .annotation_tools import joined
 
 UNITS = ("characters", "utf-16")
 

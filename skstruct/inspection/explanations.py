@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .arcs import arcs as drawn_arcs
 from .html import LONG, SHORT, Shown, bar, box, cell, escaped, note, table
+from .html import arcs as drawn_arcs
 from .pictures import Mark, line
 from .weight_tables import new_frame
 

@@ -15,7 +15,7 @@ from ..data.spans import trimmed_spans
 from ..data.text import as_texts
 from ..data.types import Corpus
 from ..metrics.confidence import Strategy, reliability
-from ..metrics.span_scores import judged
+from ..metrics.text_scores import judged
 from .curves import check_matplotlib
 
 if TYPE_CHECKING:

@@ -14,12 +14,11 @@ from ..data.types import Corpus
 from ..metrics.confidence import reliability
 from ..saving.atomic import atomic_write
 from ..taggers.constraints import scheme_of
-from .arcs import arcs
 from .error_lists import errors_of
 from .explaining import explain
 from .explanations import bars
 from .feature_lists import feature_weights, model_with, transition_weights
-from .html import LONG, Html, Shown, bar, box, cell, escaped, label_html, note, table
+from .html import LONG, Html, Shown, arcs, bar, box, cell, escaped, label_html, note, table
 from .of_taggers import seen_by_tagger
 from .pictures import kind_of, lines, marked, tokens_shown, tree_of
 from .report_scores import Scores, scored

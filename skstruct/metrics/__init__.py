@@ -42,7 +42,7 @@ from .label_scores import (
     token_accuracy_score,
 )
 from .significance import PairedBootstrap, paired_bootstrap
-from .span_scores import span_f1_score, span_report
+from .text_scores import SegmentationReport, segmentation_report, span_f1_score, span_report, word_f1_score
 from .tree_scores import (
     AttachmentScores,
     attachment_scores,
@@ -50,7 +50,6 @@ from .tree_scores import (
     score_trees,
     unlabeled_attachment_score,
 )
-from .word_scores import SegmentationReport, segmentation_report, word_f1_score
 
 __all__ = [
     "AttachmentScores",
