@@ -213,11 +213,7 @@ def _instead(node, path):
     there = [(w, tag) for a, b, w, tag, _ in path if a < end and b > begin]
     if len(there) == 1 and there[0][0] == word:
         return there[0][1]
-    return " ".join(_shown(w, tag) for w, tag in there)
-
-
-def _shown(word, tag):
-    return f"{word}/{tag}" if tag else word
+    return " ".join(f"{w}/{tag}" if tag else w for w, tag in there)
 
 
 def _segments(view, base, tokens, labels):

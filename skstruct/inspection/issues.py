@@ -6,11 +6,8 @@ from bisect import bisect_left
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
-from sklearn.base import clone
 
-from .._sklearn import final_step, safe_indexing
-from ..core.user_warnings import warning_once
+from .._sklearn import final_step
 from ..data.inputs import renumbered
 from ..data.scheme_rules import LabelTable
 from ..data.spans import as_spans
@@ -18,7 +15,7 @@ from ..data.text import as_texts
 from ..data.types import Corpus
 from .error_lists import Difference
 from .html import box, cell, escaped, label_html, note, readable, table
-from .out_of_fold import folds_for, predicted_out_of_fold, with_marginals
+from .out_of_fold import by_fold, predicted_out_of_fold
 from .weight_tables import Records
 
 SHOWN = 100
@@ -207,24 +204,18 @@ class SpanIssue(NamedTuple):
 
 def issues_of_spans(estimator, X, y, cv, groups, n_jobs):
     """(list of `SpanIssue`, the most suspicious first; texts); parameters as of `label_issues`."""
-    folds = folds_for(cv, groups, X, y)
-    estimator = with_marginals(estimator)
-    with warning_once():
-        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_one_fold)(clone(estimator), X, y, train, test) for train, test in folds
-        )
+    parts, _ = by_fold(_in_fold, estimator, X, y, cv, groups, n_jobs)
     found = [issue for issues, _ in parts for issue in issues]
     texts = {i: text for _, texts in parts for i, text in texts.items()}
     return sorted(found, key=lambda issue: (-issue.score, issue[:3])), texts
 
 
-def _one_fold(estimator, X, y, train, test):
-    with renumbered(train):
-        estimator.fit(safe_indexing(X, train), safe_indexing(y, train))
+def _in_fold(estimator, X, y, test):
+    """(list of `SpanIssue`, text by number) of a test set."""
     with renumbered(test):
-        model, texts = final_step(estimator, safe_indexing(X, test))
+        model, texts = final_step(estimator, X)
         texts = as_texts(texts)
-        given = as_spans(safe_indexing(y, test), texts).by_text()
+        given = as_spans(y, texts).by_text()
         predicted = model.predict_segment_proba(texts)
     known = {kind for _, kind in LabelTable(model.scheme).parse(np.asarray(model.tagger_.classes_).tolist())}
     asked = [[span for span in row if span.label in known] for row in given]

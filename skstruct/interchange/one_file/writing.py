@@ -258,7 +258,8 @@ def python_file(block, parts):
                 lines[node.lineno - 1 : node.end_lineno] = [f"# {line}".rstrip() for line in said]
             elif name == "tagger" and isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "DATA":
                 lines[node.lineno - 1] = f'DATA = "{block}"'
-        sources.append(f"# {'-' * 98}\n" + _without_gaps("\n".join(lines).strip("\n")))
+        text = re.sub("\n{4,}", "\n\n\n", "\n".join(lines).strip("\n"))  # at most two blank lines in a row
+        sources.append(f"# {'-' * 98}\n" + text)
     head = _HEAD.format(version=__version__) + _LICENCE
     plain = sorted(line for line in imports if line.startswith("import "))
     rest = sorted(imports.difference(plain))
@@ -318,10 +319,3 @@ def _joined(block, sources):
 def _hash(text):
     """What a content security policy calls the hash of a script or style."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _without_gaps(text):
-    """At most two blank lines in a row."""
-    while "\n\n\n\n" in text:
-        text = text.replace("\n\n\n\n", "\n\n\n")
-    return text
