@@ -3,10 +3,10 @@
 import argparse
 import time
 
-from benchmarks.common import corpus, load_conll2000, load_esp, load_ewt, table
+from benchmarks.common import corpus, load_conll2000, load_esp, load_ewt, load_gsd, table
 from skstruct import BaggingShuffleAverager, PassiveAggressiveTagger, Segmenter, StructuredPerceptron
 from skstruct.datasets import read_segmented
-from skstruct.metrics import segment_f1_score, segmentation_report, token_accuracy_score
+from skstruct.metrics import segment_f1_score, segmentation_report, token_accuracy_score, word_f1_score
 
 
 def averaged(tagger, seed, n_jobs):
@@ -104,7 +104,43 @@ def ewt(seeds, n_jobs):
     )  # fmt: skip
 
 
-TASKS = {"sxu": sxu, "conll2000": conll2000, "conll2002-esp": esp, "ewt": ewt}
+def defaults(seeds, n_jobs):
+    """What ``features="auto"`` and ``Segmenter()`` take, beside the best sets, on small and large corpora."""
+    rows, segmented = [], {}
+    for name in ("SXU", "GSD", "GSD with tags"):
+        if name == "SXU":
+            y, gold = (read_segmented(corpus(f"sxu/{part}.txt")) for part in ("train", "test"))
+            X, X_test = (["".join(words) for words in part] for part in (y, gold))
+        else:
+            (X, y), (X_test, gold) = load_gsd("train"), load_gsd("test")
+            if name == "GSD":
+                y, gold = ([[word for word, _ in sentence] for sentence in part] for part in (y, gold))
+        segmented[f"{name}, word F1"] = X, y, X_test, gold
+    for task, (*train, X_test, gold) in segmented.items():
+        for n in (len(train[0]) // 4, len(train[0])):
+            data = (*(part[:n] for part in train), X_test, gold)
+            for features, scheme, dropout in (
+                ("char", "BMES", 0.0),
+                ("char-best", "BMES", 0.0),
+                ("char-best", "BMES", 0.1),
+                ("char-best", "B2B3MES", 0.1),
+            ):
+                results = [
+                    fit_and_score(
+                        Segmenter(
+                            StructuredPerceptron(features, dropout=dropout, random_state=seed), scheme=scheme
+                        ),
+                        data,
+                        word_f1_score,
+                    )
+                    for seed in seeds
+                ]
+                model = f"{features}, {scheme}, dropout={dropout:g}"
+                rows.append(_row(f"{task}, {n}", model, [s for _, s in results], [t for t, _ in results]))
+    return rows
+
+
+TASKS = {"defaults": defaults, "sxu": sxu, "conll2000": conll2000, "conll2002-esp": esp, "ewt": ewt}
 
 
 def main():

@@ -4,21 +4,31 @@ The stream is SXU again and again, made batch by batch. After the first time rou
 settled, and memory must not grow any more. A call copies what it may have to give up (see
 ``docs/scaling.md``), so that its time is a fixed part, in proportion to the model, and a part in proportion
 to the batch.
+
+With ``--text`` instead: raw text of so many megabytes through ``WordVectors.fit_text``, its speed and the
+peak of memory. The text is sentences of CoNLL-2000 and EWT, drawn at random, in which one word in fifty is
+one of a long tail of new ones.
 """
 
 import argparse
 import itertools
+import pathlib
+import string
+import tempfile
 import time
 
-from benchmarks.common import load_sxu, n_tokens, table
+import numpy as np
+
+from benchmarks.common import load_conll2000, load_ewt, load_sxu, n_tokens, table
 from skstruct import StructuredPerceptron
+from skstruct.features import WordVectors
 
 
-def resident():
-    """Resident memory of this process now, in MB; 0 where the system does not say."""
+def resident(name="VmRSS"):
+    """Resident memory of this process, now or at its peak (VmHWM), in MB; 0 where the system does not say."""
     try:
         with open("/proc/self/status") as file:
-            return next(int(line.split()[1]) for line in file if line.startswith("VmRSS")) / 2**10
+            return next(int(line.split()[1]) for line in file if line.startswith(name)) / 2**10
     except OSError:
         return 0.0
 
@@ -29,13 +39,47 @@ def stream(X, y, size):
         yield X[begin : begin + size], y[begin : begin + size]
 
 
+def raw_text(megabytes):
+    """Lines."""
+    rng = np.random.default_rng(0)
+    words = [[word for word, _ in tokens] for tokens in load_conll2000("train")[0]] + load_ewt("train")[0]
+    letters, size = np.array(list(string.ascii_lowercase)), 0
+    while size < megabytes * 1e6:
+        line = list(words[rng.integers(len(words))])
+        for t in np.flatnonzero(rng.random(len(line)) < 0.02):
+            number = min(int(rng.zipf(1.3)), 10**7)
+            line[t] += "".join(letters[[number // 26**k % 26 for k in range(5)]])
+        line = " ".join(line) + "\n"
+        size += len(line.encode())
+        yield line
+
+
+def text(megabytes):
+    """Rows of a table: what ``fit_text`` takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "raw.txt")
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(raw_text(megabytes))
+        before, began = resident("VmHWM"), time.process_time()
+        words = WordVectors(n_clusters=500, random_state=0).fit_text(path)
+        seconds = time.process_time() - began
+    return [
+        [megabytes, f"{len(words.words_):,}", f"{seconds:.0f} s", f"{before:.0f}", f"{resident('VmHWM'):.0f}"]
+    ]
+
+
 def main():
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tokens", type=float, default=1e7)
     parser.add_argument("--sizes", type=int, nargs="*", default=[100, 1000, 10_000], help="sentences a call")
     parser.add_argument("--batch", type=int, default=4000, help="sentences a call, of the long stream")
+    parser.add_argument("--text", type=int, metavar="MB", help="measure raw text")
     arguments = parser.parse_args()
+    if arguments.text:
+        header = ["MB of text", "words with a cluster", "processor time", "peak before, MB", "peak, MB"]
+        table(header, text(arguments.text))
+        return
     X, y = load_sxu("train")
     tagger, seen, rows = StructuredPerceptron("char", random_state=0), 0, []
     marks = [arguments.tokens * k / 10 for k in range(1, 11)]

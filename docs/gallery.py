@@ -3,8 +3,8 @@
 import pathlib
 
 FIRST = (
-    "quick_start", "annotation_loop", "word_segmenter", "parse", "trained_model", "switching", "one_file",
-    "grid_search",
+    "quick_start", "annotation_loop", "promised_recall", "word_segmenter", "parse", "trained_model",
+    "switching", "one_file", "grid_search",
 )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .mixing.mixer import ParameterMixer as ParameterMixer
     from .parser.shift_reduce import ShiftReduceParser as ShiftReduceParser
     from .reranker.kbest_reranker import KBestReranker as KBestReranker
+    from .saving.pipelines import save as save
     from .saving.registry import load as load
     from .taggers.calibrated_tagger import CalibratedTagger as CalibratedTagger
     from .taggers.perceptron import PassiveAggressiveTagger as PassiveAggressiveTagger

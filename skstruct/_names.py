@@ -32,6 +32,7 @@ PUBLIC = {
     "load": "saving.registry",
     "metrics": "metrics",
     "regularization_path": "crf.path",
+    "save": "saving.pipelines",
     "serving": "serving",
     "warm_up": "_warming",
 }

@@ -16,7 +16,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from sklearn.metrics import make_scorer
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import (
@@ -136,7 +135,6 @@ __all__ = [
     "POSITIVE",
     "Real",
     "StrOptions",
-    "TextScorer",
     "available_if",
     "epoch_context",
     "fit_routing",
@@ -210,16 +208,6 @@ def check_parameters(estimator, *names):
         {name: getattr(estimator, name) for name in names},
         caller_name=type(estimator).__name__,
     )
-
-
-class TextScorer(type(make_scorer(len))):  # type: ignore[misc]
-    """A scorer whose score is handed the texts that the model reads, too, as ``texts``."""
-
-    def _score(self, method_caller, estimator, X, y_true, **metadata):
-        texts = final_step(estimator, X)[1]
-        if all(isinstance(text, str) for text in texts):
-            metadata["texts"] = texts
-        return super()._score(method_caller, estimator, X, y_true, **metadata)
 
 
 def sample_weights(sample_weight, X):

@@ -33,6 +33,7 @@ EXPECTED = {
     "one_file.py": ["0 of ", "Same labels: True", "Same score: True", "tagger.html: "],
     "serve.py": ["['PRP', 'VBZ']", "sequence 0, position 1"],
     "annotation_loop.py": ["Trained on 40 texts", "Probability from 0.9", "to add", "micro avg"],
+    "promised_recall.py": ["Sets hold 9", "Paris PER", "are sure:", "as annotated: F1 0.8"],
     "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
 }
 
@@ -68,6 +69,7 @@ def test_every_example_is_listed():
         pytest.param("one_file.py", marks=pytest.mark.slow),
         pytest.param("serve.py", marks=pytest.mark.slow),
         pytest.param("annotation_loop.py", marks=pytest.mark.slow),
+        pytest.param("promised_recall.py", marks=pytest.mark.slow),
         pytest.param("letters.py", marks=pytest.mark.slow),
         pytest.param("any_classifier.py", marks=pytest.mark.slow),
         pytest.param("chunk_columns.py", marks=pytest.mark.slow),

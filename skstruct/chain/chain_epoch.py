@@ -19,7 +19,8 @@ from ..core.compile import inline, kernel
 from ..core.noise import QUIET
 from ..core.penalties import keeps_untouched_weights
 from ..core.rules import begin_step, clear, end_step, room_for
-from ..core.store import READ_ONLY, SMALLEST_SCALE
+from ..core.store import READ_ONLY, SMALLEST_SCALE, Clock
+from ..features.encoded import Bag
 from . import small_kernels
 from .bigram import forbid, new_work, reads_whole_rows, score_sequence, stride_of
 from .dense import apply_dense, clear_dense, dense_norm
@@ -32,6 +33,7 @@ from .second_order import (
     score_path,
     viterbi_pairs,
 )
+from .small_kernels import SmallChain, SmallTask, SmallWork
 from .visit import add_costs, count_mistakes, emit_features, note_update, set_target
 from .viterbi import viterbi
 
@@ -138,12 +140,8 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
     return DONE, end
 
 
-@kernel
-def predict(task, chain, rule, noise, trigrams, work, out, score):
-    """Label all sequences: ``out`` (N,) int32, ``score`` (n,) float64.
-
-    A score is -inf if constraints and options leave no labelling.
-    """
+@inline
+def _predict(task, chain, rule, noise, trigrams, work, out, score):
     has_noise = len(noise) > 0
     second_order = len(trigrams) > 0
     L, stride, whole_rows = chain.start.shape[0], np.int64(0), True
@@ -162,14 +160,35 @@ def predict(task, chain, rule, noise, trigrams, work, out, score):
             emission, transition, path = work.emission, work.transition, out[first:stop]
             if second_order:
                 score[i] = viterbi_pairs(
-                    emission, transition, stride, trigrams, chain.start, chain.end, task.gold[:0], (),
+                    emission, transition, stride, trigrams, chain.start, chain.end, out[:0], (),
                     work.score[0], path, T, L,
                 )  # fmt: skip
             else:
                 score[i] = viterbi(
-                    emission, transition, stride, chain.start, chain.end, task.gold[:0], (),
+                    emission, transition, stride, chain.start, chain.end, out[:0], (),
                     work.score[0], path, T, L,
                 )  # fmt: skip
+
+
+@kernel
+def predict(task, chain, rule, noise, trigrams, work, out, score):
+    """Label all sequences: ``out`` (N,) int32, ``score`` (n,) float64.
+
+    A score is -inf if constraints and options leave no labelling.
+    """
+    _predict(task, chain, rule, noise, trigrams, work, out, score)
+
+
+@kernel
+def predict_small(rows, option, chain, trigrams, work, out, score):
+    """The same of the few arrays of :mod:`.small_kernels`, as its ``for_predict_small`` has them."""
+    token, anchor, left, row, lo, width, bag = rows
+    nodes, clock, start, end = chain
+    emission, transition, scratch = work
+    task = SmallTask(token, anchor, left, row, lo, width, Bag(*bag), out, (), (), option, ())
+    chain = SmallChain(nodes, Clock(*clock), start, end, False, (), (), (), (), (), (), ())
+    work = SmallWork(emission, transition, scratch, (), (), ())
+    _predict(task, chain, (), (), trigrams, work, out, score)
 
 
 def kernel_arguments(task, chain, rule, noise, work):
@@ -186,7 +205,8 @@ def prediction_arguments(task, chain):
     """What a kernel of prediction takes first: (task, chain, rule, noise, trigrams, work)."""
     if small_kernels.applies_to(task, chain, READ_ONLY, QUIET):
         final = small_kernels.final_chain(chain)
-        return small_kernels.for_prediction(task, task.token, task.gold, task.option, final, task.sets)
+        rows = small_kernels.rows_of(task, task.token)
+        return small_kernels.for_prediction(rows, task.gold, task.option, final, task.sets)
     trigrams = read_trigrams(chain.trigrams, chain.clock.scale[0])
     work = new_work(task, chain.start.shape[0], 2 if trigrams else 1, training=False)
     return task, chain, READ_ONLY, QUIET, trigrams, work

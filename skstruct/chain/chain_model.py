@@ -16,10 +16,17 @@ from ..saving.stores import full
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
 from ..training.saved import NamedWeights, SavableModel
 from .bigram import STORES, Chain, ChainTask
-from .chain_epoch import predict, prediction_arguments
+from .chain_epoch import predict, predict_small, prediction_arguments
 from .chain_fields import TAGGER, TRAINED
 from .chain_kbest import new_lists, predict_kbest
-from .small_kernels import FinalChain, are_rows_of_nodes, final_chain, for_prediction, has_full_rows
+from .small_kernels import (
+    FinalChain,
+    are_rows_of_nodes,
+    final_chain,
+    for_predict_small,
+    has_full_rows,
+    rows_of,
+)
 
 LARGEST = 1e100
 """Values of features above this have squares that are no numbers."""
@@ -289,26 +296,22 @@ class ChainModel(SavableModel):
             np.concatenate([part[1] for part in parts]),
         )
 
-    def arguments_of_one(self, tokens):
-        """What kernels of prediction take of one sequence: the short road of the ordinary call.
+    def encode_one(self, tokens):
+        """One sequence for small kernels (``small_kernels.rows_of``): the short road of the ordinary call.
 
         None where the long one is to be taken: tokens are not surely of the kind that the encoder reads, or
         the small kernels are not for the model.
         """
-        final, token = self.ready.final, np.array([0, len(tokens)], np.int64)
-        x = None if final is None else self.encoder.encode_one(tokens, token)
-        if x is None or not are_rows_of_nodes(x):
-            return None
-        return for_prediction(x, token, NO_GOLD, NO_OPTION, final)
+        return None if self.ready.final is None else self.encoder.encode_one(tokens)
 
     def label_one(self, tokens):
         """The best labelling of one sequence, as :meth:`predict` has it; None where the long road decides."""
-        arguments = self.arguments_of_one(tokens)
-        if arguments is None:
+        rows = self.encode_one(tokens)
+        if rows is None:
             return None
         out, scores = np.empty(len(tokens), np.int32), np.empty(1)
-        predict(*arguments, out, scores)
-        return None if scores[0] == -np.inf else self.ready.labels[out].tolist()
+        predict_small(*for_predict_small(rows, NO_OPTION, self.ready.final), out, scores)
+        return None if scores[0] == -np.inf else self.ready.labels.take(out).tolist()
 
     def best_ids(self, task):
         """The best labellings of a corpus that is encoded already, as ids, (N,) int32."""
@@ -320,11 +323,10 @@ class ChainModel(SavableModel):
         """Write the best labellings of an encoded corpus, or a task, as ids, and their scores."""
         ready = self.ready
         if ready.final is not None and are_rows_of_nodes(x):
-            arguments = for_prediction(x, token, NO_GOLD, option, ready.final)
-        else:
-            task = x if isinstance(x, ChainTask) else new_task(x, token, option=option)
-            arguments = prediction_arguments(task, ready.chain)
-        predict(*arguments, out, scores)
+            predict_small(*for_predict_small(rows_of(x, token), option, ready.final), out, scores)
+            return
+        task = x if isinstance(x, ChainTask) else new_task(x, token, option=option)
+        predict(*prediction_arguments(task, ready.chain), out, scores)
 
     def predict_kbest(self, corpus, k, options=None, n_jobs=None):
         """The k best labellings of each sequence, as lists of (labels, score), best first."""

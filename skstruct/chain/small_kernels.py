@@ -116,6 +116,7 @@ class FinalChain(NamedTuple):
     chain: SmallChain
     transition: np.ndarray  # (L * L,) float64
     trigrams: Trigrams | tuple[()]
+    plain: tuple  # the arrays of ``chain``
 
 
 def final_chain(chain):
@@ -123,18 +124,32 @@ def final_chain(chain):
     L, scale = chain.start.shape[0], float(chain.clock.scale[0])
     transition = scale * chain.edges.value[: L * L] if chain.bigram else np.zeros(L * L)
     small = SmallChain(chain.nodes.value, chain.clock, chain.start, chain.end)
-    return FinalChain(small, transition + chain.allowed.ravel(), read_trigrams(chain.trigrams, scale))
+    plain = small.nodes, tuple(chain.clock), chain.start, chain.end
+    return FinalChain(small, transition + chain.allowed.ravel(), read_trigrams(chain.trigrams, scale), plain)
 
 
-def for_prediction(x, token, gold, option, final, sets=()):
-    """What a kernel of prediction takes of a task, or of an encoded corpus ``x`` and what makes it one."""
-    (chain, transition, trigrams), nodes = final, x.nodes
-    L, T = chain.start.shape[0], longest(token)
-    task = SmallTask(
-        token, x.anchor, x.left, nodes.row, nodes.lo, nodes.width, x.bag, gold, option=option, sets=sets
-    )  # fmt: skip
-    work = SmallWork(np.empty(T * L), transition, np.empty((1, T * (L * L if trigrams else L))))
-    return task, chain, READ_ONLY, (), trigrams, work
+def rows_of(x, token):
+    """What small kernels read of an encoded corpus, or a task: the first fields of a :class:`SmallTask`.
+
+    Plain tuples throughout, which reach a kernel in a quarter of the time: 1 µs instead of 4.
+    """
+    return token, x.anchor, x.left, *x.nodes[:3], tuple(x.bag)
+
+
+def _scratch(token, final):
+    (L,), T = final.chain.start.shape, longest(token)
+    return np.empty(T * L), final.transition, np.empty((1, T * (L * L if final.trigrams else L)))
+
+
+def for_prediction(rows, gold, option, final, sets=()):
+    """What a kernel that serves all kinds of chains takes of :func:`rows_of` a corpus."""
+    task = SmallTask(*rows[:-1], Bag(*rows[-1]), gold, option=option, sets=sets)
+    return task, final.chain, READ_ONLY, (), final.trigrams, SmallWork(*_scratch(task.token, final))
+
+
+def for_predict_small(rows, option, final):
+    """What :func:`.chain_epoch.predict_small` takes, which is for nothing else."""
+    return rows, option, final.plain, final.trigrams, _scratch(rows[0], final)
 
 
 # --------------------------------------------------------------------------------------------------

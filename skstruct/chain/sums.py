@@ -18,11 +18,11 @@ from . import lattice as first_order
 from . import marginals_second as second_order
 from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
 from .chain_epoch import prediction_arguments
-from .chain_model import task_of
+from .chain_model import NO_GOLD, NO_OPTION, task_of
 from .lattice import clamp, log_sum, new_lattice, set_step
 from .second_order import score_path
 from .segments import find_segments, new_segments, prepare, segment_probability
-from .small_kernels import longest
+from .small_kernels import for_prediction, longest
 
 
 class LogSums(NamedTuple):
@@ -161,11 +161,12 @@ def sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, s
 # --------------------------------------------------------------------------------------------------
 def _sum(model, task, given, segments, out):
     """(``out``, log Z) of an encoded corpus; see :func:`sum_corpus`."""
-    return _sum_of(model, task.token, prediction_arguments(task, model.ready.chain), given, segments, out)
+    return _sum_of(model, prediction_arguments(task, model.ready.chain), given, segments, out)
 
 
-def _sum_of(model, token, arguments, given, segments, out):
-    """The same of a kernel's ``arguments``, of sequences that start at ``token``."""
+def _sum_of(model, arguments, given, segments, out):
+    """The same of a kernel's ``arguments``."""
+    token = arguments[0].token
     log_z, L = np.full(token.shape[0] - 1, np.nan), len(model.labels)
     lattice, logs = (), _new_logs(token, L, model.order)
     if model.order == 1:
@@ -200,11 +201,12 @@ def log_partitions(model, corpus, gold=None, n_jobs=None):
 
 def marginals_of_one(model, tokens):
     """Marginals (T, L) of one sequence, as :func:`marginals` has them; None where the long road decides."""
-    arguments = model.arguments_of_one(tokens)
-    if arguments is None:
+    rows = model.encode_one(tokens)
+    if rows is None:
         return None
+    arguments = for_prediction(rows, NO_GOLD, NO_OPTION, model.ready.final)
     out = np.zeros((len(tokens), len(model.labels)))
-    log_z = _sum_of(model, arguments[0].token, arguments, (), (), out.reshape(-1))[1]
+    log_z = _sum_of(model, arguments, (), (), out.reshape(-1))[1]
     return out if np.isfinite(log_z[0]) else None
 
 

@@ -19,10 +19,9 @@ from ..metrics import segment_f1_score, token_accuracy_score, word_f1_score
 from .common import CommandError, counted, number, positive, tell
 from .contest import PAIRS, SIDES, memory_of, sequences_of, templates_for, words_of
 from .corpus import read
-from .learners import named_algorithm
+from .learners import add_features, features_of, named_algorithm
 from .options import add_options
 from .scores import encodes_segments, warn_of_unknown
-from .train import add_features, features_of
 
 _COLUMNS = (
     ("fit_seconds", "fit [s]", "{:.2f}"),

@@ -22,8 +22,7 @@ from ..features.templates import MACRO, resolve_templates
 from ..features.tokens import column_function
 from .common import CommandError
 from .corpus import read
-from .learners import ALGORITHMS
-from .train import features_of
+from .learners import ALGORITHMS, features_of
 
 PAIRS = {"ap": "perceptron", "pa": "pa", "lbfgs": "l1crf"}
 """CRFsuite's algorithm -> ours."""

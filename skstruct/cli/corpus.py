@@ -96,7 +96,7 @@ def inputs_of(model, format=None):
         If it was trained on rows of numbers, which no corpus file holds, or on ready-made features, which no
         other file holds than data of CRFsuite, or does not say what it reads.
     """
-    inputs = getattr(model, "inputs", None)
+    inputs = getattr(model[0] if hasattr(model, "steps") else model, "inputs", None)
     if inputs is None:
         raise CommandError(f"the command line does not know what a {type(model).__name__} reads")
     if inputs.token not in (str, tuple) and (format != "crfsuite" or inputs.token is not dict):

@@ -13,6 +13,8 @@ from ..crf.l1crf import L1CRF
 from ..crf.l1crf_cv import L1CRFCV
 from ..data.inputs import LABELS, TREES, WORDS
 from ..data.scheme_rules import check_scheme
+from ..features.presets import PRESETS
+from ..features.templates import FeatureTemplates
 from ..mixing.averager import BaggingShuffleAverager
 from ..mixing.mixer import ParameterMixer
 from ..parser.shift_reduce import ShiftReduceParser
@@ -21,9 +23,11 @@ from ..taggers.calibrated_tagger import CalibratedTagger
 from ..taggers.constraints import scheme_of
 from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from ..taggers.segmenter import Segmenter
+from ..taggers.span_sets import SpanSets
 from ..taggers.span_tagger import SpanTagger
 from ..training.learner import OnlineLearner
 from ..words.word_segmenter import WordSegmenter
+from .lines import Source
 
 ALGORITHMS = {
     "perceptron": StructuredPerceptron,
@@ -46,7 +50,50 @@ _AROUND = {
     "baggingshuffleaverager": "BaggingShuffleAverager is what --members N makes",
     "parametermixer": "ParameterMixer is what --shards N makes",
     "calibratedtagger": "CalibratedTagger is what --calibrate makes",
+    "spansets": "SpanSets is what --recall R makes",
 }
+
+
+def add_features(group):
+    """Add the two options that choose features."""
+    either = group.add_mutually_exclusive_group()
+    either.add_argument(
+        "--features", choices=["auto", *PRESETS], default="auto",
+        help="a preset of feature templates (default: auto, by the look of the tokens)",
+    )  # fmt: skip
+    either.add_argument("--template", metavar="FILE", help="a template file in the syntax of CRF++")
+
+
+def lexicon(text):
+    """A type of ``argparse``: the name of a lexicon and its file."""
+    name, equals, path = text.partition("=")
+    if not equals or not path or not name.isidentifier():
+        raise ValueError  # argparse makes the message
+    return name, path
+
+
+lexicon.__name__ = "NAME=FILE"  # what argparse calls it in messages
+
+
+def features_of(arguments):
+    """The value of an estimator's ``features``: templates, or a preset's name."""
+    named = getattr(arguments, "lexicon", [])
+    if arguments.template is None and not named:
+        return arguments.features
+    lexicons = {}
+    for name, path in named:
+        if name in lexicons:
+            arguments.usage_error(f"--lexicon {name} is given twice")
+        with Source(path, arguments.encoding) as source:
+            lexicons[name] = [line.strip() for line in source.unkept() if line.strip()]
+    if arguments.template is not None:
+        templates = FeatureTemplates.from_file(arguments.template, lexicons)
+        return templates if named else list(templates.lines)  # no path goes into the model
+    if arguments.features == "auto":
+        arguments.usage_error("--lexicon needs --features with a preset, or --template")
+    lines = list(PRESETS[arguments.features])
+    lines[-1:-1] = [f"Ulex_{name}{o:+d}:%lex_{name}[{o},0]" for name in lexicons for o in (-1, 0, 1)]
+    return FeatureTemplates(lines, lexicons)
 
 
 def named_algorithm(text):
@@ -72,16 +119,24 @@ def new_model(arguments, features, format):
     arguments : argparse.Namespace
         Of ``train``.
     features : str, list or FeatureTemplates
-        As `skstruct.cli.train.features_of` returns them.
+        As `features_of` returns them.
     format : str
         Of the corpus: "segmented" puts a Segmenter around the tagger, "spans" a SpanTagger.
     """
     kind = _learner(arguments)
     _check_ways(arguments, kind)
     learner, tagger, outer = _parts(arguments, kind, features, format)
-    deeper = _given_parameters(arguments, learner, tagger, outer)
+    sets = None if arguments.recall is None else SpanSets(recall=arguments.recall)
+    deeper = _given_parameters(arguments, learner, tagger, outer, sets)
     try:
         model = _wrapped(arguments, learner, outer)
+        if sets is not None:
+            if format != "spans" or not hasattr(model, "predict_segment_proba"):
+                arguments.usage_error(
+                    "--recall is for annotated texts and taggers that know probabilities: --algorithm l1crf, "
+                    "or --calibrate"
+                )
+            model = sets.set_params(estimator=model)
         known = model.get_params()
         for name in deeper.keys() - known.keys():
             arguments.usage_error(
@@ -138,8 +193,14 @@ def _check_ways(arguments, learner):
     for option, given in ("--shards", on_shards(arguments)), ("--dev", arguments.dev is not None):
         if arguments.search and given:
             arguments.usage_error(f"--search and {option} cannot both be given: folds of the corpus choose")
-    if arguments.calibrate and arguments.stream is not None:
-        arguments.usage_error("--calibrate and --stream cannot both be given: it needs the whole corpus")
+    for option, given in ("--calibrate", arguments.calibrate), ("--recall", arguments.recall is not None):
+        if given and arguments.stream is not None:
+            arguments.usage_error(f"{option} and --stream cannot both be given: it needs the whole corpus")
+    for option, given in ("--shards", on_shards(arguments)), ("--dev", arguments.dev is not None):
+        if arguments.recall is not None and given:
+            arguments.usage_error(
+                f"--recall and {option} cannot both be given: parts of the corpus calibrate"
+            )
     if arguments.calibrate and (learner in _TASKS or learner is KBestReranker):
         arguments.usage_error(f"--calibrate is for taggers; {kind} is none")
     if several == ["--shards"] and sums_over_shards(arguments):
@@ -191,7 +252,7 @@ def _given_parameters(arguments, *parts):
     """Give each ``--param`` to the first part that has it; returns those of estimators inside, by name."""
     deeper, known = {}, {}
     for part in filter(None, reversed(parts)):
-        known.update(dict.fromkeys(part.get_params(deep=False).keys() - {"tagger"}, part))
+        known.update(dict.fromkeys(part.get_params(deep=False).keys() - {"tagger", "recall"}, part))
     for name, value in arguments.param:
         if name in known:
             known[name].set_params(**{name: value})

@@ -79,7 +79,7 @@ def batches(source, reader, size):
 
     With a size texts that are white space are left out: a model that learns from each batch needs a token.
     """
-    found = reader.annotated(_given(source))
+    found = reader.marked(_given(source))
     if size is not None:
         found = (pair for pair in found if not is_white_space(pair[0].text))
     first = next(found, None)
@@ -104,6 +104,12 @@ def add_options(parser):
         help=f"{', '.join(WRITTEN)} (default: jsonl); brat needs --output, a folder",
     )  # fmt: skip
 
+    group.add_argument(
+        "--sets", action="store_true",
+        help="offer the spans that a model of train --recall holds for possible, with probabilities: under "
+        "the key candidates, beside the best ones; for Label Studio in their place",
+    )  # fmt: skip
+
 
 _NOT_FOR_TEXTS = "scores", "kbest", "scheme", "dictionary", "adapt"
 _OF_TOKENS = "tokens", "label", "separator", "comment"
@@ -121,6 +127,10 @@ def tag(model, arguments):
     """Run ``tag`` for a model of spans; returns the exit code."""
     wanted = arguments.write or "jsonl"
     _refuse(arguments, _NOT_FOR_TEXTS)
+    if arguments.sets and not hasattr(model, "predict_sets"):
+        arguments.usage_error(f"--sets: this {type(model).__name__} offers no sets; train --recall R")
+    if arguments.sets and (arguments.proba or wanted not in ("jsonl", "label-studio")):
+        arguments.usage_error("--sets has probabilities, and is for --write jsonl and label-studio")
     if arguments.proba and wanted not in _WITH_PROBA:
         arguments.usage_error(f"--proba: only {', '.join(_WITH_PROBA)} have a place for probabilities")
     if arguments.proba and not hasattr(model, "predict_segment_proba"):
@@ -250,11 +260,18 @@ def _labelled(model, texts, arguments):
         places, X, metadata = map(list, zip(*batch))
         y = model.predict(X)
         proba = model.predict_segment_proba(X, y) if arguments.proba else [None] * len(X)
+        if arguments.sets:
+            proba = model.predict_sets(X)
+            if arguments.write == "label-studio":
+                y = [[span for span, _ in spans] for spans in proba]
+            else:
+                candidates = ([{**span._asdict(), "probability": p} for span, p in spans] for spans in proba)
+                metadata = [{**each, "candidates": spans} for each, spans in zip(metadata, candidates)]
         yield X, list(y), metadata, list(proba)
 
 
 def _write(file, X, y, metadata, proba, wanted, arguments):
-    proba = proba if arguments.proba else None
+    proba = proba if arguments.proba or (arguments.sets and wanted == "label-studio") else None
     if wanted == "html":
         file.write(render(X, y))
     elif wanted == "xml":

@@ -8,8 +8,10 @@ the corpus is read, and everything about the target before the training begins.
 """
 
 import contextlib
+import os
 import sys
 import time
+from dataclasses import replace
 from functools import partial
 
 from sklearn.exceptions import NotFittedError
@@ -18,19 +20,21 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import layers
 from ..cluster.loading import dealt
 from ..data.schemes import check_scheme, convert_scheme, rewriting
-from ..features.presets import PRESETS, preset_of
-from ..features.templates import FeatureTemplates
+from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
 from ..taggers.constraints import BrokenConstraint, scheme_of
 from ..taggers.segmenter import Segmenter
 from ..taggers.span_tagger import SpanTagger
 from ..training.held_out import NAMES
-from .common import CommandError, check_replaced, check_target, counted, positive, tell
+from .common import CommandError, check_replaced, check_target, counted, number, positive, tell
 from .corpus import batches, layout_of, located, locating, read, read_all
 from .evaluate import model_scores
 from .file_formats import tell_labels
 from .learners import (
     ALGORITHMS,
+    add_features,
+    features_of,
+    lexicon,
     named_algorithm,
     new_model,
     on_shards,
@@ -41,24 +45,37 @@ from .lines import Source
 from .options import add_options, setting
 from .scores import as_text
 
+SHOWN = 100_000
+"""Bytes of raw text after which a bar moves."""
+
+_JOINED = "X", "y", "places"
+
 PARTIAL = ".partial"
 """Ending of the model that an interrupted training leaves, after the name asked for."""
 
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument("file", metavar="FILE", help="the corpus; - is standard input")
+    parser.add_argument(
+        "files", metavar="FILE", nargs="+",
+        help="the corpus; - is standard input; several files of annotated texts are learned together",
+    )  # fmt: skip
     parser.add_argument("--model", "-m", required=True, metavar="OUT", help="file to write the model to")
     parser.add_argument(
         "--dev", metavar="FILE",
         help="a held-out corpus: score the model on it after each epoch and evaluate it at the end; with -p "
         "early_stopping=True it decides which epoch to keep",
     )  # fmt: skip
+    parser.add_argument(
+        "--annotated", action="append", default=[], metavar="FILE=TYPES", type=_annotated,
+        help="types of spans, as PER,LOC, that are all that one of the files annotates: elsewhere others may "
+        "stand; may be repeated",
+    )  # fmt: skip
     add_options(parser)
     group = parser.add_argument_group("learning")
     add_features(group)
     group.add_argument(
-        "--lexicon", action="append", default=[], metavar="NAME=FILE", type=_lexicon,
+        "--lexicon", action="append", default=[], metavar="NAME=FILE", type=lexicon,
         help="a list of names or words, an entry a line, which templates read as %%lex_NAME[0,0]; to a "
         "preset the templates of three positions are added; may be repeated",
     )  # fmt: skip
@@ -77,8 +94,12 @@ def add_arguments(parser):
         help="write labels as the scheme in --param constraints=SCHEME does, where the corpus writes them "
         "otherwise: in another scheme, or in none, where segments stay what conlleval takes them for",
     )  # fmt: skip
-    group.add_argument("--verbose", "-v", action="store_true", help="a line for each epoch")
-    group.add_argument("--compact", action="store_true", help="leave out the state of training, the default")
+    group.add_argument(
+        "--verbose",
+        "-v",
+        action="store_true",
+        help="a line for each epoch; of --text a bar, if rich is there",
+    )
     group.add_argument(
         "--keep-training", action="store_true",
         help="write the state of training too, so that partial_fit goes on exactly; the file is twice as "
@@ -96,6 +117,11 @@ def _add_ways(group):
         "--calibrate", action="store_true",
         help="let the tagger know probabilities, for tag --proba: parts of the corpus are scored by models "
         "trained on the others, which takes the time of five more trainings",
+    )  # fmt: skip
+    group.add_argument(
+        "--recall", type=number(float, lambda x: 0 < x < 1, "between 0 and 1"), metavar="R",
+        help="let a model of spans offer sets that hold this share of a text's spans on average, for tag "
+        "--sets; --param precision=0.98 finds sure ones",
     )  # fmt: skip
     group.add_argument(
         "--search", action="store_true",
@@ -134,45 +160,14 @@ def add_learner(group, default):
     )  # fmt: skip
 
 
-def add_features(group):
-    """Add the two options that choose features."""
-    either = group.add_mutually_exclusive_group()
-    either.add_argument(
-        "--features", choices=["auto", *PRESETS], default="auto",
-        help="a preset of feature templates (default: auto, by the look of the tokens)",
-    )  # fmt: skip
-    either.add_argument("--template", metavar="FILE", help="a template file in the syntax of CRF++")
+def _annotated(text):
+    path, _, types = text.rpartition("=")
+    if not path or not all(types.split(",")):
+        raise ValueError
+    return path, types.split(",")
 
 
-def _lexicon(text):
-    name, equals, path = text.partition("=")
-    if not equals or not path or not name.isidentifier():
-        raise ValueError  # argparse makes the message
-    return name, path
-
-
-_lexicon.__name__ = "NAME=FILE"  # what argparse calls it in messages
-
-
-def features_of(arguments):
-    """The value of an estimator's ``features``: templates, or a preset's name."""
-    named = getattr(arguments, "lexicon", [])
-    if arguments.template is None and not named:
-        return arguments.features
-    lexicons = {}
-    for name, path in named:
-        if name in lexicons:
-            arguments.usage_error(f"--lexicon {name} is given twice")
-        with Source(path, arguments.encoding) as source:
-            lexicons[name] = [line.strip() for line in source.unkept() if line.strip()]
-    if arguments.template is not None:
-        templates = FeatureTemplates.from_file(arguments.template, lexicons)
-        return templates if named else list(templates.lines)  # no path goes into the model
-    if arguments.features == "auto":
-        arguments.usage_error("--lexicon needs --features with a preset, or --template")
-    lines = list(PRESETS[arguments.features])
-    lines[-1:-1] = [f"Ulex_{name}{o:+d}:%lex_{name}[{o},0]" for name in lexicons for o in (-1, 0, 1)]
-    return FeatureTemplates(lines, lexicons)
+_annotated.__name__ = "FILE=TYPES"  # what argparse calls it in messages
 
 
 def _read_text(arguments, model):
@@ -187,11 +182,31 @@ def _read_text(arguments, model):
     words = WordVectors(n_clusters=arguments.clusters or 500, random_state=arguments.seed)
     try:
         with Source(arguments.text, arguments.encoding) as source:
-            table = words.fit_text(source.unkept()).table()
+            lines = _watched(source) if arguments.verbose else source.unkept()
+            table = words.fit_text(lines).table()
     except ValueError as error:
         raise CommandError(f"{arguments.text}: {error}") from error
     tell(f"{arguments.text}: {table!r}")
     model.set_params(**dict.fromkeys(["words"] if "words" in names else names, table))
+
+
+def _watched(source):
+    """The lines of a file; a bar shows how much has been read, if the extra ``progress`` is installed."""
+    try:
+        from rich.console import Console
+        from rich.progress import Progress
+    except ImportError:
+        yield from source.unkept()
+        return
+    total = os.path.getsize(source.path) if source.path else None
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task, read = bar.add_task(source.name, total=total), 0
+        for line in source.unkept():
+            read += len(line.encode("utf-8", "surrogatepass"))
+            if read >= SHOWN:
+                bar.advance(task, read)
+                read = 0
+            yield line
 
 
 def run(arguments):
@@ -202,20 +217,23 @@ def run(arguments):
     int
         The exit code, 0.
     """
-    if arguments.file == arguments.dev == "-":
-        arguments.usage_error("FILE and --dev cannot both be standard input")
+    files, streamed = arguments.files, arguments.stream is not None
+    _check_files(arguments)
     check_target(arguments.model)
-    check_replaced([arguments.model], [arguments.file, arguments.dev])
-    streamed = arguments.stream is not None
-    if streamed and arguments.file == "-" and (arguments.epochs or 1) > 1:
-        arguments.usage_error("--stream with several --epochs reads FILE again: it cannot be standard input")
-    source = Source(arguments.file, arguments.encoding)
+    check_replaced([arguments.model], [*files, arguments.dev])
+    source = Source(files[0], arguments.encoding)
     with contextlib.nullcontext() if streamed else source:
-        layout = layout_of(arguments, source, task=task_of(arguments))
+        layout = _told(arguments, layout_of(arguments, source, task=task_of(arguments)), files[0])
         model = new_model(arguments, features_of(arguments), layout.format)
         _read_text(arguments, model)
         repair = _repairer(arguments, model, layout.format)
         corpus = None if streamed else repair(read_all(source, layout))
+    for path in files[1:]:
+        with Source(path, arguments.encoding) as more:
+            parts = corpus, read_all(more, _told(arguments, layout, path))
+        corpus = corpus._replace(
+            **{name: sum((getattr(part, name) for part in parts), []) for name in _JOINED}
+        )
     if corpus is not None:
         tell_labels(corpus)
     dev, arguments.format = None, layout.format
@@ -248,6 +266,30 @@ def run(arguments):
     if dev is not None:
         print(as_text(model_scores(model, dev)))
     return 0
+
+
+def _check_files(arguments):
+    """Refuse files that cannot be read together."""
+    files, stream = arguments.files, arguments.stream
+    if [*files, arguments.dev].count("-") > 1:
+        arguments.usage_error("only one of FILE and --dev can be standard input")
+    if stream is not None and files[0] == "-" and (arguments.epochs or 1) > 1:
+        arguments.usage_error("--stream with several --epochs reads FILE again: it cannot be standard input")
+    if stream is not None and len(files) > 1:
+        arguments.usage_error("--stream reads one FILE")
+    for path, _ in arguments.annotated:
+        if path not in files:
+            arguments.usage_error(f"--annotated: {path} is none of the files")
+
+
+def _told(arguments, layout, path):
+    """The `Layout` of a file that may annotate some types only, or be one of several."""
+    if layout.format != "spans":
+        if arguments.annotated or len(arguments.files) > 1:
+            arguments.usage_error("several files and --annotated are for annotated texts")
+        return layout
+    types = dict(arguments.annotated).get(path, dict(arguments.read).get("annotated"))
+    return layout._replace(reading=replace(layout.reading, annotated=types))
 
 
 def _counted(units, *numbers):
@@ -323,7 +365,7 @@ def _stream(arguments, model, layout, units, source, repair):
     try:
         for epoch in range(1, (arguments.epochs or 1) + 1):
             n_sentences = n_units = 0
-            with source if epoch == 1 else Source(arguments.file, arguments.encoding, quiet=True) as part:
+            with source if epoch == 1 else Source(arguments.files[0], arguments.encoding, quiet=True) as part:
                 for corpus in batches(part, layout, arguments.stream):
                     _learn(model.partial_fit, repair(corpus))
                     n_sentences += len(corpus.X)

@@ -28,7 +28,7 @@ from .._sklearn import (
 )
 from ..data.inputs import as_tokens, check_X_y
 from ..data.types import Corpus
-from ..metrics import SCORERS
+from ..metrics.scorers import SCORERS
 from ..saving.fields import value, via
 from ..saving.registry import savable
 from ..saving.values import savable_value

@@ -18,9 +18,10 @@ from ..training.checkpoint import arrays_of, fingerprint
 from .solver.choose_pairs import (
     LabelledSequences,
     StateWeights,
+    added_up,
+    count_conditioned,
     count_pairs,
     count_rows,
-    shown_conditioned,
     shown_label_pairs,
 )
 from .solver.objective import CRFObjective, ObjectiveOptions
@@ -151,11 +152,12 @@ class CRFShard:
             self.task, options, L, self.rows.nodes.shape[0], E, like=_Like(state, choice.pair, edge_pair),
             fields=self.fields,
         )  # fmt: skip
-        self.size = K + Q + choice.edge_pair.shape[0]
+        self.n_optional = K + choice.edge_pair.shape[0]
+        self.size = self.n_optional + Q
         self.feature = mine
-        self.at = np.concatenate([pairs, K + np.arange(Q), K + Q + edges])
-        self.by_place = np.argsort(pairs, kind="stable")
-        self.n_features, self.n_pairs, self.kept, self.view = choice.row.shape[0], K, None, None
+        self.at = np.concatenate([pairs, K + edges, self.n_optional + np.arange(Q)])
+        self.by_place = np.argsort(self.at[: o.n_optional], kind="stable")
+        self.n_features, self.kept, self.view = choice.row.shape[0], None, None
         self.task = self.fields = self.listed = self.sequences = self.rows = None
         values = None
         if o.largest_values() is not None:
@@ -163,17 +165,17 @@ class CRFShard:
             values[mine] = o.largest_values()
         return o.n_tokens, o.n_entries, np.count_nonzero(o.lengths), o.all_labelled, values
 
-    def set_working_set(self, _, pairs):
-        """Work with these pairs from now on, and all transitions."""
+    def set_working_set(self, _, chosen):
+        """Work with these optional weights from now on, and all pairs of labels."""
         self.view = None  # two at once would be the largest thing in memory
-        n, K = self.objective.n_pairs, self.n_pairs
+        n = self.objective.n_optional
         known = self.at[:n][self.by_place]
-        found = np.searchsorted(known, pairs)
-        place = np.flatnonzero(np.append(known, -1)[found] == pairs)
+        found = np.searchsorted(known, chosen)
+        place = np.flatnonzero(np.append(known, -1)[found] == chosen)
         mine = self.by_place[found[place]]
         order = np.argsort(mine, kind="stable")
         self.view = View(self.objective, mine[order])
-        self.into = np.concatenate([place[order], self.at[n:] - K + pairs.shape[0]])
+        self.into = np.concatenate([place[order], self.at[n:] - self.n_optional + chosen.shape[0]])
 
     # -- summands: which weights there are ----------------------------------------------------------
     def row_counts(self, _, shared):
@@ -204,13 +206,14 @@ class CRFShard:
         return Piece.of(keys.ravel(), counts.ravel(), int(np.count_nonzero(kept)) * (L + 1))
 
     def transitions(self, _, options):
-        """What pairs of labels there are (L * L,) bool, and what combinations, as ``choose_pairs`` says."""
+        """What pairs of labels there are (L * L,) bool, and counts of combinations (keys, counts)."""
         L, rows = self.whole.n_labels, self.rows.edges
-        each = 1 if options.all_states else L * L
-        shown = shown_conditioned(self.task, self.sequences, L, rows.shape[0], options)
-        new = rows[shown // each].astype(np.int64)
-        shown = new[new >= 0] * each + (shown % each)[new >= 0]
-        return shown_label_pairs(self.sequences, L), np.sort(shown)
+        keys, counts = count_conditioned(self.task, self.sequences, L, rows.shape[0])
+        each = L * L + 2
+        new = rows[keys // each].astype(np.int64)
+        known = new >= 0
+        counted = added_up((new * each + keys % each)[known], counts[known])
+        return shown_label_pairs(self.sequences, L), *counted
 
     # -- summands: the objective -------------------------------------------------------------------
     def _vector(self, value, gradient, size):
@@ -236,12 +239,12 @@ class CRFShard:
         return self._vector(0.0, found, weights.shape[0])
 
     def pairs_gradient(self, _, shared):
-        """The gradient of all pairs of this shard, at weights whose expectations were to be kept."""
+        """The gradient of all optional weights of this shard, where their expectations were to be kept."""
         if self.kept != shared[1]:  # by a worker that is lost
             self.evaluate(None, shared)
-        n = self.objective.n_pairs
-        gradient = self.objective.gradient_of_pairs(np.zeros(n))[self.by_place]
-        return Piece(self.at[:n][self.by_place].astype(key_type(self.n_pairs)), gradient)
+        n = self.objective.n_optional
+        gradient = self.objective.gradient_of_all(np.zeros(n))[self.by_place]
+        return Piece(self.at[:n][self.by_place].astype(key_type(self.n_optional)), gradient)
 
     def value_at_zero(self, _, shared):
         """The negative log-likelihood if all weights are zero."""

@@ -25,24 +25,22 @@ from ..data.inputs import as_tokens
 from ..taggers.labelled_corpus import merged
 from .crf_run import CRFRun
 from .shard import CorpusFacts, CRFShard, Descent, Renumbering, WeightLayout
-from .solver.choose_pairs import allowed_conditioned, allowed_label_pairs, label_pairs, screened
+from .solver.choose_pairs import added_up, allowed_conditioned, allowed_label_pairs, label_pairs, screened
 from .solver.quasi_newton import dot
 
 
 def _united(parts):
     """What corpora show together; see ``CRFShard.transitions``."""
-    shown, conditioned = parts[0]
-    for more_shown, more_conditioned in parts[1:]:
-        shown, conditioned = shown | more_shown, np.union1d(conditioned, more_conditioned)
-    return shown, conditioned
+    shown, keys, counts = zip(*parts)
+    return np.any(shown, axis=0), *added_up(np.concatenate(keys), np.concatenate(counts))
 
 
 class ShardedView:
-    """The pairs of a working set and all transitions, as :class:`.solver.view.View` without a corpus."""
+    """A working set and all pairs of labels, as :class:`.solver.view.View` without a corpus."""
 
-    def __init__(self, objective, pairs):
-        self.pairs = pairs
-        self.where = np.concatenate([pairs, np.arange(objective.n_pairs, objective.size)])
+    def __init__(self, objective, chosen):
+        self.chosen, self.n_states = chosen, int(np.searchsorted(chosen, objective.n_pairs))
+        self.where = np.concatenate([chosen, np.arange(objective.n_optional, objective.size)])
         self.size = self.where.shape[0]
 
 
@@ -93,24 +91,25 @@ class ShardedObjective:
         pairs, _ = screened(rows, total[rows], counts[:, 0], counts[:, 1:].ravel(), signed, options)
         self.row, self.first, self.pair_feature, self.pair_label, self.pair_row = pairs
         self.n_features, self.n_pairs = self.row.shape[0], self.pair_row.shape[0]
-        shown, conditioned = crew.total("transitions", _united, shared=options)
+        shown, keys, counts = crew.total("transitions", _united, shared=options)
         transition = self.potentials.transition
         self.pair = label_pairs(allowed_label_pairs(shown, transition, options), L)
         if self.alive[1].shape[0]:
-            combination = conditioned if options.all_states else conditioned // (L * L)
-            conditioned = conditioned[self.alive[1][combination] != 0]
-        self.edge_pair, _ = allowed_conditioned(conditioned, transition, options)
-        self.size = self.n_pairs + self.pair.shape[0] + self.edge_pair.shape[0]
+            alive = self.alive[1][keys // (L * L + 2)] != 0
+            keys, counts = keys[alive], counts[alive]
+        self.edge_pair = allowed_conditioned(keys, counts, transition, options)
+        self.n_optional = self.n_pairs + self.edge_pair.shape[0]
+        self.size = self.n_optional + self.pair.shape[0]
 
     # -- what the solvers ask ------------------------------------------------------------------------
-    def view(self, pairs):
-        """Let the shards work with some pairs and all transitions."""
-        self.crew.step("set_working_set", shared=pairs)
-        return ShardedView(self, pairs)
+    def view(self, chosen):
+        """Let the shards work with some optional weights and all pairs of labels."""
+        self.crew.step("set_working_set", shared=chosen)
+        return ShardedView(self, chosen)
 
     def everything(self):
         """A view of all weights."""
-        return self.view(np.arange(self.n_pairs))
+        return self.view(np.arange(self.n_optional))
 
     def evaluate(self, view, weights, keep=False):
         """See :meth:`.CRFObjective.evaluate`; ``view`` is the newest one."""
@@ -126,10 +125,10 @@ class ShardedObjective:
         self.n_passes += 1
         return self.crew.total("curvature", add_arrays, shared=weights)[1:] + 2.0 * self.c2
 
-    def gradient_of_pairs(self, weights):
-        """See :meth:`.CRFObjective.gradient_of_pairs`."""
+    def gradient_of_all(self, weights):
+        """See :meth:`.CRFObjective.gradient_of_all`."""
         gradient = self.crew.total("pairs_gradient", add_pieces, shared=self.kept)
-        return gradient.vector(self.n_pairs) + 2.0 * self.c2 * weights
+        return gradient.vector(self.n_optional) + 2.0 * self.c2 * weights
 
     def value_at_zero(self):
         """The objective if all weights are zero."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .inputs import PlaceError, by_sequence, describe, flatten, place
+from .inputs import PlaceError, as_sequences, by_sequence, describe, flatten, place
 from .places import as_objects
 
 UNLABELLED = -1
@@ -36,12 +36,31 @@ SETS = (frozenset, AllBut)
 """What stands for several labels, besides ``set``, which no dict can hold."""
 
 
+NOT_SEVERAL = "expected one label, got a set of labels"
+
+
 def settled(given, predicted):
     """The labels given; where they are a set that holds what is predicted, that."""
     if {set, *SETS}.isdisjoint(map(type, given)):
         return given
     several = set, *SETS
     return [b if isinstance(a, several) and b in a else a for a, b in zip(given, predicted)]
+
+
+def single_labels(y, name="y"):
+    """The sequences of labels in ``y``, of which none may be a set.
+
+    Raises
+    ------
+    ValueError
+        If one is; the message names the place.
+    """
+    y = as_sequences(y, name, "label")
+    for i, labels in enumerate(y):
+        for t, label in enumerate(labels):
+            if isinstance(label, (set, *SETS)):
+                raise PlaceError(i, t, NOT_SEVERAL, name)
+    return y
 
 
 class Found(NamedTuple):

@@ -93,14 +93,16 @@ class Reads(NamedTuple):
     names: FeatureNames | None = None  # of columns of numbers, if they have any
     titles: tuple[str, ...] | None = None  # of columns of strings in a data frame, or of all of a frame's
     of_frames: bool = False  # whether data frames are taken as they are
+    by_place: bool = False  # whether columns of numbers, or of a frame, may have new names where they stood
+    decides: bool = True  # False: of which kind and width tokens may be is for an estimator inside to say
 
     @classmethod
     def of(cls, corpus):
-        """What such a corpus is."""
-        titles = _titles_of(corpus)
-        if not corpus.is_frame:
-            return cls(corpus.called, width_of(corpus), corpus.names, titles)
-        return cls(corpus.called, len(titles), FeatureNames(list(titles)), titles, True)
+        """What such a corpus is, for a transformer."""
+        titles, of_frames = _titles_of(corpus), corpus.is_frame
+        names = FeatureNames(list(titles)) if of_frames else corpus.names
+        width = len(titles) if of_frames else width_of(corpus)
+        return cls(corpus.called, width, names, titles, of_frames, by_place=True)
 
     def check(self, corpus, name="X", known="training"):
         """Raise unless the tokens of a corpus are such; the only place that says what differs.
@@ -114,7 +116,7 @@ class Reads(NamedTuple):
             return
         if corpus.is_frame:  # what else differs is for the transformer that takes it
             return self.check_titles(_titles_of(corpus), name, f"as in {known}")
-        if corpus.called != self.called:
+        if self.decides and corpus.called != self.called:
             if corpus.offsets[-1]:
                 got = "a token of strings with" if corpus.tokens else "a row of"
                 got = f"{got} {width_of(corpus)} numbers" if corpus.numbers else describe(corpus.tokens[0])
@@ -122,18 +124,19 @@ class Reads(NamedTuple):
                 raise PlaceError(*place(corpus.offsets, 0), text, name)
             return
         self.check_titles(_titles_of(corpus), name, f"as in {known}")
-        if self.width is not None:
+        if self.decides and self.width is not None:
             width = width_of(corpus)
             if width != self.width:
                 i = place(corpus.offsets, 0)[0] if corpus.offsets[-1] else 0
                 text = f"{PLACE} has {width} columns, expected {self.width} as in {known}"
                 raise PlaceError(i, None, text, name)
+        if self.names is not None:
             self.check_names(corpus.names, name, known)
 
     def check_titles(self, titles, name="X", known="as in training"):
-        """Raise unless the columns of strings, or of a frame, are those that they were.
+        """Raise unless the columns of strings, or of a frame, stand where they did.
 
-        Further strings do not matter: what reads strings reads the first columns.
+        Those of strings may be renamed, and further ones do not matter: what reads strings reads the first.
         """
         if titles is None or self.titles is None:
             return
@@ -141,17 +144,23 @@ class Reads(NamedTuple):
         if not self.of_frames:
             what, same = "the columns of strings", titles[:n] == self.titles
             same = same or (len(titles) == 1) != (n == 1)  # str for tuples: the encoder says so
-        if not same:
+        if not same and (self.of_frames > self.by_place or _moved(titles, self.titles)):
             found, expected = (", ".join(each) for each in (titles, self.titles))
             raise ValueError(f"{name}: {what} are {found}, expected {expected} {known}")
 
     def check_names(self, names, name="X", known="training"):
         """Raise unless the columns of numbers have the names that they had, in the same order."""
-        wrong = None if self.names is None else self.names.differs(names)
-        if wrong is not None:
+        wrong = self.names and self.names.differs(names)
+        if wrong is not None and not (self.by_place and not _moved(names.all(), self.names.all())):
             mine, theirs = self.names.all()[wrong], names.all()[wrong]
             text = f"{name}: feature names differ from those of {known}: column {wrong} is {theirs!r}"
             raise ValueError(f"{text}, was {mine!r}")
+
+
+def _moved(titles, known):
+    """Whether a column with a name of training stands elsewhere than in training."""
+    names = set(known)
+    return any(title in names and [title] != [*known[c : c + 1]] for c, title in enumerate(titles))
 
 
 def width_of(corpus):

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .labels import NOT_SEVERAL
 from .places import PlaceError
 
 OPENING = ("B", "S", "U")
@@ -176,7 +177,8 @@ class LabelTable(dict):
             try:
                 self[label]
             except (ValueError, TypeError) as error:
-                raise PlaceError(None, t, str(error)) from None
+                several = isinstance(label, (set, frozenset))
+                raise PlaceError(None, t, NOT_SEVERAL if several else str(error)) from None
         raise ValueError("labels must be a sequence that can be read more than once")
 
 

@@ -24,7 +24,7 @@ from ..data.reads import Reads
 from ..saving.container import require, within
 from ..saving.fields import Field, Table, array, built, inline, integer, strings
 from .base import INDEX, MIN_COUNT, Encoder, FeatureIndex, has_cutoff
-from .encoded import Bag, without_templates
+from .encoded import NO_ROWS, NOTHING, Bag, without_templates
 from .pairs import UNSEEN, Nested, Pairs, as_feature, concatenated, encode_nested, placed, spellings
 
 CHUNK = 1024
@@ -125,7 +125,7 @@ class BagEncoder(Encoder):
         pair, others = pairs.find(keys, values), {}
         unknown = (pair < 0).nonzero()[0]  # a method: sentences are short
         if unknown.shape[0] and not grow:
-            unknown = unknown[self._may_be_known(keys[unknown], values[unknown])]
+            unknown = unknown[self._may_be_known(keys.take(unknown), values.take(unknown))]
         if unknown.shape[0]:
             items = items_at(unknown)
             if grow:
@@ -133,8 +133,8 @@ class BagEncoder(Encoder):
                 pair[unknown] = pairs.find(keys[unknown], values[unknown])
             else:
                 others = dict(zip(unknown.tolist(), self._look_up(items)))
-        features = pairs.feature[pair]
-        numbers = None if pairs.plain else pairs.number[pair]
+        features = pairs.feature.take(pair)  # a method that is faster than an index
+        numbers = None if pairs.plain else pairs.number.take(pair)
         for k, (feature, number) in others.items():
             features[k] = feature
             if number != 1.0:
@@ -156,7 +156,7 @@ class BagEncoder(Encoder):
         text = self._text
         if not text.shape[0]:
             return np.ones(keys.shape[0], np.bool_)
-        return (keys < 0) | ~text[values]
+        return (keys < 0) | ~text.take(values)
 
     def _look_up(self, items):
         """(feature id, value) of each pair that is not remembered."""
@@ -262,13 +262,9 @@ class BagEncoder(Encoder):
         if grow:
             self._text = None
             self.nodes.assign(features, self.min_count)
-        return self._rows(features, values, sizes, token)
-
-    def _rows(self, features, values, sizes, token):
-        """The ``Encoded`` of features of which there are ``sizes`` for each token."""
         return without_templates(token, Bag(offsets_of(sizes), self.nodes.row_of.take(features), values))
 
-    def encode_one(self, tokens, token):
+    def encode_one(self, tokens):
         """See :class:`.base.Encoder`: of dicts, or of lists of which the first begins with a str."""
         kinds = set(map(type, tokens))
         if kinds == {dict}:
@@ -279,9 +275,13 @@ class BagEncoder(Encoder):
             return None
         if len(tokens) > CHUNK:
             return None
-        with suppress(ValueError):  # which the long road raises again, and says where
+        token = np.array([0, len(tokens)], np.int64)
+        try:
             features, values, sizes = encode(tokens, 0, token, False)
-            return self._rows(features, NO_VALUES if values is None else values, sizes, token)
+        except ValueError:  # which the long road raises again, and says where
+            return None
+        bag = offsets_of(sizes), self.nodes.row_of.take(features), NO_VALUES if values is None else values
+        return token, token, 0, NO_ROWS, NOTHING, NOTHING, bag
 
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`."""

@@ -70,8 +70,11 @@ class Encoder:
         twin.nodes, twin.edges = self.nodes.copy(), self.edges.copy()
         return twin
 
-    def encode_one(self, tokens, token):
-        """``encode`` of one list of tokens with the bounds ``token``; None unless it surely reads them."""
+    def encode_one(self, tokens):
+        """What kernels read of one list of tokens, as ``chain.small_kernels.rows_of`` of it in a corpus.
+
+        None unless it surely reads them, and no transition does.
+        """
 
     @property
     def n_node_rows(self):

@@ -69,7 +69,7 @@ class RowMap(NamedTuple):
     edges: np.ndarray  # (E,) int32
 
 
-NOTHING = np.zeros(0, np.int32)
+NOTHING, NO_ROWS = np.zeros(0, np.int32), np.zeros((0, 0), np.int32)
 ALL_ALIVE = np.zeros(0, np.uint8)
 """Without a count cut-off, or where rows below it do not exist."""
 

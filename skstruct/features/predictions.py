@@ -26,7 +26,7 @@ from ..data.inputs import check_some
 from ..data.matrix import SequenceMatrix, assembled
 from ..data.reads import FeatureNames
 from ..data.types import Corpus
-from .sequence_transformer import SequenceTransformer, fit_on, out_of_fold, reads_of, table_of
+from .sequence_transformer import SequenceTransformer, fit_on, out_of_fold, reading, reads_of, table_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -243,7 +243,8 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
         lengths = corpus.lengths
         if not lengths.sum():
             return assembled(np.zeros((0, len(self._names.all()))), lengths, self._names)
-        scores = _scores(self.classifier_, self.method_, self.classes_, tokens)
+        with reading(self._reads, corpus):
+            scores = _scores(self.classifier_, self.method_, self.classes_, tokens)
         return assembled(scores, lengths, self._names)
 
 

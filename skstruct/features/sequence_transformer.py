@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,12 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import safe_indexing, safe_set_output, sequence_tags
+from .._sklearn import get_tags, safe_indexing, safe_set_output, sequence_tags
+from ..data.corpus import DENSE, called_by_kind
 from ..data.inputs import PlaceError, as_sequences, as_tokens, check_same_lengths, flatten, lengths_of, place
 from ..data.matrix import SequenceMatrix, assembled
 from ..data.numbers import tables_in
 from ..data.places import as_objects
 from ..data.reads import FeatureNames, Reads
+from ..data.tables import as_float
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -79,12 +82,17 @@ class SequenceTransformer(TransformerMixin):
 def table_of(X, reads=None):
     """(tokens as a transformer of scikit-learn takes them, the corpus that they are)
 
-    With ``reads`` they have to be what a fit noted, and are frames only if they were then.
+    With ``reads`` they have to be what a fit noted, and are frames only if they were then. Strings given for
+    numbers are read as numbers.
     """
     corpus = tables_in(X) if reads is None or reads.of_frames else None
     if corpus is None or not corpus.is_frame:
         corpus = as_tokens(X if corpus is None else corpus)
     if reads is not None:
+        if reads.called == called_by_kind(DENSE) and isinstance(corpus.like, (tuple, list)):
+            numbers = as_float(np.array(corpus.tokens, dtype=object))
+            if numbers is not None and numbers.ndim == 2:
+                corpus = assembled(numbers, corpus.lengths)
         reads.check(corpus)
     if corpus.is_frame:
         return corpus.frame, corpus
@@ -102,17 +110,28 @@ def table_of(X, reads=None):
     return table, corpus
 
 
-def reads_of(corpus, estimator):
+def reads_of(corpus, estimator, decides=True):
     """What an estimator of scikit-learn reads that learned from a corpus.
 
-    A ``ColumnTransformer`` looks up the columns of frames by name, and says itself which are missing.
+    A ``ColumnTransformer`` looks up the columns of frames by name, and says itself which are missing. What
+    learns nothing, such as a ``FunctionTransformer``, reads what it can: ``decides`` is False for it.
     """
     from sklearn.compose import ColumnTransformer  # slow to import
 
     while hasattr(estimator, "steps"):
         estimator = estimator.steps[0][1]
-    reads = Reads.of(corpus)
+    reads = Reads.of(corpus)._replace(decides=decides and get_tags(estimator).requires_fit)
     return reads._replace(titles=None) if isinstance(estimator, ColumnTransformer) else reads
+
+
+@contextmanager
+def reading(reads, corpus):
+    """Errors inside, where an estimator of scikit-learn reads a corpus, say what differs from training."""
+    try:
+        yield
+    except Exception:
+        reads._replace(by_place=False, decides=True).check(corpus)
+        raise
 
 
 def by_token(name, value, lengths, keep):

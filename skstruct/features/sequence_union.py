@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from ..data.corpus import DENSE, SPARSE, called_by_kind, number_block
 from ..data.inputs import as_tokens, describe
 from ..data.matrix import SequenceMatrix, assembled
 from ..data.reads import ColumnInfo, FeatureNames
+from ..saving.fields import value, via
+from ..saving.values import savable_value
 from .numeric import side_by_side
 from .sequence_transformer import SequenceTransformer
 from .window import Window
@@ -69,6 +72,11 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
     """
 
     get_feature_names_out = FeatureUnion.get_feature_names_out
+
+    @property
+    def inputs(self) -> Any:
+        """What it reads: what the first transformer says that reads words, or None."""
+        return next((part.inputs for part in self._parts() if hasattr(part, "inputs")), None)
 
     def _parts(self):
         return [inner for _, inner in self.transformer_list]
@@ -196,3 +204,13 @@ def _column_info(known):
         first += int(mine.max(initial=-1)) + 1
     bigrams = [info.bigram for _, info in known if info is not None]
     return ColumnInfo(any(bigrams) if bigrams else True, np.concatenate(templates))
+
+
+def _of_parts(parts):
+    inner, weights, verbose = parts
+    return SequenceUnion(inner, transformer_weights=weights, verbose_feature_names_out=verbose)
+
+
+_PARAMETERS = attrgetter("transformer_list", "transformer_weights", "verbose_feature_names_out")
+
+savable_value("$union", SequenceUnion, via(value, _PARAMETERS, _of_parts))

@@ -6,17 +6,18 @@ training grows all three; encoding for prediction only looks up, and what is unk
 """
 
 import copy
+from itertools import chain
 
 import numpy as np
 
-from ..core.hashing import empty_table, find_pairs, intern_pairs, pairs_of, table_of
+from ..core.hashing import empty_table, find_rows, intern_pairs, pairs_of, table_of
 from ..data.corpus import STRINGS, called_by_kind
 from ..data.reads import Reads
 from ..saving.container import require
 from ..saving.fields import Field, Table, array, each, integer, knowing, string
 from .base import MIN_COUNT, Encoder, has_cutoff
 from .contexts import CONTEXTS, Contexts, context_values, is_context
-from .encoded import ALL_ALIVE, NO_BAG, Encoded
+from .encoded import ALL_ALIVE, NO_BAG, Encoded, Grid
 from .template_rows import SIDE, TemplateSide, merge_templates, row_names, stored
 from .templates import resolve_templates, templates_kind
 from .tokens import (
@@ -30,6 +31,8 @@ from .tokens import (
     split_columns,
     take_titles,
 )
+
+_NO_BAG = tuple(NO_BAG)
 
 
 class TemplateEncoder(Encoder):
@@ -87,7 +90,7 @@ class TemplateEncoder(Encoder):
         return split_columns(corpus, self.plan.n_columns, self.token_type)
 
     def _string_ids(self, columns, offsets, grow):
-        """Ids of each column, and its unknown strings; all alphabets learn these, or none."""
+        """Ids of each column, and its unknown strings (`Alphabet.numbered`); all alphabets learn, or none."""
         found = []
         for c, column in enumerate(columns):
             known = self.alphabets[c]
@@ -97,7 +100,7 @@ class TemplateEncoder(Encoder):
                 refuse(column, offsets, c, len(columns))
         ids, others = map(list, zip(*found))
         if grow:
-            self.alphabets, others = others, [[] for _ in columns]
+            self.alphabets, others = others, [None] * len(columns)
         return ids, others
 
     def _value_ids(self, channel, ids, unknown, in_context, grow):
@@ -108,16 +111,16 @@ class TemplateEncoder(Encoder):
         if channel in in_context:
             return in_context[channel]
         if name == "x":
-            n = len(self.alphabets[c])
-            return np.where(ids[c] < n, ids[c], np.int32(-1)) if unknown[c] else ids[c]
+            return ids[c]
         if grow:
             self.derive(channel)
         values, of_string = self.derived[channel]
+        out = of_string.take(ids[c], mode="clip")
         if unknown[c]:
-            function = column_function(name, self.templates.words)
-            fresh = values.lookup(list(map(function, unknown[c])))
-            of_string = np.concatenate([of_string, fresh])
-        return of_string[ids[c]]
+            strings, places, numbers = unknown[c]
+            fresh = values.lookup(list(map(column_function(name, self.templates.words), strings)))
+            out[places] = fresh.take(numbers)
+        return out
 
     def derive(self, channel):
         """Let the values of a function of one token follow the alphabet."""
@@ -129,7 +132,7 @@ class TemplateEncoder(Encoder):
 
     # -- ids to nodes to rows ----------------------------------------------------------------------
     def _on_anchors(self, channel, anchor, slots):
-        """A channel with boundary ids, by anchor: 0 ... left - 1 | left ... | the tokens."""
+        """In training, a channel with boundary ids, by anchor: 0 ... left - 1 | left ... | the tokens."""
         left, right = self.plan.left, self.plan.right
         if channel is None:
             out = np.full(anchor[-1], -1, np.int32)
@@ -145,30 +148,50 @@ class TemplateEncoder(Encoder):
             out[anchor[1:] - (right - d) - 1] = left + d - 1
         return out
 
-    def _nodes_of(self, side, channels, anchor, grow):
-        """One int32 array of nodes by anchor for each compound of a side."""
-        left, right = self.plan.left, self.plan.right
-        out = []
+    def _nodes_of(self, side, channels, anchor):
+        """In training, one int32 array of nodes by anchor for each compound of a side."""
+        nodes = list(channels)
         for c, compound in enumerate(side.compounds):
-            shifts = side.spans[c]
-            # Anchor p speaks of tokens p + shift: p >= -max(shift), p <= T - 1 - min(shift).
-            span = np.array([max(0, left - max(shifts)), max(0, right + min(shifts))])
-            nodes = channels[compound.channel]
             if compound.prefix < 0:
-                if grow:
-                    side.n_nodes[c] = self.n_values(compound.channel)
-                out.append(nodes)
-                continue
-            last, nodes = nodes, np.full(anchor[-1], -1, np.int32)
-            where = side.offset + c, out[compound.prefix], last, compound.distance, span, anchor, nodes
-            if grow:
-                n_nodes = np.array([side.n_nodes[c]])
-                self.table = intern_pairs(self.table, self.entries, *where, n_nodes)
-                side.n_nodes[c] = int(n_nodes[0])
-            else:
-                find_pairs(self.table, *where)
-            out.append(nodes)
-        return out
+                side.n_nodes[c] = self.n_values(compound.channel)
+        for number, left, right, distance, *span in side.pairs.tolist():
+            out, n_nodes = np.full(anchor[-1], -1, np.int32), np.array([side.n_nodes[number - side.offset]])
+            self.table = intern_pairs(
+                self.table, self.entries, number, nodes[left], nodes[right], distance, np.array(span), anchor,
+                out, n_nodes,
+            )  # fmt: skip
+            side.n_nodes[number - side.offset] = int(n_nodes[0])
+            nodes.append(out)
+        return [nodes[k] for k in side.source]
+
+    def _grown(self, values, token, anchor):
+        """The rows (G, A) of label and of transition features in training: all that is new is entered."""
+        n, padding = token.shape[0] - 1, self.plan.left + self.plan.right
+        slots = np.arange(token[-1]) + np.repeat(self.plan.left + padding * np.arange(n), np.diff(token))
+        channels = [self._on_anchors(v, anchor, slots) for v in values]
+        for side in (self.nodes, self.edges):
+            nodes = self._nodes_of(side, channels, anchor)
+            side.grow(nodes, self.plan.left, anchor, token, self.min_count)
+            yield side.rows(nodes, anchor[-1])
+
+    def _found(self, channels, token, anchor):
+        """The same in prediction: what is known."""
+        values = np.zeros((len(channels), token[-1]), np.int32)
+        for k, channel in enumerate(channels):
+            if channel is not None:
+                values[k] = channel
+        constant = np.array([channel is None for channel in channels])
+        left, right, A = self.plan.left, self.plan.right, int(anchor[-1])
+        for side in (self.nodes, self.edges):
+            rows = np.empty((len(side.groups), A), np.int32)
+            if side.groups:
+                row_of, groups = side.joined()
+                nodes = np.empty((len(channels) + len(side.pairs), A), np.int32)
+                find_rows(
+                    self.table, side.pairs, groups, row_of, values, constant, token, anchor, left, right,
+                    nodes, rows,
+                )  # fmt: skip
+            yield rows
 
     def n_values(self, k):
         """Number of ids of a channel, boundaries included."""
@@ -220,26 +243,36 @@ class TemplateEncoder(Encoder):
         -------
         Encoded
         """
-        columns, token = self._columns(corpus), corpus.offsets
+        anchor, *rows = self._rows(self._columns(corpus), corpus.offsets, grow, corpus.like)
+        sides = self.nodes, self.edges
+        grids = [Grid(each, *side.layout) for each, side in zip(rows, sides)]
+        alive = [side.alive if self.min_count > 1 else ALL_ALIVE for side in sides]
+        return Encoded(anchor, self.plan.left, self.plan.n_columns, *grids, NO_BAG, *alive)
+
+    def _rows(self, columns, token, grow=False, like=None):
+        """Anchors, and the rows (G, A) of features of labels and of transitions; ``grow`` as of `encode`."""
         ids, unknown = self._string_ids(columns, token, grow)
         if grow and token[-1]:
-            self.token_type = tuple if isinstance(corpus.like, tuple) else str
+            self.token_type = tuple if isinstance(like, tuple) else str
             self.contexts.learn(columns, token)
         in_context = self.contexts.ids(columns, token)
         values = [self._value_ids(c, ids, unknown, in_context, grow) for c in self.plan.channels]
-        n = token.shape[0] - 1
-        padding = self.plan.left + self.plan.right
-        anchor = token + padding * np.arange(n + 1)
-        slots = np.arange(token[-1]) + np.repeat(self.plan.left + padding * np.arange(n), np.diff(token))
-        channels = [self._on_anchors(v, anchor, slots) for v in values]
-        grids, alive = [], []
-        for side in (self.nodes, self.edges):
-            nodes = self._nodes_of(side, channels, anchor, grow)
-            if grow:
-                side.grow(nodes, self.plan.left, anchor, token, self.min_count)
-            grids.append(side.grid(nodes, anchor[-1]))
-            alive.append(side.alive if self.min_count > 1 else ALL_ALIVE)
-        return Encoded(anchor, self.plan.left, self.plan.n_columns, *grids, NO_BAG, *alive)
+        anchor = token + (self.plan.left + self.plan.right) * np.arange(token.shape[0])
+        return anchor, *(self._grown if grow else self._found)(values, token, anchor)
+
+    def encode_one(self, tokens):
+        """See :class:`.base.Encoder`: of str, or of tuples of as many str."""
+        kinds, columns, (lo, width, *_) = set(map(type, tokens)), [tokens], self.nodes.layout
+        if kinds != {self.token_type} or self.edges.groups:
+            return None
+        if self.token_type is tuple:
+            kinds, widths = set(map(type, chain.from_iterable(tokens))), set(map(len, tokens))
+            if kinds != {str} or len(widths) > 1 or min(widths) < self.n_columns:
+                return None
+            columns = list(zip(*tokens))[: self.n_columns]
+        token = np.array([0, len(tokens)], np.int64)
+        anchor, rows, _ = self._rows(columns, token)
+        return token, anchor, self.plan.left, rows, lo, width, _NO_BAG
 
     @property
     def n_features(self):

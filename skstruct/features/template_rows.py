@@ -9,6 +9,7 @@ T. Kudo, "CRF++: yet another CRF toolkit", 2005: templates and their expansions,
 """
 
 import copy
+from operator import is_
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ..data.inputs import lengths_of, offsets_of
 from ..saving.container import require, within
 from ..saving.fields import Field, Table, array, each, exactly, integer, without_last
 from .base import MOST_ROWS, with_new_rows
-from .encoded import NOTHING, Grid, RowMap, count_grid
+from .encoded import NOTHING, RowMap, count_grid
 from .tokens import Alphabet
 from .word_clusters import CLUSTER
 
@@ -26,8 +27,7 @@ class TemplateSide:
     """Nodes and rows of the label features, or of the transition features."""
 
     def __init__(self, plan, compounds, groups, first_row, first_token, offset):
-        self.compounds = compounds
-        self.groups = groups
+        self.compounds, self.groups = compounds, groups
         # By group (distance, column of the data) of its atoms; a bias reads no input that could be masked.
         atoms = [
             [(distance, plan.channels[k][1]) for k, distance in c.atoms if plan.channels[k][0] != "const"]
@@ -41,19 +41,42 @@ class TemplateSide:
         self.n_nodes = [0] * len(compounds)
         self.row_of = [np.full(1, -1, np.int32) for _ in compounds]  # a last -1 serves index -1
         self.counts = [np.zeros((0, len(c.slots)), np.int32) for c in compounds]
-        self.first_row = first_row
+        self.first_row = self.n_rows = first_row
         self.first_token = first_token  # transitions lead into the second token and later ones
-        self.n_rows = first_row
         self.alive = np.ones(first_row, np.uint8)
-        # By compound: (slot, shift) of each use, and the shifts it must be looked up for.
-        self.uses = [
+        self.uses = [  # by compound, (slot, shift) of each use
             [(g.slot + s, g.lo + s) for g in groups if g.compound == c for s in range(g.width)]
             for c in range(len(compounds))
         ]
-        self.spans = [{shift for _, shift in uses} for uses in self.uses]
-        for compound, span in reversed(list(zip(compounds, self.spans))):
+        spans = [{shift for _, shift in uses} for uses in self.uses]
+        for compound, span in reversed(list(zip(compounds, spans))):
             if compound.prefix >= 0:  # a longer one starts with it
-                self.spans[compound.prefix] |= span
+                spans[compound.prefix] |= span
+        # For `find_rows`, which writes channels, then compounds of several atoms: these, and where each is.
+        # Anchor p speaks of tokens p + shift: p >= -max(shift), p <= T - 1 - min(shift).
+        self.pairs, self.source = np.zeros((0, 6), np.int64), []
+        for c, (compound, span) in enumerate(zip(compounds, spans)):
+            where = compound.channel
+            if compound.prefix >= 0:
+                where, left = len(plan.channels) + len(self.pairs), self.source[compound.prefix]
+                left_out = max(0, plan.left - max(span)), max(0, plan.right + min(span))
+                pair = offset + c, left, compound.channel, compound.distance, *left_out
+                self.pairs = np.vstack([self.pairs, pair])
+            self.source.append(where)
+        self._joined = None, None, []  # see `joined`
+
+    def __getstate__(self):
+        return {**vars(self), "_joined": (None, None, [])}  # which follows from the rest
+
+    def joined(self):
+        """``row_of`` as one array, and what :func:`.interning.find_rows` takes as ``groups``."""
+        row_of, groups, parts = self._joined
+        if len(parts) != len(self.row_of) or not all(map(is_, parts, self.row_of)):
+            row_of, begin = np.concatenate(self.row_of), offsets_of(lengths_of(self.row_of))
+            groups = np.array([(self.source[g.compound], begin[g.compound], g.slot) for g in self.groups])
+            self.row_of = parts = np.split(row_of, begin[1:-1])  # which take no further memory
+            self._joined = row_of, groups, parts
+        return row_of, groups
 
     def copy(self):
         """A side that can grow while this one stays as it is."""
@@ -133,15 +156,15 @@ class TemplateSide:
         self.alive = self.alive[rows] if min_count > 1 else np.ones(self.first_row, np.uint8)
         return new_pairs, rows
 
-    def grid(self, nodes, n_anchors):
-        """The :class:`Grid` of a corpus, whose nodes are given by compound."""
+    def rows(self, nodes, n_anchors):
+        """The rows of a corpus, whose nodes are given by compound, (G, A) int32."""
         row = np.empty((len(self.groups), n_anchors), np.int32)
         for g, group in enumerate(self.groups):
             rows = self.row_of[group.compound][nodes[group.compound]]
             if group.slot:
                 rows = np.where(rows < 0, np.int32(-1), rows + np.int32(group.slot))
             row[g] = rows
-        return Grid(row, *self.layout)
+        return row
 
 
 # --------------------------------------------------------------------------------------------------

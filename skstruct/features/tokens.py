@@ -111,19 +111,20 @@ class Alphabet:
         return np.fromiter(map(self.ids.get, strings, repeat(-1)), np.int32, len(strings))
 
     def numbered(self, strings):
-        """(ids as int32, the unknown strings in the order of their numbers, which follow those of the known).
+        """(ids as int32, -1 for what is unknown; the distinct strings, places and numbers of that, or None).
 
         Raises
         ------
         TypeError
             If an element is not a string.
         """
-        ids, unknown = self.lookup(strings), {}
-        for k in np.flatnonzero(ids < 0).tolist():
+        ids, unknown, numbers = self.lookup(strings), {}, []
+        places = (ids < 0).nonzero()[0]
+        for k in places.tolist():
             if not isinstance(strings[k], str):
                 raise TypeError("expected strings")
-            ids[k] = len(self) + unknown.setdefault(strings[k], len(unknown))
-        return ids, list(unknown)
+            numbers.append(unknown.setdefault(strings[k], len(unknown)))
+        return ids, (list(unknown), places, np.array(numbers)) if unknown else None
 
     def interned(self, strings):
         """(ids as int32, the alphabet with the new strings); this alphabet stays as it is.

@@ -19,7 +19,15 @@ from ..data.matrix import SequenceMatrix
 from ..data.reads import FeatureNames
 from ..data.tables import is_frame
 from ..data.types import Corpus
-from .sequence_transformer import SequenceTransformer, as_numbers, fit_on, out_of_fold, reads_of, table_of
+from .sequence_transformer import (
+    SequenceTransformer,
+    as_numbers,
+    fit_on,
+    out_of_fold,
+    reading,
+    reads_of,
+    table_of,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -205,12 +213,13 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
 
     def _learn(self, method, inner, X, y, params):
         tokens, corpus = table_of(X, getattr(self, "_reads", None) if method == "partial_fit" else None)
-        lengths, reads = corpus.lengths, reads_of(corpus, self.transformer)
+        lengths, reads = corpus.lengths, reads_of(corpus, self.transformer, self.per == "corpus")
         check_some(lengths.sum())
         if self.per == "sequence":
             first = int(np.flatnonzero(lengths)[0])
             tokens, y = rows_of(tokens, slice(*corpus.offsets[first : first + 2].tolist())), None
-        self._fit_inner(method, inner, tokens, corpus, y, params)
+        with reading(getattr(self, "_reads", reads) if method == "partial_fit" else reads, corpus):
+            self._fit_inner(method, inner, tokens, corpus, y, params)
         # What an empty list of sequences becomes: the transformers of scikit-learn refuse it.
         one, names = inner.transform(rows_of(tokens, slice(1))), _names_out(inner, corpus.names)
         nothing = as_numbers(one, np.ones(1, np.int64), names)[:0]
@@ -241,18 +250,19 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         lengths, bounds = corpus.lengths, corpus.offsets.tolist()
         if not bounds[-1]:
             return self._nothing.empty(lengths)
-        if self.per == "corpus":
-            return as_numbers(self.transformer_.transform(tokens), lengths, self._nothing.names)
-        parts = []
-        for i in np.flatnonzero(lengths).tolist():
-            part = rows_of(tokens, slice(bounds[i], bounds[i + 1]))
-            try:
-                part = clone(self.transformer).fit(part).transform(part)
-            except ValueError as error:
-                raise PlaceError(i, None, str(error), "X") from error
-            parts.append(as_numbers(part, lengths[i : i + 1], None).matrix)
-        with renumbered(np.flatnonzero(lengths).tolist()):
-            found = as_tokens(parts)
+        with reading(self._reads, corpus):
+            if self.per == "corpus":
+                return as_numbers(self.transformer_.transform(tokens), lengths, self._nothing.names)
+            parts = []
+            for i in np.flatnonzero(lengths).tolist():
+                part = rows_of(tokens, slice(bounds[i], bounds[i + 1]))
+                try:
+                    part = clone(self.transformer).fit(part).transform(part)
+                except ValueError as error:
+                    raise PlaceError(i, None, str(error), "X") from error
+                parts.append(as_numbers(part, lengths[i : i + 1], None).matrix)
+            with renumbered(np.flatnonzero(lengths).tolist()):
+                found = as_tokens(parts)
         return as_numbers(found.matrix, lengths, self._nothing.names)
 
     @available_if(_inner_has("inverse_transform"))

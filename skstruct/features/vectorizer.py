@@ -15,7 +15,10 @@ from ..data.inputs import as_tokens, check_some, describe
 from ..data.matrix import SequenceMatrix, assembled
 from ..data.reads import ColumnInfo, FeatureNames
 from ..data.types import Corpus
-from .choose import new_encoder
+from ..saving.container import require, within
+from ..saving.fields import Field, Kind, Table, array, integer, value
+from ..saving.values import savable_value
+from .choose import encoder, new_encoder
 from .encoded import features_listed, kept
 from .sequence_transformer import SequenceTransformer
 from .templates import FeatureTemplates
@@ -163,12 +166,18 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
                     f"tagger, or leave these templates out"
                 )
         encoded = encoder.encode(corpus, True)
-        used = np.bincount(features_listed(encoded, corpus.offsets).row, minlength=encoder.n_node_rows) > 0
-        self._column = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
-        self._encoder, self.n_features_out_ = encoder, int(np.count_nonzero(used))
-        self._names = FeatureNames(make=lambda: _names(encoder, np.flatnonzero(used).tolist()))
-        self._column_info = ColumnInfo(encoder.has_bigram, encoder.template_of_row(encoded)[used])
+        used = np.unique(features_listed(encoded, corpus.offsets).row)
+        self._know(encoder, used, encoder.template_of_row(encoded)[used])
         return encoded, corpus
+
+    def _know(self, encoder, used, template):
+        """Keep an encoder, those of its rows that are columns, and their templates."""
+        self._column = np.full(encoder.n_node_rows, -1, np.int32)
+        self._column[used] = np.arange(used.shape[0])
+        self._encoder, self._used, self.n_features_out_ = encoder, used, used.shape[0]
+        self._names = FeatureNames(make=lambda: _names(encoder, used.tolist()))
+        self._column_info = ColumnInfo(encoder.has_bigram, template)
+        return self
 
     def _matrix(self, encoded, corpus):
         bag = features_listed(encoded, corpus.offsets)
@@ -199,3 +208,42 @@ def _summed(bag):
 def _names(encoder, rows):
     known = encoder.row_names(set(rows))
     return [known[row] for row in rows]
+
+
+# --------------------------------------------------------------------------------------------------
+# In files
+# --------------------------------------------------------------------------------------------------
+def _parts(vectorizer):
+    """What a file has of one, by name."""
+    parts = vectorizer.get_params()
+    if hasattr(vectorizer, "n_features_out_"):
+        used, template = vectorizer._used.astype(np.int32), vectorizer._column_info.template
+        parts |= {"encoder": vectorizer._encoder, "used": used, "template": template.astype(np.int32)}
+    return parts
+
+
+def _of_parts(f):
+    vectorizer = TokenVectorizer(f["features"], min_count=f["min_count"])
+    found, used = f["encoder"], f["used"]
+    if found is None:
+        return vectorizer
+    sound = used is not None and f["template"] is not None and within(used, 0, found.n_node_rows)
+    require(sound and (np.diff(used) > 0).all(), f"{f.where}.used: not rows of the encoder in their order")
+    return vectorizer._know(found, used, f["template"])
+
+
+VECTORIZER = Table(
+    "`$vectorizer`",
+    Field("features", value),
+    Field("min_count", integer(1)),
+    Field("encoder", encoder, default=None),
+    Field("used", array("int32", None), default=None),
+    Field("template", array("int32", "used", low=0), default=None),
+    make=_of_parts,
+)
+
+savable_value(
+    "$vectorizer",
+    TokenVectorizer,
+    Kind(VECTORIZER.text, lambda found, *how: VECTORIZER.write(_parts(found), *how), VECTORIZER.read),
+)

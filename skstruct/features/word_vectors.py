@@ -20,14 +20,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, BaseEstimator
 from ..data.corpus import STRINGS
-from ..data.inputs import as_tokens, by_sequence, describe, renumbered
+from ..data.inputs import LABELS, Inputs, as_tokens, by_sequence, describe, renumbered
 from ..data.matrix import assembled
 from ..data.pieces import cut_texts
 from ..data.reads import FeatureNames, Reads
 from ..data.text import as_texts, tokenized
 from ..data.types import Corpus
 from ..saving.container import require
-from ..saving.fields import Kind
+from ..saving.fields import Field, Kind, Table, array, distinct, each, string, value
 from ..saving.values import savable_value
 from .neighbour_counts import NeighbourCounts, mutual_information, parts
 from .sequence_transformer import SequenceTransformer
@@ -189,6 +189,11 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             counts.add(self._forms(pieces.tokens.words(False)), np.diff(pieces.bounds))
         return self._learn(counts, as_tokens([["word"]]))
 
+    @property
+    def inputs(self) -> Inputs:
+        """What it reads on the command line, a :class:`skstruct.data.inputs.Inputs`: words."""
+        return Inputs(LABELS, str, 1)
+
     def _forms(self, words):
         return [word.lower() for word in words] if self.lowercase else words
 
@@ -216,15 +221,17 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             means = KMeans(self.n_clusters, n_init=1, random_state=self.random_state)
             clusters = means.fit(vectors).labels_
         kept = [word for word, stays in zip(counts.known, keep.tolist()) if stays]
-        self.words_, self.vectors_ = {word: k for k, word in enumerate(kept)}, vectors
-        names = (
-            ["wordcluster"] if clusters is not None else [f"wordvectors{k}" for k in range(vectors.shape[1])]
-        )
-        self.clusters_, self._reads, self._names = clusters, reads, FeatureNames(names)
-        self._table = None
+        table = None
         if clusters is not None:
             order = np.argsort(-counts.of_word[keep], kind="stable")
-            self._table = WordClusters([kept[k] for k in order.tolist()], clusters[order])
+            table = WordClusters([kept[k] for k in order.tolist()], clusters[order])
+        return self._know(kept, vectors, clusters, table, reads)
+
+    def _know(self, words, vectors, clusters, table, reads):
+        self.words_, self.vectors_ = {word: k for k, word in enumerate(words)}, vectors
+        self.clusters_, self._table, self._reads = clusters, table, reads
+        columns = [f"wordvectors{k}" for k in range(vectors.shape[1])]
+        self._names = FeatureNames(columns if clusters is None else ["wordcluster"])
         return self
 
     def table(self) -> WordClusters:
@@ -314,23 +321,51 @@ def clusters_of(words, corpus):
 
 
 # --------------------------------------------------------------------------------------------------
-# In files: as a parameter of a tagger. Of one that is fitted, and frozen, its clusters are what counts
+# In files. Where there are clusters they are all that counts: vectors are left out
 # --------------------------------------------------------------------------------------------------
-def _write_words(words, writer, name, f):
-    return writer.value(
-        words.table() if hasattr(words, "words_") else {"parameters": words.get_params()}, name
-    )
+def _parts(words):
+    """What a file has of one, by name."""
+    parts = {"parameters": words.get_params()}
+    if not hasattr(words, "words_"):
+        return parts
+    parts |= {"called": words._reads.called, "titles": words._reads.titles, "table": words._table}
+    return parts if words._table else parts | {"words": words.words_, "vectors": words.vectors_}
+
+
+def _of_parts(f):
+    given, table = f["parameters"], f["table"]
+    known = isinstance(given, dict) and given.keys() <= set(WordVectors._get_param_names())
+    require(known, f"{f.where}: a WordVectors has no such parameters")
+    words = WordVectors(**given)
+    if f["called"] is None:
+        return words
+    reads = Reads(f["called"], titles=f["titles"] and tuple(f["titles"]))
+    if table is None:
+        require(f["vectors"] is not None, f"{f.where} lacks vectors")
+        return words._know(f["words"], f["vectors"], None, None, reads)
+    require(isinstance(table, WordClusters), f"{f.where}.table must be of clusters")
+    return words._know(table.words, np.zeros((len(table), 0), np.float32), table.clusters, table, reads)
+
+
+WORD_VECTORS = Table(
+    "`$word_vectors`",
+    Field("parameters", value),
+    Field("called", string, default=None),
+    Field("titles", each(string), default=None),
+    Field("table", value, default=None),
+    Field("words", distinct, default=None),
+    Field("vectors", array("float32", "words", None, finite=True), default=None),
+    make=_of_parts,
+)
 
 
 def _read_words(node, where, f):
-    found = f.reader.value(node, where)
-    if isinstance(found, WordClusters):
-        return found
-    require(isinstance(found, dict) and found.keys() == {"parameters"}, f"{where} must have parameters")
-    given = found["parameters"]
-    known = isinstance(given, dict) and given.keys() <= set(WordVectors._get_param_names())
-    require(known, f"{where}: a WordVectors has no such parameters")
-    return WordVectors(**given)
+    clusters_alone = isinstance(node, dict) and node.keys() & {"$clusters", "$same"}
+    return (value if clusters_alone else WORD_VECTORS).read(node, where, f)
 
 
-savable_value("$word_vectors", WordVectors, Kind("as `$word_vectors`", _write_words, _read_words))
+savable_value(
+    "$word_vectors",
+    WordVectors,
+    Kind("as `$word_vectors`", lambda words, *how: WORD_VECTORS.write(_parts(words), *how), _read_words),
+)

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
 from ..data.inputs import describe
-from ..data.spans import Span
+from ..data.spans import PartialSpans, Span
 from ..data.types import Path
 from .annotation_tools import brat_records, from_task, is_brat, looks_like_task
 from .span_offsets import UNITS, with_spans
@@ -54,12 +54,17 @@ class AnnotationReader:
     control: str | None = None
     label_names: Any = None
     discontinuous: str = "error"
+    rejected: str = "unknown"
+    annotated: Any = None
     encoding: str = "utf-8"
 
     def __post_init__(self):
         check_choice("format", self.format, ("auto", *FORMATS))
         check_choice("offsets", self.offsets, ("auto", *UNITS))
         check_choice("discontinuous", self.discontinuous, ("error", "cover", "skip"))
+        check_choice("rejected", self.rejected, ("unknown", "outside"))
+        if self.annotated is not None:
+            object.__setattr__(self, "annotated", PartialSpans(types=self.annotated).types)
         for name, kinds, what in (
             ("text", (str,), "a str, the key of the text"),
             ("spans", (str, None), "a str, the key of the spans"),
@@ -75,11 +80,12 @@ class AnnotationReader:
             if given and self.format not in ("auto", *formats):
                 raise ValueError(f"{name} is for {', '.join(formats)}, and format is {self.format!r}")
 
-    def annotated(self, source):
+    def marked(self, source):
         """An iterator of (`Record`, its list of `Span`) over what is annotated; see `iter_spans`."""
         reading, name = Reading(self), _name_of(source)
-        found = _watched(_records(source, reading), name)
-        return _annotated(found, reading, name)
+        found = _annotated(_watched(_records(source, reading), name), reading, name)
+        types = self.annotated
+        return found if types is None else ((record, PartialSpans(spans, types)) for record, spans in found)
 
     def texts(self, source):
         """An iterator of the `Record` of each text, annotated or not; annotations are not looked at."""
@@ -94,6 +100,7 @@ _OF_FORMATS = {
     "control": ("label-studio",),
     "label_names": (*_OF_OBJECTS, "label-studio", "spacy"),
     "discontinuous": ("brat",),
+    "rejected": _OF_OBJECTS,
 }
 """Formats that an option is for, where it is not for all."""
 
@@ -109,6 +116,8 @@ def read_spans(
     control: str | None = None,
     label_names: Any = None,
     discontinuous: str = "error",
+    rejected: str = "unknown",
+    annotated: Collection[str] | None = None,
     encoding: str = "utf-8",
     return_metadata: bool = False,
 ) -> Any:
@@ -141,6 +150,10 @@ def read_spans(
     discontinuous : {"error", "cover", "skip"}, default="error"
         What to do with a span of brat that has parts apart: refuse it, take all that is between its ends, or
         leave it out.
+    rejected : {"unknown", "outside"}, default="unknown"
+        What a span that was rejected in Prodigy says: that nobody knows what is there, or that nothing is.
+    annotated : collection of str, optional
+        The types that are annotated, where that is not all: the spans of each text are `PartialSpans`.
     encoding : str, default="utf-8"
         Of a path; an open file has its own.
     return_metadata : bool, default=False
@@ -151,9 +164,9 @@ def read_spans(
     X : list of str
         The texts, as they are.
     y : list of lists of Span
-        Label None stands for parts that are not annotated: spans rejected in Prodigy, and what is outside of
-        the spans of its binary questions (``_view_id`` "ner"). Texts that nobody has annotated, or whose
-        annotations were rejected, ignored or cancelled, are left out.
+        Label None stands for parts that are not annotated: spans rejected in Prodigy (see ``rejected``), and
+        what is outside of the spans of its binary questions (``_view_id`` "ner"). Texts that nobody has
+        annotated, or whose annotations were rejected, ignored or cancelled, are left out.
     metadata : list of dict
         With ``return_metadata=True``: the other keys of each record; of brat, the name.
 
@@ -167,8 +180,8 @@ def read_spans(
     Warns
     -----
     UserWarning
-        If the unit of offsets was decided by words, or no record has spans, or the text looks as if it was
-        encoded twice (``Ã±`` for ``ñ``).
+        If the unit of offsets was decided by words, or records have no list of spans, or the text looks as if
+        it was encoded twice (``Ã±`` for ``ñ``).
 
     Examples
     --------
@@ -181,9 +194,10 @@ def read_spans(
     [Span(start=0, end=3, label='PER'), Span(start=7, end=11, label='LOC')]
     """
     reader = AnnotationReader(
-        format, offsets, text, spans, annotator, control, label_names, discontinuous, encoding
-    )
-    found = [(record.text, marked, record.metadata) for record, marked in reader.annotated(source)]
+        format, offsets, text, spans, annotator, control, label_names, discontinuous, rejected, annotated,
+        encoding,
+    )  # fmt: skip
+    found = [(record.text, marked, record.metadata) for record, marked in reader.marked(source)]
     X, y, metadata = map(list, zip(*found)) if found else ([], [], [])
     return (X, y, metadata) if return_metadata else (X, y)
 
@@ -199,6 +213,8 @@ def iter_spans(
     control: str | None = None,
     label_names: Any = None,
     discontinuous: str = "error",
+    rejected: str = "unknown",
+    annotated: Collection[str] | None = None,
     encoding: str = "utf-8",
 ) -> Iterator[tuple[str, list[Span], dict[str, Any]]]:
     """Yield (text, spans, metadata) of each record; see `read_spans`.
@@ -207,14 +223,15 @@ def iter_spans(
     spans and characters beyond U+FFFF are, since all of them decide.
     """
     reader = AnnotationReader(
-        format, offsets, text, spans, annotator, control, label_names, discontinuous, encoding
-    )
-    return ((record.text, marked, record.metadata) for record, marked in reader.annotated(source))
+        format, offsets, text, spans, annotator, control, label_names, discontinuous, rejected, annotated,
+        encoding,
+    )  # fmt: skip
+    return ((record.text, marked, record.metadata) for record, marked in reader.marked(source))
 
 
 def _annotated(found, reading, name):
     options = reading.options
-    found = (record for record in found if record.spans is not None)
+    found = _with_keys((record for record in found if record.spans is not None), reading, name)
     yield from with_spans(found, options.offsets, options.discontinuous, name)
     for kind, chosen, met in (
         ("annotator", options.annotator, reading.annotators),
@@ -227,6 +244,21 @@ def _annotated(found, reading, name):
         warnings.warn(
             f"{name}: no record has spans, a list under one of the keys {', '.join(SPAN_KEYS)}, or results "
             f"of the type labels (Label Studio); the first has the keys {', '.join(reading.keys)}"
+        )
+
+
+def _with_keys(found, reading, name):
+    """The same records; those without a list of spans, where others have one, are warned of."""
+    places, told = [], True
+    for record in found:
+        told = told and record.keyless is not None
+        if record.keyless:
+            places.append(record.place)
+        yield record
+    if places and told and reading.n_annotated:
+        n, first = len(places), places[0]
+        warnings.warn(
+            f"{name}: {n:,} of the records have no list of spans, first {first}: read as texts without"
         )
 
 
@@ -263,7 +295,8 @@ def _records(source, reading):
         parse = _PARSERS[_guess(value, reading.options.text) if format == "auto" else format]
         if not reading.keys and isinstance(value, Mapping):
             reading.keys = list(map(str, value))
-        yield parse(value, place, reading)
+        record = parse(value, place, reading)
+        yield record if parse is from_object else record._replace(keyless=None)
 
 
 _OF_SPACY = (

@@ -46,6 +46,7 @@ class Record(NamedTuple):
     unit: str = "characters"  # what offsets count if nothing tells
     sure: bool = False  # whether they count it wherever they can, as those of tools in Python do
     partial: bool = False  # whether there may be spans that are not listed
+    keyless: bool | None = False  # whether it has no list of spans; None: its format leaves empty ones out
 
 
 @dataclass
@@ -196,9 +197,9 @@ def from_object(record, place, reading):
         spans = [
             _annotation(row, k, place, reading)
             for k, row in enumerate(rows)
-            if chosen is None or (isinstance(row, Mapping) and str(row.get("user")) == chosen)
+            if _counts(row, chosen, reading.options.rejected)
         ]
-    return Record(place, text, spans, metadata)
+    return Record(place, text, spans, metadata, keyless=key is None and not empty)
 
 
 def _as_lists(value):
@@ -222,6 +223,14 @@ def _rows(value, place):
     if len(set(lengths.values())) > 1:
         raise ValueError(f"{place}: expected columns of the same length, got {describe(lengths)}")
     return [dict(zip(value, row)) for row in zip(*value.values())]
+
+
+def _counts(row, annotator, rejected):
+    """Whether a row is an annotation of the annotator, and not a rejected span that says nothing is there."""
+    if not isinstance(row, Mapping):
+        return annotator is None
+    outside = rejected == "outside" and row.get("answer") == "reject"
+    return annotator in (None, str(row.get("user"))) and not outside
 
 
 def _annotation(row, k, place, reading):

@@ -118,7 +118,7 @@ def label_issues(
     estimator : estimator
         As of :func:`out_of_fold_marginals`.
     X, y
-        As of its ``fit``. Tokens whose label is None are no issues.
+        As of its ``fit``. Tokens whose label is None or a set are no issues.
     cv, groups, n_jobs
         As of :func:`out_of_fold_marginals`.
 
@@ -242,8 +242,9 @@ def _issues(i, given, proba, predicted):
         p = 1.0 - p_given if label is None else p
         if p > p_given:
             yield SpanIssue(i, *place, span.label, label, p, p - p_given)
+    types = getattr(given, "types", {label for label, _ in best.values()})
     for (start, end), (label, p) in best.items():
-        if p > 0.5 and not any(each.start < end and start < each.end for each in moved):
+        if p > 0.5 and label in types and not any(each.start < end and start < each.end for each in moved):
             yield SpanIssue(i, start, end, None, label, p, 2.0 * p - 1.0)
 
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 
 from ..data.inputs import as_sequences, check_same_lengths, lengths_of
+from ..data.labels import single_labels
 from ..data.types import Corpus
 from ..metrics.checks import check_choice
 from .curves import check_matplotlib
@@ -198,7 +199,7 @@ class LabelConfusionDisplay(_LabelMatrix):
 
 def _labelled_pairs(y_true, y_pred, labels):
     """(gold and predicted label of each token that has one, labels to draw)."""
-    y_true = as_sequences(y_true, "y_true", "label")
+    y_true = single_labels(y_true, "y_true")
     y_pred = as_sequences(y_pred, "y_pred", "label")
     check_same_lengths(lengths_of(y_true), lengths_of(y_pred), ("y_true", "y_pred"))
     pairs = [(a, b) for t, p in zip(y_true, y_pred) for a, b in zip(t, p) if a is not None]

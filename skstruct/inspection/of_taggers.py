@@ -107,6 +107,14 @@ def as_characters(X, y, y_pred=None):
             labels.append(None)
             continue
         given = as_spans(spans, texts, name)
+        if name == "y":
+            types = given.types
+        elif any(each is not None for each in types):  # what a text does not annotate is no error
+            shown = [
+                [span for span in spans if kinds is None or span[2] in kinds]
+                for spans, kinds in zip(given.by_text(), types)
+            ]
+            given = as_spans(shown, texts, name)
         labels.append(labels_of(align_spans(tokens, given, overlap="longest"), given, tokens.first, "BIO"))
     return list(map(list, texts)), *labels
 

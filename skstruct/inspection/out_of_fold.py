@@ -12,7 +12,7 @@ from sklearn.base import clone
 from .._sklearn import Integral, folds_of, safe_indexing
 from ..core.user_warnings import warning_once
 from ..data.inputs import Sequences, renumbered
-from ..data.labels import Labels
+from ..data.labels import SETS, Labels
 from ..data.types import Corpus
 from ..taggers.calibrated_tagger import CalibratedTagger
 from .of_taggers import positions_of, seen_by_tagger
@@ -117,7 +117,8 @@ def _seen_of(estimator, X, y, test):
     with renumbered(test):
         seen = seen_by_tagger(estimator, X, y)
         marginals = seen.tagger.predict_marginals(seen.X)
-    labels, shown = seen.grouped(seen.y), seen.grouped(tokens_shown(seen.X))
+    y = [[None if isinstance(label, (set, *SETS)) else label for label in labels] for labels in seen.y]
+    labels, shown = seen.grouped(y), seen.grouped(tokens_shown(seen.X))
     positions = positions_of(estimator, X) or [range(len(each)) for each in labels]
     return OutOfFold(seen.grouped(marginals), labels, shown, positions, seen.classes)
 

@@ -15,6 +15,7 @@ from ..data.inputs import (
     is_int,
     lengths_of,
 )
+from ..data.labels import single_labels
 from ..data.scheme_rules import LabelTable, are_chunks, check_scheme, read_spans
 from ..data.segmented import as_pieces, as_words, word_spans
 from ..data.types import Corpus
@@ -84,7 +85,7 @@ def _sequences(X, y, y_pred, scheme=None):
 
 def checked(X, y, y_pred):
     """Tokens to show, labels and predicted labels (or None) of sequences that are equally long."""
-    X, y = tokens_shown(X), as_sequences(y, "y", "label")
+    X, y = tokens_shown(X), single_labels(y)
     check_same_lengths(lengths_of(X), lengths_of(y))
     if y_pred is not None:
         y_pred = as_sequences(y_pred, "y_pred", "label")

@@ -14,42 +14,37 @@ scorer for ``GridSearchCV``; those of errors and losses are negative, so that mo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from functools import partial
-from typing import Literal, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from sklearn.metrics import make_scorer
-
-from .._sklearn import TextScorer
-from ..data.scheme_rules import check_scheme
-from .checks import check_choice
-from .confidence import (
-    Reliability,
-    expected_calibration_error,
-    reliability,
-    score_calibration,
-    score_log_loss,
-    sequence_log_loss,
-)
-from .label_scores import (
-    AVERAGES,
-    MODES,
-    Average,
-    Mode,
-    segment_f1_score,
-    segment_report,
-    sequence_accuracy_score,
-    token_accuracy_score,
-)
+from .._names import lazy
+from .confidence import Reliability, expected_calibration_error, reliability, sequence_log_loss
+from .label_scores import segment_f1_score, segment_report, sequence_accuracy_score, token_accuracy_score
 from .significance import PairedBootstrap, paired_bootstrap
 from .text_scores import SegmentationReport, segmentation_report, span_f1_score, span_report, word_f1_score
 from .tree_scores import (
     AttachmentScores,
     attachment_scores,
     labeled_attachment_score,
-    score_trees,
     unlabeled_attachment_score,
 )
+
+if TYPE_CHECKING:
+    from .scorers import (
+        SCORERS,
+        attachment_scorer,
+        attachment_scorer_for,
+        expected_calibration_error_scorer,
+        labeled_attachment_scorer,
+        segment_f1_scorer,
+        segment_f1_scorer_for,
+        sequence_accuracy_scorer,
+        sequence_log_loss_scorer,
+        span_f1_scorer,
+        token_accuracy_scorer,
+        unlabeled_attachment_scorer,
+        word_f1_scorer,
+    )
 
 __all__ = [
     "AttachmentScores",
@@ -90,89 +85,6 @@ __all__ = [
 word_report = segmentation_report
 """Another name, as `segment_report` is called after what it counts."""
 
-Scorer: TypeAlias = Callable[..., float]
-"""``scorer(estimator, X, y) -> float``"""
-
-
-def segment_f1_scorer_for(scheme: str, average: Average = "micro", mode: Mode = "conlleval") -> Scorer:
-    """Make a scorer of `segment_f1_score` for a scheme, for ``GridSearchCV`` and its kin.
-
-    Parameters
-    ----------
-    scheme, mode
-        As for `segment_f1_score`.
-    average : {"micro", "macro", "weighted"}, default="micro"
-
-    Returns
-    -------
-    callable
-        ``scorer(estimator, X, y) -> float``
-
-    Raises
-    ------
-    ValueError
-        If a parameter has a value not named here.
-
-    Examples
-    --------
-    >>> scorer = segment_f1_scorer_for("BIOES", average="macro", mode="strict")
-    """
-    scheme = check_scheme(scheme)
-    check_choice("average", average, AVERAGES[:-1])
-    check_choice("mode", mode, MODES)
-    return make_scorer(segment_f1_score, scheme=scheme, average=average, mode=mode)
-
-
-def attachment_scorer_for(
-    score: Literal["uas", "las", "complete"] = "uas",
-    punctuation: Collection[str] | None = None,
-    subtypes: bool = False,
-) -> Scorer:
-    """Make a scorer of `attachment_scores` for parsers, for ``GridSearchCV`` and its kin.
-
-    Parameters
-    ----------
-    score : {"uas", "las", "complete"}, default="uas"
-        Unlabeled or labeled attachment score, or the share of sentences with all heads right.
-    punctuation : collection of str, optional
-        Tags whose tokens are left out. A token of X is then a (form, tag) pair; its tag counts, not a
-        predicted one.
-    subtypes : bool, default=False
-        As for `attachment_scores`.
-
-    Returns
-    -------
-    callable
-        ``scorer(estimator, X, y) -> float``
-
-    Raises
-    ------
-    ValueError
-        If a parameter has a value not named here.
-
-    Examples
-    --------
-    >>> scorer = attachment_scorer_for("las", punctuation={",", ".", ":", "``", "''", "-LRB-", "-RRB-"})
-    """
-    check_choice("score", score, ("uas", "las", "complete"))
-    if punctuation is not None:
-        if isinstance(punctuation, str) or not all(isinstance(tag, str) for tag in punctuation):
-            raise ValueError(f"punctuation must be a collection of tags; got {punctuation!r}")
-        punctuation = frozenset(punctuation)
-    return partial(score_trees, score=score, punctuation=punctuation, subtypes=bool(subtypes))
-
-
-token_accuracy_scorer: Scorer = make_scorer(token_accuracy_score)
-sequence_accuracy_scorer: Scorer = make_scorer(sequence_accuracy_score)
-segment_f1_scorer: Scorer = make_scorer(segment_f1_score)
-word_f1_scorer: Scorer = make_scorer(word_f1_score)
-span_f1_scorer: Scorer = TextScorer(span_f1_score, 1, {}, "predict")
-attachment_scorer: Scorer = make_scorer(unlabeled_attachment_score)
-unlabeled_attachment_scorer: Scorer = attachment_scorer  # another name
-labeled_attachment_scorer: Scorer = make_scorer(labeled_attachment_score)
-expected_calibration_error_scorer: Scorer = score_calibration
-sequence_log_loss_scorer: Scorer = score_log_loss
-
 SCORES: dict[str, Callable[..., float]] = {
     "token_accuracy": token_accuracy_score,
     "sequence_accuracy": sequence_accuracy_score,
@@ -180,15 +92,17 @@ SCORES: dict[str, Callable[..., float]] = {
 }
 """What scorers of labels ask of predictions, by their names in ``SCORERS``: ``(y_true, y_pred) -> float``."""
 
-SCORERS: dict[str, Scorer] = {
-    "token_accuracy": token_accuracy_scorer,
-    "sequence_accuracy": sequence_accuracy_scorer,
-    "segment_f1": segment_f1_scorer,
-    "word_f1": word_f1_scorer,
-    "span_f1": span_f1_scorer,
-    "attachment": attachment_scorer,
-    "labeled_attachment": labeled_attachment_scorer,
-    "expected_calibration_error": expected_calibration_error_scorer,
-    "sequence_log_loss": sequence_log_loss_scorer,
-}
-"""Name -> scorer, as the parameter ``scoring`` of the estimators takes it."""
+SCORING = (
+    "token_accuracy",
+    "sequence_accuracy",
+    "segment_f1",
+    "word_f1",
+    "span_f1",
+    "attachment",
+    "labeled_attachment",
+    "expected_calibration_error",
+    "sequence_log_loss",
+)
+"""The names of ``SCORERS``, for those who need no more: scorers import much of scikit-learn."""
+
+__getattr__, __dir__ = lazy(__name__, {n: "scorers" for n in __all__ if n == "SCORERS" or "_scorer" in n})

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from operator import eq
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from ..data.inputs import check_positive, is_int
 from ..data.places import in_sequence
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.types import Corpus, Texts
-from .checks import check_choice, check_pairs, with_label
+from .checks import check_choice, check_pairs, count_right, with_label
 from .text_scores import both_sides, is_tagged, judged, word_spans
 
 _AT_ONCE = 2**22
@@ -155,7 +154,7 @@ def _quotients(sums):
 def _tokens(y_true, y_pred):
     for pair in check_pairs(y_true, y_pred):
         true, pred = with_label(*pair)
-        yield sum(map(eq, true, pred)), len(true)
+        yield count_right(true, pred), len(true)
 
 
 def _segments(table, y_true, y_pred):

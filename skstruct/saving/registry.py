@@ -17,21 +17,20 @@ import os
 import re
 import sys
 from numbers import Real
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._names import PUBLIC
+from .._sklearn import layers
 from .._version import __version__
 from ..data.types import Path
 from .container import ModelFileError, container_size, read_container, require, write_container
-from .fields import Field, Table, json_node, value, via
+from .fields import Field, Table, json_node
 from .missing_methods import SaysWhy
 from .packing import COMPRESSED
-from .values import Reader, Writer, savable_value
+from .values import Reader, Writer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -53,9 +52,6 @@ def savable(cls: type[T]) -> type[T]:
     """
     _REGISTRY[cls.__name__] = cls
     return cls
-
-
-savable_value("$frozen", FrozenEstimator, via(value, attrgetter("estimator"), FrozenEstimator))
 
 
 def _class_named(name):
@@ -126,8 +122,8 @@ class Savable(SaysWhy):
 
     def _contents(self, training):
         """The header, arrays and version of a file."""
-        writer = Writer(training, _estimator_state)
-        state = _estimator_state(self, writer, "")
+        writer = Writer(training, estimator_state)
+        state = estimator_state(self, writer, "")
         return {"kind": "model", "skstruct": __version__, "estimator": state}, writer.arrays, writer.version
 
     def compress(
@@ -181,8 +177,8 @@ class Savable(SaysWhy):
         if isinstance(keep, bool) or not isinstance(keep, Real) or not 0.0 < keep <= 1.0:
             raise ValueError(f"keep must be a number above 0, up to 1, got {keep!r}")
         self._check_savable()
-        writer = Writer(False, _estimator_state, (dtype, float(keep)))
-        state = _estimator_state(self, writer, "")
+        writer = Writer(False, estimator_state, (dtype, float(keep)))
+        state = estimator_state(self, writer, "")
         arrays = {name: array.copy() for name, array in writer.arrays.items()}  # the two share nothing
         return _estimator_from_state(state, Reader(arrays, _estimator_from_state), "")
 
@@ -223,17 +219,15 @@ class Savable(SaysWhy):
         """
         self._check_savable()
         sizes = [container_size(*self._contents(training)) for training in (False, True)]
-        layers = [self]
-        while "_model" not in vars(layers[-1]):
-            held = vars(layers[-1])
-            layers.append(next(held[name] for name in ("tagger_", "estimator_") if name in held))
-        model = layers[-1]._model
+        around = [layer for layer, _ in layers(self)]
+        inner = next(layer for layer in around if "_model" in vars(layer))
+        model, around = inner._model, around[: around.index(inner) + 1]
         names = "labels features state_weights transition_weights".split()
         return {
-            "estimator": " of ".join(type(layer).__name__ for layer in layers),
+            "estimator": " of ".join(type(layer).__name__ for layer in around),
             "made_by": " ".join(repr(self).split()),
             "version": model.version,
-            "n_iter": getattr(self, "n_iter_", getattr(layers[-1], "n_iter_", None)),
+            "n_iter": getattr(self, "n_iter_", getattr(inner, "n_iter_", None)),
             **dict(zip(names, model.sizes())),
             "compressed": model.packed,
             "file_bytes": sizes[0],
@@ -334,7 +328,11 @@ def load(path: Path) -> Any:
         try:
             version = header.get("skstruct")
             reader = Reader(arrays, _estimator_from_state, version if isinstance(version, str) else None)
-            return _estimator_from_state(header["estimator"], reader, "")
+            node = header["estimator"]
+            if isinstance(node, dict) and "$pipeline" in node:
+                importlib.import_module(f"{__package__}.pipelines")
+                return reader.value(node, "the pipeline")
+            return _estimator_from_state(node, reader, "")
         except RecursionError:
             raise ModelFileError("malformed: nested too deeply") from None
     except ModelFileError as error:
@@ -346,7 +344,7 @@ def load(path: Path) -> Any:
 # --------------------------------------------------------------------------------------------------
 # Estimators of any kind
 # --------------------------------------------------------------------------------------------------
-def _estimator_state(estimator, writer, name):
+def estimator_state(estimator, writer, name):
     """The JSON of an estimator, or None if its class is not registered."""
     if not _is_savable(estimator):
         return None

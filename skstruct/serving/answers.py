@@ -59,7 +59,8 @@ def predicted(model, request):
     """What a model says to the body of a request; text/plain is one text, all else JSON.
 
     The option ``proba=1`` puts each label, word or span in a pair with its probability; ``kbest=K`` gives K
-    predictions of each sequence with their scores; ``offsets=utf-16`` counts spans as JavaScript does.
+    predictions of each sequence with their scores; ``sets=1`` the spans that ``SpanSets`` offers;
+    ``offsets=utf-16`` counts spans as JavaScript does.
 
     Raises
     ------
@@ -91,12 +92,18 @@ def _with_tuples(model, X):
 def _answer_of(model, options):
     """The function of sequences that the options of a request ask for."""
     units = _units_of(model, options.get("offsets", "characters"))
-    if "proba" in options and "kbest" in options:
-        raise Refused(400, "proba and kbest cannot both be given")
+    kinds = [name for name in ("proba", "kbest", "sets") if name in options]
+    if len(kinds) > 1:
+        raise Refused(400, f"{' and '.join(kinds)} cannot both be given")
+    for name in {"proba", "sets"} & options.keys():
+        if options[name] != "1":
+            raise Refused(400, f"{name} must be 1, or left out, got {options[name]!r}")
     if "proba" in options:
-        if options["proba"] != "1":
-            raise Refused(400, f"proba must be 1, or left out, got {options['proba']!r}")
         return _probable(model, units)
+    if "sets" in options:
+        if not hasattr(model, "predict_sets"):
+            raise Refused(400, f"sets: this {type(model).__name__} offers no sets of spans; SpanSets does")
+        return lambda X: _in_units(units, X, model.predict_sets(X))
     if "kbest" not in options:
         return lambda X: units(X, model.predict(X))
     k, (last, before) = options["kbest"], _parted(model)
@@ -125,6 +132,12 @@ def _units_of(model, offsets):
     return to_utf16 if offsets == "utf-16" else lambda X, y: y
 
 
+def _in_units(units, X, found):
+    """Spans with probabilities, in the units asked for."""
+    items = units(X, [[span for span, _ in row] for row in found])
+    return [[(span, p) for span, (_, p) in zip(*pair)] for pair in zip(items, found)]
+
+
 def _parted(model):
     """The last step of a pipeline, and the function of sequences that makes its input."""
     if not isinstance(model, Pipeline):
@@ -143,9 +156,9 @@ def _probable(model, units):
     def of_parts(X):
         X = before(X)
         found = last.predict_segment_proba(X)
-        words = inputs_of(last).task == WORDS  # whose places are not asked for
-        items = last.predict(X) if words else units(X, [[span for span, _ in row] for row in found])
-        return [[(item, p) for item, (_, p) in zip(row, pairs)] for row, pairs in zip(items, found)]
+        if inputs_of(last).task != WORDS:
+            return _in_units(units, X, found)
+        return [[(word, p) for word, (_, p) in zip(*pair)] for pair in zip(last.predict(X), found)]
 
     def of_labels(X):
         X, column = before(X), {label: k for k, label in enumerate(last.classes_.tolist())}

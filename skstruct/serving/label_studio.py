@@ -91,8 +91,8 @@ class Backend:
     def setup(self, request):
         """A project was connected: say which labels its interface lacks."""
         model, version = self.versions.current()
-        given = _object(request)
-        kinds = {kind for _, kind in LabelTable(model.scheme).parse(model.tagger_.classes_.tolist())} - {""}
+        tagger, given = getattr(model, "estimator_", model), _object(request)
+        kinds = {kind for _, kind in LabelTable(tagger.scheme).parse(tagger.tagger_.classes_.tolist())} - {""}
         unknown = kinds - control_of(given.get("schema")).known
         if unknown:
             LOG.warning("project %s has no label %s", given.get("project"), ", ".join(sorted(unknown)))
@@ -110,9 +110,14 @@ class Backend:
             self._tasks[str(task.get("id"))] = task["data"]
         while len(self._tasks) > _REMEMBERED:
             self._tasks.popitem(last=False)
-        spans, proba = model.predict(texts), [None] * len(texts)
-        if hasattr(model, "predict_segment_proba"):
-            proba = [[float(p) for _, p in row] for row in model.predict_segment_proba(texts, spans)]
+        spans, found, proba = model.predict(texts), None, [None] * len(texts)
+        if hasattr(model, "predict_sets"):  # a person drops what is wrong
+            found = model.predict_sets(texts)
+            spans = [[span for span, _ in row] for row in found]
+        elif hasattr(model, "predict_segment_proba"):
+            found = model.predict_segment_proba(texts, spans)
+        if found is not None:
+            proba = [[float(p) for _, p in row] for row in found]
         names = control.labels, control.text
         rows = zip(texts, with_units(texts, spans), proba)
         found = [as_task(text, units, {}, p, version, names)["predictions"][0] for text, units, p in rows]

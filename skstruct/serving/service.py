@@ -18,7 +18,7 @@ from .answers import as_sequence, example, inputs_of, predicted
 from .wsgi import LIMIT, Application, Refused, Route
 
 _RESERVED = ("", "predict", "health", "models", "setup", "webhook", "metrics")
-_OPTIONS = "offsets", "proba", "kbest"
+_OPTIONS = "offsets", "proba", "kbest", "sets"
 
 
 def app(models: Any, *, max_bytes: int = LIMIT, allowed_hosts: Collection[str] | None = None) -> Application:

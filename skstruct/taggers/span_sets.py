@@ -23,6 +23,7 @@ from ..data.inputs import (
     renumbered,
     take,
 )
+from ..data.labels import single_labels
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.spans import Span, trimmed_spans
 from ..data.text import as_texts
@@ -160,7 +161,6 @@ class SpanSets(Parameters, Savable, BaseEstimator):
         require(well and isinstance(sure, float) and sure > 0.0, f"{where}: thresholds must be probabilities")
         return {}
 
-    # -- fitting -----------------------------------------------------------------------------------
     def fit(self, X: Corpus, y: Corpus, groups: Any = None) -> Self:
         """Train the estimator, and find the thresholds.
 
@@ -266,7 +266,7 @@ class SpanSets(Parameters, Savable, BaseEstimator):
         p, wrong, places = [], [], []
         for i, (found, true) in enumerate(zip(offered, gold)):
             of_span = {Span(*span): each for span, each in found}
-            right, counted = judged([Span(*span) for span in true], of_span)
+            right, counted = judged(true, of_span)
             p += [of_span[span] for span in counted]
             wrong += [span not in right for span in counted]
             places += [document[i]] * len(counted)
@@ -285,7 +285,6 @@ class SpanSets(Parameters, Savable, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.n_features()
 
-    # -- prediction --------------------------------------------------------------------------------
     def predict(self, X: Corpus) -> list[list[Any]]:
         """What the estimator predicts.
 
@@ -363,27 +362,28 @@ class SpanSets(Parameters, Savable, BaseEstimator):
 
 def _read(estimator, X, y):
     """(X, y, the true spans of each sequence) as an estimator takes them."""
-    kind = type(estimator).__name__
-    if not hasattr(estimator, "predict_segment_proba"):
+    of_texts, scheme = isinstance(estimator, SpanTagger), scheme_of(estimator)
+    if (
+        not hasattr(estimator, "predict_segment_proba")
+        or not of_texts
+        and (scheme is None or hasattr(estimator, "tagger"))
+    ):
         raise TypeError(
-            f"SpanSets needs a SpanTagger or a tagger that knows probabilities, such as L1CRF or "
-            f"CalibratedTagger, got a {kind}"
+            f"SpanSets needs a SpanTagger or a tagger that knows probabilities, such as L1CRF, and whose "
+            f"constraints name a scheme, got a {type(estimator).__name__}"
         )
-    if isinstance(estimator, SpanTagger):
+    if of_texts:
         X = as_texts(X)
         gold = trimmed_spans(X, y)
-        return X, list(y), [list(dict.fromkeys(spans)) for spans in gold]
-    scheme = scheme_of(estimator)
-    if scheme is None or hasattr(estimator, "tagger"):
-        raise TypeError(
-            f"SpanSets needs a SpanTagger, or a tagger whose constraints name a scheme, got a {kind}"
-        )
-    X, y, _ = check_X_y(X, y, read=as_tokens)
+        for spans in gold:
+            spans[:] = dict.fromkeys(spans)
+        return X, list(y), gold
+    X, y, _ = check_X_y(X, single_labels(y), read=as_tokens)
     for i, labels in enumerate(y):
         if None in labels:
             raise PlaceError(i, list(labels).index(None), "SpanSets needs all labels, got None", "y")
     table = LabelTable(check_scheme(scheme), strict=False)
-    return X, y, [read_spans(labels, table) for labels in y]
+    return X, y, [[Span(*span) for span in read_spans(labels, table)] for labels in y]
 
 
 def _some(X, keep):

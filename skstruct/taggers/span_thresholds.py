@@ -38,7 +38,7 @@ def offering_threshold(p, document, recall, what="spans"):
             f"with {ceil(5 / alpha)}"
         )
     whole = lcm(*size.tolist())
-    weight, bound, total = (whole // size).tolist(), (alpha * (n + 1) - 1) * whole, 0
+    weight, bound, total = [whole // m for m in size.tolist()], (alpha * (n + 1) - 1) * whole, 0
     order = np.argsort(p, kind="stable")
     found = next(s for s in order.tolist() if (total := total + weight[document[s]]) > bound)
     if p[found] == 0.0:

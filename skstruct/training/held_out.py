@@ -19,7 +19,6 @@ from ..core.user_warnings import warn
 from ..data.corpus import STRINGS, TokenCorpus
 from ..data.inputs import PlaceError, describe
 from ..data.labels import some_of
-from ..metrics import SCORERS
 from .checkpoint import arrays_of, fingerprint, with_arrays
 from .epochs import snapshot
 
@@ -132,6 +131,8 @@ def scored(scoring, estimator, fitted, X, y):
     ValueError
         If the scorer returns no finite number.
     """
+    from ..metrics.scorers import SCORERS  # slow to import, and not needed to predict
+
     model = copy(estimator)
     vars(model).update(fitted)
     value = (SCORERS[scoring] if isinstance(scoring, str) else scoring)(model, X, y)

@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Literal, TypeVar, get_args
 import numpy as np
 
 from .._sklearn import N_JOBS, POSITIVE, HasMethods, Integral, Interval, Options, Real, StrOptions
-from ..metrics import SCORERS
+from ..metrics import SCORING
 
 T = TypeVar("T")
 
@@ -177,7 +177,7 @@ class TrainingParameters(RunParameters):
         scorer of ``skstruct.metrics.SCORERS``, such as ``"segment_f1"``; a callable is called as
         ``scoring(estimator, X_val, y_val)`` and returns a number. More is better.""",
         "str, callable or None",
-        [StrOptions(set(SCORERS)), callable, None],
+        [StrOptions(set(SCORING)), callable, None],
     )
     verbose: int = parameter(0, "Print a line for each epoch.", "int", ["verbose"])
 

@@ -44,6 +44,11 @@ NO_EDGES = Occurrences(
 )
 
 
+def counts_of(gradient, step, corpus, of_pairs, L):
+    nothing = np.zeros(0)
+    return ExpectedCounts(gradient, step, nothing, whole_of(corpus, L), of_pairs, NO_EDGES, nothing, nothing)
+
+
 def fast(corpus, emission, potentials, clamped=False):
     """(total, marginals, pairs, sequences given up)."""
     L = potentials.cost.shape[0]
@@ -56,7 +61,7 @@ def fast(corpus, emission, potentials, clamped=False):
         total = expect(
             corpus, 0, corpus.group.shape[0] - 1, emission, sparse, (), clamped, False,
             new_lattice([(corpus.token, corpus.group)], L),
-            ExpectedCounts(gradient, step, np.zeros(0), whole_of(corpus, L), of_pairs, np.zeros(0)), bad, (),
+            counts_of(gradient, step, corpus, of_pairs, L), bad, (),
         )  # fmt: skip
     np.testing.assert_array_equal(of_pairs, gradient)
     return total, gradient.reshape(-1, L), step.reshape(L, L) * matrix, bad
@@ -71,7 +76,7 @@ def exact(corpus, emission, potentials, clamped=False):
         total = expect(
             corpus._replace(group=np.arange(lengths.shape[0] + 1)), 0, lengths.shape[0], emission, sparse, (),
             clamped, False, new_lattice([(corpus.token, corpus.group)], L),
-            ExpectedCounts(gradient, step, np.zeros(0), whole_of(corpus, L), of_pairs, np.zeros(0)),
+            counts_of(gradient, step, corpus, of_pairs, L),
             np.ones(lengths.shape[0], bool), exactly(potentials, NO_EDGES, np.zeros(0), int(lengths.max())),
         )  # fmt: skip
     np.testing.assert_allclose(of_pairs, gradient, rtol=1e-12)

@@ -8,6 +8,8 @@ import pytest
 from inside import model_of
 
 from skstruct import L1CRF, StructuredPerceptron
+from skstruct.data.inputs import as_tokens
+from skstruct.features.templates import FeatureTemplates
 from skstruct.interchange import load_crfsuite, save_crfsuite
 
 
@@ -31,6 +33,10 @@ def _words(n, start=0):
     return [token["w"] for token in _dicts(n, start)]
 
 
+def _pairs(n, start=0):
+    return [(w, w[-1].upper()) for w in _words(n, start)]
+
+
 def _odd(kind):
     """Sequences of a kind that are unlike those of the training."""
     if kind is _dicts:
@@ -41,7 +47,9 @@ def _odd(kind):
         ]
     if kind is _lists:
         return [[["w:dog", "no such"], [], [Text("w:dog")]], [[], ["w:dog"]], [["w:dog"], {"w": "dog"}]]
-    return [["unseen", "", Text("dog")]]
+    if kind is _pairs:
+        return [[("unseen", "G"), ("dog", "?")], [("", ""), (Text("dog"), "G")], [("dog", "G", "more")]]
+    return [["unseen", "", "dogs", "unseen"], ["unseen", "", Text("dog")], [Text("dog"), "dog"]]
 
 
 def _fitted(learner, kind):
@@ -87,6 +95,43 @@ def test_one_sequence_is_as_in_a_batch(kind, learner, imported, tmp_path):
                 np.testing.assert_array_equal(found[0], long)
 
 
+TEMPLATES = {
+    "word-best": (_words, {}),
+    "char-av": (_words, {}),
+    "chunk-best": (_pairs, {}),
+    "word": (_words, {"min_count": 2}),
+    "lexicon and bias": (
+        _words,
+        {"features": FeatureTemplates(["U:", "U1:%x[2,0]/%lex_a[-1,0]", "B"], {"a": ["old house", "dog"]})},
+    ),
+    "transitions that look at the input": (_words, {"features": ["U:%x[0,0]", "B", "B1:%x[-1,0]/%x[0,0]"]}),
+    "transitions alone": (_words, {"features": ["B1:%suffix2[0,0]"]}),
+}
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_templates_find_one_sequence_as_in_training_and_in_a_batch(name):
+    kind, options = TEMPLATES[name]
+    model = _fitted(
+        StructuredPerceptron(**{"features": name, "random_state": 0, "max_iter": 3} | options), kind
+    )
+    encoder = model_of(model).encoder
+    seen = as_tokens([kind(n, n) for n in (1, 5, 7, 9)])
+    # With a cut-off, features would get rows as they are counted again.
+    trained, found = encoder.copy().encode(seen, model.min_count == 1), encoder.encode(seen, False)
+    for one, other in zip((*trained.nodes, *trained.edges), (*found.nodes, *found.edges)):
+        np.testing.assert_array_equal(one, other)
+    corpus = [kind(n, s) for n in (0, 1, 2, 5, 60, 1025) for s in (0, 1)] + _odd(kind)
+    for x in corpus:
+        assert model.predict([x]) == model.predict([x, x])[:1]
+        rows, long = encoder.encode_one(x), encoder.encode(as_tokens([x]), False)
+        plain = {type(part) for token in x for part in (token if kind is _pairs else [token])} == {str}
+        assert (rows is not None) == (plain and not encoder.edges.groups)
+        if rows is not None:
+            np.testing.assert_array_equal(rows[3], long.nodes.row)
+            np.testing.assert_array_equal(rows[1], long.anchor)
+
+
 @pytest.mark.parametrize(
     ("kind", "wrong"),
     [
@@ -99,6 +144,12 @@ def test_one_sequence_is_as_in_a_batch(kind, learner, imported, tmp_path):
         (_lists, [["a"], [[]]]),
         (_words, ["a", 3]),
         (_words, [["a"]]),
+        (_words, [("a", "b")]),
+        (_pairs, [("a",)]),
+        (_pairs, [("a", "b"), ("a", "b", "c")]),
+        (_pairs, [("a", "b"), ("a", 3)]),
+        (_pairs, [("a", "b"), "a"]),
+        (_pairs, ["a"]),
     ],
 )
 def test_errors_are_those_of_the_long_road(kind, wrong):

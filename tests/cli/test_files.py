@@ -33,7 +33,7 @@ def test_train_options(folder, capsys, tmp_path):
     code, out, err = run(
         capsys, "train", folder / "train.txt", "--model", tmp_path / "m", "--template", template, "-a", "pa",
         "--epochs", 2, "-p", "C=0.5", "-p", "constraints=BIO", "-p", "penalty=None", "--seed", 3, "-v",
-        "--dev", folder / "test.txt", "--compact",
+        "--dev", folder / "test.txt",
     )  # fmt: skip
     assert code == 0
     model = skstruct.load(tmp_path / "m")

@@ -14,7 +14,7 @@ from skstruct.metrics import segment_f1_score
 def test_train_on_shards(folder, capsys, tmp_path):
     for file, test in (("train.txt", "test.txt"), ("train.seg", "test.seg")):
         arguments = ["train", folder / file, "-m", tmp_path / "m", "--epochs", "3", "--shards", "3"]
-        code, out, _ = run(capsys, *arguments, "--dev", folder / test, "--compact")
+        code, out, _ = run(capsys, *arguments, "--dev", folder / test)
         assert code == 0 and out
         model = skstruct.load(tmp_path / "m")
         mixer = getattr(model, "tagger_", model)

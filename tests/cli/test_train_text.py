@@ -8,21 +8,27 @@ import skstruct
 TAGGED = "x D\nnaa N\nvaa V\n\ny D\nnab N\nvab V\n"
 
 
-def test_clusters_of_raw_text(tmp_path, capsys):
+def test_clusters_of_raw_text(tmp_path, capsys, monkeypatch):
+    shown = []
+    monkeypatch.setattr("skstruct.cli.train.SHOWN", 100)
+    progress = pytest.importorskip("rich.progress")
+    monkeypatch.setattr(progress.Progress, "advance", lambda bar, task, read: shown.append(read))
     text, corpus = tmp_path / "raw.txt", tmp_path / "train.txt"
     names = [a + b for a in "abcdefgh" for b in "abcdefgh"]
     lines = [f"{x} n{name} v{name}" for x in "xy" for name in names] * 5
     text.write_text("\n".join(lines), encoding="utf-8")
     corpus.write_text(TAGGED, encoding="utf-8")
     size = {}
-    for kept in ([], ["--keep-training"]):
+    for kept in ([], ["--keep-training", "--verbose"]):
         model = tmp_path / "model"
         code, _, said = run(capsys, "train", corpus, "-m", model, "--text", text, "--clusters", 5, *kept)
         assert code == 0 and "clusters of 130 words" in said
         loaded = skstruct.load(model)
         assert loaded.words.label("naa") != "_" and loaded.predict([["x", "naa", "vaa"]]) == [["D", "N", "V"]]
         size[len(kept)] = model.stat().st_size
-    assert size[0] < size[1]
+        total = sum(shown)
+        assert text.stat().st_size - 120 < total <= text.stat().st_size if kept else not total
+    assert size[0] < size[2]
 
 
 @pytest.mark.parametrize(

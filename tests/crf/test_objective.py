@@ -24,10 +24,9 @@ def labellings(task, o, weights):
     for k in range(o.n_pairs):
         table[o.pair_row[k], o.pair_label[k]] = weights[k]
     step = np.zeros((L, L))
-    Q = o.pair.shape[0]
-    step[o.pair[:, 0], o.pair[:, 1]] = weights[o.n_pairs : o.n_pairs + Q]
+    step[o.pair[:, 0], o.pair[:, 1]] = weights[o.n_optional :]
     step = step + o.potentials.transition
-    edge = {tuple(p): w for p, w in zip(o.edge_pair.tolist(), weights[o.n_pairs + Q :])}
+    edge = {tuple(p): w for p, w in zip(o.edge_pair.tolist(), weights[o.n_pairs : o.n_optional])}
     for i in range(task.weight.shape[0]):
         a, b = task.token[i], task.token[i + 1]
         found = []
@@ -76,7 +75,7 @@ def enumerated_curvature(task, o, weights):
                 steps += weight * both
                 if task.edges.row.shape[0] and task.edges.row[0, a + t] >= 0:
                     edges[task.edges.row[0, a + t]] += weight * both
-    transitions = np.append(steps[tuple(o.pair.T)], edges[tuple(o.edge_pair.T)])
+    transitions = np.append(edges[tuple(o.edge_pair.T)], steps[tuple(o.pair.T)])
     return np.append(nodes[o.pair_row, o.pair_label], 0.5 * transitions) + 2.0 * o.c2
 
 
@@ -108,7 +107,7 @@ def test_value_and_gradient(fields, edges, partial, cost, all_pairs):
         slope = (o.evaluate(view, w + e)[0] - o.evaluate(view, w - e)[0]) / 2e-5
         assert gradient[k] == pytest.approx(slope, abs=1e-5)
     o.evaluate(view, w, keep=True)
-    np.testing.assert_allclose(o.gradient_of_pairs(w[: o.n_pairs]), gradient[: o.n_pairs], atol=1e-10)
+    np.testing.assert_allclose(o.gradient_of_all(w[: o.n_optional]), gradient[: o.n_optional], atol=1e-10)
 
 
 @pytest.mark.parametrize("edges", [False, True])
@@ -189,20 +188,27 @@ def test_constraints():
     assert o.evaluate(o.everything(), w)[0] == pytest.approx(enumerated(task, o, w))
 
 
+@pytest.mark.parametrize("edges", [False, True])
 @pytest.mark.parametrize("partial", [False, True])
-def test_a_view_is_the_same_with_the_other_weights_zero(fields, partial):
-    o = CRFObjective(make_task(n=20, partial=partial), ObjectiveOptions(c1=0.0), L, 6, fields=fields)
+def test_a_view_is_the_same_with_the_other_weights_zero(fields, partial, edges):
+    task = make_task(n=20, partial=partial, edges=edges)
+    o = CRFObjective(task, ObjectiveOptions(c1=0.0), L, 6, 3 if edges else 1, fields=fields)
     rng = np.random.RandomState(0)
-    view = View(o, np.sort(rng.permutation(o.n_pairs)[:7]))
+    chosen = np.append(
+        rng.permutation(o.n_pairs)[:7], o.n_pairs + rng.permutation(o.n_optional - o.n_pairs)[:5]
+    )
+    view = View(o, np.sort(chosen))
     assert (view.parts is not None) == (fields is not None)
     assert view.corpus.run.shape[0] > 0 or crf_view.MANY > L or view.parts is not None
     w = rng.randn(view.size)
     full = np.zeros(o.size)
     full[view.where] = w
-    value, gradient = o.evaluate(view, w)
+    value, gradient = o.evaluate(view, w, keep=True)
     want, all_of_it = o.evaluate(o.everything(), full)
     assert value == pytest.approx(want)
     np.testing.assert_allclose(gradient, all_of_it[view.where], atol=1e-10)
+    n = o.n_optional
+    np.testing.assert_allclose(o.gradient_of_all(full[:n]), all_of_it[:n], atol=1e-10)
 
 
 @pytest.mark.parametrize("valued", [False, True])
@@ -221,6 +227,36 @@ def test_screening_leaves_out_only_what_cannot_move(valued, partial):
         w = 5 * np.random.RandomState(seed).randn(everything.size)
         _, gradient = everything.evaluate(view, w)
         assert np.abs(gradient[out]).max() <= 2.0 + 1e-9
+
+
+@pytest.mark.parametrize("all_states", [False, True])
+@pytest.mark.parametrize("partial", [False, True])
+def test_screening_of_transitions_that_look_at_the_input(partial, all_states):
+    """Likewise; those left out because they are not seen are not asked for."""
+    task = make_task(n=20, partial=partial, edges=True)
+    task.weight[:] = 1.0
+    everything, c1 = CRFObjective(task, ObjectiveOptions(c1=0.0, all_states=all_states), L, 6, 3), 10.0
+    screened = CRFObjective(task, ObjectiveOptions(c1=c1, all_states=all_states), L, 6, 3)
+    kept = set(map(tuple, screened.edge_pair.tolist()))
+    every = list(map(tuple, everything.edge_pair.tolist()))
+    assert kept < set(every)
+    out = [everything.n_pairs + k for k, pair in enumerate(every) if pair not in kept]
+    for seed in range(10):
+        w = 5 * np.random.RandomState(seed).randn(everything.size)
+        _, gradient = everything.evaluate(everything.everything(), w)
+        assert np.abs(gradient[out]).max() <= c1 + 1e-9
+
+
+@pytest.mark.parametrize("edges", [False, True])
+def test_many_weights_for_what_the_corpus_shows(edges, monkeypatch, recwarn):
+    monkeypatch.setattr(choose_pairs, "MANY_WEIGHTS", 10)
+    monkeypatch.setattr(choose_pairs, "MANY_TIMES", 1.1)
+    task = make_task(n=4, R=40, edges=edges)
+    for all_states in False, True:
+        CRFObjective(task, ObjectiveOptions(0.0, all_states=all_states), L, 40, 3 if edges else 1)
+    told = [str(each.message) for each in recwarn.list]
+    assert len(told) == 1 + edges and "of which the corpus shows" in told[0]
+    assert ("transitions that look" in told[-1]) == edges
 
 
 @pytest.mark.parametrize("edges", [False, True])
@@ -252,7 +288,7 @@ def test_parts_change_nothing(monkeypatch, valued):
     assert parts.parts.tokens[1].shape[0] < 0.8 * row.shape[0]
     w = rng.randn(plain.size)
     for o in (plain, parts):
-        o.found = (*o.evaluate(o.everything(), w, keep=True), o.gradient_of_pairs(w[: o.n_pairs]))
+        o.found = (*o.evaluate(o.everything(), w, keep=True), o.gradient_of_all(w[: o.n_optional]))
         o.found += (o.curvature(o.everything(), w),)
     for want, got in zip(plain.found, parts.found):
         np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-10)
@@ -269,7 +305,7 @@ def test_threads_change_nothing(monkeypatch, fields):
         o = CRFObjective(task, ObjectiveOptions(c1=0.5), L, 30, n_threads=n_threads, fields=fields)
         w = np.random.RandomState(0).randn(o.size)
         value, gradient = o.evaluate(o.everything(), w, keep=True)
-        results.append((value, gradient, o.gradient_of_pairs(w[: o.n_pairs])))
+        results.append((value, gradient, o.gradient_of_all(w[: o.n_optional])))
         o.close()
     for value, gradient, pairs in results[1:]:
         assert value == results[0][0]

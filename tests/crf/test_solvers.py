@@ -33,8 +33,9 @@ def test_solvers_agree_and_certify(edges, partial):
     o = CRFObjective(task, ObjectiveOptions(c1=0.0, c2=0.01), L, 20, n_edges)
     nodes, edges = a.nodes.dense(), a.edges.dense()
     w = np.concatenate([
-        nodes[o.pair_row, o.pair_label], edges[o.pair[:, 0], o.pair[:, 1]],
+        nodes[o.pair_row, o.pair_label],
         edges[o.edge_pair[:, 0] * L + o.edge_pair[:, 1], o.edge_pair[:, 2]],
+        edges[o.pair[:, 0], o.pair[:, 1]],
     ])  # fmt: skip
     assert np.array_equal(pack(o, a.nodes, a.edges), w)
     value, gradient = o.evaluate(o.everything(), w)
@@ -328,6 +329,6 @@ def test_weights_that_are_equally_steep_all_enter(monkeypatch):
     """More of them than there is room for in the working set; else none would, and none could move."""
     monkeypatch.setattr(working_set, "SMALLEST", 1)
     slopes = np.repeat([0.5, 0.2], [30, 10])
-    problem = SimpleNamespace(n_pairs=40, c1=0.1)
+    problem = SimpleNamespace(n_optional=40, c1=0.1)
     assert pairs_to_work_on(problem, np.zeros(40), slopes).tolist() == list(range(30))
     assert pairs_to_work_on(problem, np.zeros(40), np.arange(40.0)).tolist() == [36, 37, 38, 39]

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import warnings
 
 import pytest
 
@@ -13,6 +14,9 @@ WRONG = [
     ({"format": []}, "format must be"),
     ({"offsets": "bytes"}, "offsets must be"),
     ({"discontinuous": "x"}, "discontinuous must be"),
+    ({"rejected": "x"}, "rejected must be"),
+    ({"annotated": "PER"}, "types must be a collection of str"),
+    ({"format": "brat", "rejected": "outside"}, "rejected is for"),
     ({"text": [1]}, "text must be a str"),
     ({"text": None}, "text must be a str"),
     ({"spans": 3}, "spans must be a str"),
@@ -80,6 +84,38 @@ def test_a_reader_reads_several_sources_alike():
     reader = AnnotationReader(annotator="x")
     record = {"_input_hash": 1, "_annotator_id": "x", "text": "Ann", "spans": [], "answer": "accept"}
     for _ in range(2):
-        assert [found.text for found, _ in reader.annotated([record])] == ["Ann"]
+        assert [found.text for found, _ in reader.marked([record])] == ["Ann"]
     with pytest.raises(AttributeError):
         reader.annotator = "y"
+
+
+def test_what_a_rejected_span_says():
+    marked = {"text": "Ann met Bob", "_input_hash": 1, "answer": "accept", "spans": [
+        {"start": 0, "end": 3, "label": "PER"}, {"start": 4, "end": 7, "label": "PER", "answer": "reject"},
+        {"start": 8, "end": 11, "label": "PER", "answer": "ignore"},
+    ]}  # fmt: skip
+    assert read_spans([marked])[1] == [[(0, 3, "PER"), (4, 7, None), (8, 11, None)]]
+    assert read_spans([marked], rejected="outside")[1] == [[(0, 3, "PER"), (8, 11, None)]]
+
+
+def test_types_that_are_annotated():
+    ((spans,),) = read_spans([{"text": "Ann", "spans": [[0, 3, "PER"]]}], annotated=["PER", "LOC"])[1:]
+    assert spans == [(0, 3, "PER")] and spans.types == {"PER", "LOC"}
+    ((_, spans, _),) = iter_spans([{"text": "Ann", "spans": []}], annotated=["PER"])
+    assert spans.types == {"PER"}
+
+
+@pytest.mark.parametrize("empty", [[], None])
+def test_records_without_a_list_of_spans_are_told(empty):
+    """Empty lists are lists, and Prodigy writes none where there is no span."""
+    records = [{"text": "Ann", "spans": [[0, 3, "PER"]]}, {"text": "Bob"}, {"text": "Eve"}]
+    with pytest.warns(UserWarning, match="2 of the records have no list of spans, first record 1: read as"):
+        assert len(read_spans(records)[0]) == 3
+    records = [
+        records[0],
+        {"text": "Bob", "spans": empty},
+        {"text": "Eve", "_input_hash": 1, "answer": "accept"},
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(read_spans(records)[0]) == 3

@@ -228,13 +228,13 @@ def corpora(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("n_labels, compact", [(4, ["--compact"]), (17, []), (45, ["--compact"])])
+@pytest.mark.parametrize("n_labels", [4, 17, 45])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_train_and_tag_with_many_labels(name, n_labels, compact, corpora, capsys, tmp_path):
+def test_train_and_tag_with_many_labels(name, n_labels, corpora, capsys, tmp_path):
     options, make = COMMANDS[name]
     X, y = tokens(n_labels)
     train, model = corpora / f"train{n_labels}.txt", tmp_path / "model"
-    run(capsys, "train", train, "-m", model, "--template", corpora / "template", *options, *compact)
+    run(capsys, "train", train, "-m", model, "--template", corpora / "template", *options)
     tagged = run(capsys, "tag", corpora / f"test{n_labels}.txt", "-m", model)
     assert last_column(tagged) == make().fit(X, y).predict(X)
     scores = json.loads(run(capsys, "evaluate", train, "-m", model, "--json"))

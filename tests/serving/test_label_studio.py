@@ -6,8 +6,9 @@ import time
 
 import pytest
 from serving_cases import asked, call
+from sklearn.frozen import FrozenEstimator
 
-from skstruct import L1CRF, SpanTagger, StructuredPerceptron, load
+from skstruct import L1CRF, SpanSets, SpanTagger, StructuredPerceptron, load
 from skstruct.cli import main
 from skstruct.datasets import columns_to_spans, load_entities, read_spans, write_spans
 from skstruct.serving.label_studio import backend
@@ -67,6 +68,20 @@ def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("models") / "ner.skstruct"
     SpanTagger(L1CRF(max_iter=20)).fit(TEXTS, SPANS).save(path)
     return path
+
+
+@pytest.mark.filterwarnings("ignore:10 documents")
+def test_sets_of_spans_are_offered_for_review(path, tmp_path):
+    """Candidates, which may overlap, in the place of the best spans."""
+    sets = SpanSets(FrozenEstimator(load(path)), recall=0.5).fit(TEXTS * 5, SPANS * 5)
+    sets.save(tmp_path / "sets.skstruct")
+    application = backend(tmp_path / "sets.skstruct")
+    status, answer = asked(application, predict_request())
+    assert status == 200
+    for result, offered in zip(answer["results"], sets.predict_sets(TEXTS)):
+        assert [each["score"] for each in result["result"]] == [p for _, p in offered]
+        assert [each["value"]["labels"] for each in result["result"]] == [[span.label] for span, _ in offered]
+    assert asked(application, {"project": "2.1", "schema": CONFIG}, "/setup")[0] == 200
 
 
 def test_predictions(path):

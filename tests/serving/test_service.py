@@ -6,10 +6,11 @@ import logging
 import numpy as np
 import pytest
 from serving_cases import asked, call
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skstruct import L1CRF, CalibratedTagger, Segmenter, SpanTagger, StructuredPerceptron
+from skstruct import L1CRF, CalibratedTagger, Segmenter, SpanSets, SpanTagger, StructuredPerceptron
 from skstruct.datasets import load_chunking, load_tagging
 from skstruct.features import TokenTransformer
 from skstruct.serving import app, from_environment
@@ -44,6 +45,22 @@ def service(models):
 )
 def test_everything_but_plain_text_is_json(kind, service):
     assert asked(service, TEXTS, "/ner/predict", kind=kind) == (200, SPANS)
+
+
+def test_sets_of_spans(models, service):
+    sets = SpanSets(FrozenEstimator(models["ner"]), recall=0.85).fit(
+        TEXTS * 5, [[*map(tuple, y)] for y in SPANS] * 5
+    )
+    offered = json.loads(json.dumps([list(map(list, spans)) for spans in sets.predict_sets(TEXTS)]))
+    assert len(offered[0]) >= 2
+    assert asked(app(sets), TEXTS, query="sets=1") == (200, offered)
+    _, wide = asked(app(sets), TEXTS, query="sets=1&offsets=utf-16")
+    assert [span[:2] for span, _ in wide[0]] == [[a + 1, b + 1] for (a, b, _), _ in offered[0]]
+    for query, message in ("sets=1&proba=1", "cannot both be given"), ("sets=2", "sets must be 1"):
+        status, answer = asked(app(sets), TEXTS, query=query)
+        assert status == 400 and message in answer["error"]
+    status, answer = asked(service, TEXTS, "/ner/predict", query="sets=1")
+    assert status == 400 and "this SpanTagger offers no sets of spans" in answer["error"]
 
 
 def test_the_models_of_a_service(models, service):

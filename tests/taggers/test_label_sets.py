@@ -9,8 +9,21 @@ import pytest
 from inside import model_of
 from sklearn.model_selection import cross_val_score
 
-from skstruct import L1CRF, PartialSpans, PassiveAggressiveTagger, SpanTagger, StructuredPerceptron
-from skstruct.metrics import span_f1_score
+import skstruct
+from skstruct import (
+    L1CRF,
+    L1CRFCV,
+    BaggingShuffleAverager,
+    CalibratedTagger,
+    ParameterMixer,
+    PartialSpans,
+    PassiveAggressiveTagger,
+    SpanSets,
+    SpanTagger,
+    StructuredPerceptron,
+    inspection,
+)
+from skstruct.metrics import paired_bootstrap, reliability, segment_f1_score, segment_report, span_f1_score
 
 X = [["a", "b", "c"], ["b", "a"], ["c", "c", "a", "b"]]
 Y = [["A", {"A", "B"}, None], [frozenset(["B", "C"]), "A"], ["C", {"C"}, {"A", "B", "C"}, "B"]]
@@ -40,6 +53,128 @@ def test_probabilities_and_the_objective_sum_over_the_labels_of_sets():
         assert value == pytest.approx(np.logaddexp.reduce(each))
     squares = sum((store.value**2).sum() for store in model_of(crf).stores().values())
     assert crf.objective_ == pytest.approx(0.1 * squares - found.sum())
+
+
+RANDOM = np.random.RandomState(0)
+WORDS = [[f"w{k}" for k in RANDOM.randint(0, 5, length)] for length in RANDOM.randint(1, 6, 30)]
+
+
+def token_labels(word, u):
+    """(with sets, without those of one label or of all) of a token, given a random number."""
+    label = "ABC"[int(word[1:]) % 3]
+    several = frozenset([label, "A"]) if label != "A" else "A"
+    return [(set("ABC"), None), ({label}, label), (several, several), (label, label)][min(int(u * 5), 3)]
+
+
+PAIRS = [[token_labels(*each) for each in zip(x, RANDOM.uniform(size=len(x)))] for x in WORDS]
+PAIRS[-1][:3] = [(label, label) for label in "ABC"][: len(WORDS[-1])]
+LABELS, AS_PLAIN = ([[pair[k] for pair in pairs] for pairs in PAIRS] for k in (0, 1))
+
+
+def crf(**parameters):
+    return L1CRF(**{"c1": 0.01, "c2": 0.1, "random_state": 0} | parameters)
+
+
+def of_shards(estimator, y):
+    return estimator.fit_shards([lambda: (WORDS[::2], y[::2]), lambda: (WORDS[1::2], y[1::2])])
+
+
+WEIGHTS = np.arange(len(WORDS)) % 3.0
+WAYS = {
+    "sample_weight": lambda e, y: e.fit(WORDS, y, sample_weight=WEIGHTS),
+    "held out": lambda e, y: e.fit(WORDS, y, X_val=WORDS[:5], y_val=y[:5]),
+    "balanced": lambda e, y: e.set_params(class_weight="balanced").fit(WORDS, y),
+    "partial_fit": lambda e, y: e.partial_fit(WORDS[-9:], y[-9:]).partial_fit(WORDS, y),
+    "early stopping": lambda e, y: e.set_params(early_stopping=True).fit(WORDS, y),
+    "shards": of_shards,
+    "threads": lambda e, y: e.set_params(n_jobs=2).fit(WORDS, y),
+    "shown pairs": lambda e, y: e.set_params(all_pairs=False).fit(WORDS, y),
+    "sgd": lambda e, y: e.set_params(solver="sgd").fit(WORDS, y),
+    "owlqn": lambda e, y: e.set_params(solver="owlqn").fit(WORDS, y),
+    "average": lambda e, y: BaggingShuffleAverager(e, 2, random_state=0, n_jobs=2).fit(WORDS, y),
+    "mixture": lambda e, y: ParameterMixer(e, 2, random_state=0, n_jobs=2).fit(WORDS, y),
+    "mixture of shards": lambda e, y: of_shards(ParameterMixer(e, random_state=0), y),
+    "calibrated": lambda e, y: CalibratedTagger(e, cv=3, n_jobs=2).fit(WORDS, y),
+    "search": lambda e, y: L1CRFCV(c1s=[0.1, 0.01], c2s=[0.1], cv=3, random_state=0, n_jobs=2).fit(WORDS, y),
+}
+ONLINE = "sample_weight", "held out", "balanced", "partial_fit", "early stopping", "average"
+OF_CRF = (
+    "sample_weight",
+    "held out",
+    "balanced",
+    "shards",
+    "threads",
+    "shown pairs",
+    "sgd",
+    "owlqn",
+    "average",
+)
+
+
+@pytest.mark.parametrize(
+    ("learner", "way"),
+    [(learner, way) for learner in LEARNERS[:3] for way in ONLINE] + [(LEARNERS[3], way) for way in OF_CRF],
+    ids=str,
+)
+def test_every_way_of_training(learner, way):
+    """Sets of one label and of all are labels and None to the bit, among others, also from a file."""
+    with_sets, without = (WAYS[way](copy.deepcopy(learner), y) for y in (LABELS, AS_PLAIN))
+    assert getattr(with_sets, "temperature_", 1.0) == getattr(without, "temperature_", 1.0)
+    for name, store in model_of(with_sets).stores().items():
+        np.testing.assert_array_equal(store.value, model_of(without).stores()[name].value)
+    assert with_sets.score(WORDS, LABELS) >= 0.8
+
+
+def test_shards_have_the_objective_of_the_whole(tmp_path):
+    """Some labels stand only in sets of one shard."""
+    X = [["a", "b"], ["b", "c"]]
+    Y = [["A", {"A", "B"}], ["A", "A"]], [["C", {"A", "C", "E"}], ["D", "A"]]
+    shards = crf(tol=1e-8).fit_shards([lambda: (X, Y[0]), lambda: (X, Y[1])])
+    whole = crf(tol=1e-8).fit(X * 2, [*Y[0], *Y[1]])
+    assert shards.classes_.tolist() == whole.classes_.tolist() == list("ABCDE")
+    assert shards.objective_ == pytest.approx(whole.objective_)
+    whole.save(tmp_path / "crf.skstruct")
+    assert skstruct.load(tmp_path / "crf.skstruct").predict(X) == whole.predict(X)
+
+
+def test_later_calls_know_labels_that_stood_in_sets():
+    tagger = StructuredPerceptron().partial_fit([["a", "b"]], [["A", {"B", "C"}]])
+    assert tagger.partial_fit([["a", "b"]], [["A", {"D", "C"}]]).classes_.tolist() == list("ABCD")
+    with pytest.raises(ValueError, match="sequence 0, position 1: unknown label; known are .* got str 'E'"):
+        StructuredPerceptron().partial_fit([["a", "b"]], [["A", {"B", "E"}]], classes=list("ABCD"))
+
+
+TAGS = [["B-P", "O", {"O", "B-L"}, "B-L"], ["B-P", frozenset({"O", "I-P"}), "B-L", "O"]] * 10
+TAGGED = [["Ann", "went", "to", "Rome"], ["Bob", "saw", "Oslo", "."]] * 10
+BEST = [["B-P", "O", "O", "B-L"], ["B-P", "O", "B-L", "O"]] * 10
+NEEDS_ONE_LABEL = {
+    "segment_f1_score": lambda tagger, y: segment_f1_score(y, BEST),
+    "segment_report": lambda tagger, y: segment_report(y, BEST),
+    "errors": lambda tagger, y: inspection.errors(tagger, TAGGED, y),
+    "report": lambda tagger, y: inspection.report(tagger, TAGGED, y),
+    "render": lambda tagger, y: inspection.render(TAGGED, y),
+    "confusion": lambda tagger, y: inspection.LabelConfusionDisplay.from_predictions(y, BEST),
+    "sets of spans": lambda tagger, y: SpanSets(tagger).fit(TAGGED, y),
+}
+
+
+@pytest.mark.parametrize("verb", NEEDS_ONE_LABEL)
+@pytest.mark.parametrize("kind", [set, frozenset])
+def test_what_needs_one_label_says_so(verb, kind):
+    tagger = crf(constraints="BIO").fit(TAGGED, BEST)
+    y = [["B-P", "O", kind({"O", "B-L"}), "B-L"], *BEST[1:]]
+    with pytest.raises(ValueError, match="sequence 0, position 2: expected one label, got a set of labels"):
+        NEEDS_ONE_LABEL[verb](tagger, y)
+
+
+def test_what_judges_the_other_tokens():
+    tagger = crf(constraints="BIO").fit(TAGGED, TAGS)
+    assert inspection.label_issues(tagger, TAGGED, TAGS, cv=2) == []
+    marginals, classes = inspection.out_of_fold_marginals(tagger, TAGGED, TAGS, cv=2)
+    assert marginals[0].shape == (4, len(classes))
+    right = reliability(TAGS, tagger.predict_marginals(TAGGED), labels=tagger.classes_)
+    assert right.count.sum() == 80 and (right.accuracy == 1.0).all()
+    assert paired_bootstrap(TAGS, BEST, BEST).score_a == 1.0
 
 
 def test_a_prediction_in_the_set_is_right():
@@ -94,6 +229,20 @@ def test_predictions_of_other_types_do_not_count():
     assert span_f1_score([list(true[0])], found) < 1.0
     with pytest.raises(ValueError, match="sequence 0, position 0: .*not annotated"):
         SpanTagger().fit(["Rome"], [PartialSpans([(0, 4, "LOC")], {"PER"})])
+
+
+def test_inspection_does_not_count_other_types():
+    tagger = SpanTagger(crf()).fit(TEXTS, SPANS)
+    y = partly(PartialSpans)
+    assert inspection.errors(tagger, TEXTS, y).n_errors == 0
+    assert inspection.label_issues(tagger, TEXTS, y, cv=2) == []
+
+
+def test_sets_of_spans_of_partly_annotated_texts():
+    """Sure spans are judged by what is annotated, and candidates by what is there."""
+    sets = SpanSets(SpanTagger(crf()), recall=0.9, precision=0.9).fit(TEXTS * 3, partly(PartialSpans) * 3)
+    assert sets.predict_sure(TEXTS[:2]) == SPANS[:2]
+    assert [sorted(span for span, _ in spans) for spans in sets.predict_sets(TEXTS[:2])] == SPANS[:2]
 
 
 def test_partial_spans_keep_their_types():

@@ -144,6 +144,16 @@ def test_the_promise_holds_on_average(alpha, n):
     assert 1 - alpha - 0.005 <= np.mean(recalls) <= 1 - alpha + 1 / (n + 1) + 0.01
 
 
+def test_documents_of_many_sizes():
+    """The common denominator of the weights is larger than machine integers."""
+    document = np.repeat(np.arange(60), np.arange(1, 61))
+    p = np.random.RandomState(0).uniform(0.1, 1.0, len(document))
+    threshold = offering_threshold(p, document, 0.9)
+    bound = 0.1 * 61 - 1
+    assert sum(missed(p, document, threshold)) <= bound
+    assert sum(missed(p, document, np.nextafter(threshold, 1))) > bound
+
+
 def test_too_few_documents():
     p = np.full(31, 0.5)
     with pytest.raises(ValueError, match="recall=0.98 needs at least 49 documents with spans, got 31"):

@@ -64,6 +64,11 @@ LACKS = {
         "segmenter-l1crf-search spans-l1crf-search": (ValueError, "X_val: the fit of the tagger, a L1CRFCV"),
         "l1crf-search calibrated-l1crf-search sets": NO_ARGUMENT,
     },
+    "fit_with_sets": {
+        f"{SPAN_TAGGERS} mixer-spans": (ValueError, "sequence 0, position 0: .*set"),
+        f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter reranker-word-segmenter {PARSERS}":
+            (ValueError, "sequence 0.*got .*set"),
+    },
     "tokens": {OTHERS: ABSENT},
     "alignment_report": {OTHERS: ABSENT},
     "partial_fit": {"sets spans-l1crf* spans-averager* spans-calibrated spans-mixer spans-reranker": ABSENT,

@@ -50,6 +50,16 @@ def fit_with_X_val(cell):
 
 
 @verb
+def fit_with_sets(cell):
+    """A set of one label is that label, and the set of all says nothing."""
+    given, plain = [list(cell.y[0]), *cell.y[1:]], [list(cell.y[0]), *cell.y[1:]]
+    names = {label for labels in cell.y for label in labels}
+    given[0][:2], plain[0][1] = [{given[0][0]}, frozenset(names)], None
+    with_sets, without = (clone(cell.make()).fit(cell.X, y) for y in (given, plain))
+    assert_predicts_same(with_sets, without, cell.X)
+
+
+@verb
 def partial_fit(cell):
     """Further training goes on the same from a pickle; one sequence is enough to begin."""
     one = clone(cell.make())

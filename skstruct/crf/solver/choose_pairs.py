@@ -1,8 +1,8 @@
 """Which pairs of a state feature and a label and which transitions have weights, and how often the corpus
 shows each.
 
-Weights stand in one vector: pairs of a state feature and a label, then pairs of labels, then, with
-observation-conditioned transitions, combinations of what is seen with pairs of labels.
+Weights stand in one vector: pairs of a state feature and a label, then, with observation-conditioned
+transitions, combinations of what is seen with pairs of labels, then pairs of labels.
 
 A pair whose gradient cannot leave [-c1, c1] at any weights has weight zero at the optimum, and is left out
 from the start. A probability is between 0 and 1, so the gradient is between minus the number of times the
@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.compile import kernel
+from ...core.user_warnings import warn
 from ...features.encoded import Bag
 from .corpus_sums import Occurrences
 from .token_features import (
@@ -32,6 +33,8 @@ MANY_FEATURES = 4096
 """Features whose pairs are chosen at a time: what that needs stays in the cache."""
 MOST_PAIRS = 2**31 - 1
 """They are numbered in 32 bits."""
+MANY_WEIGHTS, MANY_TIMES = 10_000_000, 20
+"""More weights, and more times those that the corpus shows, are warned of."""
 
 
 class LabelledSequences(NamedTuple):
@@ -199,12 +202,18 @@ def count_pairs(features, sequences, L, n):
     return *_count_features(features, sequences, sequences.token_weight(), n, L, True, seen), seen
 
 
-def check_number(n, what):
-    """Raise if there are more weights of a kind than can be numbered."""
+def check_number(n, n_shown, what, every):
+    """Raise if there are more weights of a kind than can be numbered; warn if they are many for what the
+    corpus shows. ``every``: whether other ones take part, too."""
     if n > MOST_PAIRS:
         raise ValueError(
             f"the corpus has {n} {what}, at most {MOST_PAIRS} can have weights: use all_pairs=False, or a "
             f"larger c1 or min_count"
+        )
+    if every and n > max(MANY_WEIGHTS, MANY_TIMES * n_shown):
+        warn(
+            f"{n} {what} have weights, of which the corpus shows {n_shown}: "
+            f"all_pairs='transitions' takes a fraction of time and memory, and is seldom less accurate"
         )
 
 
@@ -233,7 +242,8 @@ def screened(rows, total, unknown, seen, signed, options):
     for a in range(0, F, MANY_FEATURES):
         part = slice(a, a + MANY_FEATURES)
         _choose(total[part, None], unknown[part, None], by_feature[part], signed, options, keep[part])
-    check_number(int(np.count_nonzero(keep)), "pairs of a feature and a label")
+    n_shown = int(np.count_nonzero(keep & (by_feature != 0.0))) if options.all_states else 0
+    check_number(int(np.count_nonzero(keep)), n_shown, "pairs of a feature and a label", options.all_states)
     pair = np.flatnonzero(keep)
     owner, label = pair // max(L, 1), pair % max(L, 1)
     useful = np.flatnonzero(np.bincount(owner, minlength=F))
@@ -299,57 +309,88 @@ def label_pairs(which, L):
 def choose_conditioned(task, sequences, transition, n_edge_rows, options, like=None):
     """The observation-conditioned transitions that have weights; with ``like`` (M, 3) those."""
     L, none = transition.shape[0], np.zeros(0)
-    if task.edges.row.shape[0] == 0:
-        features = Occurrences(
-            np.zeros(1, np.int64), np.zeros(0, np.int32), none, np.zeros(1, np.int32), np.zeros(0, np.int32)
-        )
-        return ConditionedWeights(np.zeros((0, 3), np.int64), none, features)
-    start, feature, token, use, known, key = _conditioned(task, sequences, L, n_edge_rows)
-    if like is not None:
-        pair, shown = like, (like * np.array([L * L, L, 1])).sum(axis=1)
-    else:
-        pair, shown = allowed_conditioned(_shown(feature, use, known, key, options), transition, options)
-    known &= sequences.is_complete()[token] & np.isin(key, shown)
+    nothing = Occurrences(
+        np.zeros(1, np.int64), np.zeros(0, np.int32), none, np.zeros(1, np.int32), np.zeros(0, np.int32)
+    )
+    pair, number = np.zeros((0, 3), np.int64) if like is None else like, np.zeros(0, np.int64)
+    if task.edges.row.shape[0]:
+        start, feature, token, labels = _conditioned(task, sequences, n_edge_rows, L)
+        if like is None:
+            pair = allowed_conditioned(*_counts(feature, token, labels, sequences, L), transition, options)
+        number = (pair * np.array([L * L, L, 1])).sum(axis=1)
+    if not number.shape[0]:
+        return ConditionedWeights(pair, none, nothing)
+    key = feature.astype(np.int64) * (L * L) + labels
+    known = (labels >= 0) & sequences.is_complete()[token] & np.isin(key, number)
     weight = sequences.token_weight()[token]
-    seen = np.bincount(np.searchsorted(shown, key[known]), weight[known], minlength=shown.shape[0])
+    seen = np.bincount(np.searchsorted(number, key[known]), weight[known], minlength=number.shape[0])
     first = np.searchsorted(pair[:, 0], np.arange(n_edge_rows + 1)).astype(np.int32)
-    label = (shown % (L * L)).astype(np.int32)
-    return ConditionedWeights(pair, seen, Occurrences(start, feature, none, first, label))
+    label = (number % (L * L)).astype(np.int32)
+    useful = np.where(np.diff(first) > 0, np.arange(n_edge_rows), -1).astype(np.int32)
+    features = keep_features(TokenFeatures(start, feature, none), useful)
+    return ConditionedWeights(pair, seen, Occurrences(*features[:3], first, label))
 
 
-def _conditioned(task, sequences, L, n_edge_rows):
-    """The combinations of tokens: (start, combination), and by combination at a token (the token, whether it
-    has a predecessor, whether both labels are known, number with both labels)."""
+UNKNOWN, OUTSIDE = -1, -2
+"""In place of a pair of labels: one is not known; there is no token before."""
+
+
+def _conditioned(task, sequences, n_edge_rows, L):
+    """The combinations of tokens: (start, combination), and of each the token and the pair of labels there,
+    p * L + y."""
     no_bag = Bag(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))
     of_row = alive_rows(n_edge_rows, task.edge_alive)
     start, feature, _ = list_rows(task, sequences.order, task.edges, no_bag, of_row, False)
-    inside = sequences.has_predecessor()
-    token = np.repeat(np.arange(inside.shape[0]), np.diff(start))
-    p = np.where(inside, np.roll(sequences.gold, 1), -1)[token].astype(np.int64)
-    y = sequences.gold[token].astype(np.int64)
-    use = inside[token]
-    known = use & (p >= 0) & (y >= 0)
-    return start, feature, token, use, known, (feature.astype(np.int64) * L + p) * L + y
+    gold = sequences.gold.astype(np.int64)
+    before = np.roll(gold, 1)
+    labels = np.where((before >= 0) & (gold >= 0), before * L + gold, UNKNOWN)
+    labels[~sequences.has_predecessor()] = OUTSIDE
+    token = np.repeat(np.arange(gold.shape[0]), np.diff(start))
+    return start, feature, token, labels[token]
 
 
-def _shown(feature, use, known, key, options):
-    """What the corpus shows, ascending: combinations, if all their pairs of labels count; else with these."""
-    return np.unique(feature[use]) if options.all_states else np.unique(key[known])
+def _counts(feature, token, labels, sequences, L):
+    """Weighted counts: (keys, counts); see :func:`count_conditioned`."""
+    use = np.flatnonzero(labels != OUTSIDE)
+    at, labels = feature[use].astype(np.int64) * (L * L + 2), labels[use]
+    keys = np.concatenate([at + np.where(labels >= 0, labels, L * L), at + L * L + 1])
+    return added_up(keys, np.tile(sequences.token_weight()[token[use]], 2))
 
 
-def shown_conditioned(task, sequences, L, n_edge_rows, options):
-    """The same of a corpus; int64."""
+def added_up(keys, counts):
+    """Distinct keys, ascending, and the sum of the counts of each."""
+    keys, which = np.unique(keys, return_inverse=True)
+    return keys, np.bincount(which, counts, minlength=keys.shape[0])
+
+
+def count_conditioned(task, sequences, L, n_edge_rows):
+    """How often combinations occur at tokens with a predecessor: (keys, counts).
+
+    A key is the combination, times L * L + 2, and what is counted: p * L + y for two labels, L * L where one
+    is not known, L * L + 1 for all.
+    """
     if task.edges.row.shape[0] == 0:
-        return np.zeros(0, np.int64)
-    _, feature, _, use, known, key = _conditioned(task, sequences, L, n_edge_rows)
-    return _shown(feature, use, known, key, options).astype(np.int64)
+        return np.zeros(0, np.int64), np.zeros(0)
+    _, *found = _conditioned(task, sequences, n_edge_rows, L)
+    return _counts(*found, sequences, L)
 
 
-def allowed_conditioned(shown, transition, options):
-    """The conditioned transitions (M, 3) that have weights, and their numbers (M,), ascending."""
+def allowed_conditioned(keys, counts, transition, options):
+    """The conditioned transitions (M, 3) that can have a weight, of these counts."""
     L = transition.shape[0]
-    check_number(shown.shape[0] * (L * L if options.all_states else 1), "transitions that look at the input")
-    if options.all_states:  # of a feature, too
-        shown = (shown.astype(np.int64)[:, None] * (L * L) + np.arange(L * L)).ravel()
-    shown = shown[transition.ravel()[shown % (L * L)] == 0.0]
-    return np.stack([shown // (L * L), shown // L % L, shown % L], axis=1), shown
+    n = L * L
+    feature, what = keys // (n + 2), keys % (n + 2)
+    unknown, total = np.zeros((2, int(feature.max(initial=-1)) + 1))
+    unknown[feature[what == n]], total[feature[what > n]] = counts[what == n], counts[what > n]
+    shown = what < n
+    feature, seen, number = feature[shown], counts[shown], (feature * n + what)[shown]
+    keep = (seen + unknown[feature] > options.c1) | (total[feature] - seen > options.c1)
+    many = np.flatnonzero(total > options.c1)
+    here = number[keep]
+    n_pairs = many.shape[0] * n if options.all_states else here.shape[0]
+    check_number(n_pairs, here.shape[0], "transitions that look at the input", options.all_states)
+    if options.all_states:  # of a combination, too
+        every = (many[:, None] * n + np.arange(n)).ravel()
+        here = np.setdiff1d(every, number[~keep], assume_unique=True)
+    here = here[transition.ravel()[here % n] == 0.0]
+    return np.stack([here // n, here // L % L, here % L], axis=1)

@@ -11,15 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.compile import inline, inline_any_order
+from .corpus_sums import Occurrences, spread
 
 
 class ExpConditioned(NamedTuple):
     """Transitions that look at the input: exp of those into a token is ``matrix`` times what it has."""
 
-    start: np.ndarray  # (N + 1,) int64: where the combinations of each token begin
-    feature: np.ndarray  # (E,) int32
-    first: np.ndarray  # (F + 1,) int32: first weight of each combination
-    label: np.ndarray  # (M,) int32: p * L + y of each weight
+    of_token: Occurrences  # combinations; the label of a weight is p * L + y
     value: np.ndarray  # (M,) float64: exp(weight)
     matrix: np.ndarray  # (L * L,) float64: exp(transition - shift) of pairs of labels
 
@@ -32,7 +30,7 @@ def exp_conditioned(edges, weights, matrix):
     if edges.start.shape[0] == 1:
         return ()
     with np.errstate(over="ignore"):  # sequences with such weights are left to logarithms
-        return ExpConditioned(*edges[:2], *edges[3:5], np.exp(weights), matrix.ravel())
+        return ExpConditioned(edges, np.exp(weights), matrix.ravel())
 
 
 @inline_any_order
@@ -48,12 +46,13 @@ def dot(x, i, y, j, n):
 @inline
 def _set_step(edges, token, step):
     """step[p * L + y] = M[p, y] into a token, with the transitions that look at the input."""
+    of_token = edges.of_token
     for k in range(step.shape[0]):
         step[k] = edges.matrix[k]
-    for e in range(edges.start[token], edges.start[token + 1]):
-        f = edges.feature[e]
-        for k in range(edges.first[f], edges.first[f + 1]):
-            step[edges.label[k]] *= edges.value[k]
+    for e in range(of_token.start[token], of_token.start[token + 1]):
+        f = of_token.feature[e]
+        for k in range(of_token.first[f], of_token.first[f + 1]):
+            step[of_token.label[k]] *= edges.value[k]
 
 
 @inline
@@ -97,7 +96,6 @@ def count_steps(corpus, q, n_lanes, edges, lattice, P, W, counts):
                 for y in range(np.uint64(L)):
                     step[o + y] *= v * row[y]
                     counts.transition[o + y] += step[o + y]
-            for e in range(edges.start[first + t], edges.start[first + t + 1]):
-                f = edges.feature[e]
-                for k in range(edges.first[f], edges.first[f + 1]):
-                    counts.conditioned[k] += step[edges.label[k]]
+            spread(edges.of_token, first + t, 1.0, step, counts.conditioned)
+            if counts.of_edges.shape[0] > 0:
+                spread(counts.whole_edges, first + t, 1.0, step, counts.of_edges)

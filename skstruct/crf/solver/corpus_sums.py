@@ -73,9 +73,11 @@ class ExpectedCounts(NamedTuple):
 
     feature: np.ndarray  # (K,) float64: for the weights of a Corpus
     transition: np.ndarray  # float64: for pairs of labels
-    conditioned: np.ndarray  # (M,) float64: for observation-conditioned transitions
+    conditioned: np.ndarray  # (M,) float64: for observation-conditioned transitions in use
     whole: Occurrences  # all features of the same tokens
     of_pairs: np.ndarray  # float64: for the weights of ``whole``; or empty
+    whole_edges: Occurrences  # all observation-conditioned transitions of the same tokens
+    of_edges: np.ndarray  # float64: for the weights of ``whole_edges``; or empty
     of_rows: np.ndarray  # (R * row_width(L),) float64: for the rows of the table
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...chain.lattice import log_expect
 from ...core.compile import inline
-from .corpus_sums import Occurrences, Potentials
+from .corpus_sums import Occurrences, Potentials, spread
 
 
 class Exactly(NamedTuple):
@@ -77,8 +77,8 @@ def sum_exactly(corpus, i, exact, lattice, T, P, counts):
         for y in range(L):
             lattice.b[y * P + t] = factor * beta[t * L + y]
         if stride > 0 and t > 0:
-            for e in range(edges.start[first + t], edges.start[first + t + 1]):
-                f = edges.feature[e]
-                for k in range(edges.first[f], edges.first[f + 1]):
-                    counts.conditioned[k] += transition[t * stride + edges.label[k]]
+            step = transition[t * stride :]
+            spread(edges, first + t, 1.0, step, counts.conditioned)
+            if counts.of_edges.shape[0] > 0:
+                spread(counts.whole_edges, first + t, 1.0, step, counts.of_edges)
     return factor * z

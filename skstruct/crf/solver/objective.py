@@ -5,8 +5,9 @@ The objective (equation 8 of the two-stage paper, with class and sequence weight
     Σ_i weight_i (log Z(x_i) - log Z(x_i, y_i)) + c2 ‖λ‖² + c1 ‖λ‖₁
 
 where Z(x, y) sums over the labellings that agree with the labels given (just one if all are).
-:mod:`.choose_pairs` says which weights there are. A :class:`View` is the corpus written out in some of the
-weights only, for solvers that know which ones matter. Its passes cost what these weights cost.
+:mod:`.choose_pairs` says which weights there are. All but those of pairs of labels are *optional*: a
+:class:`View` is the corpus written out in some of them only, for solvers that know which ones matter. Its
+passes cost what these weights cost.
 
 Sums run over blocks of sequences that do not depend on the number of threads, and blocks are added in
 order: results are the same, bit for bit, for any number of threads.
@@ -123,8 +124,10 @@ class CRFObjective:
             mine = self.partial
             token, self.partial_tokens = ranges(self.token[mine], self.lengths[mine])
             self.walked.append((token, form_groups(np.diff(token))))
-        self.clamped = self._cut(self.whole) if self.partial.size else None
-        self.of_pairs = np.zeros(0)  # expectations that `evaluate` kept
+        self.wholes = [(self.whole, self.edges)]
+        if self.partial.size:
+            self.wholes.append((self._cut(self.whole), self._cut(self.edges)))
+        self.kept = np.zeros(0)  # expectations of all optional weights, by `evaluate`
         self.pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None  # last, after all that can fail
 
     def _choose_weights(self, task, options, like):
@@ -143,8 +146,9 @@ class CRFObjective:
         self.edge_pair, edge_seen, self.edges = choose_conditioned(
             task, s, transition, self.n_edge_rows, options, None if like is None else like.edge_pair
         )
-        self.size = self.n_pairs + self.pair.shape[0] + self.edge_pair.shape[0]
-        self.seen = np.concatenate([self.pair_seen, pair_seen, edge_seen])
+        self.n_optional = self.n_pairs + self.edge_pair.shape[0]
+        self.size = self.n_optional + self.pair.shape[0]
+        self.seen = np.concatenate([self.pair_seen, edge_seen, pair_seen])
 
     @property
     def parts(self):
@@ -176,7 +180,7 @@ class CRFObjective:
         start, feature, value = _take_tokens(self.partial_tokens, *features[:3])
         return features._replace(start=start, feature=feature, value=value)
 
-    def subcorpus(self, corpus):
+    def subcorpus(self, corpus, edges):
         """The partially labelled sequences alone, with the same weights: (corpus, edges)."""
         (token, group), tokens = self.walked[1], self.partial_tokens
         start, entry, value = _take_tokens(tokens, corpus.start, corpus.entry, corpus.value)
@@ -190,7 +194,7 @@ class CRFObjective:
             run_start=run_start, run=run, run_value=run_value,
             row_start=rows[0], row=rows[1], row_value=rows[2],
         )  # fmt: skip
-        return new, self._cut(self.edges)
+        return new, self._cut(edges)
 
     def _lattice(self):
         """Scratch for one thread."""
@@ -206,11 +210,11 @@ class CRFObjective:
         return self.potentials._replace(transition=transition)
 
     def _sum(self, view, weights, clamped, square=False, keep=False):
-        """Σ weight log Z and the expectations, over a corpus; with ``keep`` those of all pairs too."""
-        corpus, edges = view.clamped if clamped else (view.corpus, self.edges)
-        L, K, Q = self.n_labels, corpus.label.shape[0], self.pair.shape[0]
+        """Σ weight log Z and the expectations, over a corpus; with ``keep`` the optional ones of all too."""
+        corpus, edges = view.clamped if clamped else (view.corpus, view.edges)
+        L, K, N = self.n_labels, corpus.label.shape[0], view.chosen.shape[0]
         p, y = self.pair.T
-        node, step, edge = weights[:K], weights[K : K + Q], weights[K + Q :]
+        node, edge, step = weights[:K], weights[K:N], weights[N:]
         potentials = self._with_steps(step)
         sparse, matrix = exp_transitions(potentials.transition, self.pair, *potentials[1:])
         exp_edges = exp_conditioned(edges, edge, matrix)
@@ -222,16 +226,16 @@ class CRFObjective:
         bad = np.zeros(corpus.weight.shape[0], bool)
         gradient = np.zeros((n_blocks, weights.shape[0]))
         everywhere = np.zeros((n_blocks, L * L))
-        edge_gradient = np.zeros((n_blocks, edge.shape[0]))
-        whole = self.clamped if clamped else self.whole
-        of_pairs = np.zeros((n_parts, self.n_pairs if keep and not sums else 0))
+        whole, whole_edges = self.wholes[clamped]
+        S = self.n_pairs if keep and not sums else 0  # the parts' sums hand on the others
+        kept = np.zeros((n_parts, S + (whole_edges.label.shape[0] if keep else 0)))
         of_rows = sums.counts if sums else np.zeros((n_parts, 0))
 
         def work(k, lattice, part):
             first, stop = corpus.group[block[k]], corpus.group[block[k + 1]]
             counts = ExpectedCounts(
-                gradient[k, :K], gradient[k, K : K + Q], edge_gradient[k], whole, of_pairs[part],
-                of_rows[part],
+                gradient[k, :K], gradient[k, N:], gradient[k, K:N], whole, kept[part, :S], whole_edges,
+                kept[part, S:], of_rows[part],
             )  # fmt: skip
             dense = counts._replace(transition=everywhere[k])
             total = expect(
@@ -256,16 +260,15 @@ class CRFObjective:
 
         total = sum(sum(self.map(part, range(n_parts)), []))
         gradient = gradient.sum(axis=0)
-        gradient[K : K + Q] *= matrix[p, y]
-        gradient[K : K + Q] += everywhere.sum(axis=0)[p * L + y]
-        gradient[K + Q :] = edge_gradient.sum(axis=0)
-        of_pairs = of_pairs.sum(axis=0)
+        gradient[N:] *= matrix[p, y]
+        gradient[N:] += everywhere.sum(axis=0)[p * L + y]
+        kept = kept.sum(axis=0)
         if sums:
             sums.count(view.parts, n_parts, square, gradient)
             if keep:
-                of_pairs = np.zeros(self.n_pairs)
-                sums.count(sums.whole(self.first, self.pair_label), 1, square, of_pairs)
-        return total, gradient, of_pairs
+                kept = np.append(np.zeros(self.n_pairs), kept)
+                sums.count(sums.whole(self.first, self.pair_label), 1, square, kept)
+        return total, gradient, kept
 
     def evaluate(self, view, weights, keep=False):
         """The smooth part of the objective and its gradient.
@@ -275,7 +278,7 @@ class CRFObjective:
         view : View
         weights : ndarray of shape (view.size,)
         keep : bool
-            Also keep the expectations of all pairs, for :meth:`gradient_of_pairs`.
+            Also keep the expectations of all optional weights, for :meth:`gradient_of_all`.
 
         Returns
         -------
@@ -283,14 +286,14 @@ class CRFObjective:
         gradient : ndarray of shape (view.size,)
         """
         self.n_passes += 1
-        value, gradient, of_pairs = self._sum(view, weights, False, keep=keep)
+        value, gradient, kept = self._sum(view, weights, False, keep=keep)
         if view.clamped is not None:
-            less, gradient_less, of_pairs_less = self._sum(view, weights, True, keep=keep)
+            less, gradient_less, kept_less = self._sum(view, weights, True, keep=keep)
             value -= less
             gradient -= gradient_less
-            of_pairs -= of_pairs_less
+            kept -= kept_less
         if keep:
-            self.of_pairs = of_pairs
+            self.kept = kept
         seen = self.seen[view.where]
         value += self.c2 * dot(weights, weights) - dot(seen, weights)
         gradient += 2.0 * self.c2 * weights - seen
@@ -304,28 +307,28 @@ class CRFObjective:
         """
         self.n_passes += 1
         curvature = self._sum(view, weights, False, square=True)[1]
-        curvature[view.pairs.shape[0] :] *= 0.5
+        curvature[view.n_states :] *= 0.5
         return curvature + 2.0 * self.c2
 
-    def gradient_of_pairs(self, weights):
-        """The gradient of all feature-label pairs, from the expectations kept last.
+    def gradient_of_all(self, weights):
+        """The gradient of all optional weights, from the expectations kept last.
 
-        ``weights`` (n_pairs,): where they were kept.
+        ``weights`` (n_optional,): where they were kept.
         """
-        return self.of_pairs + 2.0 * self.c2 * weights - self.pair_seen
+        return self.kept + 2.0 * self.c2 * weights - self.seen[: self.n_optional]
 
     def map(self, work, items):
         """``map``, on all threads."""
         return map(work, items) if self.pool is None else self.pool.map(work, items)
 
     # -- what the solvers ask besides ---------------------------------------------------------------
-    def view(self, pairs):
-        """A view of some pairs and all transitions."""
-        return View(self, pairs)
+    def view(self, chosen):
+        """A view of some optional weights, and of all pairs of labels."""
+        return View(self, chosen)
 
     def everything(self):
         """A view of all weights."""
-        return self.view(np.arange(self.n_pairs))
+        return self.view(np.arange(self.n_optional))
 
     def value_at_zero(self):
         """The objective if all weights are zero."""

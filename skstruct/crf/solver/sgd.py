@@ -364,9 +364,9 @@ def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
         Weights of observation-conditioned transitions stay zero.
     """
     o = objective
-    state = new_sgd(o)
+    state, conditioned = new_sgd(o), slice(o.n_pairs, o.n_optional)
     if weights is not None:
-        state.weight[:] = weights[: state.weight.shape[0]]  # the scale is 1
+        state.weight[:] = np.delete(weights, conditioned)  # the scale is 1
     n = o.lengths.shape[0]
     max_trials = int(options.max_trials) if options.line_search else 1
     eta0 = o.learning_rate() if options.eta0 == "auto" else float(options.eta0)
@@ -374,7 +374,11 @@ def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
     schedule = Schedule(eta0, float(options.decay), max(n, 1), o.c1, c2, shrink, max_trials)
     corpus = SgdCorpus(o.token, o.gold, o.sequence_weight, o.whole, o.pair, o.potentials, o.sets)
     random = np.random.RandomState(seed)
-    n_done, nothing = 0, np.zeros(o.size - state.weight.shape[0])
+    n_done = 0
+
+    def found():
+        return np.insert(state.clock[2] * state.weight, o.n_pairs, np.zeros(o.edge_pair.shape[0]))
+
     if progress.found is not None:
         for name, array in arrays_of(state, "sgd").items():  # in place: two of them share memory
             array[:] = progress.found[1][name]
@@ -388,8 +392,8 @@ def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
             descend(corpus, schedule, order, begin, end, state)
             if progress.interrupted:
                 break
-        if progress.add(np.append(state.clock[2] * state.weight, nothing)):
+        if progress.add(found()):
             break
         progress.offer({"n_done": k + 1}, arrays_of(state, "sgd"))
     apply_penalties(state)
-    return np.append(state.clock[2] * state.weight, nothing)
+    return found()

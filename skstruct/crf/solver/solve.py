@@ -117,7 +117,7 @@ def _keys(objective):
     """Where the weights stand in the matrices (nodes, edges)."""
     o, L = objective, np.int64(objective.n_labels)
     combination, p, y = o.edge_pair.T
-    edges = np.concatenate([o.pair[:, 0] * L + o.pair[:, 1], (combination * L + p) * L + y])
+    edges = np.concatenate([(combination * L + p) * L + y, o.pair[:, 0] * L + o.pair[:, 1]])
     return o.pair_row * L + o.pair_label, edges
 
 
@@ -151,10 +151,9 @@ class HeldOutLikelihood:
     def score(self, weights, where=None):
         """``where``: places of ``weights`` in all weights, or None."""
         if self.view is None or where is not self.where:
-            pairs = np.arange(self.objective.n_pairs)
-            if where is not None:
-                pairs = where[where < self.objective.n_pairs]
-            self.view, self.where = View(self.objective, pairs), where
+            n = self.objective.n_optional
+            self.view = View(self.objective, np.arange(n) if where is None else where[where < n])
+            self.where = where
         return -self.objective.evaluate(self.view, weights)[0] / self.n
 
 

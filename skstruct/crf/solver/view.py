@@ -58,38 +58,58 @@ def _made(kernel, n, start, feature, value, *how):
     return found
 
 
+def _with_weights(start, feature, value, n_weights):
+    """(starts, items, values) of the features that have weights."""
+    in_use = np.where(n_weights > 0, np.arange(n_weights.shape[0]), -1).astype(np.int32)
+    n = np.count_nonzero(in_use[feature] >= 0)
+    return _made(select, n, start, feature, value, in_use)
+
+
+def _first(owner, n):
+    """(how many weights each of n features has, the first of each), from the owners of the weights."""
+    n_weights = np.bincount(owner, minlength=n)
+    return n_weights, np.append(0, np.cumsum(n_weights)).astype(np.int32)
+
+
 class View:
-    """The corpus written out in ``pairs`` (sorted indices of feature-label pairs) and all transitions.
+    """The corpus written out in ``chosen`` (sorted indices of optional weights) and all pairs of labels.
 
     Attributes
     ----------
-    pairs : ndarray
+    chosen : ndarray
+    n_states : int
+        How many of them are pairs of a feature and a label.
     corpus : Corpus
         What tokens add up.
     sums : PartSums, ProductSums or None
         The table whose rows tokens add up, if they do.
     parts : Occurrences or ndarray
         The weights of the rows, as ``sums`` takes them.
+    edges : Occurrences
+        The transitions that look at the input.
     where : ndarray of shape (size,)
         The places of the view's weights among all.
     clamped : tuple (Corpus, Occurrences) or None
         The partially labelled sequences and their transitions.
     """
 
-    def __init__(self, objective, pairs):
+    def __init__(self, objective, chosen):
         o = objective
-        self.pairs, self.sums, self.parts = pairs, None, None
+        self.chosen, self.sums, self.parts, self.edges = chosen, None, None, o.edges
+        self.n_states = int(np.searchsorted(chosen, o.n_pairs))
+        pairs, edges = chosen[: self.n_states], chosen[self.n_states :] - o.n_pairs
         label = o.pair_label[pairs]
-        n_weights = np.bincount(o.pair_feature[pairs], minlength=o.n_features)
-        first = np.append(0, np.cumsum(n_weights)).astype(np.int32)
+        n_weights, first = _first(o.pair_feature[pairs], o.n_features)
+        if o.edge_pair.shape[0]:
+            of_edges, first_edge = _first(o.edge_pair[edges, 0], o.n_edge_rows)
+            tokens = _with_weights(*o.edges[:3], of_edges)
+            self.edges = Occurrences(*tokens, first_edge, o.edges.label[edges])
         nothing = np.zeros(o.n_tokens + 1, np.int64), np.zeros(0, np.int32), np.zeros(0)
         if o.products is not None:
             self.sums, self.parts = o.products, o.products.whole(first, label)
         elif o.grouping is not None and _is_shorter_by_parts(o, n_weights):
             self.sums = sums = o.parts
-            in_use = np.where(n_weights > 0, np.arange(o.n_features), -1).astype(np.int32)
-            n = np.count_nonzero(in_use[sums.features[1]] >= 0)
-            self.parts = Occurrences(*_made(select, n, *sums.features, in_use), first, label)
+            self.parts = Occurrences(*_with_weights(*sums.features, n_weights), first, label)
         if self.sums is not None:
             table = *self.sums.tokens, self.sums.scores
             self.corpus = Corpus(
@@ -108,9 +128,9 @@ class View:
                 *_made(select, n_runs, o.start, o.feature, o.value, runs),
                 label, run_label, np.zeros(1, np.int64), *nothing[1:], np.zeros(0), o.sets,
             )  # fmt: skip
-        self.where = np.concatenate([pairs, np.arange(o.n_pairs, o.size)])
+        self.where = np.concatenate([chosen, np.arange(o.n_optional, o.size)])
         self.size = self.where.shape[0]
-        self.clamped = o.subcorpus(self.corpus) if o.partial.size else None
+        self.clamped = o.subcorpus(self.corpus, self.edges) if o.partial.size else None
 
 
 def _is_shorter_by_parts(objective, n_weights):

@@ -29,7 +29,7 @@ REVISION = 12
 SHRINK = 0.85
 """The set is rebuilt when it falls below this share of its size, or has to grow."""
 SMALLEST = 1000
-"""Pairs that may enter the working set in any case."""
+"""Weights that may enter the working set in any case."""
 MARGIN = 0.9
 """Share of c1 that the gradient of a zero weight must reach to enter when the set is revised."""
 EARLY, POWERS = 36, (0.8, 0.45)
@@ -66,11 +66,11 @@ def active_orthant(objective, weights, options, progress, carry=None, cuts=None)
     Minimum
     """
     o, c1 = objective, objective.c1
-    # Start from what is not zero; the transitions are always in.
+    # Start from what is not zero; pairs of labels are always in.
     n_iter, done, finished = 0, 1, False
     if progress.found is not None:
         state, arrays = progress.found
-        run = _Iterations(o, arrays["weights"], options, progress, arrays["pairs"], cuts=cuts)
+        run = _Iterations(o, arrays["weights"], options, progress, arrays["chosen"], cuts=cuts)
         run.resume(state, arrays)
         n_iter, finished = state["n_iter"], state["finished"]
     else:
@@ -105,16 +105,16 @@ def active_orthant(objective, weights, options, progress, carry=None, cuts=None)
         if converged or stopped or last:
             converged = bool(converged or not stopped and not run.stuck)
             return Minimum(at, run.value, pseudo, n_iter, converged, rule.gap(run.value), run.carry())
-        pairs = _working_set(o, at, full)
-        if n_missing or pairs.shape[0] < SHRINK * run.view.pairs.shape[0]:
-            run.move(pairs, at, full)
+        chosen = _working_set(o, at, full)
+        if n_missing or chosen.shape[0] < SHRINK * run.view.chosen.shape[0]:
+            run.move(chosen, at, full)
         done, finished = run.descend(min(REVISION, options.max_iter - n_iter))
         n_iter += done
 
 
 def _working_set(objective, weights, gradient):
-    """Pairs to work on: those not zero, and the steepest others, at most as many again."""
-    k = objective.n_pairs
+    """Optional weights to work on: those not zero, and the steepest others, at most as many again."""
+    k = objective.n_optional
     active = weights[:k] != 0.0
     slope = np.abs(gradient[:k])
     slope[active] = 0.0
@@ -123,7 +123,7 @@ def _working_set(objective, weights, gradient):
     steepest = slope > threshold
     if room < k:
         limit = np.partition(slope, k - 1 - room)[k - 1 - room]
-        # Where more pairs than there is room for are equally steep, and the steepest, all enter.
+        # Where more weights than there is room for are equally steep, and the steepest, all enter.
         steepest &= slope > limit if slope.max() > limit else slope == limit
     return np.flatnonzero(active | steepest)
 
@@ -139,11 +139,11 @@ class Carry(NamedTuple):
 class _Iterations:
     """Iterations on one working set; moves to another one."""
 
-    def __init__(self, objective, weights, options, progress, pairs=None, carry=None, cuts=None):
+    def __init__(self, objective, weights, options, progress, chosen=None, carry=None, cuts=None):
         self.objective, self.progress = objective, progress
         self.rule, self.noted = StoppingRule(objective, options.tol, cuts), False
-        pairs = np.flatnonzero(weights[: objective.n_pairs]) if pairs is None else pairs
-        self.view = objective.view(pairs)
+        chosen = np.flatnonzero(weights[: objective.n_optional]) if chosen is None else chosen
+        self.view = objective.view(chosen)
         self.weights = weights[self.view.where]
         smooth, self.gradient = objective.evaluate(self.view, self.weights, keep=True)
         self.value = smooth + objective.c1 * float(np.abs(self.weights).sum())
@@ -164,7 +164,7 @@ class _Iterations:
         weights = np.zeros(self.objective.size)
         weights[self.view.where] = self.weights
         steps, changes = self.memory.kept()
-        arrays = {"pairs": self.view.pairs, "weights": weights, "steps": steps, "changes": changes}
+        arrays = {"chosen": self.view.chosen, "weights": weights, "steps": steps, "changes": changes}
         return {**arrays, **self.rule.arrays()}
 
     def resume(self, state, arrays):
@@ -185,17 +185,17 @@ class _Iterations:
         o = self.objective
         at, full = np.zeros(o.size), np.zeros(o.size)
         at[self.view.where], full[self.view.where] = self.weights, self.gradient
-        full[: o.n_pairs] = o.gradient_of_pairs(at[: o.n_pairs])
+        full[: o.n_optional] = o.gradient_of_all(at[: o.n_optional])
         if not self.noted:
             self.rule.note(at, full, self.value)
             self.noted = True
         return at, full
 
-    def move(self, pairs, weights, gradient):
+    def move(self, chosen, weights, gradient):
         """Continue with other coordinates."""
         before = self.view.where
         self.view = None  # two at once would be the largest thing in memory
-        self.view = view = self.objective.view(pairs)
+        self.view = view = self.objective.view(chosen)
         self.memory.move(before, view.where, self._root())
         self.weights, self.gradient = weights[view.where], gradient[view.where]
 
@@ -219,7 +219,8 @@ class _Iterations:
         """What weights are multiplied with, to count in each feature's unit, on the working set."""
         view = self.view
         root = np.ones(view.size)
-        root[: view.pairs.shape[0]] = self.unit[self.objective.pair_feature[view.pairs]]
+        states = view.chosen[: view.n_states]
+        root[: view.n_states] = self.unit[self.objective.pair_feature[states]]
         return root
 
     def descend(self, budget):

@@ -10,6 +10,7 @@ import base64
 import gzip
 import hashlib
 import html
+import json
 import os
 import re
 from importlib.resources import files
@@ -20,6 +21,7 @@ import numpy as np
 from ..._version import __version__
 from ...data.inputs import describe
 from ...data.types import Corpus, Path
+from ...formats.span_records import SPAN_KEYS
 from ...saving.atomic import atomic_write
 from .payload import payload_of, predictor_of
 from .python import open_model
@@ -295,7 +297,7 @@ def page_file(block, parts, title):
         As of :func:`python_file`.
     title : str
     """
-    last = ["page.js", *(["spans.js"] if "spans" in parts else [])]
+    last = ["page.js", *(["records.js", "spans.js"] if "spans" in parts else [])]
     text = _joined(block, [*(_JAVASCRIPT / f"{part}.js" for part in parts), *(_PAGE / name for name in last)])
     script = f'\n(function () {{\n"use strict";\n\n{text}\n}})();\n'
     style = "\n" + (_PAGE / "page.css").read_text(encoding="utf-8")
@@ -313,6 +315,7 @@ def _joined(block, sources):
     """Sources of JavaScript as one, with the constant in its place."""
     texts = [source.read_text(encoding="utf-8").strip() for source in sources]
     text = "\n\n".join([_JAVASCRIPT_HEAD.format(version=__version__), *texts])
+    text = text.replace("const SPAN_KEYS = [];", f"const SPAN_KEYS = {json.dumps(SPAN_KEYS)};")
     return text.replace('const DATA = "";', f'const DATA = "{block}";')
 
 

@@ -57,15 +57,15 @@ def crf_gradient(draw):
             X = rows
             model.set_params(features="auto", min_count=1)
     objective = inside.run_of(model, X, corpus.y, weight).objective(model.c1)
-    pairs = np.flatnonzero(draw.rng.random(objective.n_pairs) < draw.one(1.0, 1.0, 0.5, 0.05))
+    pairs = np.flatnonzero(draw.rng.random(objective.n_optional) < draw.one(1.0, 1.0, 0.5, 0.05))
     view = objective.view(pairs)
     w = draw.rng.normal(size=view.size) * draw.one(0.1, 1.0, 3.0)
     direction = draw.rng.normal(size=view.size)
     direction /= max(1.0, np.linalg.norm(direction))
     value, gradient = objective.evaluate(view, w, keep=True)
-    n = objective.n_pairs
+    n = objective.n_optional
     if pairs.shape[0] == n:
-        close(objective.gradient_of_pairs(w[:n]), gradient[:n], "gradient_of_pairs")
+        close(objective.gradient_of_all(w[:n]), gradient[:n], "gradient_of_all")
     step = 1e-4 / max(1.0, np.abs(direction).max(initial=0.0) * 10)
     ahead, behind = (objective.evaluate(view, w + s * step * direction)[0] for s in (1, -1))
     slope, rounding = (ahead - behind) / (2 * step), 1e-9 * abs(value) / step

@@ -160,7 +160,6 @@ def _train(draw, files):
         ["--calibrate"],
         ["--shards", 2],
         ["--dev", files["test"]],
-        ["--compact"],
     ]
     if algorithm != "l1crf":
         ways.append(["--stream", draw.one(1, 7)])

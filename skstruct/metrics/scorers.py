@@ -1,0 +1,131 @@
+"""The scores as scorers of scikit-learn, for ``GridSearchCV`` and the parameter ``scoring``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import Literal, TypeAlias
+
+from sklearn.metrics import make_scorer
+
+from .._sklearn import final_step
+from ..data.scheme_rules import check_scheme
+from .checks import check_choice
+from .confidence import score_calibration, score_log_loss
+from .label_scores import (
+    AVERAGES,
+    MODES,
+    Average,
+    Mode,
+    segment_f1_score,
+    sequence_accuracy_score,
+    token_accuracy_score,
+)
+from .text_scores import span_f1_score, word_f1_score
+from .tree_scores import labeled_attachment_score, score_trees, unlabeled_attachment_score
+
+Scorer: TypeAlias = Callable[..., float]
+"""``scorer(estimator, X, y) -> float``"""
+
+
+class TextScorer(type(make_scorer(len))):  # type: ignore[misc]
+    """A scorer whose score is handed the texts that the model reads, too, as ``texts``."""
+
+    def _score(self, method_caller, estimator, X, y_true, **metadata):
+        texts = final_step(estimator, X)[1]
+        if all(isinstance(text, str) for text in texts):
+            metadata["texts"] = texts
+        return super()._score(method_caller, estimator, X, y_true, **metadata)
+
+
+def segment_f1_scorer_for(scheme: str, average: Average = "micro", mode: Mode = "conlleval") -> Scorer:
+    """Make a scorer of `segment_f1_score` for a scheme, for ``GridSearchCV`` and its kin.
+
+    Parameters
+    ----------
+    scheme, mode
+        As for `segment_f1_score`.
+    average : {"micro", "macro", "weighted"}, default="micro"
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y) -> float``
+
+    Raises
+    ------
+    ValueError
+        If a parameter has a value not named here.
+
+    Examples
+    --------
+    >>> scorer = segment_f1_scorer_for("BIOES", average="macro", mode="strict")
+    """
+    scheme = check_scheme(scheme)
+    check_choice("average", average, AVERAGES[:-1])
+    check_choice("mode", mode, MODES)
+    return make_scorer(segment_f1_score, scheme=scheme, average=average, mode=mode)
+
+
+def attachment_scorer_for(
+    score: Literal["uas", "las", "complete"] = "uas",
+    punctuation: Collection[str] | None = None,
+    subtypes: bool = False,
+) -> Scorer:
+    """Make a scorer of `attachment_scores` for parsers, for ``GridSearchCV`` and its kin.
+
+    Parameters
+    ----------
+    score : {"uas", "las", "complete"}, default="uas"
+        Unlabeled or labeled attachment score, or the share of sentences with all heads right.
+    punctuation : collection of str, optional
+        Tags whose tokens are left out. A token of X is then a (form, tag) pair; its tag counts, not a
+        predicted one.
+    subtypes : bool, default=False
+        As for `attachment_scores`.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y) -> float``
+
+    Raises
+    ------
+    ValueError
+        If a parameter has a value not named here.
+
+    Examples
+    --------
+    >>> scorer = attachment_scorer_for("las", punctuation={",", ".", ":", "``", "''", "-LRB-", "-RRB-"})
+    """
+    check_choice("score", score, ("uas", "las", "complete"))
+    if punctuation is not None:
+        if isinstance(punctuation, str) or not all(isinstance(tag, str) for tag in punctuation):
+            raise ValueError(f"punctuation must be a collection of tags; got {punctuation!r}")
+        punctuation = frozenset(punctuation)
+    return partial(score_trees, score=score, punctuation=punctuation, subtypes=bool(subtypes))
+
+
+token_accuracy_scorer: Scorer = make_scorer(token_accuracy_score)
+sequence_accuracy_scorer: Scorer = make_scorer(sequence_accuracy_score)
+segment_f1_scorer: Scorer = make_scorer(segment_f1_score)
+word_f1_scorer: Scorer = make_scorer(word_f1_score)
+span_f1_scorer: Scorer = TextScorer(span_f1_score, 1, {}, "predict")
+attachment_scorer: Scorer = make_scorer(unlabeled_attachment_score)
+unlabeled_attachment_scorer: Scorer = attachment_scorer  # another name
+labeled_attachment_scorer: Scorer = make_scorer(labeled_attachment_score)
+expected_calibration_error_scorer: Scorer = score_calibration
+sequence_log_loss_scorer: Scorer = score_log_loss
+
+SCORERS: dict[str, Scorer] = {
+    "token_accuracy": token_accuracy_scorer,
+    "sequence_accuracy": sequence_accuracy_scorer,
+    "segment_f1": segment_f1_scorer,
+    "word_f1": word_f1_scorer,
+    "span_f1": span_f1_scorer,
+    "attachment": attachment_scorer,
+    "labeled_attachment": labeled_attachment_scorer,
+    "expected_calibration_error": expected_calibration_error_scorer,
+    "sequence_log_loss": sequence_log_loss_scorer,
+}
+"""Name -> scorer, as the parameter ``scoring`` of the estimators takes it."""

@@ -1,0 +1,97 @@
+"""What transformers on tokens learn, and from which tokens: nothing at all, or targets of other sequences."""
+
+import numpy as np
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import Perceptron
+from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler, TargetEncoder
+
+from skstruct.features import TokenPredictions, TokenTransformer
+
+WORDS = [["w0", "w1", "w2"], [], ["w0", "w1"], ["w0"]]
+X = [np.arange(4.0 * len(words)).reshape(-1, 4) % (3 + len(words)) for words in WORDS]
+Y = [["high" if row.sum() > 6 else "low" for row in rows] for rows in X]
+
+
+@pytest.mark.parametrize("per", ["corpus", "sequence"])
+def test_what_learns_nothing_reads_what_it_can(per):
+    letters = FunctionTransformer(lambda tokens: [[len("".join(token))] for token in tokens])
+    for trained, other in ((WORDS, [["a", "bc"]]), ([["a"]], [[("a", "b")], []]), ([[("a",)]], [["abc"]])):
+        found = TokenTransformer(letters, per=per).fit(trained).transform(other)
+        expected = TokenTransformer(letters, per=per).fit_transform(other)
+        assert found.matrix.tolist() == expected.matrix.tolist()
+        assert found.lengths.tolist() == expected.lengths.tolist()
+    counted = TokenTransformer(letters, per=per).fit(WORDS)
+    stacked = TokenTransformer(FunctionTransformer(lambda rows: rows.sum(axis=1, keepdims=True)), per=per)
+    for fitted, other, match in (
+        (stacked.fit(X), WORDS, "expected rows of numbers as in training, got str 'w0'"),
+        (counted, X, "expected strings or tuples of strings as in training, got a row of 4"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            fitted.transform(other)
+
+
+@pytest.mark.parametrize("form", [tuple, list], ids=["tuples", "lists"])
+@pytest.mark.parametrize(
+    "inner", [StandardScaler(), OneHotEncoder(handle_unknown="ignore")], ids=["scaler", "one-hot"]
+)
+def test_numbers_that_are_written_as_strings_are_numbers(inner, form):
+    text = [[form(map(str, row)) for row in rows.tolist()] for rows in X]
+    for make in (TokenTransformer(inner), TokenPredictions(make_pipeline(inner, Perceptron()), cv=2)):
+        fitted = make.fit(X, Y)
+        assert abs(fitted.transform(text).matrix - fitted.transform(X).matrix).max() == 0
+        text[0][0] = form(["a", *"234"])
+        with pytest.raises(
+            ValueError, match="sequence 0, position 0: expected rows of numbers as in training"
+        ):
+            fitted.transform(text)
+        text[0][0] = form(map(str, X[0][0].tolist()))
+
+
+def categories(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, 8, n)
+    X = [[(f"c{k}",) for k in rng.integers(0, 200, T)] for T in lengths]
+    return X, [rng.integers(0, 2, T).tolist() for T in lengths]
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        lambda encoder: encoder,
+        lambda encoder: make_pipeline(FunctionTransformer(), encoder),
+        lambda encoder: make_column_transformer((encoder, [0])),
+    ],
+    ids=["alone", "pipeline", "columns"],
+)
+def test_a_target_encoder_does_not_see_its_own_targets(inner):
+    X, y = categories()
+    encoder = TokenTransformer(inner(TargetEncoder(target_type="binary", cv=4)))
+    found = encoder.fit_transform(X, y)
+    targets = np.concatenate(y)
+    correlation = np.corrcoef(found.matrix[:, 0], targets)[0, 1]
+    assert abs(correlation) < 0.25  # the labels are drawn at random
+    leaking = encoder.transform(X).matrix[:, 0]
+    assert np.corrcoef(leaking, targets)[0, 1] > 0.5
+    filled = [i for i, x in enumerate(X) if x]
+    for train, test in KFold(4).split(filled):
+        some = TokenTransformer(inner(TargetEncoder(target_type="binary")))
+        some.fit([X[filled[i]] for i in train], [y[filled[i]] for i in train])
+        expected = some.transform([X[filled[i]] for i in test]).matrix
+        rows = np.concatenate([found[filled[i]] for i in test])
+        np.testing.assert_array_equal(rows, expected)
+
+
+def test_a_target_encoder_takes_tokens_without_label_and_bad_folds_change_nothing():
+    X, y = categories(20)
+    y[0] = [None] * len(y[0])
+    y[3] = [None, *y[3][1:]]
+    encoder = TokenTransformer(TargetEncoder(target_type="binary", cv=3))
+    found = encoder.fit_transform(X, y)
+    assert np.isfinite(found.matrix).all() and found.lengths.tolist() == [len(x) for x in X]
+    before = encoder.transform(X).matrix.tolist()
+    with pytest.raises(ValueError, match="n_splits=3"):
+        encoder.fit_transform(X[:2], y[:2])
+    assert encoder.transform(X).matrix.tolist() == before
