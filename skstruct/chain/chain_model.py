@@ -179,7 +179,7 @@ class ChainModel(SavableModel):
 
     @classmethod
     def average(cls, models, nonzero):
-        """The average of models over the same features, taken one at a time; see ``core.averaging``."""
+        """The average of models over the same features, taken one at a time; see ``core.final_weights``."""
         first = None
         for model in models:
             if first is None:

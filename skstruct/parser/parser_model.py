@@ -260,7 +260,7 @@ class ParserModel(SavableModel):
 
     @classmethod
     def average(cls, models, nonzero):
-        """The average of models that share a vocabulary, taken one at a time; see ``core.averaging``.
+        """The average of models that share a vocabulary, taken one at a time; see ``core.final_weights``.
 
         Until all are there they are kept as small as in files: the features of all are many.
         """

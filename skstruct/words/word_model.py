@@ -99,7 +99,7 @@ class WordModel(TableModel):
 
     @classmethod
     def average(cls, models, nonzero):
-        """The average of models with the same templates, taken one at a time; see ``core.averaging``."""
+        """The average of models with the same templates, taken one at a time; see ``core.final_weights``."""
         first = None
         for model in models:
             if first is None:
