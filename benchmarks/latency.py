@@ -1,8 +1,8 @@
 """Tagging a few sentences at a time, against CRFsuite: where calls, not tokens, are what costs.
 
 Both sides start from the same Python lists; sentences of CoNLL-2000's test part, the nineteen chunking
-templates. Then calls with one sequence of ready-made features, over words of the same text. Processor time of
-one thread.
+templates. Then calls with one sequence of the tutorial's ready-made features, over words of the same text.
+Processor time of one thread.
 """
 
 import argparse
@@ -14,25 +14,17 @@ import pycrfsuite
 
 from benchmarks.common import Stopwatch, chunk_features, load_conll2000, n_tokens, table
 from benchmarks.main_job import crfsuite_fit
+from benchmarks.users_road import token_features
 from skstruct import StructuredPerceptron
 from skstruct.interchange import load_crfsuite
 
 AT_ONCE = (1, 2, 4, 8, 16, 150)
-
-
 LENGTHS = (5, 10, 25, 60)
 
 
 def ready_made(words):
     """A dict of features for each word."""
-    tokens = []
-    for t, (word, _) in enumerate(words):
-        token = {"bias": 1.0, "lower": word.lower(), "suffix": word[-3:], "title": word.istitle()}
-        for d in (-1, 1):
-            if 0 <= t + d < len(words):
-                token[f"{d:+d}:lower"] = words[t + d][0].lower()
-        tokens.append(token)
-    return tokens
+    return [token_features(words, t) for t in range(len(words))]
 
 
 def as_strings(tokens):

@@ -41,7 +41,8 @@ class Browser:
         for end in (to_read, to_write, *ends):
             os.close(end)
         self._held, self._number, self._session = b"", 0, None
-        self.problems = []
+        self.problems, self._loaded = [], False
+        self.n_asked = 0  # how often a page asked before it was left; the answer is to leave it
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
@@ -62,14 +63,19 @@ class Browser:
         raw, _, self._held = self._held.partition(b"\0")
         return json.loads(raw)
 
-    def send(self, method, **parameters):
-        """Call a method of the protocol; its result."""
+    def _write(self, method, **parameters):
+        """Call a method, and wait for nothing; the number of the call."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
         if self._session and not method.startswith("Browser."):
             message["sessionId"] = self._session
         os.write(self._out, json.dumps(message).encode() + b"\0")
-        while (got := self._message()).get("id") != self._number:
+        return self._number
+
+    def send(self, method, **parameters):
+        """Call a method of the protocol; its result."""
+        number = self._write(method, **parameters)
+        while (got := self._message()).get("id") != number:
             self._note(got)
         assert "error" not in got, got
         return got["result"]
@@ -80,6 +86,13 @@ class Browser:
             address = said["request"]["url"]
             if not address.startswith(("file:", "data:", "blob:")) or said.get("type") != "Document":
                 self.problems.append(address)
+        elif method == "Page.loadEventFired":
+            self._loaded = True
+        elif method == "Page.javascriptDialogOpening" and said["type"] == "beforeunload":
+            self.n_asked += 1
+            self._write("Page.handleJavaScriptDialog", accept=True)
+        elif method == "Log.entryAdded" and "beforeunload" in said["entry"]["text"]:
+            return  # a page that nobody has touched may not ask, and that is said on the console
         elif method in ("Runtime.exceptionThrown", "Log.entryAdded", "Page.javascriptDialogOpening"):
             self.problems.append(said)
         elif method == "Runtime.consoleAPICalled" and said["type"] in ("error", "warning"):
@@ -92,7 +105,10 @@ class Browser:
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", features=[scheme])
+        self._loaded = False
         self.send("Page.navigate", url="about:blank")
+        while not self._loaded:  # a navigation that overtakes another may never be answered
+            self._note(self._message())
         self.send("Page.navigate", url=path.absolute().as_uri() + fragment)
         while not self("location.protocol === 'file:' && document.readyState === 'complete'"):
             time.sleep(0.01)
@@ -113,7 +129,12 @@ class Browser:
 
     def press(self, key, **modifiers):
         """Press and release a key."""
-        code = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS[key], **modifiers}
+        code = {
+            "key": key,
+            "code": key,
+            "windowsVirtualKeyCode": KEYS.get(key) or ord(key.upper()),
+            **modifiers,
+        }
         text = {"text": "\r"} if key == "Enter" else {}
         self.send("Input.dispatchKeyEvent", type="keyDown", **code, **text)
         self.send("Input.dispatchKeyEvent", type="keyUp", **code)

@@ -201,6 +201,14 @@ def predict(cell):
 
 
 @verb
+def encode(cell):
+    """Once, for several verbs, and for parts of the corpus."""
+    model = cell.model("calibrated")
+    corpus = model.encode(cell.new)
+    return [(model.predict(X), model.predict_marginals(X)) for X in (corpus, corpus[::-1], corpus[1:])]
+
+
+@verb
 def decision_function(cell):
     return cell.model().decision_function(cell.new)
 

@@ -4,7 +4,7 @@ One text is for all kinds of arguments, and numba leaves out of a kernel what it
 does so for what an empty tuple among the arguments decides, if a variable of the kernel has its name:
 
 - ``has_noise``: with an empty ``noise`` the arguments are the few arrays of :mod:`.small_kernels`, for what
-  most users train and predict;
+  most users train;
 - ``second_order``: with empty ``trigrams`` the chain is of the first order;
 - ``has_margin``: with an empty ``margin`` it is trained by the perceptron, which looks for the best labelling
   only.
@@ -19,8 +19,7 @@ from ..core.compile import inline, kernel
 from ..core.noise import QUIET
 from ..core.penalties import keeps_untouched_weights
 from ..core.rules import begin_step, clear, end_step, room_for
-from ..core.store import READ_ONLY, SMALLEST_SCALE, Clock
-from ..features.encoded import Bag
+from ..core.store import READ_ONLY, SMALLEST_SCALE
 from . import small_kernels
 from .bigram import forbid, new_work, reads_whole_rows, score_sequence, stride_of
 from .dense import apply_dense, clear_dense, dense_norm
@@ -31,11 +30,9 @@ from .second_order import (
     read_trigrams,
     refresh,
     score_path,
-    viterbi_pairs,
 )
-from .small_kernels import SmallChain, SmallTask, SmallWork
+from .token_scores import sum_features
 from .visit import add_costs, count_mistakes, emit_features, note_update, set_target
-from .viterbi import viterbi
 
 
 @inline
@@ -140,55 +137,56 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
     return DONE, end
 
 
-@inline
-def _predict(task, chain, rule, noise, trigrams, work, out, score):
-    has_noise = len(noise) > 0
-    second_order = len(trigrams) > 0
-    L, stride, whole_rows = chain.start.shape[0], np.int64(0), True
-    if has_noise:
-        stride, whole_rows = stride_of(task, L, noise), reads_whole_rows(chain, rule, noise)
-    for i in range(score.shape[0]):
-        first, stop = task.token[i], task.token[i + 1]
-        T = stop - first
-        score[i] = 0.0
-        if T > 0:
-            if has_noise:
-                score_sequence(task, i, chain, rule, noise, whole_rows, work)
-            else:
-                small_kernels.score_tokens(task, i, chain, work.emission)
-            forbid(task.option, first, T, L, work.emission)
-            emission, transition, path = work.emission, work.transition, out[first:stop]
-            if second_order:
-                score[i] = viterbi_pairs(
-                    emission, transition, stride, trigrams, chain.start, chain.end, out[:0], (),
-                    work.score[0], path, T, L,
-                )  # fmt: skip
-            else:
-                score[i] = viterbi(
-                    emission, transition, stride, chain.start, chain.end, out[:0], (),
-                    work.score[0], path, T, L,
-                )  # fmt: skip
-
-
 @kernel
 def predict(task, chain, rule, noise, trigrams, work, out, score):
     """Label all sequences: ``out`` (N,) int32, ``score`` (n,) float64.
 
     A score is -inf if constraints and options leave no labelling.
     """
-    _predict(task, chain, rule, noise, trigrams, work, out, score)
+    L, start, end = chain.start.shape[0], chain.start, chain.end
+    emission, transition, scratch = work.emission, work.transition, work.score[0]
+    stride, whole_rows = stride_of(task, L, noise), reads_whole_rows(chain, rule, noise)
+    for i in range(score.shape[0]):
+        first, stop = task.token[i], task.token[i + 1]
+        T = stop - first
+        score[i] = 0.0
+        if T > 0:
+            score_sequence(task, i, chain, rule, noise, whole_rows, work)
+            forbid(task.option, first, T, L, emission)
+            path = out[first:stop]
+            score[i] = decode(
+                emission, transition, stride, trigrams, start, end, path[:0], (), scratch, path, T, L
+            )
 
 
 @kernel
-def predict_small(rows, option, chain, trigrams, work, out, score):
-    """The same of the few arrays of :mod:`.small_kernels`, as its ``for_predict_small`` has them."""
-    token, anchor, left, row, lo, width, bag = rows
-    nodes, clock, start, end = chain
-    emission, transition, scratch = work
-    task = SmallTask(token, anchor, left, row, lo, width, Bag(*bag), out, (), (), option, ())
-    chain = SmallChain(nodes, Clock(*clock), start, end, False, (), (), (), (), (), (), ())
-    work = SmallWork(emission, transition, scratch, (), (), ())
-    _predict(task, chain, (), (), trigrams, work, out, score)
+def predict_small(
+    token, anchor, left, row, lo, width, bag_start, bag_row, bag_value, option, nodes, scale, start, end,
+    transition, trigrams, emission, scratch, out, score,
+):  # fmt: skip
+    """The same of what :mod:`.small_kernels` are for, as its ``for_predict_small`` has it.
+
+    It takes arrays, which reach a kernel in a quarter of the time that tuples of them take.
+    """
+    has_option = len(option) > 0
+    L = start.shape[0]
+    for i in range(score.shape[0]):
+        first, stop = token[i], token[i + 1]
+        T = stop - first
+        score[i] = 0.0
+        if T > 0:
+            sum_features(
+                row, lo, width, left, anchor[i], anchor[i + 1] - anchor[i], bag_start, bag_row, bag_value,
+                first, T, nodes, L, emission,
+            )  # fmt: skip
+            for k in range(T * L if scale != 1.0 else 0):
+                emission[k] *= scale
+            if has_option:
+                forbid(option, first, T, L, emission)
+            path = out[first:stop]
+            score[i] = decode(
+                emission, transition, np.int64(0), trigrams, start, end, path[:0], (), scratch, path, T, L
+            )
 
 
 def kernel_arguments(task, chain, rule, noise, work):

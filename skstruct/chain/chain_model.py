@@ -10,7 +10,7 @@ from ..core.final_weights import Average, count_weights, pruned, rows_in_use, wi
 from ..core.store import Store, new_clock
 from ..data.inputs import LABELS, Inputs, PlaceError, check_some, place
 from ..data.labels import UNLABELLED, Gold, Labels
-from ..features.encoded import bag_of
+from ..features.encoded import EncodedCorpus, bag_of
 from ..saving.container import require
 from ..saving.stores import full
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
@@ -110,7 +110,9 @@ def encoded_corpus(encoder, corpus, grow=False):
 
     Kernels check nothing: this, with :func:`task_of`, is the only place between users and them.
     """
-    n = int(corpus.offsets[-1])
+    n, x = int(corpus.offsets[-1]), None if grow else corpus.encoded_by(encoder)
+    if x is not None:
+        return x
     if n < FEW_TOKENS:
         x = encoder.encode(corpus, grow)
     else:
@@ -251,6 +253,11 @@ class ChainModel(SavableModel):
     def encode(self, corpus, option=None):
         """The task of a corpus."""
         return make_task(self.encoder, corpus, option=option)
+
+    def encoded(self, corpus):
+        """A corpus that its verbs need not encode."""
+        self.encoder.check(corpus)
+        return EncodedCorpus.by(self.encoder, corpus, encoded_corpus(self.encoder, corpus))
 
     def named_weights(self):
         """The weights of state features with their names, as a list of NamedWeights."""

@@ -16,6 +16,9 @@ from .common import STANDARD, CommandError
 PEEK = 50
 """Lines that a guess is made from."""
 
+SHOWN = 100_000
+"""Bytes after which a bar moves."""
+
 
 class Source:
     """An input, line by line; the lines read since the last `take` are kept, unless `unkept` is called.
@@ -96,6 +99,24 @@ class Source:
         """The same source, which keeps no lines from now on: for who never calls `take`."""
         self._kept = None
         return self
+
+    def watched(self):
+        """As `unkept`; a bar shows how much has been read, if the extra ``progress`` is installed."""
+        try:
+            from rich.console import Console
+            from rich.progress import Progress
+        except ImportError:
+            yield from self.unkept()
+            return
+        total = os.path.getsize(self.path) if self.path else None
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            task, read = bar.add_task(self.name, total=total), 0
+            for line in self.unkept():
+                read += len(line.encode("utf-8", "surrogatepass"))
+                if read >= SHOWN:
+                    bar.advance(task, read)
+                    read = 0
+                yield line
 
     def take(self):
         """The (number, line without its end) read since the last call."""

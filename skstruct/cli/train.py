@@ -8,7 +8,6 @@ the corpus is read, and everything about the target before the training begins.
 """
 
 import contextlib
-import os
 import sys
 import time
 from dataclasses import replace
@@ -44,9 +43,6 @@ from .learners import (
 from .lines import Source
 from .options import add_options, setting
 from .scores import as_text
-
-SHOWN = 100_000
-"""Bytes of raw text after which a bar moves."""
 
 _JOINED = "X", "y", "places"
 
@@ -182,31 +178,12 @@ def _read_text(arguments, model):
     words = WordVectors(n_clusters=arguments.clusters or 500, random_state=arguments.seed)
     try:
         with Source(arguments.text, arguments.encoding) as source:
-            lines = _watched(source) if arguments.verbose else source.unkept()
+            lines = source.watched() if arguments.verbose else source.unkept()
             table = words.fit_text(lines).table()
     except ValueError as error:
         raise CommandError(f"{arguments.text}: {error}") from error
     tell(f"{arguments.text}: {table!r}")
     model.set_params(**dict.fromkeys(["words"] if "words" in names else names, table))
-
-
-def _watched(source):
-    """The lines of a file; a bar shows how much has been read, if the extra ``progress`` is installed."""
-    try:
-        from rich.console import Console
-        from rich.progress import Progress
-    except ImportError:
-        yield from source.unkept()
-        return
-    total = os.path.getsize(source.path) if source.path else None
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task, read = bar.add_task(source.name, total=total), 0
-        for line in source.unkept():
-            read += len(line.encode("utf-8", "surrogatepass"))
-            if read >= SHOWN:
-                bar.advance(task, read)
-                read = 0
-            yield line
 
 
 def run(arguments):

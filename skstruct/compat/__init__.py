@@ -10,11 +10,11 @@ from importlib import import_module
 _MODULES = {
     "pycrfsuite": "pycrfsuite",
     "pycrfsuite._logparser": "training_log",
-    "pycrfsuite._dumpparser": "model_info",
+    "pycrfsuite._dumpparser": "pycrfsuite",
     "sklearn_crfsuite": "sklearn_crfsuite",
     "sklearn_crfsuite.estimator": "sklearn_crfsuite.estimator",
     "sklearn_crfsuite.trainer": "sklearn_crfsuite.estimator",
-    "sklearn_crfsuite._fileresource": "sklearn_crfsuite.file_resource",
+    "sklearn_crfsuite._fileresource": "sklearn_crfsuite.estimator",
     "sklearn_crfsuite.metrics": "sklearn_crfsuite.metrics",
     "sklearn_crfsuite.scorers": "sklearn_crfsuite.scorers",
     "sklearn_crfsuite.utils": "sklearn_crfsuite.utils",

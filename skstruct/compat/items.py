@@ -1,5 +1,7 @@
 """Items and labels as CRFsuite takes them, made into tokens of this package."""
 
+from collections.abc import Set
+
 _SIMPLE = {str, bool, int, float}
 """Types of values that mean the same here and there."""
 
@@ -7,20 +9,21 @@ _SIMPLE = {str, bool, int, float}
 def attributes_of(item):
     """(name, value) of each attribute of an item: a dictionary, or a collection of names."""
     if not isinstance(item, dict):
-        return [(_text(name, "a feature"), 1.0) for name in item]
+        return [(text_of(name, "a feature"), 1.0) for name in item]
     found = []
     for key, value in item.items():
-        key = _text(key, "a feature name")
+        key = text_of(key, "a feature name")
         if isinstance(value, (str, bytes)):
-            found.append((f"{key}:{_text(value, 'a value')}", 1.0))
-        elif isinstance(value, (dict, list, tuple, set, frozenset)):
+            found.append((f"{key}:{text_of(value, 'a value')}", 1.0))
+        elif isinstance(value, (dict, list, tuple, Set)):
             found += [(f"{key}:{name}", number) for name, number in attributes_of(value)]
         else:
             found.append((key, float(value)))
     return found
 
 
-def _text(value, what):
+def text_of(value, what):
+    """A str, or bytes of UTF-8, as str."""
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, str):
@@ -34,7 +37,7 @@ def token_of(item):
         if set(map(type, item)) <= {str} and set(map(type, item.values())) <= _SIMPLE:
             return item.copy()
     elif not isinstance(item, dict):
-        return [_text(name, "a feature") for name in item]
+        return [text_of(name, "a feature") for name in item]
     token = {}
     for name, value in attributes_of(item):
         token[name] = token.get(name, 0.0) + value  # the weight of a feature that occurs twice counts twice
@@ -44,11 +47,6 @@ def token_of(item):
 def tokens_of(sequence):
     """The tokens of an iterable of items or an :class:`ItemSequence`, which are not copied then."""
     return sequence.tokens if isinstance(sequence, ItemSequence) else list(map(token_of, sequence))
-
-
-def labels_of(labels):
-    """Labels as str."""
-    return [_text(label, "a label") for label in labels]
 
 
 class ItemSequence:

@@ -5,85 +5,54 @@ from math import isnan
 NO_LIMIT = 2**31 - 1
 
 
-def _flag(value):
-    return bool(int(value))
-
-
-_COMMON = {
-    "feature.minfreq": (float, 0.0, "The least number of occurrences of a pair of feature and label."),
-    "feature.possible_states": (_flag, False, "Weights for all pairs of feature and label."),
-    "feature.possible_transitions": (_flag, False, "Weights for all pairs of labels."),
+HELP = {
+    "feature.minfreq": "The least number of occurrences of a pair of feature and label.",
+    "feature.possible_states": "Weights for all pairs of feature and label.",
+    "feature.possible_transitions": "Weights for all pairs of labels.",
+    "c1": "Coefficient of the L1 penalty.",
+    "c2": "Coefficient of the L2 penalty.",
+    "max_iterations": "The most passes over the data.",
+    "epsilon": "Training example by example stops when the loss is below; else without effect.",
+    "delta": "Training stops when the decrease still to be expected is below this share.",
+    "type": "0: PA, 1: PA-I, 2: PA-II.",
+    "c": "Aggressiveness.",
+    "error_sensitive": "A margin that grows with the number of wrong labels.",
+    "averaging": "Average the weights.",
+    "variance": "Steps are in proportion to it.",
+    "gamma": "Softness.",
 }
-_NO_EFFECT = "Accepted, without effect."
-_CALIBRATION = {
-    "calibration.eta": (float, 0.1, _NO_EFFECT),
-    "calibration.rate": (float, 2.0, _NO_EFFECT),
-    "calibration.samples": (float, 1000.0, _NO_EFFECT),
-    "calibration.candidates": (int, 10, _NO_EFFECT),
-    "calibration.max_trials": (int, 20, _NO_EFFECT),
-}
-_C2 = (float, 1.0, "Coefficient of the L2 penalty.")
-_DELTA = "Training stops when the decrease still to be expected is below this share of the objective."
+"""Of the parameters that have an effect."""
 
-
-def _iterations(n):
-    return {"max_iterations": (int, n, "The most passes over the data.")}
-
-
-def _epsilon(effect=_NO_EFFECT, default=0.0):
-    return {"epsilon": (float, default, effect)}
-
-
-PARAMETERS = {
+_COMMON = {"feature.minfreq": 0.0, "feature.possible_states": False, "feature.possible_transitions": False}
+_ONLINE = {"max_iterations": 100, "epsilon": 0.0}
+DEFAULTS = {
     "lbfgs": {
-        **_COMMON,
-        "c1": (float, 0.0, "Coefficient of the L1 penalty."),
-        "c2": _C2,
-        **_iterations(NO_LIMIT),
-        "num_memories": (int, 6, _NO_EFFECT),
-        **_epsilon(default=1e-5),
-        "period": (int, 10, _NO_EFFECT),
-        "delta": (float, 1e-5, _DELTA),
-        "linesearch": (str, "MoreThuente", _NO_EFFECT),
-        "max_linesearch": (int, 20, _NO_EFFECT),
+        **_COMMON, "c1": 0.0, "c2": 1.0, "max_iterations": NO_LIMIT, "num_memories": 6, "epsilon": 1e-5,
+        "period": 10, "delta": 1e-5, "linesearch": "MoreThuente", "max_linesearch": 20,
     },
     "l2sgd": {
-        **_COMMON,
-        "c2": _C2,
-        **_iterations(1000),
-        "period": (int, 10, _NO_EFFECT),
-        "delta": (float, 1e-6, _DELTA),
-        **_CALIBRATION,
+        **_COMMON, "c2": 1.0, "max_iterations": 1000, "period": 10, "delta": 1e-6, "calibration.eta": 0.1,
+        "calibration.rate": 2.0, "calibration.samples": 1000.0, "calibration.candidates": 10,
+        "calibration.max_trials": 20,
     },
-    "averaged-perceptron": {**_COMMON, **_iterations(100), **_epsilon()},
+    "averaged-perceptron": {**_COMMON, **_ONLINE},
     "passive-aggressive": {
-        **_COMMON,
-        "type": (int, 1, "0: PA, 1: PA-I, 2: PA-II."),
-        "c": (float, 1.0, "Aggressiveness."),
-        "error_sensitive": (_flag, True, "A margin that grows with the number of wrong labels."),
-        "averaging": (_flag, True, "Average the weights."),
-        **_iterations(100),
-        **_epsilon(),
+        **_COMMON, "type": 1, "c": 1.0, "error_sensitive": True, "averaging": True, **_ONLINE,
     },
-    "arow": {
-        **_COMMON,
-        "variance": (float, 1.0, _NO_EFFECT),
-        "gamma": (float, 1.0, "Softness."),
-        **_iterations(100),
-        **_epsilon(),
-    },
-}
-"""Algorithm -> name -> (type, default, help)."""
+    "arow": {**_COMMON, "variance": 1.0, "gamma": 1.0, **_ONLINE},
+}  # fmt: skip
+"""Algorithm -> name -> default."""
 
 ALIASES = {"ap": "averaged-perceptron", "pa": "passive-aggressive"}
 
 
-def converted(name, kind, value):
+def converted(name, value, kind):
     """A value as its type; CRFsuite reads what is no number as 0, here it is an error."""
     try:
-        number = kind(float(value)) if kind in (int, _flag) else kind(value)
+        value = value if kind is str else float(value)
+        number = kind(int(value)) if kind is bool else kind(value)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be {kind.__name__.strip('_')}, got {value!r:.80}") from None
+        raise ValueError(f"{name} must be {kind.__name__}, got {value!r:.80}") from None
     if kind is float and isnan(number):
         raise ValueError(f"{name} must be a number, got nan")
     return number

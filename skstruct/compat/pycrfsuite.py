@@ -1,15 +1,15 @@
-"""The names of ``python-crfsuite`` 0.9: ``Trainer``, ``Tagger``, ``ItemSequence``."""
+"""The names of ``python-crfsuite`` 0.9: ``Trainer``, ``Tagger``, ``ItemSequence``.
+
+What trains and what reads models is imported at its first use: programs import this module in any case.
+"""
 
 import sys
 from contextlib import closing
+from dataclasses import dataclass, field
 from math import exp
 
-from ..interchange.crfsuite import crfsuite_contents
-from ..saving.container import ModelFileError
-from .items import ItemSequence, labels_of, tokens_of
-from .model_info import info_of, text_of
-from .parameters import ALIASES, PARAMETERS, converted
-from .training import train
+from .items import ItemSequence, text_of, tokens_of
+from .parameters import ALIASES, DEFAULTS, HELP, converted
 from .training_log import TrainLogParser
 
 CRFSUITE_VERSION = "0.12.2"
@@ -69,7 +69,7 @@ class BaseTrainer:
 
     def append(self, xseq, yseq, group=0):
         """Add a sequence of items, which are copied, and its labels."""
-        tokens, labels = tokens_of(xseq), labels_of(yseq)
+        tokens, labels = tokens_of(xseq), [text_of(label, "a label") for label in yseq]
         _check_lengths(tokens, labels)
         self._examples.append((tokens, labels, int(group)))
 
@@ -80,16 +80,18 @@ class BaseTrainer:
     def select(self, algorithm, type="crf1d"):
         """Choose the algorithm; its parameters have their defaults then."""
         name = ALIASES.get(algorithm.lower(), algorithm.lower())
-        if name not in PARAMETERS or type != "crf1d":
+        if name not in DEFAULTS or type != "crf1d":
             raise ValueError(f"Bad arguments: algorithm={algorithm!r}, type={type!r}")
         self._algorithm = name
-        self._values = {key: default for key, (_, default, _) in PARAMETERS[name].items()}
+        self._values = dict(DEFAULTS[name])
 
     def train(self, model, holdout=-1):
         """Train, and write the model to a file; with an empty name it is not written.
 
         Sequences of the group ``holdout`` are not trained on; the log has the scores on them.
         """
+        from .training import train
+
         self._before_train()
         train(self._algorithm, self._values, self._examples, model, holdout, self.message)
 
@@ -112,7 +114,7 @@ class BaseTrainer:
     def set(self, name, value):
         """Set a parameter."""
         self._check(name, f" = {value}")
-        self._values[name] = converted(name, PARAMETERS[self._algorithm][name][0], value)
+        self._values[name] = converted(name, value, type(self._values[name]))
 
     def set_params(self, params):
         """Set some parameters."""
@@ -122,7 +124,7 @@ class BaseTrainer:
     def help(self, name):
         """What a parameter does."""
         self._check(name)
-        return PARAMETERS[self._algorithm][name][2]
+        return HELP.get(name, "Accepted, without effect.")
 
     def _check(self, name, more=""):
         if name not in self._values:
@@ -162,6 +164,47 @@ class Trainer(BaseTrainer):
         print(log, end="")
 
 
+@dataclass
+class ParsedDump:
+    """The header of a model file, its labels and attributes with their numbers, and its weights.
+
+    Numbers of the header, labels and attributes are str, as in CRFsuite's text; weights have full precision.
+    """
+
+    header: dict = field(default_factory=dict)
+    labels: dict = field(default_factory=dict)
+    attributes: dict = field(default_factory=dict)
+    transitions: dict = field(default_factory=dict)
+    state_features: dict = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, contents):
+        """That of a model file's ``CRFsuiteContents``."""
+        labels, names = contents.labels, contents.attributes
+        info = cls(
+            {name: f"0x{v:X}" if name.startswith("off_") else str(v) for name, v in contents.header.items()},
+            *({name: str(k) for k, name in enumerate(part)} for part in (labels, names)),
+        )
+        for kind, source, target, weight in contents.features.tolist():
+            if kind:
+                info.transitions[labels[source], labels[target]] = weight
+            else:
+                info.state_features[names[source], labels[target]] = weight
+        return info
+
+    def text(self):
+        """The text that CRFsuite's dump writes."""
+        parts = {
+            "FILEHEADER": [f"{name}: {value}" for name, value in self.header.items()],
+            "LABELS": [f"{k:>5}: {name}" for name, k in self.labels.items()],
+            "ATTRIBUTES": [f"{k:>5}: {name}" for name, k in self.attributes.items()],
+            "TRANSITIONS": [f"(1) {a} --> {b}: {w:.6f}" for (a, b), w in self.transitions.items()],
+            "STATE_FEATURES": [f"(0) {a} --> {b}: {w:.6f}" for (a, b), w in self.state_features.items()],
+        }
+        texts = {title: "".join(f"  {line}\n" for line in lines) for title, lines in parts.items()}
+        return "".join(f"{title} = {{\n{text}}}\n\n" for title, text in texts.items())
+
+
 class Tagger:
     """Tags sequences by a model file."""
 
@@ -170,21 +213,20 @@ class Tagger:
 
     def open(self, name):
         """Open a model file, or a pickle of a ``sklearn_crfsuite.CRF``; a context manager that closes it."""
-        return self._open(name)
+        from ..interchange.crfsuite import crfsuite_contents
 
-    def open_inmemory(self, value):
-        """Open the bytes of a model file."""
-        return self._open(bytes(value))
-
-    def _open(self, source):
-        self._contents, self._crf = crfsuite_contents(source)
+        self._contents, self._crf = crfsuite_contents(name)
         self._info = None
         return closing(self)
 
+    def open_inmemory(self, value):
+        """Open the bytes of a model file."""
+        return self.open(bytes(value))
+
     def close(self):
         """Forget the model."""
-        self._contents = self._crf = self._info = None
-        self._tokens, self._marginals = [], None
+        self._contents = self._crf = self._info = self._marginals = None
+        self._tokens = []
 
     def labels(self):
         """The labels, in the order of the file."""
@@ -192,14 +234,14 @@ class Tagger:
         return list(self._contents.labels)
 
     def _opened(self):
-        """The CRF."""
         if self._contents is None:
             raise ValueError("The tagger is not opened")
-        return self._crf
 
     def _trained(self):
-        if self._opened() is None:
-            raise ModelFileError("the model has no labels; it was trained on nothing")
+        """The CRF."""
+        self._opened()
+        if self._crf is None:
+            raise ValueError("the model has no labels; it was trained on nothing")
         return self._crf
 
     def set(self, xseq):
@@ -209,6 +251,7 @@ class Tagger:
 
     def tag(self, xseq=None):
         """The best labels of a sequence, or of the one that was set."""
+        self._opened()
         if xseq is not None:
             self.set(xseq)
         return self._trained().predict([self._tokens])[0] if self._tokens else []
@@ -223,7 +266,8 @@ class Tagger:
 
     def probability(self, yseq):
         """The probability of labels of the sequence."""
-        yseq = labels_of(yseq)
+        self._opened()
+        yseq = [text_of(label, "a label") for label in yseq]
         _check_lengths(self._tokens, yseq)
         for label in yseq:
             self._number(label)
@@ -231,7 +275,7 @@ class Tagger:
 
     def marginal(self, y, pos):
         """The probability of a label at a position of the sequence."""
-        number = self._number(y)
+        number = self._number(text_of(y, "a label"))
         if not 0 <= pos < len(self._tokens):
             raise ValueError(f"The position, {pos} is out of range of {len(self._tokens)}")
         if self._marginals is None:
@@ -249,12 +293,12 @@ class Tagger:
         if self._contents is None:
             raise RuntimeError("Tagger is closed")
         if self._info is None:
-            self._info = info_of(self._contents)
+            self._info = ParsedDump.of(self._contents)
         return self._info
 
     def dump(self, filename=None):
         """Write the model as text, to a file or to the standard output."""
-        text = text_of(self.info())
+        text = self.info().text()
         if filename is None:
             sys.stdout.write(text)
         else:

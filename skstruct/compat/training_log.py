@@ -7,22 +7,35 @@ from fractions import Fraction
 LabelScore = namedtuple("LabelScore", "match model ref precision recall f1")
 
 _NUMBER = r"(-?\d+\.?\d*(?:e[+-]\d+)?)"
-_FIGURES = [
-    (key, re.compile(f"{text}: {_NUMBER}"), kind)
-    for key, text, kind in (
-        ("loss", "Loss", float),
-        ("feature_norm", "Feature norm", float),
-        ("error_norm", "Error norm", float),
-        ("active_features", "Active features", int),
-        ("linesearch_trials", "Line search trials", int),
-        ("linesearch_step", "Line search step", float),
-        ("time", "Seconds required for this iteration", float),
+_HEAD = r"\*{5} (?:Iteration|Epoch) #(\d+) \*{5}\n"
+_SECONDS = f"Seconds required: {_NUMBER}"
+_NEXT = [
+    (state, re.compile(pattern), figure, after, event)
+    for state, pattern, figure, after, event in (
+        ("starting", "Feature generation", None, "generating", None),
+        ("generating", r"(?:\d|10|\.)$", None, None, "featgen_progress"),
+        ("generating", r"Number of features: (\d+)", "featgen_num_features", None, None),
+        ("generating", _SECONDS, "featgen_seconds", "preparing", "featgen_end"),
+        ("preparing", _HEAD, "num", "iterating", "prepared"),
+        ("preparing", ".*terminated with error", None, "between", "prepare_error"),
+        ("iterating", _HEAD, "num", None, None),
+        ("iterating", "\n", None, "between", "iteration"),
+        ("iterating", f"Loss: {_NUMBER}", "loss", None, None),
+        ("iterating", f"Feature norm: {_NUMBER}", "feature_norm", None, None),
+        ("iterating", f"Error norm: {_NUMBER}", "error_norm", None, None),
+        ("iterating", f"Active features: {_NUMBER}", "active_features", None, None),
+        ("iterating", f"Line search trials: {_NUMBER}", "linesearch_trials", None, None),
+        ("iterating", f"Line search step: {_NUMBER}", "linesearch_step", None, None),
+        ("iterating", f"Seconds required for this iteration: {_NUMBER}", "time", None, None),
+        ("between", _HEAD, "num", "iterating", None),
+        ("between", f"Total seconds required for training: {_NUMBER}", "training_seconds", None, None),
+        ("between", "Storing the model", None, "storing", "optimization_end"),
+        ("storing", "\n", None, None, "end"),
+        ("storing", _SECONDS, "storing_seconds", None, None),
     )
 ]
-_HEAD = re.compile(r"\*{5} (?:Iteration|Epoch) #(\d+) \*{5}\n")
-_SECONDS = re.compile(f"Seconds required: {_NUMBER}")
-_TOTAL = re.compile(f"Total seconds required for training: {_NUMBER}")
-_FEATURES = re.compile(r"Number of features: (\d+)")
+"""(state, how a message begins, what its number is, state afterwards, event)"""
+
 _MACRO = re.compile(r"Macro-average precision, recall, F1: \((.+), (.+), (.+)\)")
 _ACCURACY = re.compile(r"(Item|Instance) accuracy: (\d+) / (\d+)")
 _LABEL = re.compile(r"\s{4}(.+): \((\d+), (\d+), (\d+)\) \((\S+), (\S+), (\S+)\)")
@@ -56,60 +69,36 @@ class TrainLogParser:
     def feed(self, line):
         """Read a message; returns the event that it ends, or None."""
         self.log.append(line)
-        if self.state is None:
-            self.state = "starting"
-            self._starting(line)
-            event = "start"
-        else:
-            event = getattr(self, f"_{self.state}")(line)
+        event = "start" if self.state is None else None
+        self.state = self.state or "starting"
+        event = self._read(line) or event
         if event is not None:
             start, end = self.events[-1][2] if self.events else 0, len(self.log)
             # These two are known by the first line of what follows.
             self.events.append((event, start, end - (event in ("prepared", "optimization_end"))))
         return event
 
-    def _starting(self, line):
-        if line.startswith("Feature generation"):
-            self.state = "generating"
-
-    def _generating(self, line):
-        if line in "0123456789.10":
-            self.featgen_percent += 2
-            return "featgen_progress"
-        if found := _FEATURES.match(line):
-            self.featgen_num_features = int(found[1])
-        elif found := _SECONDS.match(line):
-            self.featgen_seconds, self.state = float(found[1]), "preparing"
-            return "featgen_end"
-        return None
-
-    def _preparing(self, line):
-        if _HEAD.match(line):
-            self._iterating(line)
-            return "prepared"
-        if "terminated with error" in line:
-            self.state = "between"
-            return "prepare_error"
-        return None
-
-    def _iterating(self, line):
-        if found := _HEAD.match(line):
-            self.state = "iterating"
-            self.last_iteration = {"num": int(found[1]), "scores": {}}
-            self.iterations.append(self.last_iteration)
-        elif line == "\n":
-            self.state = "between"
-            return "iteration"
-        else:
+    def _read(self, line):
+        for state, pattern, figure, after, event in _NEXT:
+            found = pattern.match(line) if state == self.state else None
+            if found is None:
+                continue
+            if figure == "num":
+                self.last_iteration = {"num": int(found[1]), "scores": {}}
+                self.iterations.append(self.last_iteration)
+            elif figure is not None:
+                into = self.last_iteration if state == "iterating" else vars(self)
+                into[figure] = int(found[1]) if found[1].isdigit() else float(found[1])
+            self.featgen_percent += 2 * (event == "featgen_progress")
+            self.state = after or state
+            return event
+        if self.state == "iterating":
             self._note(line)
         return None
 
     def _note(self, line):
-        """Enter the figures of a line."""
+        """Enter the scores of a line."""
         into = self.last_iteration
-        for key, pattern, kind in _FIGURES:
-            if found := pattern.match(line):
-                into[key] = kind(found[1])
         if found := _MACRO.match(line):
             into.update(zip(("avg_precision", "avg_recall", "avg_f1"), map(float, found.groups())))
         elif found := _ACCURACY.match(line):
@@ -119,20 +108,3 @@ class TrainLogParser:
             name, *counts = found.groups()[:4]
             shares = [None if "*" in share else float(share) for share in found.groups()[4:]]
             into["scores"][name] = LabelScore(*map(int, counts), *shares)
-
-    def _between(self, line):
-        if _HEAD.match(line):
-            return self._iterating(line)
-        if found := _TOTAL.match(line):
-            self.training_seconds = float(found[1])
-        elif line.startswith("Storing the model"):
-            self.state = "storing"
-            return "optimization_end"
-        return None
-
-    def _storing(self, line):
-        if line == "\n":
-            return "end"
-        if found := _SECONDS.match(line):
-            self.storing_seconds = float(found[1])
-        return None

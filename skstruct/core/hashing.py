@@ -170,8 +170,9 @@ def _intern_pairs(table, entries, compound, left, right, distance, span, begin, 
     return n
 
 
-@inline
-def _find_pairs(table, compound, left, right, distance, span, anchor, out):
+@kernel
+def find_pairs(table, compound, left, right, distance, span, anchor, out):
+    """The nodes of known combinations; ``out`` is left alone where there is none."""
     for i in range(anchor.shape[0] - 1):
         first, stop = anchor[i], anchor[i + 1]
         for a in range(first + span[0], stop - span[1]):
@@ -181,58 +182,41 @@ def _find_pairs(table, compound, left, right, distance, span, anchor, out):
 
 
 @kernel
-def find_pairs(table, compound, left, right, distance, span, anchor, out):
-    """The nodes of known combinations; ``out`` is left alone where there is none."""
-    _find_pairs(table, compound, left, right, distance, span, anchor, out)
-
-
-@kernel
-def find_rows(table, pairs, groups, row_of, values, constant, token, anchor, left, right, nodes, rows):
-    """The rows of known combinations, ``rows`` (G, A) int32, -1 for none; all of them at once.
+def find_rows(table, pairs, row_of, groups, n_channels, anchor, nodes, rows):
+    """The nodes of all known combinations at once, and their rows.
 
     Parameters
     ----------
-    table : ndarray
+    table, anchor : ndarray
         See :func:`intern_pairs`.
     pairs : ndarray of shape (Q, 6), int64
-        By combination of several atoms: compound, ``left`` and ``right`` as rows of ``nodes``, ``distance``,
-        and the two of ``span``; combinations of fewer atoms first.
+        Combinations of several atoms, those of fewer ones first: compound, ``left`` and ``right`` as rows of
+        ``nodes``, ``distance``, and the two of ``span``.
     groups : ndarray of shape (G, 3), int64
         A row of ``nodes``, where its part of ``row_of`` begins, and what is added to what stands there.
     row_of : ndarray of int32
         By node its row, or -1, for one combination after the other.
-    values : ndarray of shape (K, N), int32
-        Values by channel and token, -1 for what is unknown.
-    constant : ndarray of shape (K,), bool
-        Channels that have one value, and none outside of a sequence.
-    token, anchor : ndarray of shape (n + 1,), int64
-        Where each sequence starts: anchors are its tokens, ``left`` before and ``right`` behind them, whose
-        values come before those of tokens.
-    nodes : ndarray of shape (K + Q, A), int32
-        Written: values, then nodes, by anchor.
+    nodes : ndarray of shape (n_channels + Q, A), int32
+        Behind the ids of channels, nodes are written.
+    rows : ndarray of shape (G, A), int32
+        Written: the rows, -1 for none.
     """
-    K, outside = values.shape[0], left + right
-    for k in range(K):
-        out, shift = nodes[k], 0 if constant[k] else outside
-        for i in range(token.shape[0] - 1):
-            first, behind = anchor[i] + left, anchor[i + 1] - right
-            for d in range(left):
-                out[first - 1 - d] = -1 if constant[k] else d
-            for d in range(right):
-                out[behind + d] = -1 if constant[k] else left + d
-            for a in range(first, behind):
-                value = values[k, token[i] + a - first]
-                out[a] = value + shift if value >= 0 else -1
+    n_anchors = nodes.shape[1]
     for q in range(pairs.shape[0]):
-        out = nodes[K + q]
-        out[:] = -1
-        compound, before, last, distance = pairs[q, 0], pairs[q, 1], pairs[q, 2], pairs[q, 3]
-        _find_pairs(table, compound, nodes[before], nodes[last], distance, pairs[q, 4:], anchor, out)
-    for g in range(rows.shape[0]):
-        mine, begin, slot = nodes[groups[g, 0]], groups[g, 1], groups[g, 2]
-        for a in range(rows.shape[1]):
-            row = row_of[begin + mine[a]] if mine[a] >= 0 else np.int32(-1)
-            rows[g, a] = row + slot if row >= 0 else -1
+        for i in range(anchor.shape[0] - 1):
+            stop = anchor[i + 1]
+            for a in range(anchor[i], stop):
+                node, j = -1, a + pairs[q, 3]
+                if anchor[i] + pairs[q, 4] <= a < stop - pairs[q, 5] and j < stop:
+                    left, right = nodes[pairs[q, 1], a], nodes[pairs[q, 2], j]
+                    if left >= 0 and right >= 0:
+                        node = find(table, pairs[q, 0], left, right)
+                nodes[n_channels + q, a] = node
+    for g in range(groups.shape[0]):
+        for a in range(n_anchors):
+            node = nodes[groups[g, 0], a]
+            row = row_of[groups[g, 1] + node] if node >= 0 else -1
+            rows[g, a] = row + groups[g, 2] if row >= 0 else -1
 
 
 def intern_pairs(table, entries, compound, left, right, distance, span, anchor, out, n_nodes):

@@ -6,7 +6,7 @@ What reads a corpus declares what it reads: see :mod:`.reads`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from .places import PLACE, PlaceError, as_objects, by_sequence, describe, offset
 from .reads import ColumnInfo, FeatureNames, names_of_all
 
 STRINGS, FEATURES, SPARSE, DENSE, FRAME = "strings", "features", "sparse", "dense", "frame"
-"""Kinds of blocks: str and tuples of str; dicts and lists of features; rows of numbers, in CSR or an array;
+"""Kinds of blocks: str and tuples of str; dicts, lists, sets of features; rows of numbers, CSR or array;
 rows of a data frame, which only transformers read."""
 
 OTHER = "tokens of another kind"
@@ -78,7 +78,7 @@ def kind_of_token(token):
     """The kind of block that a token of a list belongs to."""
     if isinstance(token, (str, tuple)):
         return STRINGS
-    return FEATURES if isinstance(token, (dict, list)) else OTHER
+    return FEATURES if isinstance(token, (dict, list, Set)) else OTHER
 
 
 class _once:
@@ -250,6 +250,9 @@ class TokenCorpus:
     def empty(self, lengths):
         """Sequences without tokens, as many as there are lengths, of the kind of this corpus without any."""
         return type(self).of(self.blocks, lengths, self._is_dense, self._shown)
+
+    def encoded_by(self, encoder):
+        """What an encoder made of it before; None if nothing is kept."""
 
     # -- as a list of sequences --------------------------------------------------------------------
     @property

@@ -11,6 +11,7 @@ Distinct pairs of key and value are resolved once and remembered; only new ones 
 """
 
 from collections import defaultdict
+from collections.abc import Set
 from contextlib import suppress
 from functools import cached_property
 from itertools import chain, repeat
@@ -49,7 +50,7 @@ class BagEncoder(Encoder):
     """
 
     is_independent = True
-    TOKENS = (dict, list)
+    TOKENS = (dict, list, Set)
     reads = Reads(called_by_kind(FEATURES))
     token_type = dict  # of lists of features too
     named = "ready-made features"
@@ -281,7 +282,7 @@ class BagEncoder(Encoder):
         except ValueError:  # which the long road raises again, and says where
             return None
         bag = offsets_of(sizes), self.nodes.row_of.take(features), NO_VALUES if values is None else values
-        return token, token, 0, NO_ROWS, NOTHING, NOTHING, bag
+        return token, token, 0, NO_ROWS, NOTHING, NOTHING, *bag
 
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`."""
@@ -317,6 +318,8 @@ def _runs(flat, offsets):
         return [(kind, 0, flat) for kind in kinds]
     runs = []
     for k, token in enumerate(flat):
+        if isinstance(token, Set):  # of a frozenset, or the keys of a dict, too
+            token = sorted(token, key=str)  # whatever the hashes of this process are
         kind = next((kind for kind in (dict, list) if isinstance(token, kind)), None)
         if kind is None:
             raise placed(k, offsets, f"expected a dict or a list of features, got {describe(token)}")

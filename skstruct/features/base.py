@@ -71,10 +71,7 @@ class Encoder:
         return twin
 
     def encode_one(self, tokens):
-        """What kernels read of one list of tokens, as ``chain.small_kernels.rows_of`` of it in a corpus.
-
-        None unless it surely reads them, and no transition does.
-        """
+        """``small_kernels.rows_of`` a list of tokens; None if it may not read these, or transitions do."""
 
     @property
     def n_node_rows(self):

@@ -165,6 +165,13 @@ def _varieties(parts):
     return np.where(best > 0, 3 * (best - 1) + place + 1, 0).astype(np.int32)
 
 
+def entries_in_tokens(entries, characters):
+    """The tokens of each entry of a :class:`Lexicon`."""
+    return [
+        e if isinstance(e, tuple) else list("".join(e.split())) if characters else e.split() for e in entries
+    ]
+
+
 class Lexicon:
     """Entries to be found in sequences of tokens.
 
@@ -178,13 +185,9 @@ class Lexicon:
     """
 
     def __init__(self, entries, characters):
-        sequences = [
-            e if isinstance(e, tuple) else "".join(e.split()) if characters else e.split() for e in entries
-        ]
-        flat = [token for sequence in sequences for token in sequence]
-        ids, self._alphabet = Alphabet().interned(flat)
-        lengths = np.fromiter(map(len, sequences), np.int64, len(sequences))
-        self._trie = Trie(ids, offsets_of(lengths))
+        sequences = entries_in_tokens(entries, characters)
+        ids, self._alphabet = Alphabet().interned(flatten(sequences))
+        self._trie = Trie(ids, offsets_of(lengths_of(sequences)))
 
     def match(self, flat, token):
         """For each token its mark, (N,) uint8: positions in `MARKS`."""

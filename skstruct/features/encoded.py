@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from ..core.compile import kernel
-from ..data.places import offsets_of
+from ..data.corpus import TokenCorpus
+from ..data.places import offsets_of, ranges
 from .numeric import as_features
 
 
@@ -60,6 +61,47 @@ class Encoded(NamedTuple):
     node_alive: np.ndarray  # (R,) uint8: 0 for features below the count cut-off; empty without one
     edge_alive: np.ndarray  # (E,) uint8
     dense: Dense | tuple[()] = ()  # empty if tokens are no dense rows of numbers
+
+    def take(self, sequences, token):
+        """The features of some sequences, an array of numbers; ``token`` (n + 1,): where each starts."""
+        anchor, at = ranges(self.anchor[sequences], np.diff(self.anchor)[sequences])
+        of = ranges(token[sequences], np.diff(token)[sequences])[1]
+        nodes, edges = (
+            grid._replace(row=np.ascontiguousarray(grid.row[:, at])) for grid in (self.nodes, self.edges)
+        )
+        bag, dense = self.bag, self.dense
+        if bag.start.shape[0] > 1:
+            start, entry = ranges(bag.start[of], np.diff(bag.start)[of])
+            bag = Bag(start, bag.row[entry], bag.value[entry] if bag.value.shape[0] else bag.value)
+        if dense:
+            dense = dense._replace(block=dense.block[of])
+        return self._replace(anchor=anchor, nodes=nodes, edges=edges, bag=bag, dense=dense)
+
+
+class EncodedCorpus(TokenCorpus):
+    """A corpus that keeps what an encoder made of it, in parts of it too; copies in files do not."""
+
+    _kept = None, None
+
+    @classmethod
+    def by(cls, encoder, corpus, encoded):
+        """A corpus with the :class:`Encoded` that an encoder made of it."""
+        X = cls.__new__(cls)
+        vars(X).update(vars(corpus), _kept=(encoder, encoded))
+        return X
+
+    def encoded_by(self, encoder):
+        """See :class:`.corpus.TokenCorpus`."""
+        return self._kept[1] if self._kept[0] is encoder else None
+
+    def __getitem__(self, key):
+        found, (encoder, encoded) = super().__getitem__(key), self._kept
+        if encoder is not None and isinstance(found, TokenCorpus):
+            vars(found)["_kept"] = encoder, encoded.take(np.arange(len(self))[key], self.offsets)
+        return found
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "_kept"}
 
 
 class RowMap(NamedTuple):

@@ -32,7 +32,8 @@ from .tokens import (
     take_titles,
 )
 
-_NO_BAG = tuple(NO_BAG)
+NOTHING_KNOWN = np.full(1, -1, np.int32)
+"""In place of an empty array, from which nothing can be taken."""
 
 
 class TemplateEncoder(Encoder):
@@ -115,7 +116,9 @@ class TemplateEncoder(Encoder):
         if grow:
             self.derive(channel)
         values, of_string = self.derived[channel]
-        out = of_string.take(ids[c], mode="clip")
+        if not of_string.shape[0]:
+            of_string = NOTHING_KNOWN
+        out = of_string.take(ids[c], mode="clip")  # that of an unknown string is another one's
         if unknown[c]:
             strings, places, numbers = unknown[c]
             fresh = values.lookup(list(map(column_function(name, self.templates.words), strings)))
@@ -131,21 +134,29 @@ class TemplateEncoder(Encoder):
         self.derived[channel] = values, np.concatenate([of_string, fresh])
 
     # -- ids to nodes to rows ----------------------------------------------------------------------
-    def _on_anchors(self, channel, anchor, slots):
-        """In training, a channel with boundary ids, by anchor: 0 ... left - 1 | left ... | the tokens."""
-        left, right = self.plan.left, self.plan.right
-        if channel is None:
-            out = np.full(anchor[-1], -1, np.int32)
-            out[slots] = 0
-            return out
-        out = np.empty(anchor[-1], np.int32)
-        shifted = channel + np.int32(left + right)
-        shifted[channel < 0] = -1
-        out[slots] = shifted
-        for d in range(1, left + 1):
-            out[anchor[:-1] + (left - d)] = d - 1
-        for d in range(1, right + 1):
-            out[anchor[1:] - (right - d) - 1] = left + d - 1
+    def _on_anchors(self, values, token, anchor, more=0):
+        """(K + more, A) int32: by channel and anchor its ids 0 ... left - 1 | left ... | the tokens.
+
+        The last rows are for nodes.
+        """
+        left, right, K, n = self.plan.left, self.plan.right, len(values), token.shape[0] - 1
+        constant, ids = [k for k in range(K) if values[k] is None], np.zeros((K, token[-1]), np.int32)
+        for k in range(K):
+            if values[k] is not None:
+                ids[k] = values[k]
+        np.add(ids, left + right, out=ids, where=ids >= 0)
+        slots = slice(left, left + ids.shape[1])
+        if n > 1:
+            slots = np.arange(token[-1]) + np.repeat(left + (left + right) * np.arange(n), np.diff(token))
+        out = np.empty((K + more, anchor[-1]), np.int32)
+        out[:K, slots] = ids
+        for d in range(left):
+            out[:K, anchor[:-1] + (left - 1 - d)] = d
+        for d in range(right):
+            out[:K, anchor[1:] - (right - d)] = left + d
+        for k in constant:  # which is nowhere outside
+            out[k] = -1
+            out[k, slots] = 0
         return out
 
     def _nodes_of(self, side, channels, anchor):
@@ -166,31 +177,19 @@ class TemplateEncoder(Encoder):
 
     def _grown(self, values, token, anchor):
         """The rows (G, A) of label and of transition features in training: all that is new is entered."""
-        n, padding = token.shape[0] - 1, self.plan.left + self.plan.right
-        slots = np.arange(token[-1]) + np.repeat(self.plan.left + padding * np.arange(n), np.diff(token))
-        channels = [self._on_anchors(v, anchor, slots) for v in values]
+        channels = self._on_anchors(values, token, anchor)
         for side in (self.nodes, self.edges):
             nodes = self._nodes_of(side, channels, anchor)
             side.grow(nodes, self.plan.left, anchor, token, self.min_count)
             yield side.rows(nodes, anchor[-1])
 
-    def _found(self, channels, token, anchor):
+    def _found(self, values, token, anchor):
         """The same in prediction: what is known."""
-        values = np.zeros((len(channels), token[-1]), np.int32)
-        for k, channel in enumerate(channels):
-            if channel is not None:
-                values[k] = channel
-        constant = np.array([channel is None for channel in channels])
-        left, right, A = self.plan.left, self.plan.right, int(anchor[-1])
         for side in (self.nodes, self.edges):
-            rows = np.empty((len(side.groups), A), np.int32)
+            rows = np.empty((len(side.groups), anchor[-1]), np.int32)
             if side.groups:
-                row_of, groups = side.joined()
-                nodes = np.empty((len(channels) + len(side.pairs), A), np.int32)
-                find_rows(
-                    self.table, side.pairs, groups, row_of, values, constant, token, anchor, left, right,
-                    nodes, rows,
-                )  # fmt: skip
+                nodes = self._on_anchors(values, token, anchor, len(side.pairs))
+                find_rows(self.table, side.pairs, *side.joined(), len(values), anchor, nodes, rows)
             yield rows
 
     def n_values(self, k):
@@ -272,7 +271,7 @@ class TemplateEncoder(Encoder):
             columns = list(zip(*tokens))[: self.n_columns]
         token = np.array([0, len(tokens)], np.int64)
         anchor, rows, _ = self._rows(columns, token)
-        return token, anchor, self.plan.left, rows, lo, width, _NO_BAG
+        return token, anchor, self.plan.left, rows, lo, width, *NO_BAG
 
     @property
     def n_features(self):

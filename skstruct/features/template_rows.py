@@ -63,10 +63,10 @@ class TemplateSide:
                 pair = offset + c, left, compound.channel, compound.distance, *left_out
                 self.pairs = np.vstack([self.pairs, pair])
             self.source.append(where)
-        self._joined = None, None, []  # see `joined`
+        self._joined = None, None, ()  # see `joined`
 
     def __getstate__(self):
-        return {**vars(self), "_joined": (None, None, [])}  # which follows from the rest
+        return {**vars(self), "_joined": (None, None, ())}  # which follows from the rest
 
     def joined(self):
         """``row_of`` as one array, and what :func:`.hashing.find_rows` takes as ``groups``."""
@@ -75,7 +75,7 @@ class TemplateSide:
             row_of, begin = np.concatenate(self.row_of), offsets_of(lengths_of(self.row_of))
             groups = np.array([(self.source[g.compound], begin[g.compound], g.slot) for g in self.groups])
             self.row_of = parts = np.split(row_of, begin[1:-1])  # which take no further memory
-            self._joined = row_of, groups, parts
+            self._joined = row_of, groups, tuple(parts)
         return row_of, groups
 
     def copy(self):
@@ -112,6 +112,22 @@ class TemplateSide:
                 self.counts[c] = count
             self.assign_rows(c, min_count)
 
+    def in_use(self, pairs, used):
+        """By compound whether each node has rows that are used; and whether, or a longer one begins with it.
+
+        For parameters see :meth:`keep_rows`.
+        """
+        has_rows = []
+        for row_of, compound in zip(self.row_of, self.compounds):
+            has = row_of[:-1] >= 0
+            has[has] = used[row_of[:-1][has, None] + np.arange(len(compound.slots))].any(axis=1)
+            has_rows.append(has)
+        kept = [has.copy() for has in has_rows]
+        for c, compound in reversed([*enumerate(self.compounds)]):
+            if compound.prefix >= 0:
+                kept[compound.prefix][pairs[c][kept[c], 0]] = True
+        return has_rows, kept
+
     def keep_rows(self, pairs, used, min_count):
         """Forget the nodes without rows in use, but for those that a longer combination starts with.
 
@@ -129,20 +145,14 @@ class TemplateSide:
         rows : ndarray
             The row that each one was; there is no other use for rows that were lost.
         """
-        has_rows, kept = [], []
-        for row_of, compound in zip(self.row_of, self.compounds):
-            has = row_of[:-1] >= 0
-            has[has] = used[row_of[:-1][has, None] + np.arange(len(compound.slots))].any(axis=1)
-            has_rows.append(has)
-            kept.append(has.copy() if compound.prefix >= 0 else np.ones(has.shape[0], np.bool_))
-        for c in reversed(range(len(kept))):
-            if self.compounds[c].prefix >= 0:
-                kept[self.compounds[c].prefix][pairs[c][kept[c], 0]] = True
+        has_rows, kept = self.in_use(pairs, used)
         old_rows, new_pairs = [np.arange(self.first_row)], []
         self.n_rows = self.first_row
         for c, compound in enumerate(self.compounds):
             width, own = len(compound.slots), pairs[c]
-            if compound.prefix >= 0:
+            if compound.prefix < 0:
+                kept[c][:] = True  # single atoms stay
+            else:
                 own = own[kept[c]]
                 own[:, 0] = (np.cumsum(kept[compound.prefix]) - 1)[own[:, 0]]
             new_pairs.append(own)

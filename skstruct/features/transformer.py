@@ -212,16 +212,18 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         return out_of_fold(of_token, folds, rows), corpus
 
     def _learn(self, method, inner, X, y, params):
-        tokens, corpus = table_of(X, getattr(self, "_reads", None) if method == "partial_fit" else None)
-        lengths, reads = corpus.lengths, reads_of(corpus, self.transformer, self.per == "corpus")
-        check_some(lengths.sum())
+        before = getattr(self, "_reads", None) if method == "partial_fit" else None
+        tokens, corpus = table_of(X, before)
+        reads = before or reads_of(corpus, self.transformer, self.per == "corpus")
+        check_some(corpus.offsets[-1])
         if self.per == "sequence":
-            first = int(np.flatnonzero(lengths)[0])
+            first = int(np.flatnonzero(corpus.lengths)[0])
             tokens, y = rows_of(tokens, slice(*corpus.offsets[first : first + 2].tolist())), None
-        with reading(getattr(self, "_reads", reads) if method == "partial_fit" else reads, corpus):
+        with reading(reads, corpus):
             self._fit_inner(method, inner, tokens, corpus, y, params)
         # What an empty list of sequences becomes: the transformers of scikit-learn refuse it.
-        one, names = inner.transform(rows_of(tokens, slice(1))), _names_out(inner, corpus.names)
+        one = inner.transform(rows_of(tokens, slice(1)))
+        names = _names_out(inner, None if reads.of_frames else reads.names)
         nothing = as_numbers(one, np.ones(1, np.int64), names)[:0]
         self.transformer_, self._reads, self._nothing = inner, reads, nothing
         return self

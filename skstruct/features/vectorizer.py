@@ -16,7 +16,7 @@ from ..data.matrix import SequenceMatrix, assembled
 from ..data.reads import ColumnInfo, FeatureNames
 from ..data.types import Corpus
 from ..saving.container import require, within
-from ..saving.fields import Field, Kind, Table, array, integer, value
+from ..saving.fields import Field, Table, array, integer, value, via
 from ..saving.values import savable_value
 from .choose import encoder, new_encoder
 from .encoded import features_listed, kept
@@ -242,8 +242,4 @@ VECTORIZER = Table(
     make=_of_parts,
 )
 
-savable_value(
-    "$vectorizer",
-    TokenVectorizer,
-    Kind(VECTORIZER.text, lambda found, *how: VECTORIZER.write(_parts(found), *how), VECTORIZER.read),
-)
+savable_value("$vectorizer", TokenVectorizer, via(VECTORIZER, _parts, lambda found: found))

@@ -5,7 +5,8 @@ the page, and text has the page's colour, so that a fragment is readable on ligh
 holds a whole page (:class:`Html`), light or dark as the reader's system is. All text goes through
 :func:`escaped`.
 
-The colour of a label is a function of its name alone: :func:`colour` says which.
+The colour of a label is a function of its name alone (`skstruct.data.label_colours`). Marks are drawn as on
+the page of a model that is one file.
 
 Dependency trees are arcs over the words, as SVG.
 """
@@ -14,11 +15,12 @@ from __future__ import annotations
 
 import html
 import unicodedata
-import zlib
 from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
+
+from ..data.label_colours import label_style
 
 SHORT, LONG = 60, 120
 """Characters shown of a token, and of the name of a feature."""
@@ -30,7 +32,10 @@ _TURNS = {"\u200e", "\u200f", "\u061c", *map(chr, range(0x202A, 0x202F)), *map(c
 """Characters that turn the direction of what follows them."""
 
 
-_STYLE = files(__package__).joinpath("style.css").read_text("utf-8").replace("\n", "")
+_STYLE = "".join(
+    (files(f"skstruct.{folder}") / name).read_text("utf-8").replace("\n", "")
+    for folder, name in (("inspection", "style.css"), ("interchange.one_file", "page/marks.css"))
+)
 
 _PAGE = """\
 <!DOCTYPE html><html><head><meta charset="utf-8">\
@@ -113,47 +118,6 @@ def escaped(value, limit=SHORT):
 def attribute(value, limit=4 * LONG):
     """:func:`readable` inside of an attribute's quotes."""
     return html.escape(readable(value, limit), quote=True)
-
-
-_USUAL = (
-    "PER PERSON PERS NP NOUN NN N",
-    "LOC LOCATION GPE VP VERB VB V",
-    "ORG ORGANIZATION ORGANISATION PP ADP IN P",
-    "MISC ADJP ADJ JJ A",
-    "DATE TIME ADVP ADV RB",
-    "MONEY PERCENT CARDINAL QUANTITY SBAR NUM CD",
-    "PRODUCT PRON PRP PRT",
-    "EVENT PROPN NNP",
-    "NORP DET DT D",
-    "FAC PUNCT PU",
-)
-"""Names of labels that occur together differ; those of one line share a hue."""
-
-_HUES = tuple(round(210 + k * 137.508) % 360 for k in range(24))
-"""Hues, each far from those before it; usual names have the first ones."""
-
-_LINES = "solid", "double", "dotted"
-_HUE_OF = {name: hue for names, hue in zip(_USUAL, _HUES) for name in names.split()}
-
-
-def colour(label):
-    """(hue in degrees, kind of line) of a label, in every picture the same.
-
-    They depend on the label's name alone, without a prefix such as ``B-``. Usual names have hues that were
-    chosen; the digest (CRC-32) of any other name draws one of 24 hues and of three kinds of line.
-    """
-    prefix, _, kind = str(label).partition("-")
-    name = kind if kind and len(prefix) == 1 and prefix in "BIESMLU" else str(label)
-    if name.upper() in _HUE_OF:
-        return _HUE_OF[name.upper()], _LINES[0]
-    digest = zlib.crc32(name.encode("utf-8", "surrogatepass"))
-    return _HUES[digest % len(_HUES)], _LINES[digest // len(_HUES) % len(_LINES)]
-
-
-def label_style(label):
-    """The style of an element of the class ``mark`` that stands for a label."""
-    hue, line = colour(label)
-    return f"--hue:{hue}" + (f";--line:{line}" if line != _LINES[0] else "")
 
 
 def label_html(label):

@@ -15,12 +15,13 @@ from ..data.inputs import (
     is_int,
     lengths_of,
 )
+from ..data.label_colours import label_style
 from ..data.labels import single_labels
 from ..data.scheme_rules import LabelTable, are_chunks, check_scheme, read_spans
 from ..data.segmented import as_pieces, as_words, word_spans
 from ..data.types import Corpus
 from ..metrics.tree_scores import split_heads
-from .html import SHORT, Html, arcs, attribute, box, escaped, label_style, note
+from .html import SHORT, Html, arcs, attribute, box, escaped, note
 from .of_taggers import as_characters
 
 
@@ -238,27 +239,33 @@ def line(tokens, marks, limit=SHORT):
     marks : list of Mark
         In order, not overlapping.
     """
-    gap = (
-        ""
-        if all(isinstance(token, str) and (len(token) == 1 or isinstance(token, _End)) for token in tokens)
-        else " "
+    characters = all(
+        isinstance(token, str) and (len(token) == 1 or isinstance(token, _End)) for token in tokens
     )
-    shown = ["<br>" if not gap and token == "\n" else _token(token, limit) for token in tokens]
+    run = _text if characters else lambda some: " ".join(_token(token, limit) for token in some)
     parts, at = [], 0
     for mark in marks:
         if mark.start > at:
-            parts.append(_plain(gap.join(shown[at : mark.start])))
-        parts.append(_marked(gap.join(shown[mark.start : mark.stop]), mark))
+            parts.append(_plain(run(tokens[at : mark.start])))
+        parts.append(_marked(run(tokens[mark.start : mark.stop]), mark))
         at = mark.stop
-    if at < len(shown):
-        parts.append(_plain(gap.join(shown[at:])))
+    if at < len(tokens):
+        parts.append(_plain(run(tokens[at:])))
     return f'<div class="line" dir="auto">{" ".join(parts)}</div>'
 
 
+def _text(characters):
+    """Characters as text: letters join, and words go as their script does."""
+    return "<br>".join(attribute(part, len(part)) for part in "".join(characters).split("\n"))
+
+
 def _token(token, limit):
-    text = escaped(token, limit)
-    whole = attribute(token)
-    return f'<span title="{whole}">{text}</span>' if isinstance(token, str) and len(token) > limit else text
+    text = attribute(token, limit)
+    return (
+        f'<span title="{attribute(token)}">{text}</span>'
+        if isinstance(token, str) and len(token) > limit
+        else text
+    )
 
 
 def _plain(content):

@@ -2,6 +2,7 @@
 
 import importlib
 from operator import attrgetter
+from typing import Any
 
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
@@ -18,7 +19,7 @@ _TRANSFORMERS = "sequence_union", "vectorizer", "word_vectors"
 """Modules that say how transformers are read."""
 
 
-def save(model, path: Path, training: bool = True) -> None:
+def save(model: Any, path: Path, training: bool = True) -> None:
     """Write a fitted estimator, or a pipeline that ends in one, to one file, which ``skstruct.load`` reads.
 
     Parameters
@@ -40,7 +41,8 @@ def save(model, path: Path, training: bool = True) -> None:
         If the file cannot be written.
     """
     if not isinstance(model, Pipeline):
-        return model.save(path, training)
+        model.save(path, training)
+        return
     check_is_fitted(model)
     writer = Writer(bool(training), estimator_state)
     header = {"kind": "model", "skstruct": __version__, "estimator": writer.value(model, "")}

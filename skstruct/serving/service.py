@@ -144,7 +144,7 @@ def _page(models, name, text):
     form = (
         '<form method="post" style="display:grid;gap:.5em;max-width:45em">'
         f'<label>Model <select name="model">{options}</select></label>'
-        f'<textarea name="text" rows="5" aria-label="text" required>\n{value}</textarea>'
+        f'<textarea name="text" dir="auto" rows="5" aria-label="text" required>\n{value}</textarea>'
         "<div><button>Predict</button></div></form>"
     )
     return Html(box(form) + shown)

@@ -232,6 +232,30 @@ class SequenceTagger(SavableLearner, BaseEstimator):
                 return Sequences((labels,))
         return Sequences(self._best(X, allowed)[0])
 
+    def encode(self, X: Corpus) -> Any:
+        """Encode sequences once, for several calls.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+
+        Returns
+        -------
+        TokenCorpus
+            It stands for ``X`` and behaves as the list of its sequences. Until this tagger is trained anew,
+            no call with the corpus, or with parts of it such as ``corpus[:10]``, encodes anything.
+
+        Examples
+        --------
+        >>> from skstruct import L1CRF
+        >>> crf = L1CRF().fit([["the", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]])
+        >>> corpus = crf.encode([["the", "cat"]])
+        >>> crf.predict(corpus), crf.predict_marginals(corpus)[0].round(2).tolist()
+        ([['D', 'N']], [[0.67, 0.33], [0.33, 0.67]])
+        """
+        check_is_fitted(self)
+        return self._model.encoded(as_tokens(X))
+
     def decision_function(self, X: Corpus) -> NDArray[np.float64]:
         """Scores of the best labellings.
 

@@ -39,6 +39,13 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     history_: History
     resumed_from_: int
 
+    _enough = "loss", 0.0
+    """A figure of ``history_``, and below which value of it training stops."""
+
+    def _has_enough(self, record):
+        figure, value = self._enough
+        return record[figure] < value
+
     def _learner(self):
         """A learner, not fitted, that trains for this estimator; here the same."""
         return clone(self)

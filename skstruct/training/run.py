@@ -255,10 +255,12 @@ class Run:
                         raise KeyboardInterrupt
                 events.end_fit(self.attributes)
             except BaseException as error:
-                if began and isinstance(error, KeyboardInterrupt) and not interrupt.at_once:
-                    self._commit()
-                if self.unsaved:
-                    self._keep(False, surely=True)
+                try:
+                    if self.unsaved:  # the state between two epochs, before what is done to it at the end
+                        self._keep(False, surely=True)
+                finally:
+                    if began and isinstance(error, KeyboardInterrupt) and not interrupt.at_once:
+                        self._commit()
                 raise
             self.task = None  # nobody else holds the arrays now; final weights take their place
             self._commit(for_good)
@@ -268,6 +270,7 @@ class Run:
 
     def _end_epoch(self, events, last, keep_checkpoint):
         """Score, show and keep what an epoch has learned; returns whether it was the last one."""
+        last = last or self.estimator._has_enough(self.history[-1])
         stop = self.watch is not None and self.watch.look(self.state.model, self.history[-1])
         self.unsaved = self.checkpoint is not None
         self._report()
@@ -295,9 +298,7 @@ class Run:
         Of a model without weights that is all that training leaves alone: constraints, costs, templates.
         """
         model = self.state.model
-        learned = {"clock", *learned_parts(model)}
-        given = [part for name, part in zip(model._fields, model) if name not in learned]
-        return _as_arrays(tuple(given)), model if self.state.epoch else ()
+        return _as_arrays(_given(model)), model if self.state.epoch else ()
 
     def _resume(self):
         """Go on from the file, if there is one; whether early stopping had stopped."""
@@ -306,7 +307,11 @@ class Run:
             return False
         header, arrays = found
         try:
-            self.state.model = with_arrays(self.state.model, "model", arrays)
+            model = with_arrays(self.state.model, "model", arrays)
+            before, after = (arrays_of(_given(each), "given") for each in (self.state.model, model))
+            if any(array.shape != after[name].shape for name, array in before.items()):
+                raise ModelFileError("what training leaves alone has another shape")
+            self.state.model = model
             self.done = self.resumed_from = header["done"]
             self.state.key = header["key"]
             self.history = header["history"]
@@ -392,6 +397,12 @@ class Run:
         for name in ("classes_", "resumed_from_"):  # of an earlier fit
             vars(self.estimator).pop(name, None)
         vars(self.estimator).update(fitted)
+
+
+def _given(model):
+    """What training leaves alone in a model."""
+    learned = {"clock", *learned_parts(model)}
+    return tuple(part for name, part in zip(model._fields, model) if name not in learned)
 
 
 def _as_arrays(value):

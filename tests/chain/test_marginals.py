@@ -6,11 +6,18 @@ import numpy as np
 import pytest
 
 from skstruct.chain.lattice import exp_all
-from skstruct.crf.solver.corpus_sums import LAST, Corpus, ExpectedCounts, Occurrences, Potentials
+from skstruct.crf.solver.corpus_sums import (
+    LAST,
+    Corpus,
+    ExpectedCounts,
+    Occurrences,
+    Potentials,
+    exp_transitions,
+    form_groups,
+    new_lanes,
+)
 from skstruct.crf.solver.exact_sums import exactly
-from skstruct.crf.solver.exp_transitions import exp_transitions
 from skstruct.crf.solver.expectations import expect
-from skstruct.crf.solver.lanes import form_groups, new_lattice
 
 
 def corpus_of(lengths, L, gold=None, weight=None):
@@ -60,7 +67,7 @@ def fast(corpus, emission, potentials, clamped=False):
     with np.errstate(all="ignore"):
         total = expect(
             corpus, 0, corpus.group.shape[0] - 1, emission, sparse, (), clamped, False,
-            new_lattice([(corpus.token, corpus.group)], L),
+            new_lanes([(corpus.token, corpus.group)], L),
             counts_of(gradient, step, corpus, of_pairs, L), bad, (),
         )  # fmt: skip
     np.testing.assert_array_equal(of_pairs, gradient)
@@ -75,7 +82,7 @@ def exact(corpus, emission, potentials, clamped=False):
     with np.errstate(all="ignore"):
         total = expect(
             corpus._replace(group=np.arange(lengths.shape[0] + 1)), 0, lengths.shape[0], emission, sparse, (),
-            clamped, False, new_lattice([(corpus.token, corpus.group)], L),
+            clamped, False, new_lanes([(corpus.token, corpus.group)], L),
             counts_of(gradient, step, corpus, of_pairs, L),
             np.ones(lengths.shape[0], bool), exactly(potentials, NO_EDGES, np.zeros(0), int(lengths.max())),
         )  # fmt: skip

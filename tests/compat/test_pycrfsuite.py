@@ -1,5 +1,9 @@
 """Programs of python-crfsuite over our names; the files are CRFsuite's own."""
 
+import subprocess
+import sys
+import warnings
+
 import numpy as np
 import pytest
 
@@ -45,6 +49,84 @@ def test_the_objective_is_as_low_as_that_of_crfsuite(tmp_path, c1, c2):
             return loss + c1 * np.abs(weights).sum() + c2 * weights @ weights
 
     assert objective(pycrfsuite) <= 1.001 * objective(theirs)
+
+
+def info_of(path):
+    with pycrfsuite.Tagger().open(path) as tagger:
+        return tagger.info()
+
+
+@pytest.mark.parametrize("c1", [0.0, 0.1, 1.0])
+def test_the_model_is_that_of_crfsuite(tmp_path, c1):
+    """The same attributes in the same order, the same pairs, also those that only a value of 0 shows."""
+    theirs = pytest.importorskip("pycrfsuite")
+    strict = {"c1": c1, "delta": 1e-12, "epsilon": 1e-8}
+    one, other = (info_of(trained(lib, tmp_path / "model", **strict)) for lib in (pycrfsuite, theirs))
+    assert list(one.attributes) == list(other.attributes) and one.labels == other.labels
+    for mine, its in ((one.state_features, other.state_features), (one.transitions, other.transitions)):
+        assert list(mine) == list(its)
+        np.testing.assert_allclose(list(mine.values()), list(its.values()), atol=1e-3)
+
+
+def test_the_dump_is_that_of_crfsuite(tmp_path):
+    theirs = pytest.importorskip("pycrfsuite")
+    for library in (pycrfsuite, theirs):
+        path, texts = trained(library, tmp_path / "model", c1=0.1), []
+        for reader in (pycrfsuite, theirs):
+            (tmp_path / "dump").write_bytes(b"")
+            with reader.Tagger().open(path) as tagger:
+                tagger.dump(str(tmp_path / "dump"))
+            texts.append((tmp_path / "dump").read_bytes())
+        assert texts[0] == texts[1]
+
+
+def test_attributes_that_are_always_0_have_no_weight(tmp_path):
+    trainer = pycrfsuite.Trainer(params={"c2": 0.001}, verbose=False)
+    trainer.append([{"never": 0.0, "w": ""}, {"never": False, "w": "b"}], ["A", "B"])
+    trainer.train(str(tmp_path / "model"))
+    assert list(info_of(str(tmp_path / "model")).attributes) == ["w:", "w:b"]
+    assert trainer.logparser.featgen_num_features == 2 + 2 + 1
+
+
+def test_what_is_not_open_cannot_be_used():
+    for use in (
+        pycrfsuite.Tagger.labels, pycrfsuite.Tagger.tag, lambda tagger: tagger.set([["a"]]),
+        lambda tagger: tagger.probability(["A"]), lambda tagger: tagger.marginal("A", 0),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="The tagger is not opened"):
+            use(pycrfsuite.Tagger())
+
+
+@pytest.mark.parametrize("algorithm", ["ap", "pa", "arow"])
+def test_epsilon_ends_the_training_example_by_example(tmp_path, algorithm):
+    passes = []
+    for epsilon in (0.0, 1e6):
+        trainer = pycrfsuite.Trainer(algorithm, {"epsilon": epsilon, "max_iterations": 7}, verbose=False)
+        for x, y in zip(*corpus(1)):
+            trainer.append(x, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            trainer.train(str(tmp_path / "model"))
+        passes.append(len(trainer.logparser.iterations))
+    assert passes == [7, 1]
+
+
+@pytest.mark.filterwarnings("ignore:the algorithm 'arow'")
+def test_arow_without_softness(tmp_path):
+    assert info_of(trained(pycrfsuite, tmp_path / "model", "arow", gamma=0)).state_features
+
+
+@pytest.mark.parametrize(
+    ("module", "others"),
+    [("pycrfsuite", "numpy sklearn numba"), ("sklearn_crfsuite", "numba matplotlib")],
+)
+def test_imports_are_those_that_the_names_need(module, others):
+    code = f"import sys; from skstruct.compat import {module}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    loaded = set(done.stdout.split())
+    assert not loaded & set(others.split())
+    rooms = {name.split(".")[1] for name in loaded if name.startswith("skstruct.")}
+    assert not rooms & {"crf", "chain", "taggers", "features", "interchange", "inspection"}
 
 
 def test_items_are_copied(tmp_path):

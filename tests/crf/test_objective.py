@@ -147,14 +147,14 @@ def guarded(lattice):
 @pytest.mark.parametrize("given", ["fit", "fit_shards", "X_val"])
 def test_no_kernel_writes_beyond_its_scratch(given, monkeypatch):
     """Groups of a part of the sequences are wider than those of all, and so are those of held-out ones."""
-    fences, make = [], crf_objective.new_lattice
+    fences, make = [], crf_objective.new_lanes
 
-    def new_lattice(*arguments):
+    def new_lanes(*arguments):
         lattice, more = guarded(make(*arguments))
         fences.extend(more)
         return lattice
 
-    monkeypatch.setattr(crf_objective, "new_lattice", new_lattice)
+    monkeypatch.setattr(crf_objective, "new_lanes", new_lanes)
     long, short = ["A", "B"] * 32 + ["A"], ["A", None] * 32
     X = [[{"a": True}] * 65] + [[{"a": True}] * 64] * 31
     crf = L1CRF(solver="owlqn", max_iter=1)

@@ -133,6 +133,8 @@ def test_partial_fit_of_a_transformer_refuses_other_columns_and_stays():
     with pytest.raises(ValueError, match="feature names differ"):
         scaler.partial_fit(SequenceMatrix(X.matrix, X.lengths, feature_names=list("bacd")))
     assert scaler.transformer_.mean_.tolist() == mean.tolist()
+    scaler.partial_fit(SequenceMatrix(X.matrix, X.lengths, feature_names=list("axcd")))
+    assert scaler.transform(X).feature_names == tuple("abcd")
 
 
 def test_rows_for_words_and_words_for_rows_are_refused():

@@ -23,7 +23,7 @@ SMALL = {
     "core.store": {"DENSE_WEIGHTS": 10, "FEW_LABELS": 1},
     "crf.crf_run": {"FEW_LABELS": 1, "DENSE_WEIGHTS": 10},
     "crf.solver.choose_pairs": {"MANY_FEATURES": 3},
-    "crf.solver.lanes": {"PLACES": 64},
+    "crf.solver.corpus_sums": {"PLACES": 64},
     "crf.solver.sgd": {"PIECE": 5},
     "crf.solver.token_features": {"PIECE": 10},
     "crf.solver.token_parts": {"SAMPLE": 30},

@@ -93,7 +93,7 @@ def test_hostile_tokens_stay_text():
 
 def test_lines_of_texts_are_lines_of_pictures():
     picture = render(["Dear Ann,\nbye \\n"], [[(5, 8, "PER")]])
-    assert picture.count("<br>") == 1 and "<bdi>\\</bdi><bdi>n</bdi>" in picture
+    assert picture.count("<br>") == 1 and ",<br>bye \\n<" in picture
 
 
 def test_hostile_texts_stay_text():
@@ -112,9 +112,12 @@ def test_long_sequences_are_cut():
     assert explanation.to_frame()["position"].max() == 1999
 
 
-def test_tokens_have_a_direction_of_their_own():
+def test_a_line_has_the_direction_of_its_tokens():
+    """Labels have one of their own; what turns the direction is escaped, and letters of a text join."""
     html = render([["שלום", "abc"]], [["A", "B"]])
-    assert "<bdi>שלום</bdi>" in html and 'dir="auto"' in html
+    assert ">שלום<" in html and "<bdi>A</bdi>" in html and 'dir="auto"' in html
+    html = render(["שלום עולם Ann"], [[(5, 9, "LOC")]])
+    assert '<span class="plain">שלום </span>' in html and ">עולם<" in html
 
 
 def test_segments_are_compared_as_wholes():

@@ -76,18 +76,19 @@ console.log(JSON.stringify({json.dumps([*SIGNS, "a" + "!" * 100_000 + "b"])}.map
 # The smallest contrast of any text with what is behind it, by WCAG's formula
 CONTRAST = """(() => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const rgb = (colour) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour;
-    canvas.fillRect(0, 0, 1, 1); return Array.from(canvas.getImageData(0, 0, 1, 1).data); };
+  const over = (colours) => { canvas.clearRect(0, 0, 1, 1); colours.forEach((colour) => { // behind first
+    canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); });
+    return Array.from(canvas.getImageData(0, 0, 1, 1).data); };
   const light = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 :
     ((v + 0.055) / 1.055) ** 2.4).reduce((sum, v, k) => sum + v * [0.2126, 0.7152, 0.0722][k], 0);
   let least = 21;
   for (const node of document.querySelectorAll("main *")) {
     if (!node.checkVisibility() || node.disabled || node.closest("textarea")) continue;
     if (!Array.from(node.childNodes).some((child) => child.nodeType === 3 && child.data.trim())) continue;
-    let at = node;
-    while (at && rgb(getComputedStyle(at).backgroundColor)[3] === 0) at = at.parentElement;
-    const behind = light(rgb(getComputedStyle(at || document.body).backgroundColor));
-    const front = light(rgb(getComputedStyle(node).color));
+    const grounds = [], { color, opacity } = getComputedStyle(node);
+    for (let at = node; at; at = at.parentElement) grounds.unshift(getComputedStyle(at).backgroundColor);
+    const behind = light(over(grounds)), pale = color.replace("rgb(", "rgba(").replace(")", `, ${opacity})`);
+    const front = light(over([...grounds, pale]));
     least = Math.min(least, (Math.max(front, behind) + 0.05) / (Math.min(front, behind) + 0.05));
   }
   return least;
@@ -178,6 +179,8 @@ def test_typing(pages, browser):
 @needs_chromium
 def test_a_token_that_is_wrong_is_named(pages, browser):
     browser.open(pages["chunks"][1], "#text=a%2FDT%20dog")
+    assert "token 2: expected a tuple of 2 str" in browser("document.getElementById('status').textContent")
+    browser.open(pages["chunks"][1], "#text=a%2FDT%20dog%2FNN")
     assert browser("document.getElementById('status').textContent") == ""
     browser.open(pages["chunks"][1], "#text=a%09DT%0Adog")
     assert "token 2: expected a tuple of 2 str" in browser("document.getElementById('status').textContent")

@@ -169,6 +169,10 @@ def test_input_that_a_file_refuses(tagger, tmp_path):
             with pytest.raises(ValueError) as error:
                 ask(given)
             assert str(error.value) == f"X must be a list of sequences, got {given!r}"
+        if NODE and isinstance(given, int | str):
+            asks = "predict", "decisionFunction"
+            found = asked(script, given, *asks)
+            assert [found[ask]["error"] for ask in asks] == [str(error.value)] * 2
     with pytest.raises(ValueError) as error:
         file.predict_marginals(X[:1])
     assert str(error.value) == "the model has no probabilities: calibrate it, or train an L1CRF"

@@ -37,6 +37,9 @@ def check_file(model, X, folder):
             with pytest.raises(ValueError) as error:
                 ask(given)
             assert str(error.value) == f"X must be a list of texts, got {given!r}; use [text] for one text"
+        if NODE:
+            found = asked(written(model, folder, "tagger.js"), given, "decisionFunction")
+            assert found["decisionFunction"]["error"] == str(error.value)
     if NODE:
         said = asked(written(model, folder, "tagger.js"), X, "predict", "explain")
         assert said["predict"] == [

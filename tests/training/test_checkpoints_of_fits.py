@@ -37,13 +37,13 @@ class Stop(Exception):
 def stop_after(monkeypatch):
     """Let training raise after so many epochs."""
 
-    def arm(n):
+    def arm(n, error=Stop):
         seen = []
 
         def counting(run):
             seen.append(run)
             if len(seen) == n:
-                raise Stop
+                raise error
 
         after_each_report(monkeypatch, counting)
 
@@ -71,14 +71,15 @@ LEARNERS = [
 ]
 
 
+@pytest.mark.parametrize("error", [Stop, KeyboardInterrupt])  # after the second a model is made, too
 @pytest.mark.parametrize("learner", LEARNERS, ids=range(len(LEARNERS)))
-def test_resumed_equals_uninterrupted(tmp_path, monkeypatch, stop_after, learner):
+def test_resumed_equals_uninterrupted(tmp_path, monkeypatch, stop_after, learner, error):
     X, y = corpus()
     whole = clone(learner).fit(X, y)
     assert not hasattr(whole, "resumed_from_")
     with monkeypatch.context():
-        stop_after(4)
-        with pytest.raises(Stop):
+        stop_after(4, error)
+        with pytest.raises(error):
             clone(learner).set_params(checkpoint=tmp_path).fit(X, y)
     monkeypatch.undo()
     assert len(os.listdir(tmp_path)) == 1

@@ -1,13 +1,19 @@
-"""The names of ``sklearn_crfsuite.estimator``: the ``CRF``."""
+"""The names of ``sklearn_crfsuite.estimator``: the ``CRF``, its trainer and its file."""
+
+import os
+import tempfile
+from contextlib import suppress
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from .. import pycrfsuite
-from ..parameters import PARAMETERS
-from .file_resource import FileResource
+from ..parameters import DEFAULTS
 from .metrics import flat_accuracy_score
+
+CONTENT = "__FILE_RESOURCE_DATA__"
+"""Where a pickle has the content of a temporary file; ``sklearn-crfsuite`` has the same."""
 
 _OTHER_NAMES = {
     "feature.minfreq": "min_freq",
@@ -15,6 +21,52 @@ _OTHER_NAMES = {
     "feature.possible_transitions": "all_possible_transitions",
     "type": "pa_type",
 }
+
+
+class FileResource:
+    """A file by name, or a temporary one, whose content is pickled and which goes with the object."""
+
+    def __init__(self, filename=None, keep_tempfiles=False, suffix="", prefix=""):
+        self.name, self.auto, self.keep_tempfiles = filename, filename is None, keep_tempfiles
+        self.suffix, self.prefix = suffix, prefix
+
+    def ensure_name(self):
+        """Make a temporary file if there is no file."""
+        if self.name is None:
+            number, self.name = tempfile.mkstemp(self.suffix, self.prefix)
+            os.close(number)
+
+    def cleanup(self):
+        """Remove a temporary file."""
+        if self.auto and not self.keep_tempfiles and self.name is not None:
+            with suppress(OSError):
+                os.unlink(self.name)
+            self.name = None
+
+    def refresh(self):
+        """Be a new file, if it is a temporary one."""
+        self.cleanup()
+        self.ensure_name()
+
+    def __del__(self):
+        with suppress(Exception):  # the interpreter may be half gone
+            self.cleanup()
+
+    def __getstate__(self):
+        state = vars(self).copy()
+        if self.auto and self.name is not None:
+            with suppress(OSError), open(self.name, "rb") as file:
+                state[CONTENT] = file.read()
+            state["name"] = None
+        return state
+
+    def __setstate__(self, state):
+        content = state.pop(CONTENT, None)
+        vars(self).update(state)
+        if content is not None:
+            self.ensure_name()
+            with open(self.name, "wb") as file:
+                file.write(content)
 
 
 class LinePerIterationTrainer(pycrfsuite.Trainer):
@@ -29,6 +81,11 @@ class LinePerIterationTrainer(pycrfsuite.Trainer):
         }  # fmt: skip
         shown = (f"{name}={info[key]:<8.6g}" for key, name in figures.items() if key in info)
         print(f"Iter {info['num']:<4} {' '.join(shown)}".rstrip())
+
+
+def _of_model(what, read):
+    """A property of the model file; None if there is none."""
+    return property(lambda crf: None if crf.tagger_ is None else read(crf.tagger_), doc=what)
 
 
 class CRF(BaseEstimator):
@@ -81,7 +138,7 @@ class CRF(BaseEstimator):
             raise ValueError("Pass both X_dev and y_dev to use the holdout data")
         self._tagger = None
         self.modelfile.refresh()
-        names = {name for table in PARAMETERS.values() for name in table}
+        names = {name for defaults in DEFAULTS.values() for name in defaults}
         values = {name: getattr(self, _OTHER_NAMES.get(name, name.replace(".", "_"))) for name in names}
         given = {name: value for name, value in values.items() if value is not None}
         trainer = (self.trainer_cls or LinePerIterationTrainer)(
@@ -131,38 +188,16 @@ class CRF(BaseEstimator):
         """The share of right labels."""
         return flat_accuracy_score(y, self.predict(X))
 
-    def _info(self, of):
-        return None if self.tagger_ is None else of(self.tagger_.info())
-
-    @property
-    def classes_(self):
-        """The labels."""
-        return None if self.tagger_ is None else self.tagger_.labels()
-
-    @property
-    def size_(self):
-        """Bytes of the model."""
-        return self._info(lambda info: int(info.header["size"]))
-
-    @property
-    def num_attributes_(self):
-        """Attributes of the model."""
-        return self._info(lambda info: int(info.header["num_attrs"]))
-
-    @property
-    def attributes_(self):
-        """The names of the attributes, in the order of the file."""
-        return self._info(lambda info: list(info.attributes))
-
-    @property
-    def state_features_(self):
-        """``{(attribute, label): weight}``."""
-        return self._info(lambda info: info.state_features)
-
-    @property
-    def transition_features_(self):
-        """``{(label, next label): weight}``."""
-        return self._info(lambda info: info.transitions)
+    classes_ = _of_model("The labels.", lambda tagger: tagger.labels())
+    size_ = _of_model("Bytes of the model.", lambda tagger: int(tagger.info().header["size"]))
+    num_attributes_ = _of_model("Attributes of the model.", lambda tagger: len(tagger.info().attributes))
+    attributes_ = _of_model(
+        "Attributes, in the order of the file.", lambda tagger: [*tagger.info().attributes]
+    )
+    state_features_ = _of_model(
+        "``{(attribute, label): weight}``", lambda tagger: tagger.info().state_features
+    )
+    transition_features_ = _of_model("``{(label, label): weight}``", lambda tagger: tagger.info().transitions)
 
     def __getstate__(self):
         return {**vars(self), "_tagger": None}

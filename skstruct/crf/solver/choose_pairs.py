@@ -213,7 +213,7 @@ def check_number(n, n_shown, what, every):
     if every and n > max(MANY_WEIGHTS, MANY_TIMES * n_shown):
         warn(
             f"{n} {what} have weights, of which the corpus shows {n_shown}: "
-            f"all_pairs='transitions' takes a fraction of time and memory, and is seldom less accurate"
+            f"all_pairs='transitions' or False takes a fraction of time and memory"
         )
 
 

@@ -1,4 +1,10 @@
-"""A corpus as sums of weights, and where the expectations of its features are added up.
+"""What a pass over a corpus works with: sums of weights, transitions, groups of sequences, scratch, and where
+expectations are added up.
+
+Most transition weights are zero under L1, so exp(w) - 1 is a sparse matrix (N. Sokolovska, T. Lavergne,
+O. Cappé and F. Yvon 2010, "Efficient learning of sparse conditional random fields for supervised sequence
+labeling", IEEE Journal of Selected Topics in Signal Processing 4):
+``Σ_p a(p) exp w(p, y) = Σ_p a(p) + Σ_{p: w(p, y) ≠ 0} a(p) (exp w(p, y) - 1)``.
 
 Letters: T tokens, L labels, t token, y label, p previous label.
 """
@@ -88,3 +94,108 @@ class Potentials(NamedTuple):
     start: np.ndarray  # (L,) float64: 0 or -inf
     end: np.ndarray  # (L,) float64: 0 or -inf
     cost: np.ndarray  # (L,) float64: cost of missing a token of each label
+
+
+WIDTH = 32
+"""Sequences in a group: enough to vectorise, few enough to stay in the cache."""
+PLACES = 2048
+"""Tokens × sequences of a group, unless a single sequence is longer."""
+
+
+class Lanes(NamedTuple):
+    """Scratch of one thread."""
+
+    x: np.ndarray  # (row_width(L) * P,) float64: exp(emission), then what x becomes in `_backward`
+    a: np.ndarray  # (row_width(L) * P,) float64: forward
+    b: np.ndarray  # (row_width(L) * P,) float64: backward, then marginals
+    inverse: np.ndarray  # (P,) float64: 1 / scale of each token
+    top: np.ndarray  # (P,) float64: largest emission of each token
+    scratch: np.ndarray  # (P,) float64
+    bits: np.ndarray  # (P,) int64: the same memory
+    row: np.ndarray  # (L,) float64: what belongs to one token
+    step: np.ndarray  # (L * L,) float64: transitions into one token
+
+
+@kernel
+def width_of(n):
+    """Room for n sequences: whole vectors, unless there are few."""
+    return n if n < 8 else (n + 15) // 16 * 16
+
+
+def form_groups(lengths):
+    """(G + 1,) int64: first sequence of each group; ``lengths`` must descend."""
+    group = [0]
+    n = lengths.shape[0]
+    while group[-1] < n:
+        size = min(WIDTH, PLACES // max(int(lengths[group[-1]]), 1))
+        group.append(min(n, group[-1] + max(size // 16 * 16 if size > 16 else size, 1)))
+    return np.array(group, np.int64)
+
+
+def new_lanes(corpora, n_labels):
+    """Scratch for every group of some corpora, each given as its (token, group); see ``Corpus``.
+
+    A group whose first and longest sequence has T tokens takes ``P = (T | 1) * W`` places for each label,
+    with W the room for its sequences: no kernel goes further. A part of a corpus may have wider groups than
+    the whole, where longer sequences make them narrower. So give all that are walked with the scratch.
+    """
+    places = 16
+    for token, group in corpora:
+        for q, stop in zip(group[:-1], group[1:]):
+            places = max(places, (int(token[q + 1] - token[q]) | 1) * width_of(int(stop - q)))
+    scratch = np.zeros(places)
+    size = row_width(n_labels) * places  # rows of tables have so many labels
+    return Lanes(
+        np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(places), np.zeros(places),
+        scratch, scratch.view(np.int64), np.zeros(n_labels), np.zeros(n_labels * n_labels),
+    )  # fmt: skip
+
+
+class ExpTransitions(NamedTuple):
+    """exp(transition - shift) by column (side 0) and by row (side 1): a base plus what is listed."""
+
+    shift: float  # 0 unless a transition score is above 30
+    first: np.ndarray  # (2, L + 1) int64: where the list of each y (or p) starts; multiples of 4
+    other: np.ndarray  # (2, ...) int64: the p (or y) of each element
+    value: np.ndarray  # (2, ...) float64: what is added to the base
+    base: np.ndarray  # (2, L) float64
+    pair: np.ndarray  # (Q, 2) int64: the (p, y) whose expectations are wanted
+    start: np.ndarray  # (L,) bool: labels a sequence may start with
+    end: np.ndarray  # (L,) bool: labels it may end with
+    cost: np.ndarray  # (L,) float64: cost of missing a token of each label
+
+
+def exp_transitions(transition, pair, start, end, cost):
+    """The sparse form of exp(transition), and exp(transition - shift) itself.
+
+    Parameters
+    ----------
+    transition : ndarray of shape (L, L)
+        Log-scores [previous, next]; -inf forbids.
+    pair : ndarray of shape (Q, 2)
+        The (previous, next) whose expectations are wanted.
+    start, end : ndarray of shape (L,)
+        0 or -inf.
+    cost : ndarray of shape (L,)
+    """
+    L = transition.shape[0]
+    shift = max(0.0, float(transition.max()) - 30.0)
+    matrix = np.exp(transition - shift)
+    first = np.zeros((2, L + 1), np.int64)
+    other = np.zeros((2, L * (L + 3)), np.int64)
+    value = np.zeros((2, L * (L + 3)))
+    base = np.zeros((2, L))
+    for side, columns in enumerate((matrix.T, matrix)):
+        n = 0
+        for k in range(L):
+            column = columns[k]
+            # Differences from 1 cancel digits if the sum is much smaller than 1: then list them all.
+            if shift == 0.0 and column.min() > 1e-3:
+                base[side, k] = 1.0
+            listed = np.flatnonzero(column != base[side, k])
+            other[side, n : n + listed.size] = listed
+            value[side, n : n + listed.size] = column[listed] - base[side, k]
+            n += (listed.size + 3) // 4 * 4
+            first[side, k + 1] = n
+    sparse = ExpTransitions(shift, first, other, value, base, pair, start == 0.0, end == 0.0, cost)
+    return sparse, matrix

@@ -6,7 +6,7 @@ The same sums as `skstruct.chain.lattice`, arranged for speed:
   loop runs over the sequences of a group, so it vectorises whatever the number of labels.
 * Probabilities instead of logarithms, scaled at each token (Rabiner 1989): the recursions multiply and
   add. One ``exp`` per token and label, and one per pair of labels.
-* Transitions are a sparse matrix (:mod:`.exp_transitions`).
+* Transitions are a sparse matrix (:class:`.corpus_sums.ExpTransitions`).
 
 Nothing over- or underflows unnoticed. Each sequence's mass is summed forwards and backwards; where the two
 differ it is left to :func:`.exact_sums.sum_exactly`. Numbers below e^-708 become 0 in both passes.
@@ -25,9 +25,8 @@ from ...chain.visit import cost_of
 from ...chain.viterbi import differs
 from ...core.compile import inline, inline_fused, kernel, spliced
 from .conditioned import advance_each, count_steps, dot
-from .corpus_sums import LAST, row_width, spread
+from .corpus_sums import LAST, row_width, spread, width_of
 from .exact_sums import sum_exactly
-from .lanes import width_of
 
 LARGEST = 1e100
 """Largest scale of a token, and largest sum of what follows it in the same unit."""
@@ -320,7 +319,7 @@ def expect(
         Sum over the labellings that agree with gold, without costs, instead of over all.
     square : bool
         Of features, add up p (1 - p) instead of p: what each token adds to the diagonal of the Hessian.
-    lattice : Lattice
+    lattice : Lanes
         With room for these groups.
     counts : ExpectedCounts
         ``transition`` is (Q,) and receives Σ weight E[pair count] / exp(transition - shift); with ``edges``

@@ -21,11 +21,9 @@ import numpy as np
 from ...data.places import ranges
 from .choose_pairs import LabelledSequences, choose_conditioned, choose_label_pairs, choose_state_weights
 from .conditioned import exp_conditioned
-from .corpus_sums import ExpectedCounts, Occurrences, Potentials
+from .corpus_sums import ExpectedCounts, Occurrences, Potentials, exp_transitions, form_groups, new_lanes
 from .exact_sums import exactly
-from .exp_transitions import exp_transitions
 from .expectations import expect
-from .lanes import form_groups, new_lattice
 from .quasi_newton import dot
 from .sgd import stochastic_passes
 from .token_features import new_row, repetition
@@ -201,7 +199,7 @@ class CRFObjective:
         try:
             return self._lattices.pop()
         except IndexError:
-            return new_lattice(self.walked, self.n_labels)
+            return new_lanes(self.walked, self.n_labels)
 
     def _with_steps(self, weights):
         """The potentials with the weights of pairs of labels."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.hashing import pairs_of
 from ...features.accessor import AccessorVariety
-from ...features.contexts import is_context, lexicon_of
+from ...features.contexts import entries_in_tokens, is_context, lexicon_of
 from ...features.word_clusters import CLUSTER
 from .sections import combination_table
 
@@ -37,7 +37,7 @@ class TemplateKeys:
             [pairs_of(encoder.table, side.offset + c) for c in range(len(side.compounds))]
             for side, _ in self.sides
         ]
-        self.kept = [_kept(side, rows, own) for (side, rows), own in zip(self.sides, self.pairs)]
+        self.kept = [side.in_use(own, rows)[1] for (side, rows), own in zip(self.sides, self.pairs)]
         outside = plan.left + plan.right
         self.numbers, self.values = [], []  # by channel: new number by id; strings
         for k, channel in enumerate(plan.channels):
@@ -132,20 +132,6 @@ class TemplateKeys:
         return maps
 
 
-def _kept(side, used, pairs):
-    """By compound which of its nodes have weights, or a longer one that is kept begins with them."""
-    kept = []
-    for row_of, compound in zip(side.row_of, side.compounds):
-        has = row_of[:-1] >= 0
-        has[has] = used[row_of[:-1][has, None] + np.arange(len(compound.slots))].any(axis=1)
-        kept.append(has)
-    for c in reversed(range(len(kept))):
-        prefix = side.compounds[c].prefix
-        if prefix >= 0:
-            kept[prefix][pairs[c][kept[c], 0]] = True
-    return kept
-
-
 # --------------------------------------------------------------------------------------------------
 # Lexicons and accessor varieties
 # --------------------------------------------------------------------------------------------------
@@ -156,7 +142,7 @@ def contexts_header(encoder, sections):
     for name, column in encoder.plan.channels:
         if lexicon_of(name) is not None:
             entries = encoder.templates.lexicons[lexicon_of(name)]
-            written = _entries(entries, contexts.characters.get(column))
+            written = entries_in_tokens(entries, contexts.characters.get(column))
             lexicons.append({"name": name, "column": column, "entries": written})
     statistics = contexts.trained if contexts.adapted is None else contexts.adapted
     varieties = [
@@ -164,13 +150,6 @@ def contexts_header(encoder, sections):
         for c, longest in contexts.longest.items()
     ]
     return {"lexicons": lexicons, "varieties": varieties}
-
-
-def _entries(entries, characters):
-    """Entries as lists of tokens; see `features.contexts.Lexicon`."""
-    return [
-        e if isinstance(e, tuple) else list("".join(e.split())) if characters else e.split() for e in entries
-    ]
 
 
 def _varieties(statistics: AccessorVariety, column, longest, sections):

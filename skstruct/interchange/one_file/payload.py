@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._version import __version__
 from ...data.inputs import SPANS, WORDS
+from ...data.label_colours import label_style
 from ...data.scheme_rules import CLOSING, OPENING, LabelTable, are_chunks
 from ...data.segmented import ENDING_WORD, STARTING_WORD
 from ...data.text import TOKENIZERS, classes_of
@@ -45,6 +46,7 @@ class Payload(NamedTuple):
         chunks = header.get("spans") or segments_of(header["labels"])
         if chunks and header["task"] != "words":
             chunks = {name: chunks[name] for name in ("opens", "closes", "types")}
+            chunks["styles"] = [label_style(kind) for kind in chunks["types"]]
         channels = zip(header.get("channels", ()), header.get("values", ()))
         words = [s for (name, _), strings in channels if name == "x" for s in strings]
         characters = header["token"] == "str" and 2 * sum(len(s) == 1 for s in words) > len(words)

@@ -300,7 +300,7 @@ def page_file(block, parts, title):
     last = ["page.js", *(["records.js", "spans.js"] if "spans" in parts else [])]
     text = _joined(block, [*(_JAVASCRIPT / f"{part}.js" for part in parts), *(_PAGE / name for name in last)])
     script = f'\n(function () {{\n"use strict";\n\n{text}\n}})();\n'
-    style = "\n" + (_PAGE / "page.css").read_text(encoding="utf-8")
+    style = "\n" + "".join((_PAGE / name).read_text(encoding="utf-8") for name in ("page.css", "marks.css"))
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'; "
         "form-action 'none'"

@@ -2,7 +2,7 @@
 
 /** A tagger; parts(x, i) cuts what is labelled into [tokens, for each a Set of numbers of labels, or null]. */
 function makeTagger(header, arrays, parts) {
-  const { labels, step } = header, L = labels.length;
+  const { labels, step } = header, L = labels.length, what = header.task === "labels" ? "sequences" : "texts";
   const features = PARTS[header.features](header, arrays), chain = PARTS[header.chain](header, arrays);
 
   /** [numbers of labels, score] of one sequence; options has for each token a Set of numbers, or null for all. */
@@ -38,7 +38,7 @@ function makeTagger(header, arrays, parts) {
 
   /** The best labels of each sequence; allowed: for each token null (any label), a label, or several labels. */
   function predict(X, allowed = null) {
-    if (!Array.isArray(X)) throw new Error(`X must be a list of sequences, got ${shown(X)}`);
+    listOf(X, what);
     if (allowed && (!Array.isArray(allowed) || allowed.length !== X.length)) {
       throw new Error("X and allowed must hold the same number of sequences");
     }
@@ -56,7 +56,7 @@ function makeTagger(header, arrays, parts) {
 
   /** The score of the best labelling of each sequence. */
   function decisionFunction(X) {
-    return X.map((x, i) => bestOfAll(x, i)[1]);
+    return listOf(X, what).map((x, i) => bestOfAll(x, i)[1]);
   }
 
   /** For each token of each sequence the probabilities of all labels. */
@@ -67,7 +67,7 @@ function makeTagger(header, arrays, parts) {
     }
     const scale = header.probabilities * step;
     const sums = (tokens, i) => PARTS.sums(chain, scale, features.rows(tokens, i));
-    return X.map((x, i) => parts(x, i).flatMap(([tokens]) => sums(tokens, i)));
+    return listOf(X, what).map((x, i) => parts(x, i).flatMap(([tokens]) => sums(tokens, i)));
   }
 
   /**
@@ -115,6 +115,12 @@ PARTS.labels = (header, arrays) => makeTagger(header, arrays, (sequence, i) => {
   if (!Array.isArray(sequence)) refuse(i, null, `expected a list of tokens, got ${shown(sequence)}`);
   return [[sequence, null]];
 }).api;
+
+/** What is an array; an error if it is none. */
+function listOf(X, what) {
+  if (Array.isArray(X)) return X;
+  throw new Error(`X must be a list of ${what}, got ${shown(X)}${what === "texts" ? "; use [text] for one text" : ""}`);
+}
 
 /** The weight of a row for a label. */
 function weightOf({ start, column, weight }, row, y) {

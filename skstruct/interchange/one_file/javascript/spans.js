@@ -73,7 +73,7 @@ PARTS.spans = (header, arrays) => {
 
   /** The spans [start, end, label] of each text, in order. */
   function predict(X) {
-    return textsOf(X).map((text, i) => piecesIn(text, i).flatMap((piece) => {
+    return listOf(X, "texts").map((text, i) => piecesIn(text, i).flatMap((piece) => {
       const [path] = tagger.bestOf(piece.map(([, , token]) => token), i, null);
       return chunks(path).map(([a, b, label]) => [piece[a][0], piece[b - 1][1], label]);
     }));

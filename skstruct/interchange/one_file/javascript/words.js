@@ -41,15 +41,9 @@ PARTS.words = (header, arrays) => {
 
   /** The words of each text, or [word, tag] if the model has tags. */
   function predict(X) {
-    return textsOf(X).map((text, i) => cut(piecesOf(text, i), tagger.bestOfAll(text, i)[0]));
+    return listOf(X, "texts").map((text, i) => cut(piecesOf(text, i), tagger.bestOfAll(text, i)[0]));
   }
 
   const tagger = makeTagger(header, arrays, parts);
   return { ...tagger.api, predict };
 };
-
-/** The texts; an error if they are no array. */
-function textsOf(X) {
-  if (!Array.isArray(X)) throw new Error(`X must be a list of texts, got ${shown(X)}; use [text] for one text`);
-  return X;
-}

@@ -33,11 +33,19 @@ function button(className, ...children) {
   return made;
 }
 
-/** The colour of a type of segment. */
-function coloured(node, type) {
-  const place = header.chunks.types.filter((each, k, all) => each !== null && all.indexOf(each) === k).indexOf(type);
-  node.style.setProperty("--hue", String((place * 137 + 210) % 360));
+/** Give an element the colour of a type of segment, and the label below it if there is one. */
+function marked(node, type, label) {
+  node.style.cssText = header.chunks.styles[header.chunks.types.indexOf(type)];
+  node.classList.add("mark");
+  if (label) node.append(below(label));
   return node;
+}
+
+/** A label below what it is of; the direction of a text does not depend on it. */
+function below(label) {
+  const made = element("small", "below", label);
+  made.dir = "auto";
+  return made;
 }
 
 // ---- Sentences -------------------------------------------------------------------------------------------
@@ -75,6 +83,7 @@ function tokensOf(line) {
   if (header.token === "str") return { key: `${apart} ${line}`, given: words, shown: words };
   const given = words.map((word) => {
     const parts = word.split("/");
+    if (parts.length < header.columns) return parts; // the model says what is wrong with it
     return [parts.slice(0, parts.length - header.columns + 1).join("/"), ...parts.slice(parts.length - header.columns + 1)];
   });
   return { key: line, given, shown: given.map(([word]) => word) };
@@ -83,6 +92,7 @@ function tokensOf(line) {
 /** Label a sentence and make its paragraph; known ones are kept. */
 function labelled(sentence, i) {
   sentence.node = element("p", "");
+  sentence.node.dir = "auto";
   const nodes = [];
   sentence.tokens = sentence.shown.map((shown, t) => {
     const made = button("token", shown);
@@ -94,8 +104,8 @@ function labelled(sentence, i) {
   const groups = header.task === "words" ? groupsOfWords(sentence, i) : groupsOfLabels(sentence, i);
   for (const [from, to, kind, label] of groups) {
     const group = element("span", kind, ...sentence.tokens.slice(from, to).flatMap((token) => (header.task === "words" ? [token] : [token, " "])));
-    if (label) group.append(element("small", "", label));
-    if (kind === "group") coloured(group, label);
+    if (kind === "group") marked(group, label, label);
+    else if (label) group.append(below(label));
     nodes.push(group, header.task === "words" ? "" : " ");
   }
   fill(sentence.node, nodes);

@@ -202,9 +202,9 @@ function fromField(text, offset) {
 
 /** Records of texts; predict gives the spans [start, end, label] of a text that has none, in UTF-16 units. */
 class Records {
-  constructor(predict) {
+  constructor(predict, text = "") {
     this.predict = predict;
-    this.replace({ entries: [{ line: "{}", text: "", rows: [], reviewed: false, typed: true }, ""], unit: UNITS[0] });
+    this.replace({ entries: [{ line: "{}", text, rows: [], reviewed: false, typed: true }, ""], unit: UNITS[0] });
   }
 
   /** Put other records in the place of all; undo does not bring these back. */
