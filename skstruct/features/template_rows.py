@@ -69,7 +69,7 @@ class TemplateSide:
         return {**vars(self), "_joined": (None, None, ())}  # which follows from the rest
 
     def joined(self):
-        """``row_of`` as one array, and what :func:`.hashing.find_rows` takes as ``groups``."""
+        """``row_of`` as one array, and what ``core.hashing.find_rows`` takes as ``groups``."""
         row_of, groups, parts = self._joined
         if len(parts) != len(self.row_of) or not all(map(is_, parts, self.row_of)):
             row_of, begin = np.concatenate(self.row_of), offsets_of(lengths_of(self.row_of))
