@@ -11,7 +11,7 @@ import skstruct.crf.crf_run as crf_run
 import skstruct.crf.solver.working_set as working_set
 from skstruct.cli import compare
 from skstruct.cluster import held
-from skstruct.core import averaging
+from skstruct.core import final_weights as averaging
 from skstruct.crf.solver import bound
 from skstruct.datasets import corpora
 from skstruct.features import contexts

@@ -5,7 +5,6 @@ import random
 import numpy as np
 import parse_oracle as oracle
 
-from skstruct.core.adjustment import Adjustment
 from skstruct.core.codes import (
     EARLY,
     NO_AVERAGE,
@@ -15,6 +14,7 @@ from skstruct.core.codes import (
 )
 from skstruct.core.compile import kernel
 from skstruct.core.noise import QUIET
+from skstruct.core.rules import Adjustment
 from skstruct.core.store import Rule
 from skstruct.data.inputs import flatten, lengths_of, offsets_of
 from skstruct.data.labels import Labels, encode_labels

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import numpy as np
 from segment_oracle import decisions_of, zc14, zsz18
 
-from skstruct.core.adjustment import Adjustment
 from skstruct.core.codes import (
     DONE,
     EARLY,
@@ -23,6 +22,7 @@ from skstruct.core.codes import (
 from skstruct.core.compile import kernel
 from skstruct.core.hashing import keys_of
 from skstruct.core.noise import QUIET
+from skstruct.core.rules import Adjustment
 from skstruct.core.store import Rule
 from skstruct.training.epochs import grow_tables, snapshot
 from skstruct.words import word_epoch as segment

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.averaging import Average
-from ..core.pruning import count_weights, pruned, rows_in_use, with_rows
+from ..core.final_weights import Average, count_weights, pruned, rows_in_use, with_rows
 from ..core.store import Store, new_clock
 from ..data.inputs import LABELS, Inputs, PlaceError, check_some, place
 from ..data.labels import UNLABELLED, Gold, Labels
@@ -182,7 +181,7 @@ class ChainModel(SavableModel):
 
     @classmethod
     def average(cls, models, nonzero):
-        """The average of models over the same features, taken one at a time; see ``core.averaging``."""
+        """The average of models over the same features, taken one at a time; see ``core.final_weights``."""
         first = None
         for model in models:
             if first is None:

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.averaging import entries
 from ..core.codes import NO_NOISE
 from ..core.compile import inline
+from ..core.final_weights import entries
 from ..core.noise import EDGE_STREAM, factor
 from ..core.rules import emit
 from ..core.store import n_rows

@@ -12,7 +12,7 @@ import warnings
 from ..formats.span_writing import write_spans
 from ..inspection import label_issues
 from ..inspection.html import readable
-from ..inspection.span_issues import corrected
+from ..inspection.issues import corrected
 from .common import CommandError, check_replaced, check_target, counted, n_jobs, output, positive, tell, warn
 from .corpus import layout_of, locating, read_all
 from .learners import add_features, features_of, new_model, task_of

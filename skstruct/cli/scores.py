@@ -19,7 +19,7 @@ from ..metrics import (
     word_f1_score,
 )
 from ..metrics.label_scores import report_of
-from ..metrics.span_scores import count_spans
+from ..metrics.text_scores import count_spans
 from .common import counted, warn
 
 _LISTED = 10

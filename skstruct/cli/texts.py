@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from ..data.text import is_white_space
-from ..formats.brat import is_brat
+from ..formats.annotation_tools import is_brat
 from ..formats.span_files import FORMATS, AnnotationReader
 from ..formats.span_records import SPAN_KEYS
 from ..formats.span_writing import reserved_keys, write_spans

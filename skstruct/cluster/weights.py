@@ -28,8 +28,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.averaging import sparse_store
 from ..core.compile import kernel
+from ..core.final_weights import sparse_store
 from ..core.store import grow_pool, insert, place_of, places_needed, sizes
 from .pieces import NOTHING, Piece, any_nonzero, smaller_piece, taken
 

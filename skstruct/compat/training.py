@@ -19,7 +19,7 @@ from ..core.user_warnings import warn
 from ..crf.l1crf import L1CRF
 from ..features.vectorizer import TokenVectorizer
 from ..interchange.crfsuite import crfsuite_bytes, crfsuite_model
-from ..interchange.exporting import NamedModel
+from ..interchange.foreign import NamedModel
 from ..saving.atomic import atomic_write
 from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from .parameters import NO_LIMIT

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from . import store as stores
-from .averaging import Average, sparse_store
-from .averaging import entries as entries_of
 from .compile import inline, kernel
+from .final_weights import Average, sparse_store
+from .final_weights import entries as entries_of
 from .hashing import MAX_LOAD, empty_table, grown, intern, keys_of, room
 from .store import READ_ONLY, Store, copy_store, grow_rows, n_rows, new_store
 
@@ -354,7 +354,7 @@ def renumbered(features, table, keys, known, rule):
 
 
 class TableAverage:
-    """The average of models that numbered their features themselves; see :class:`.averaging.Average`.
+    """The average of models that numbered their features themselves; see :class:`.final_weights.Average`.
 
     Features are numbered in the order in which the models bring them.
 

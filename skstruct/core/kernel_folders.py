@@ -53,7 +53,7 @@ def _own():
     return f"{_PREFIX}-of-{hashlib.sha256(PACKAGE.encode()).hexdigest()[:16]}"
 
 
-def _user_cache():
+def user_cache():
     """The folder for caches of this user, as the system has it."""
     if sys.platform == "win32":
         return os.environ.get("LOCALAPPDATA", "")
@@ -118,7 +118,7 @@ def read_file(path):
 def _own_places():
     """Yield the places that hold kernels of this installation only, the preferred one first."""
     yield os.path.join(PACKAGE, "__pycache__")
-    home = _user_cache()
+    home = user_cache()
     if os.path.isabs(home):  # "~/.cache" where the user has no home
         yield os.path.join(home, _PREFIX, _own())
     with suppress(OSError):

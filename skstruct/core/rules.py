@@ -6,17 +6,24 @@ it, :func:`apply` goes there. Perceptron and passive-aggressive learning differ 
 
 A difference is *coalesced*: the same weight met twice in an example is one entry, since the
 passive-aggressive step needs the true ``‖Δφ‖²``, and features that y and ŷ share cancel.
+
+An :class:`Adjustment` says how features of a table are read and emitted where a weight counts other than it
+is stored: a pending penalty makes a weight smaller, noise multiplies it, and a cut-off leaves out what few
+updates changed. Without any of them scores are plain sums: the adjustment is then None, for which numba
+compiles kernels that have no trace of it.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from .codes import NO_AVERAGE, PA, PA_I, PERCEPTRON
+from .codes import NO_AVERAGE, NO_NOISE, PA, PA_I, PERCEPTRON
 from .compile import inline, spliced
-from .hashing import mix64
-from .penalties import decay, is_lazy
-from .store import nudge, places_needed, tick
+from .feature_table import count_updates
+from .hashing import intern, mix64
+from .noise import Noise, factor_of_key
+from .penalties import decay, has_lazy_penalty, is_lazy
+from .store import Rule, nudge, places_needed, tick
 
 
 class Difference(NamedTuple):
@@ -188,3 +195,43 @@ def finish_plain_visit(difference, store, clock, rule, loss, weight):
     apply_to_full_rows(difference, store, clock, rule, tau)
     clear(difference)
     tick(clock, rule)
+
+
+class Adjustment(NamedTuple):
+    """What weights are read under."""
+
+    rule: Rule
+    noise: Noise
+
+
+def adjustment_of(features, rule, noise):
+    """The :class:`Adjustment` of a feature table, or None if scores are sums of what is stored."""
+    quiet = noise.feature == NO_NOISE and noise.edge == NO_NOISE
+    plain = quiet and not has_lazy_penalty(rule) and features.min_count <= 1
+    return None if plain else Adjustment(rule, noise)
+
+
+@inline
+def noise_factor(adjustment, edge, step, compound, key):
+    """What a feature is multiplied by at a step; ``edge``: it is one of transitions."""
+    if adjustment is None:
+        return 1.0
+    return factor_of_key(adjustment.noise, edge, step, compound, key)
+
+
+@inline
+def emit_feature(features, adjustment, edge, step, compound, left, right, column, amount, difference):
+    """Emit a feature by its key; one that is new is numbered, for which the table must have room."""
+    x = noise_factor(adjustment, edge, step, compound, (left << 32) | right)
+    if x != 0.0:
+        emit(difference, intern(features.table, features.entries, compound, left, right), column, x * amount)
+
+
+@inline
+def learn(features, difference, clock, rule, adjustment, weight):
+    """End the visit of an example: count the updates, and take a step of the perceptron."""
+    count_updates(features, difference)
+    if adjustment is None:
+        finish_plain_visit(difference, features.weights, clock, rule, 1.0, weight)
+    else:
+        finish_visit((difference,), (features.weights,), clock, rule, 1.0, weight)

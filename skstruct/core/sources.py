@@ -11,7 +11,7 @@ chain/bigram.py chain/chain_epoch.py chain/chain_kbest.py chain/dense.py chain/l
 chain/marginals_second.py chain/second_order.py chain/segments.py chain/small_kernels.py chain/sums.py
 chain/token_scores.py chain/visit.py chain/viterbi.py
 cluster/weights.py
-core/adjustment.py core/codes.py core/compile.py core/feature_table.py core/hashing.py core/interning.py
+core/codes.py core/compile.py core/feature_table.py core/hashing.py
 core/linking.py core/noise.py core/penalties.py core/prefetch.py core/rules.py core/store.py
 crf/solver/bound.py crf/solver/choose_pairs.py crf/solver/conditioned.py crf/solver/corpus_sums.py
 crf/solver/exact_sums.py crf/solver/expectations.py

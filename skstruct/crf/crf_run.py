@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from .._sklearn import epoch_context
 from ..chain.chain_model import ChainModel, check_values, make_task
-from ..core.averaging import entries, sparse_store
+from ..core.final_weights import entries, sparse_store
 from ..core.store import DENSE_WEIGHTS, FEW_LABELS, READ_ONLY, is_sparse, new_store
 from ..core.user_warnings import warn
 from ..data.inputs import as_tokens, check_X_y

@@ -14,8 +14,8 @@ from skstruct.datasets.samples import (
     load_sample,
     load_segmentation,
     load_tagging,
+    make_hmm_sequences,
 )
-from skstruct.datasets.synthetic import make_hmm_sequences
 from skstruct.formats.readers import read_columns, read_conllu, read_segmented
 from skstruct.formats.span_files import iter_spans, read_spans
 from skstruct.formats.span_writing import write_spans

@@ -19,6 +19,7 @@ import urllib.request
 import zlib
 
 from .._version import __version__
+from ..core.kernel_folders import user_cache
 from ..data.types import Path
 from ..saving.atomic import atomic_write
 
@@ -53,13 +54,9 @@ def get_data_home(data_home: Path | None = None) -> str:
         data_home = os.environ.get("SKSTRUCT_CACHE")
     if data_home:
         return os.path.expanduser(os.fspath(data_home))
-    if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA") or os.path.join("~", "AppData", "Local")
-        return os.path.expanduser(os.path.join(local, "skstruct", "Cache"))
-    if sys.platform == "darwin":
-        return os.path.expanduser(os.path.join("~", "Library", "Caches", "skstruct"))
-    caches = os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache")
-    return os.path.expanduser(os.path.join(caches, "skstruct"))
+    caches = user_cache() or os.path.join("~", "AppData", "Local")
+    within = ("skstruct", "Cache") if sys.platform == "win32" else ("skstruct",)
+    return os.path.expanduser(os.path.join(caches, *within))
 
 
 def fetch_file(url, path, *, sha256=(), download_if_missing=True, timeout=30.0, check=None, notice=None):

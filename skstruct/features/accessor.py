@@ -7,7 +7,7 @@ word few. With "abcd" always inside "xabcdy", its accessor variety is 1 however 
     L_av(s) = number of distinct tokens before s + number of distinct sentences that begin with s
     R_av(s) = number of distinct tokens behind s + number of distinct sentences that end with s
 
-Strings become nodes, by interning them pairwise (``core.interning``). A token behind s makes a string
+Strings become nodes, by interning them pairwise (``core.hashing``). A token behind s makes a string
 one longer, so R_av counts the distinct strings of length n + 1 that begin with s, and L_av those that end
 with it: one occurrence of each tells both. All of it is linear in the text.
 
@@ -23,7 +23,7 @@ algorithm. CIPS-SIGHAN.
 
 import numpy as np
 
-from ..core.interning import find_pairs, intern_pairs, table_of
+from ..core.hashing import find_pairs, intern_pairs, table_of
 from ..data.places import offsets_of
 from .tokens import Alphabet
 

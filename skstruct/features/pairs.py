@@ -14,7 +14,7 @@ from math import inf, isfinite
 
 import numpy as np
 
-from ..core.interning import find_pairs, intern_pairs, pairs_of, table_of
+from ..core.hashing import find_pairs, intern_pairs, pairs_of, table_of
 from ..data.inputs import PlaceError, describe, lengths_of, offsets_of, place
 
 MOST_LAYOUTS = 1000

@@ -10,8 +10,7 @@ from itertools import chain
 
 import numpy as np
 
-from ..core.hashing import empty_table
-from ..core.interning import find_rows, intern_pairs, pairs_of, table_of
+from ..core.hashing import empty_table, find_rows, intern_pairs, pairs_of, table_of
 from ..data.corpus import STRINGS, called_by_kind
 from ..data.reads import Reads
 from ..saving.container import require

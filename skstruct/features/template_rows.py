@@ -13,7 +13,7 @@ from operator import is_
 
 import numpy as np
 
-from ..core.interning import intern_pairs, pairs_of
+from ..core.hashing import intern_pairs, pairs_of
 from ..data.inputs import lengths_of, offsets_of
 from ..saving.container import require, within
 from ..saving.fields import Field, Table, array, each, exactly, integer, without_last
@@ -69,7 +69,7 @@ class TemplateSide:
         return {**vars(self), "_joined": (None, None, ())}  # which follows from the rest
 
     def joined(self):
-        """``row_of`` as one array, and what :func:`.interning.find_rows` takes as ``groups``."""
+        """``row_of`` as one array, and what ``core.hashing.find_rows`` takes as ``groups``."""
         row_of, groups, parts = self._joined
         if len(parts) != len(self.row_of) or not all(map(is_, parts, self.row_of)):
             row_of, begin = np.concatenate(self.row_of), offsets_of(lengths_of(self.row_of))

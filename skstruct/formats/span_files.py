@@ -20,8 +20,7 @@ from typing import IO, Any
 from ..data.inputs import describe
 from ..data.spans import PartialSpans, Span
 from ..data.types import Path
-from .brat import brat_records, is_brat
-from .label_studio import from_task, looks_like_task
+from .annotation_tools import brat_records, from_task, is_brat, looks_like_task
 from .span_offsets import UNITS, with_spans
 from .span_records import SPAN_KEYS, Reading, check_choice, from_object, from_pair, from_prodigy, json_values
 from .text_files import Accents

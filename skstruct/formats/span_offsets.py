@@ -11,7 +11,7 @@ import warnings
 from ..data.places import PLACE, PlaceError
 from ..data.spans import CONVERTS, Span, as_spans, from_utf16, wide_characters
 from ..data.text import tokenized
-from .brat import joined
+from .annotation_tools import joined
 
 UNITS = ("characters", "utf-16")
 
@@ -68,7 +68,7 @@ def _unit_of(records, name):
         if len(read) == 1:
             ((unit, spans),) = read.items()
             only[unit].append((record, spans, wrong))
-        elif not read or read["characters"] == read["utf-16"] or _say_all(record):
+        elif not read or read["characters"] == read["utf-16"] or None not in [s.text for s in record.spans]:
             continue  # it speaks for none: what is wrong in both is an error later
         elif record.sure:
             votes["characters"] += 1
@@ -90,11 +90,6 @@ def _unit_of(records, name):
             f"words, {met[other]:,} if they count {_IN_WORDS[other]}; offsets={other!r} would say so"
         )
     return best
-
-
-def _say_all(record):
-    """Whether all spans of a record say what they cover."""
-    return all(each.text is not None for each in record.spans)
 
 
 def _refuse_odd(record, spans, wrong, best, other, told):

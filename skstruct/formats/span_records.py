@@ -135,7 +135,8 @@ def _listed(record):
 def json_values(path_or_file, encoding):
     """Yield (place, value) of a file: its lines, or the elements of the one list that it holds."""
     with numbered_lines(path_or_file, encoding, watch=False) as (name, lines):
-        first = next(((number, line) for number, line in lines if line.strip()), None)
+        filled = (numbered for numbered in lines if numbered[1].strip())
+        first = next(filled, None)
         if first is None:
             return
         number, line = first
@@ -146,16 +147,16 @@ def json_values(path_or_file, encoding):
             value = _parsed(line, name, number)
         except ValueError:  # a list or an object on many lines; if not, the error is found again
             text = "\n".join(chain([line], (line for _, line in lines)))
-            value, lines = _parsed(text, name, number), ()
+            value = _parsed(text, name, number)
         if isinstance(value, list) and not (value and isinstance(value[0], str)):
-            _refuse_more(lines, name)
+            for number, _ in filled:
+                raise ValueError(f"{name}, line {number}: nothing is expected behind a list of records")
             for k, element in enumerate(value):
                 yield f"{name}, record {k}", element
             return
         yield f"{name}, line {number}", value
-        for number, line in lines:
-            if line.strip():
-                yield f"{name}, line {number}", _parsed(line, name, number)
+        for number, line in filled:
+            yield f"{name}, line {number}", _parsed(line, name, number)
 
 
 def _parsed(text, name, number):
@@ -169,12 +170,6 @@ def _parsed(text, name, number):
         raise ValueError(f"{name}, line {number}: the JSON is nested too deeply") from None
     except ValueError as error:  # a number of thousands of digits
         raise ValueError(f"{name}, line {number}: not valid JSON: {error}") from None
-
-
-def _refuse_more(lines, name):
-    for number, line in lines:
-        if line.strip():
-            raise ValueError(f"{name}, line {number}: nothing is expected behind a list of records")
 
 
 # --------------------------------------------------------------------------------------------------

@@ -16,8 +16,7 @@ from ..data.places import by_sequence
 from ..data.spans import as_spans, to_utf16
 from ..data.text import as_texts
 from ..data.types import Path, Texts
-from .brat import lines_of
-from .label_studio import task
+from .annotation_tools import lines_of, task
 from .span_records import SPAN_KEYS, check_choice
 from .text_files import open_text
 

@@ -11,22 +11,20 @@ scikit-learn's.
 """
 
 from .curves import RegularizationPathDisplay, SizeCurve, size_curve
+from .displays import FeatureWeightsDisplay, HistoryDisplay
 from .error_lists import Confusion, Errors, Example, errors
 from .explaining import explain
 from .explanations import ArcExplanation, Counterfactual, Explanation, TokenExplanation, TreeExplanation
 from .feature_lists import Coefficients, coefficients, feature_weights, features_of, transition_weights
-from .history_display import HistoryDisplay
 from .html import Html
-from .issues import LabelIssue, LabelIssues, label_issues
+from .issues import LabelIssue, LabelIssues, SpanIssue, label_issues
 from .label_displays import LabelConfusionDisplay, TransitionDisplay
 from .out_of_fold import out_of_fold_marginals
 from .pictures import render
 from .reliability import ReliabilityDisplay
 from .report_page import Report, report
 from .selection import select
-from .span_issues import SpanIssue
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
-from .weights_display import FeatureWeightsDisplay
 
 __all__ = [
     "ArcExplanation",

@@ -1,16 +1,23 @@
-"""What a model gets wrong: confusions, with examples, and unseen words apart."""
+"""What a model gets wrong: confusions, with examples, and unseen words apart.
+
+They are counted from the differences between gold and predicted labels, segments, words or trees, each with
+the words around it.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from .._sklearn import innermost
-from ..data.inputs import LABELS, SPANS, WORDS
+from ..data.inputs import LABELS, SPANS, TREES, WORDS
+from ..data.segmented import as_pieces, as_words
 from ..data.types import Corpus
 from ..taggers.constraints import scheme_of
-from .differences import Difference, differences
 from .html import Shown, bar, box, cell, escaped, note, readable, table
+from .of_taggers import as_characters, words_of
+from .pictures import checked, kind_of, segment_reader, tree_of
 from .weight_tables import new_frame
 
 EXAMPLES, SHOWN = 3, 20
@@ -222,3 +229,170 @@ def _checked(vocabulary):
     if isinstance(vocabulary, str):
         raise ValueError(f"vocabulary must be a collection of words, got the str {vocabulary[:40]!r}")
     return frozenset(vocabulary)
+
+
+NONE = "(none)"
+"""What is written where there is no segment."""
+
+AROUND = 3
+"""Tokens before and behind an example."""
+
+
+class Difference(NamedTuple):
+    """One error, in a sequence of tokens."""
+
+    gold: str
+    predicted: str
+    unseen: bool
+    sequence: int
+    position: int
+    stop: int
+    tokens: list
+
+    def text(self):
+        """The place in [ ], and a few tokens around it."""
+        gap = "" if all(isinstance(token, str) and len(token) == 1 for token in self.tokens) else " "
+        width = AROUND if gap else 3 * AROUND
+        first, last = max(0, self.position - width), min(len(self.tokens), self.stop + width)
+        words = [readable(token, 30) for token in self.tokens]
+        parts = [
+            gap.join(words[first : self.position]),
+            f"[{gap.join(words[self.position : self.stop])}]",
+            gap.join(words[self.stop : last]),
+        ]
+        text = gap.join(part for part in parts if part)
+        return ("… " if first else "") + text + (" …" if last < len(self.tokens) else "")
+
+
+def differences(task, X, y, y_pred, known, scheme=None):
+    """What differs.
+
+    Parameters
+    ----------
+    task : {"labels", "words", "spans", "trees"} or None
+        What the model predicts; None if it does not say so.
+    X, y, y_pred
+    known : set of str, or None
+    scheme : str, optional
+        Of labels.
+
+    Returns
+    -------
+    kind : {"labels", "segments", "words", "spans", "trees"}
+    n_items : int
+    n_unseen : int or None
+    found : list of Difference
+    """
+    task = kind_of(X, y) if task is None else task
+    if task == WORDS:
+        kind, items = "words", _words(X, y, y_pred)
+    elif task == SPANS:
+        reader = segment_reader((), "BIO")
+        kind, items = SPANS, _segments(*as_characters(X, y, y_pred), reader, words_of, beside=0)
+    else:
+        X, y, y_pred = checked(X, y, y_pred)
+        labels = dict.fromkeys(label for both in (y, y_pred) for labels in both for label in labels)
+        segments_of = None if task == TREES else segment_reader(labels, scheme)
+        if task == TREES:
+            kind, items = "trees", _trees(X, y, y_pred)
+        elif segments_of is None:
+            kind, items = "labels", _labels(X, y, y_pred)
+        else:
+            kind, items = "segments", _segments(X, y, y_pred, segments_of)
+    found, n_items, n_unseen = [], 0, 0
+    for counts, names, words, *place in items:
+        unseen = known is not None and any(_word(token) not in known for token in words)
+        n_items, n_unseen = n_items + counts, n_unseen + (counts and unseen)
+        if names is not None:
+            found.append(Difference(*names, unseen, *place))
+    return kind, n_items, None if known is None else n_unseen, found
+
+
+def _word(token):
+    return token[0] if isinstance(token, tuple) and token else token if isinstance(token, str) else None
+
+
+def _labels(X, y, y_pred):
+    """Yield (whether it counts as an item, names of what differs or None, words, members of a place)."""
+    for i, (tokens, gold, predicted) in enumerate(zip(X, y, y_pred)):
+        for t, (a, b) in enumerate(zip(gold, predicted)):
+            if a is not None:
+                names = (str(a), str(b)) if a != b else None
+                yield True, names, tokens[t : t + 1], i, t, t + 1, tokens
+
+
+def _segments(X, y, y_pred, segments_of, words_of=list, beside=1):
+    """As :func:`_labels`; ``beside``: tokens on both sides of a segment that must have labels, too."""
+    for i, (tokens, labels, predicted) in enumerate(zip(X, y, y_pred)):
+        gold, predicted = segments_of(labels), segments_of(predicted)
+        met_by, met_in = _between(predicted), _between(gold)
+        for a, b, kind in gold:
+            if _is_known(labels, a, b, beside):
+                met, names = met_by(a, b), None
+                if (a, b, kind) not in met:
+                    names = kind, met[0][2] if len(met) == 1 and met[0][:2] == (a, b) else _elsewhere(met)
+                yield True, names, words_of(tokens[a:b]), i, a, b, tokens
+        for a, b, kind in predicted:
+            if _is_known(labels, a, b, beside) and not met_in(a, b):
+                yield False, (NONE, kind), words_of(tokens[a:b]), i, a, b, tokens
+
+
+def _between(spans):
+    """A function of a and b: those of the spans, which are in order, that share a token with a ... b - 1."""
+    starts, stops, _ = zip(*spans) if spans else ((), (), ())
+    return lambda a, b: spans[bisect_right(stops, a) : bisect_left(starts, b)]
+
+
+def _is_known(labels, a, b, beside):
+    """Whether the tokens a ... b - 1 of a segment, and those beside it, have labels: else it might go on."""
+    return None not in labels[max(a - beside, 0) : b + beside]
+
+
+def _elsewhere(met):
+    if not met:
+        return NONE
+    kinds = " + ".join(kind for _, _, kind in met)
+    return f"{kinds} (other boundaries)" if kinds.strip(" +") else "(other boundaries)"
+
+
+def _words(X, y, y_pred):
+    """As :func:`_labels`; an item is a word, and differences are longer."""
+    pieces = as_pieces(X)
+    (gold, gold_tags), (words, tags) = as_words(pieces, y), as_words(pieces, y_pred)
+    for i in range(len(pieces)):
+        yield from ((True, None, [word]) for word in gold[i])
+        for a, b, c, d in _stretches(gold[i], words[i]):
+            mine, theirs, names = list(gold[i][a:b]), list(words[i][c:d]), None
+            if mine != theirs:
+                names = " ".join(mine), " ".join(theirs)
+            elif gold_tags and tags and gold_tags[i][a] != tags[i][c]:
+                names = gold_tags[i][a], tags[i][c]
+            yield False, names, mine, i, a, b, list(gold[i])
+
+
+def _stretches(gold, words):
+    """Yield (a, b, c, d): the shortest stretches ``gold[a:b]`` and ``words[c:d]`` that spell the same."""
+    a = b = c = d = 0
+    ahead = 0  # characters that gold[a:b] is longer
+    while b < len(gold):
+        ahead += len(gold[b])
+        b += 1
+        while ahead > 0 or (ahead == 0 and d == c):
+            ahead -= len(words[d])
+            d += 1
+        if ahead == 0:
+            yield a, b, c, d
+            a, c = b, d
+
+
+def _trees(X, y, y_pred):
+    """As :func:`_labels`, of arcs."""
+    for i, (tokens, gold, predicted) in enumerate(zip(X, y, y_pred)):
+        pairs = zip(zip(*tree_of(i, gold)), zip(*tree_of(i, predicted)))
+        for t, ((head, label), (other, other_label)) in enumerate(pairs):
+            names, (label, other_label) = None, ("" if n is None else str(n) for n in (label, other_label))
+            if head != other:
+                names = label, f"{other_label} (other head)".strip()
+            elif label != other_label and label:
+                names = label, other_label
+            yield True, names, tokens[t : t + 1], i, t, t + 1, tokens

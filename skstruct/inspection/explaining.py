@@ -1,20 +1,38 @@
-"""Why a prediction has its score, for every estimator that can say it."""
+"""Why a prediction has its score, for every estimator that can say it.
+
+Taggers are explained in :mod:`.of_chains`; here re-rankers, word segmenters and parsers, and what is around a
+tagger.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from math import fsum
+from math import fsum, inf
 from typing import Any
 
+import numpy as np
+
 from .._sklearn import innermost
-from ..data.inputs import flatten
+from ..core.codes import INSIDE, START
+from ..data.inputs import as_sequences, describe, flatten
 from ..data.scheme_rules import LabelTable, read_spans
 from ..data.schemes import words_to_labels
 from ..data.segmented import as_pieces, as_words, cut, word_spans
-from .explanations import Explanation, TreeExplanation
+from ..parser.dependency_trees import SHIFT, split_arcs
+from ..reranker.lattice import lattices_of, make_task, view_of
+from ..reranker.reranker_epoch import ABSENT, features_of_path, new_work
+from ..reranker.reranker_model import feature_names
+from ..taggers.constraints import scheme_of
+from ..words.boundaries import decisions_of_words, white_space_limits
+from ..words.word_beam import new_work as new_beam_work
+from ..words.word_model import make_task as make_word_task
+from ..words.word_paths import features_of_path as features_of_words
+from ..words.word_paths import rival_scores
+from .explanations import ArcExplanation, Explanation, TokenExplanation, TreeExplanation
+from .feature_lists import tokens_of, weight_rows
 from .of_chains import explain_chain
-from .of_structures import explain_reranker, explain_tree, explain_words
+from .pictures import END, segment_reader
 
 
 def explain(
@@ -123,6 +141,184 @@ def _explain_spans(model, X, labels):
     tokens = [replace(token, token=word) for token, word in zip(flatten([e.tokens for e in found]), words)]
     score = fsum(each.score for each in found)
     return Explanation(flatten([each.labels for each in found]), score, tokens, segments)
+
+
+def explain_reranker(reranker, X, labels=None):
+    """See :func:`explaining.explain`; ``X`` holds one sequence."""
+    model, base = reranker._model, reranker.base_
+    view = view_of(base)
+    X = view.check_X(X)
+    (nodes,) = lattices_of(view, base, X, reranker.k)
+    length = view.lengths(X)
+    if not nodes:
+        return Explanation([], 0.0, [])
+    path = _best_path(model, nodes, length)[0] if labels is None else _given(view, X, nodes, labels)
+    at, row, value = _node_weights(model, nodes, length, path)
+    score = fsum(value.tolist())
+    words = [nodes[c][2] for c in path.tolist()] if view.finds_words else tokens_of(X)
+    tokens = []
+    for c, word in zip(path.tolist(), words):
+        names = feature_names(model, row[at == c])
+        contributions = list(zip(names, value[at == c].tolist()))
+        rival, margin = None, inf
+        others = _without(nodes, c, int(length[0]))
+        if others is not None:
+            best, other_score = _best_path(model, others, length)
+            rival, margin = _instead(nodes[c], [others[k] for k in best]), score - other_score
+        tokens.append(TokenExplanation(word, nodes[c][3], contributions, [], rival, margin))
+    labels = [token.label for token in tokens]
+    return Explanation(labels, score, tokens, _segments(view, base, tokens, labels))
+
+
+def _best_path(model, nodes, length):
+    """(nodes of the best path, its score)."""
+    chosen, scores = model.choose(make_task([nodes], length, model.words, model.tags))
+    return np.flatnonzero(chosen), float(scores[0])
+
+
+def _node_weights(model, nodes, length, path):
+    """(node, weight row, weight) arrays of a path, an entry for each use of a weight."""
+    before = np.full(len(nodes), ABSENT, np.int32)
+    before[path] = np.append(-1, path[:-1])
+    task = make_task([nodes], length, model.words, model.tags)
+    at, row = features_of_path(model.reranker(), task, before, new_work(task))
+    return at, row, weight_rows(model.weights, row)[:, 0]
+
+
+def _given(view, X, nodes, labels):
+    """The nodes of a path."""
+    X, y = view.check(X, [labels])
+    place = {node[:4]: c for c, node in enumerate(nodes)}
+    (items,) = view.gold(X, y)
+    missing = next((item for item in items if item not in place), None)
+    if missing is not None:
+        what = missing[3] if missing[2] is None else (missing[2], missing[3])
+        raise ValueError(f"labels: position {missing[0]}: {describe(what)} is not in the lattice of the base")
+    return np.array([place[item] for item in items])
+
+
+def _without(nodes, c, length):
+    """The nodes without one, and without those that only it leads to; None if no path is left."""
+    others, reach = [], {0}
+    for k, node in enumerate(nodes):
+        if k != c and node[0] in reach:
+            others.append(node)
+            reach.add(node[1])
+    return others if length in reach else None
+
+
+def _instead(node, path):
+    """What another path has in the place of a node: its tag, or words."""
+    begin, end, word, _, _ = node
+    there = [(w, tag) for a, b, w, tag, _ in path if a < end and b > begin]
+    if len(there) == 1 and there[0][0] == word:
+        return there[0][1]
+    return " ".join(f"{w}/{tag}" if tag else w for w, tag in there)
+
+
+def _segments(view, base, tokens, labels):
+    if view.finds_words:
+        return [(t, t + 1, token.label or "") for t, token in enumerate(tokens)]
+    segments_of = segment_reader(np.asarray(base.classes_).tolist(), scheme_of(base))
+    return None if segments_of is None else segments_of(labels)
+
+
+_DECISIONS = {START: "start", INSIDE: "inside"}
+
+
+def explain_words(segmenter, X, words=None):
+    """See :func:`explaining.explain`; a decision is listed with the character before which it is taken."""
+    pieces = as_pieces(X)
+    if words is None:
+        (words,) = segmenter.predict(X)
+    else:
+        (words,), tags = as_words(pieces, [words])
+        if tags is not None:
+            raise ValueError("labels: expected words, got (word, tag) pairs: WordSegmenter knows no tags")
+    if not words:
+        return Explanation([], 0.0, [], [])
+    model, characters = segmenter._model, "".join(words)
+    limit = white_space_limits(pieces)
+    path = np.append(decisions_of_words([words]), np.int8(START))
+    at, row, value = _decision_weights(model, characters, limit, path)
+    used = np.unique(row)
+    names = dict(zip(used.tolist(), model.named_weights()[0].names(used)))
+    contributions = [[] for _ in path]
+    for i, r, x in zip(at.tolist(), row.tolist(), value.tolist()):
+        contributions[i].append((names[r], x))
+    score = fsum(value.tolist())
+    rivals, _ = rival_scores(model.scorer(segmenter._beam()), make_word_task([characters], limit), path)
+    labels, tokens = [_DECISIONS[d] for d in path.tolist()], []
+    for i, (token, label, listed) in enumerate(zip([*characters, END], labels, contributions)):
+        rival, margin = None, inf
+        if i in rivals:
+            rival, margin = _DECISIONS[START + INSIDE - path[i]], score - rivals[i]
+        tokens.append(TokenExplanation(token, label, listed, [], rival, margin))
+    ends = np.flatnonzero(path == START).tolist()
+    return Explanation(labels, score, tokens, [(a, b, "") for a, b in zip(ends, ends[1:])])
+
+
+def _decision_weights(model, characters, limit, path):
+    """(decision, weight row, weight) arrays of a segmentation, an entry for each use of a weight."""
+    task = make_word_task([characters], limit)
+    at, row, column = features_of_words(model.scorer(model.beam), task, path, new_beam_work(task, model.beam))
+    return at, row, weight_rows(model.weights, row)[np.arange(row.shape[0]), column]
+
+
+def _names_of_arcs(model, arcs):
+    """{row: name} of the features of arcs, of actions and of labels.
+
+    All at once, since each question for names goes through all keys of the model.
+    """
+    none = np.zeros(0, np.int64)
+    used = (
+        [none, *(rows for a in arcs for rows in (a.shift_rows, a.rows))],
+        [none, *(a.label_rows for a in arcs)],
+    )
+    found = [np.unique(np.concatenate(rows)) for rows in used]
+    return [dict(zip(rows.tolist(), part.names(rows))) for part, rows in zip(model.named_weights(), found)]
+
+
+def explain_tree(parser, X, tree=None):
+    """The explanation of a tree, or of the one that a parser predicts; see :func:`explaining.explain`."""
+    model, (sentence,) = parser._model, as_sequences(X)
+    arcs = model.arcs(sentence, parser._beam(), tree)
+    names, label_names = _names_of_arcs(model, arcs) if arcs else ({}, {})
+    actions, labels = (part.labels for part in model.named_weights())
+
+    def weights_of(rows):
+        return weight_rows(model.weights, rows)
+
+    def listed(rows, weights, column, names):
+        return list(zip(map(names.get, rows.tolist()), weights[:, column].tolist()))
+
+    out = []
+    for token, arc in zip(sentence, arcs):
+        shift = listed(arc.shift_rows, weights_of(arc.shift_rows), SHIFT, names)
+        features, others, action = [], {}, None
+        if arc.action != SHIFT:
+            weights, action = weights_of(arc.rows), actions[arc.action]
+            features = listed(arc.rows, weights, arc.action, names)
+            totals = weights.sum(axis=0).tolist()
+            others = {name: totals[a] for a, name in enumerate(actions) if a != arc.action}
+        label_features, label, runner_up, margin = [], None, None, float("inf")
+        if labels:
+            weights = weight_rows(model.label_weights, arc.label_rows)
+            totals = weights.sum(axis=0)
+            ranked = (-totals).argsort(kind="stable").tolist()
+            best = ranked[0] if arc.label < 0 else arc.label
+            label, label_features = labels[best], listed(arc.label_rows, weights, best, label_names)
+            ranked.remove(best)
+            if ranked:
+                runner_up, margin = labels[ranked[0]], float(totals[best] - totals[ranked[0]])
+        counts = model.is_joint and arc.head > 0
+        given = token, arc.head, label, action, features, label_features, others, runner_up, margin
+        out.append(ArcExplanation(*given, shift, counts))
+    found = model.restored([(each.head, each.label) if labels else each.head for each in out])
+    if tree is not None:  # where its labels say what was lifted, they need not say it of this tree alone
+        (heads,), _ = split_arcs([tree], False)
+        found = [(head, label) for head, (_, label) in zip(heads, found)] if labels else heads
+    return TreeExplanation(found, out)
 
 
 _EXPLAINED = {

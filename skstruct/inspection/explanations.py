@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .arcs import arcs as drawn_arcs
 from .html import LONG, SHORT, Shown, bar, box, cell, escaped, note, table
+from .html import arcs as drawn_arcs
 from .pictures import Mark, line
 from .weight_tables import new_frame
 
@@ -190,7 +190,7 @@ class _Explained(Shown):
 
     def describe(self, top: int = 5) -> str:
         """The explanation as text, with the ``top`` largest contributions to each token or arc."""
-        lines = self._title()
+        lines = [f"score {self.score:+.3f}"]
         for k, item in self._numbered():
             found = item.largest
             lines += [self._heading(k, item), *_largest(found, top)]
@@ -281,9 +281,6 @@ class Explanation(_Explained):
     def _items(self):
         return self.tokens
 
-    def _title(self):
-        return [f"score {self.score:+.3f}"]
-
     def _heading(self, t, token):
         text = repr(token.token)
         short = printable(text if len(text) <= 40 else text[:37] + "...")
@@ -356,9 +353,6 @@ class TreeExplanation(_Explained):
 
     def _items(self):
         return self.arcs
-
-    def _title(self):
-        return [f"score {self.score:+.3f}"]
 
     def _heading(self, k, arc):
         word, label = printable(repr(arc.word)), printable(str(arc.label))

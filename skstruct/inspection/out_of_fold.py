@@ -80,18 +80,13 @@ def out_of_fold_marginals(
 
 def predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs):
     """The :class:`OutOfFold` of a corpus; parameters as of :func:`out_of_fold_marginals`."""
-    folds = folds_for(cv, groups, X, y)
-    estimator = with_marginals(estimator)
-    with warning_once():
-        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_one_fold)(clone(estimator), X, y, train, test) for train, test in folds
-        )
+    parts, tests = by_fold(_seen_of, estimator, X, y, cv, groups, n_jobs)
     known = {label for part in parts for labels in part.labels for label in labels if label is not None}
     for part in parts:
         known.update(part.classes.tolist())
     classes = Labels(known)
     joined = {}
-    for (_, test), part in zip(folds, parts):
+    for test, part in zip(tests, parts):
         columns = [classes.ids[label] for label in part.classes.tolist()]
         for i, narrow, *rest in zip(test.tolist(), *part[:4]):
             wide = np.zeros((len(narrow), len(classes)))
@@ -100,11 +95,25 @@ def predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs):
     return OutOfFold(*map(list, zip(*(joined[i] for i in range(len(X))))), classes.array)
 
 
-def _one_fold(estimator, X, y, train, test):
-    """The `OutOfFold` of the test set."""
+def by_fold(look, estimator, X, y, cv, groups, n_jobs):
+    """([what ``look(fitted estimator, X, y, test)`` finds in each test set], [test sets])."""
+    folds = _folds_for(cv, groups, X, y)
+    estimator = with_marginals(estimator)
+    with warning_once():
+        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(_one_fold)(look, clone(estimator), X, y, train, test) for train, test in folds
+        )
+    return parts, [test for _, test in folds]
+
+
+def _one_fold(look, estimator, X, y, train, test):
     with renumbered(train):
         estimator.fit(safe_indexing(X, train), safe_indexing(y, train))
-    X, y = safe_indexing(X, test), safe_indexing(y, test)
+    return look(estimator, safe_indexing(X, test), safe_indexing(y, test), test)
+
+
+def _seen_of(estimator, X, y, test):
+    """The `OutOfFold` of a test set."""
     with renumbered(test):
         seen = seen_by_tagger(estimator, X, y)
         marginals = seen.tagger.predict_marginals(seen.X)
@@ -114,7 +123,7 @@ def _one_fold(estimator, X, y, train, test):
     return OutOfFold(seen.grouped(marginals), labels, shown, positions, seen.classes)
 
 
-def folds_for(cv, groups, X, y):
+def _folds_for(cv, groups, X, y):
     """[(train, test)], in which each sequence is once in a test set."""
     from sklearn.model_selection import GroupKFold  # slow to import
 

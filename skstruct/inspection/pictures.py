@@ -21,8 +21,7 @@ from ..data.scheme_rules import LabelTable, are_chunks, check_scheme, read_spans
 from ..data.segmented import as_pieces, as_words, word_spans
 from ..data.types import Corpus
 from ..metrics.tree_scores import split_heads
-from .arcs import arcs
-from .html import SHORT, Html, attribute, box, escaped, note
+from .html import SHORT, Html, arcs, attribute, box, escaped, note
 from .of_taggers import as_characters
 
 

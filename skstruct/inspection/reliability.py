@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.calibration import CalibrationDisplay
 
 from .._sklearn import final_step
-from ..data.inputs import SPANS, PlaceError, check_same_lengths
+from ..data.inputs import SPANS, check_same_lengths
+from ..data.places import in_sequence
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.spans import trimmed_spans
 from ..data.text import as_texts
 from ..data.types import Corpus
 from ..metrics.confidence import Strategy, reliability
-from ..metrics.span_scores import judged
+from ..metrics.text_scores import judged
 from .curves import check_matplotlib
 
 if TYPE_CHECKING:
@@ -185,7 +186,10 @@ def _segments(model, X, y, scheme):
     else:
         found = model.predict_segment_proba(X, scheme=scheme)
         table = LabelTable(check_scheme(scheme), strict=False)
-        gold = [_spans(i, labels, table) for i, labels in enumerate(y)]
+        gold = []
+        for i, labels in enumerate(y):
+            with in_sequence(i):
+                gold.append(set(read_spans(labels, table)))
     check_same_lengths(*(np.zeros(len(each), np.int64) for each in (found, gold)))
     pairs = [(span in right, p) for spans, right in zip(found, gold) for span, p in spans]
     return [right for right, _ in pairs], [p for _, p in pairs]
@@ -202,15 +206,6 @@ def _of_texts(model, texts, y):
         right += [span in gold for span in counted]
         p += [proba[span] for span in counted]
     return right, p
-
-
-def _spans(i, labels, table):
-    """The segments of sequence number i."""
-    try:
-        return set(read_spans(labels, table))
-    except PlaceError as error:
-        error.move(i)
-        raise
 
 
 def _words(text, words):

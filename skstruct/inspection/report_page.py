@@ -14,12 +14,11 @@ from ..data.types import Corpus
 from ..metrics.confidence import reliability
 from ..saving.atomic import atomic_write
 from ..taggers.constraints import scheme_of
-from .arcs import arcs
 from .error_lists import errors_of
 from .explaining import explain
 from .explanations import bars
 from .feature_lists import feature_weights, model_with, transition_weights
-from .html import LONG, Html, Shown, bar, box, cell, escaped, label_html, note, table
+from .html import LONG, Shown, arcs, bar, box, cell, escaped, label_html, note, table
 from .of_taggers import seen_by_tagger
 from .pictures import kind_of, lines, marked, tokens_shown, tree_of
 from .report_scores import Scores, scored
@@ -65,10 +64,6 @@ class Report(Shown):
     def _repr_html_(self) -> str:
         return self._fragment
 
-    def to_html(self) -> Html:
-        """The page as a str."""
-        return Html(self._fragment)
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page, which opens in any browser, whole or not at all.
 
@@ -80,7 +75,10 @@ class Report(Shown):
             file.write(self.to_html())
 
     def __str__(self) -> str:
-        return "\n".join(f"{name:<25}{_interval(score)}" for name, score in self.scores.items())
+        return "\n".join(
+            f"{name:<25}{score.value:.4f}  ({score.low:.4f} to {score.high:.4f})"
+            for name, score in self.scores.items()
+        )
 
 
 def report(model: Any, X: Any, y: Corpus) -> Report:
@@ -155,10 +153,6 @@ def _heading(model, inner):
 
 def _number(value):
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _interval(score):
-    return f"{score.value:.4f}  ({score.low:.4f} to {score.high:.4f})"
 
 
 def _figure(value):

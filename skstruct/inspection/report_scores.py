@@ -10,7 +10,7 @@ from ..data.inputs import LABELS, SPANS, TREES
 from ..data.spans import trimmed_spans
 from ..data.text import as_texts
 from ..metrics.significance import resampled
-from ..metrics.span_scores import judged
+from ..metrics.text_scores import judged
 from .pictures import checked, marked, segment_reader, tree_of
 
 RESAMPLES = 1_000

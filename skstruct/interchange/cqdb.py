@@ -13,7 +13,7 @@ import struct
 
 import numpy as np
 
-from .reading import as_text
+from .foreign import as_text
 
 TABLES = 256
 HEADER = 24 + 8 * TABLES

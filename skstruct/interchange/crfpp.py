@@ -16,9 +16,8 @@ from ..features.patterns import CRFPP
 from ..saving.atomic import atomic_write
 from ..saving.container import ModelFileError
 from .double_array import LONGEST, MOST_TIMES, UNIT, build, read_keys
-from .exporting import chain_model, refuse
+from .foreign import ForeignBytes, as_bytes, as_text, chain_model, check_labels, read_source, refuse
 from .pattern_models import Keys, keyed_model, pattern_crf, patterns_of
-from .reading import ForeignBytes, as_bytes, as_text, check_labels, read_source
 
 VERSION = 100
 HEADER = 28

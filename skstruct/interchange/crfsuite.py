@@ -26,9 +26,8 @@ from ..features.bag_encoder import BagEncoder
 from ..saving.atomic import atomic_write
 from ..saving.container import ModelFileError
 from .cqdb import read_strings, string_database
-from .exporting import chain_model, named_model, refuse
+from .foreign import MOST_LABELS, as_bytes, chain_model, check_labels, named_model, read_source, refuse
 from .pickles import crf_in_pickle, unpacked
-from .reading import MOST_LABELS, as_bytes, check_labels, read_source
 
 MAGIC = b"lCRF"
 VERSION = 100

@@ -18,8 +18,7 @@ from ..features.template_encoder import TemplateEncoder
 from ..features.template_rows import row_names
 from ..features.templates import MACRO
 from ..saving.container import ModelFileError
-from .exporting import FORBIDDEN, named_model, refuse
-from .reading import as_text
+from .foreign import FORBIDDEN, as_text, named_model, refuse
 
 
 class Keys(NamedTuple):

@@ -14,7 +14,7 @@ import zlib
 from io import BytesIO
 
 from ..saving.container import ModelFileError
-from .reading import ForeignBytes
+from .foreign import ForeignBytes
 
 MODEL_BYTES = "__FILE_RESOURCE_DATA__"
 """Where a ``FileResource`` keeps its file in a pickle."""

@@ -18,9 +18,8 @@ from ..features.bag_encoder import BagEncoder
 from ..features.patterns import WAPITI
 from ..saving.atomic import atomic_write
 from ..saving.container import ModelFileError
-from .exporting import chain_model
+from .foreign import as_bytes, as_text, chain_model, check_labels, read_source
 from .pattern_models import Keys, keyed_model, pattern_crf, patterns_of, weights_of_labels
-from .reading import as_bytes, as_text, check_labels, read_source
 
 MAGIC = b"#mdl#"
 

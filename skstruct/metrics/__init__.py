@@ -21,14 +21,13 @@ from .._names import lazy
 from .confidence import Reliability, expected_calibration_error, reliability, sequence_log_loss
 from .label_scores import segment_f1_score, segment_report, sequence_accuracy_score, token_accuracy_score
 from .significance import PairedBootstrap, paired_bootstrap
-from .span_scores import span_f1_score, span_report
+from .text_scores import SegmentationReport, segmentation_report, span_f1_score, span_report, word_f1_score
 from .tree_scores import (
     AttachmentScores,
     attachment_scores,
     labeled_attachment_score,
     unlabeled_attachment_score,
 )
-from .word_scores import SegmentationReport, segmentation_report, word_f1_score
 
 if TYPE_CHECKING:
     from .scorers import (

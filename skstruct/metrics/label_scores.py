@@ -279,9 +279,7 @@ def segment_report(
     weighted avg     0.5000  0.5000  0.5000        2
     """
     report = report_of(_count_segments(y_true, y_pred, scheme, mode))
-    if output_dict:
-        return report
-    return report_text(report, digits)
+    return report if output_dict else report_text(report, digits)
 
 
 def report_of(counts):

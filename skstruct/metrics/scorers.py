@@ -21,9 +21,8 @@ from .label_scores import (
     sequence_accuracy_score,
     token_accuracy_score,
 )
-from .span_scores import span_f1_score
+from .text_scores import span_f1_score, word_f1_score
 from .tree_scores import labeled_attachment_score, score_trees, unlabeled_attachment_score
-from .word_scores import word_f1_score
 
 Scorer: TypeAlias = Callable[..., float]
 """``scorer(estimator, X, y) -> float``"""

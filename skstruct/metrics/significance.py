@@ -24,8 +24,7 @@ from ..data.places import in_sequence
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.types import Corpus, Texts
 from .checks import check_choice, check_pairs, count_right, with_label
-from .span_scores import both_sides, judged
-from .word_scores import is_tagged, word_spans
+from .text_scores import both_sides, is_tagged, judged, word_spans
 
 _AT_ONCE = 2**22
 """Entries of the matrix of draws held at a time."""

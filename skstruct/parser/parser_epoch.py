@@ -19,11 +19,10 @@ K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron. EACL, sectio
 
 import numpy as np
 
-from ..core.adjustment import adjustment_of
 from ..core.codes import DONE, POOL_FULL, RESCALE, STANDARD, TABLE_FULL
 from ..core.compile import kernel, spliced
 from ..core.feature_table import count_updates, lacks_room, new_table
-from ..core.rules import clear, finish_visit, room_for
+from ..core.rules import adjustment_of, clear, finish_visit, room_for
 from ..core.store import SMALLEST_SCALE, new_clock
 from .arc_labels import emit_labels, emit_reductions, label_tree, retrace
 from .dependency_trees import SHIFT

@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
+from ..core.final_weights import rows_in_use, with_rows
 from ..core.hashing import key_order, keys_of
-from ..core.pruning import rows_in_use, with_rows
 from ..features.tokens import alphabet
 from ..saving.container import require
 from ..saving.fields import Field, Kind, Members, Table, array, each, flag, inline, integer, pair, string

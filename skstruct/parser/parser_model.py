@@ -7,9 +7,9 @@ import numpy as np
 
 from ..core.codes import NO_AVERAGE, STANDARD
 from ..core.feature_table import TableAverage, final, for_reading
+from ..core.final_weights import count_weights
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
-from ..core.pruning import count_weights
 from ..core.store import Store, made_sparse, remap_columns
 from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
@@ -260,7 +260,7 @@ class ParserModel(SavableModel):
 
     @classmethod
     def average(cls, models, nonzero):
-        """The average of models that share a vocabulary, taken one at a time; see ``core.averaging``.
+        """The average of models that share a vocabulary, taken one at a time; see ``core.final_weights``.
 
         Until all are there they are kept as small as in files: the features of all are many.
         """

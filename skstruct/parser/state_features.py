@@ -16,14 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.adjustment import noise_factor
 from ..core.compile import inline, spliced
 from ..core.feature_table import FeatureTable
 from ..core.hashing import EMPTY, LOW, home_of, intern, mix64
 from ..core.noise import token_masked
 from ..core.penalties import read_weight
 from ..core.prefetch import prefetch
-from ..core.rules import emit
+from ..core.rules import emit, noise_factor
 from ..core.store import Clock
 from .states import AHEAD, FIRST_WORD, NO_CHILD, STACK_END
 

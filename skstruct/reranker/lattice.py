@@ -15,7 +15,7 @@ from ..data.inputs import as_tokens, check_X_y, describe, lengths_of, offsets_of
 from ..data.labels import SEVERAL
 from ..data.segmented import as_pieces, as_words, with_characters, word_spans
 from ..metrics import token_accuracy_score
-from ..metrics.word_scores import word_f1_score
+from ..metrics.text_scores import word_f1_score
 from .reranker_epoch import ABSENT, HALF, LatticeTask, find_targets
 
 BLOCK = 500

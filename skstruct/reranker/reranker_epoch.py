@@ -19,14 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.adjustment import adjustment_of, emit_feature, learn, noise_factor
 from ..core.codes import DONE, RESCALE, TABLE_FULL
 from ..core.compile import inline, kernel
 from ..core.feature_table import FeatureTable, lacks_room, new_table, with_room
 from ..core.hashing import find
 from ..core.noise import QUIET, token_masked
 from ..core.penalties import read_weight
-from ..core.rules import Difference, clear, new_difference
+from ..core.rules import Difference, adjustment_of, clear, emit_feature, learn, new_difference, noise_factor
 from ..core.store import SMALLEST_SCALE, Clock, new_clock
 
 PAIR, TRIPLE, N_TEMPLATES = 6, 16, 20

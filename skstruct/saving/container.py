@@ -84,7 +84,7 @@ def within(array, low, high):
     return not array.size or bool(array.min().item() >= low and array.max().item() < high)
 
 
-def write_container(path, header, arrays, temporary=None, version=1):
+def write_container(path, header, arrays, version=1, temporary=None):
     """Write a header and named arrays to one file, whole or not at all (:func:`atomic_write`).
 
     Parameters
@@ -136,15 +136,15 @@ def container_size(header, arrays, version):
 
 def _encode_header(header, arrays, version):
     """Check what is to be written; return (prefix and padded JSON as bytes, array specs)."""
-    specs, end = [], 0
+    specs, end, known = [], 0, _NAMES[version].split()
     for name, array in arrays.items():
-        if array.dtype.name not in _NAMES[version].split():
+        dtype, shape = array.dtype.name, list(array.shape)
+        if dtype not in known:
             raise ValueError(f"array {name!r} has dtype {array.dtype}; allowed: {_NAMES[version]}")
         if array.ndim > MAX_DIMENSIONS:
             raise ValueError(f"array {name!r} has {array.ndim} dimensions; allowed: {MAX_DIMENSIONS}")
         offset = end + -end % _ALIGNMENT
         end = offset + array.nbytes
-        dtype, shape = array.dtype.name, list(array.shape)
         specs.append({"name": name, "dtype": dtype, "shape": shape, "offset": offset})
     try:
         text = json.dumps({**header, "arrays": specs}, allow_nan=False, separators=(",", ":"))

@@ -11,7 +11,8 @@ another member, of this object or one around it, or what follows from them, by t
 """
 
 from collections.abc import Callable
-from operator import attrgetter
+from functools import partial
+from operator import attrgetter, methodcaller
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,6 +51,12 @@ class Field(NamedTuple):
     when: str | None = None  # the name of what says whether there is such a member
     default: Any = REQUIRED  # without a member that may be absent; a function makes one. A None is left out
     stem: str | None = None  # what arrays' names have for the member's name
+
+    def taker(self, named):
+        """The function that finds the value in an object; ``named`` makes that of a name."""
+        if callable(self.of):
+            return self.of
+        return named(self.of or self.name) if self.of or not self.kind.inline else lambda value: value
 
 
 class Members(dict):
@@ -118,32 +125,27 @@ class Table:
     def __init__(self, title, *fields, make=None, **derived):
         self.text, self.fields, self.make = title, fields, make
         self.named, self.derived = {field.name: field for field in fields}, derived
+        self.takers = [
+            {f.name: f.taker(by) for f in fields} for by in (attrgetter, partial(methodcaller, "get"))
+        ]
 
     def write(self, value, writer, name, around=None):
         """The JSON of an object."""
         prefix, out = f"{name}." if name else "", {}
-
-        def find(field):
-            of = field.of or field.name
-            if callable(of):
-                return of(value)
-            if field.of is None and field.kind.inline:
-                return value
-            return value.get(of) if isinstance(value, dict) else attrgetter(of)(value)
-
-        others = value.keys() - self.named.keys() if isinstance(value, dict) else ()
-        members = Members({name: value[name] for name in others}, around, self, find)
-        for field in self.fields:
-            member, kind, _, when, _, _ = field
+        is_dict = isinstance(value, dict)
+        take = self.takers[is_dict]
+        known = {name: value[name] for name in value.keys() - self.named.keys()} if is_dict else {}
+        members = Members(known, around, self, lambda field: take[field.name](value))
+        for member, kind, _, when, _, stem in self.fields:
             if when is not None and not members[when]:
                 continue
             # Most have not been asked for yet; to find them here is faster than to ask.
-            found = members[member] = members[member] if member in members else find(field)
+            found = members[member] = members[member] if member in members else take[member](value)
             if found is None and not kind.null or kind.absent and not found.size:
                 continue
-            stem = "" if kind.inline else field.name if field.stem is None else field.stem
+            stem = "" if kind.inline else member if stem is None else stem
             node = kind.write(found, writer, prefix + stem if stem else name, members)
-            out.update(node if kind.inline else {field.name: node})
+            out.update(node if kind.inline else {member: node})
         return out
 
     def read(self, node, where, around):
@@ -197,9 +199,6 @@ def built(cls, names="", check=None):
     return make
 
 
-# --------------------------------------------------------------------------------------------------
-# Kinds
-# --------------------------------------------------------------------------------------------------
 def as_it_is(value, *_):
     """The JSON of what JSON can say."""
     return value

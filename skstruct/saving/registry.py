@@ -118,10 +118,13 @@ class Savable(SaysWhy):
         how often it has seen the features that are still too rare to count.
         """
         self._check_savable()
-        writer = Writer(bool(training), estimator_state)
+        write_container(path, *self._contents(bool(training)))
+
+    def _contents(self, training):
+        """The header, arrays and version of a file."""
+        writer = Writer(training, estimator_state)
         state = estimator_state(self, writer, "")
-        header = {"kind": "model", "skstruct": __version__, "estimator": state}
-        write_container(path, header, writer.arrays, version=writer.version)
+        return {"kind": "model", "skstruct": __version__, "estimator": state}, writer.arrays, writer.version
 
     def compress(
         self, *, dtype: Literal["float64", "float32", "float16"] = "float32", keep: float = 1.0
@@ -215,12 +218,7 @@ class Savable(SaysWhy):
         (3, 'StructuredPerceptron(max_iter=5, random_state=0)')
         """
         self._check_savable()
-        sizes = []
-        for training in (False, True):
-            writer = Writer(training, estimator_state)
-            header = {"kind": "model", "skstruct": __version__}
-            header["estimator"] = estimator_state(self, writer, "")
-            sizes.append(container_size(header, writer.arrays, writer.version))
+        sizes = [container_size(*self._contents(training)) for training in (False, True)]
         around = [layer for layer, _ in layers(self)]
         inner = next(layer for layer in around if "_model" in vars(layer))
         model, around = inner._model, around[: around.index(inner) + 1]

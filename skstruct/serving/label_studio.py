@@ -17,7 +17,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from ..data.scheme_rules import LabelTable
-from ..formats.label_studio import task as as_task
+from ..formats.annotation_tools import task as as_task
 from ..formats.span_files import read_spans
 from ..formats.span_writing import with_units, write_spans
 from ..saving.atomic import atomic_write

@@ -28,7 +28,7 @@ from ..data.segmented import (
 from ..data.types import Corpus, Given, Self, Texts, Weights
 from ..features.contexts import find_words
 from ..metrics.checks import f1
-from ..metrics.word_scores import word_spans
+from ..metrics.text_scores import word_spans
 from ..saving.registry import savable
 from ..training.parameters import documented, inner_estimator, parameter
 from .inner_tagger import TaggerTraining, knows_its_tagger, tagger_has

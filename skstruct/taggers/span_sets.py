@@ -28,7 +28,7 @@ from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.spans import Span, trimmed_spans
 from ..data.text import as_texts
 from ..data.types import Corpus, Self
-from ..metrics.span_scores import judged
+from ..metrics.text_scores import judged
 from ..saving.container import require
 from ..saving.registry import Savable, savable
 from ..training.parameters import Parameters, documented, inner_estimator, parameter

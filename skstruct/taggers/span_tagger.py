@@ -19,7 +19,7 @@ from ..data.spans import Span, trimmed_spans
 from ..data.text import as_texts, tokenized
 from ..data.types import Corpus, Given, Self, Texts, Weights
 from ..metrics.checks import f1
-from ..metrics.span_scores import count_spans
+from ..metrics.text_scores import count_spans
 from ..saving.registry import savable
 from ..training.parameters import documented, inner_estimator, parameter
 from .inner_tagger import knows_its_tagger

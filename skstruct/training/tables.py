@@ -18,8 +18,8 @@ from ..core.feature_table import (
     seen_in_use,
     table_from_keys,
 )
+from ..core.final_weights import count_weights, in_order, pruned, rows_in_use, with_rows
 from ..core.hashing import key_order, keys_of
-from ..core.pruning import count_weights, in_order, pruned, rows_in_use, with_rows
 from ..core.store import Store, new_clock
 from ..saving.container import require
 from ..saving.fields import Field, Kind, Table, array, inline

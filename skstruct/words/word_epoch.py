@@ -19,10 +19,10 @@ Letters: n characters, i the place of a decision, m decisions of a prefix, ℓ a
 
 import numpy as np
 
-from ..core.adjustment import adjustment_of, learn
 from ..core.codes import DONE, FREE, INSIDE, MAX_VIOLATION, RESCALE, STANDARD, START, TABLE_FULL, ZC14
 from ..core.compile import inline, kernel
 from ..core.feature_table import lacks_room, new_table
+from ..core.rules import adjustment_of, learn
 from ..core.store import SMALLEST_SCALE, new_clock
 from .word_beam import search
 from .word_features import (

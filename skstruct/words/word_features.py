@@ -35,14 +35,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.adjustment import emit_feature, noise_factor
 from ..core.codes import INSIDE, START, ZC14, ZSZ18
 from ..core.compile import inline
 from ..core.feature_table import FeatureTable
 from ..core.hashing import EMPTY, find, home_of, intern
 from ..core.noise import token_masked
 from ..core.penalties import read_weight
-from ..core.rules import emit
+from ..core.rules import emit, emit_feature, noise_factor
 from ..core.store import Clock
 
 NONE = 2

@@ -15,7 +15,7 @@ from ..core.noise import QUIET
 from ..core.store import new_clock
 from ..data.inputs import WORDS, Inputs, PlaceError, lengths_of, offsets_of
 from ..data.segmented import as_pieces, with_characters, words_at
-from ..metrics.word_scores import word_f1_score
+from ..metrics.text_scores import word_f1_score
 from ..saving.fields import Field, Table, choice, inline, integer
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
 from ..training.held_out import HeldOut
@@ -99,7 +99,7 @@ class WordModel(TableModel):
 
     @classmethod
     def average(cls, models, nonzero):
-        """The average of models with the same templates, taken one at a time; see ``core.averaging``."""
+        """The average of models with the same templates, taken one at a time; see ``core.final_weights``."""
         first = None
         for model in models:
             if first is None:

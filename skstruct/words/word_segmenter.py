@@ -19,7 +19,7 @@ from ..core.codes import UPDATES, WORD_TEMPLATES
 from ..data.inputs import Sequences, check_positive, take
 from ..data.segmented import as_dictionary, as_pieces, as_words, with_characters
 from ..data.types import Corpus, Given, Texts, Weights
-from ..metrics.word_scores import word_f1_score
+from ..metrics.text_scores import word_f1_score
 from ..saving.registry import savable
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter

@@ -14,7 +14,7 @@ import oracles
 from skstruct import BaggingShuffleAverager, PassiveAggressiveTagger, StructuredPerceptron, load
 from skstruct.chain.state import continued_state, final_model
 from skstruct.core import store as store_module
-from skstruct.core.averaging import Average
+from skstruct.core.final_weights import Average
 from skstruct.core.noise import make_noise
 from skstruct.inspection import explain, transition_weights
 

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstruct.core.hashing import empty_table
-from skstruct.core.interning import find_pairs, intern_pairs, table_of
+from skstruct.core.hashing import empty_table, find_pairs, intern_pairs, table_of
 
 SEQUENCES = st.lists(st.lists(st.tuples(*[st.integers(-1, 3)] * 2), min_size=1, max_size=6), max_size=5)
 

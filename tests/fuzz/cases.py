@@ -18,7 +18,7 @@ def scenario(function):
 
 SMALL = {
     "taggers.span_tagger": {"AT_ONCE": 30},
-    "core.averaging": {"PIECE_ROWS": 3},
+    "core.final_weights": {"PIECE_ROWS": 3},
     "core.feature_table": {"FIRST_CAPACITY": 16},
     "core.store": {"DENSE_WEIGHTS": 10, "FEW_LABELS": 1},
     "crf.crf_run": {"FEW_LABELS": 1, "DENSE_WEIGHTS": 10},

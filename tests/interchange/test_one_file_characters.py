@@ -9,8 +9,8 @@ from one_file_cases import NODE, interpreters, needs_node, written
 
 from skstruct import StructuredPerceptron
 from skstruct.features.tokens import column_function
+from skstruct.interchange.one_file.keys import FUNCTIONS, tables_for
 from skstruct.interchange.one_file.python import PARTS
-from skstruct.interchange.one_file.unicode_tables import FUNCTIONS, tables_for
 
 NAMES = tuple(name for name in FUNCTIONS if name != "cluster")  # whose table is the user's
 CODES = [chr(code) for code in range(0x110000)]

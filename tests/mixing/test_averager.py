@@ -27,7 +27,7 @@ from skstruct import (
     WordSegmenter,
 )
 from skstruct.core import store as store_module
-from skstruct.core.averaging import entries
+from skstruct.core.final_weights import entries
 from skstruct.datasets import make_hmm_sequences
 from skstruct.taggers.online_tagger import ChainRun
 from skstruct.training import epochs as loops

@@ -15,10 +15,9 @@ from ...data.text import TOKENIZERS, classes_of
 from ...features.bag_encoder import BagEncoder
 from ...features.pattern_encoder import PatternEncoder
 from ...features.template_encoder import TemplateEncoder
-from ..exporting import entries
-from .keys import NameKeys, PatternKeys, TemplateKeys
+from ..foreign import entries
+from .keys import N_CODES, NameKeys, PatternKeys, TemplateKeys, gaps
 from .sections import FORMAT, Sections, as_numbers, refuse, weight_table
-from .unicode_tables import N_CODES, gaps
 
 _KEYS = {TemplateEncoder: TemplateKeys, BagEncoder: NameKeys, PatternEncoder: PatternKeys}
 
