@@ -301,7 +301,7 @@ class BagEncoder(Encoder):
         return self.nodes.key_of_row()
 
     def merged(self, encoders, counts, min_count):
-        """See :func:`.base.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
         out, maps = super().merged(encoders, counts, min_count)
         out.pairs, out._n_numbers, out._text = Pairs(), 0, None
         for encoder in encoders:

@@ -119,7 +119,7 @@ class Encoder:
         return twin, node_rows, edge_rows
 
     def merged(self, encoders, counts, min_count):
-        """See :func:`merge_encoders`; this is the first of ``encoders``. Of features that have names."""
+        """See :func:`.merging.merge_encoders`: of features that have names."""
         out, maps = copy.copy(self), []
         out.min_count = min_count
         for side in ("nodes", "edges"):
@@ -144,43 +144,6 @@ def _named(bag, names_of):
     names, values = names_of(set(bag.row.tolist())), bag.value if bag.value.size else np.ones(bag.row.shape)
     flat = [(row, value, names[row]) for row, value in zip(bag.row.tolist(), values.tolist())]
     return by_sequence(flat, bag.start)
-
-
-def merge_encoders(encoders, counts, min_count):
-    """The encoder that has read all shards, and the new rows of each.
-
-    Parameters
-    ----------
-    encoders : list of TemplateEncoder or BagEncoder
-        Without count cut-off; of one kind.
-    counts : list of RowMap, or None
-        Occurrences by row, needed if ``min_count`` is above 1.
-    min_count : int
-
-    Returns
-    -------
-    encoder : TemplateEncoder or BagEncoder
-    maps : list of RowMap
-
-    Raises
-    ------
-    ValueError
-        If the shards' tokens are of different kinds, or templates look at a text as a whole.
-    """
-    first = encoders[0]
-    for s, encoder in enumerate(encoders):
-        kinds = [(type(each), each.token_type, each.templates) for each in (encoder, first)]
-        if len({getattr(each.templates, "words", None) for each in (encoder, first)}) > 1:
-            raise ValueError(
-                f"shard {s}: its words are not those of shard 0; learn them before: words.table()"
-            )
-        if kinds[0] != kinds[1]:
-            raise ValueError(f"shard {s}: its tokens are not of the kind of those of shard 0")
-        first.reads.check_titles(encoder.reads.titles, f"shard {s}", "in shard 0")
-    united, maps = first.merged(encoders, counts, min_count)
-    if united.reads.titles != first.reads.titles:
-        united.reads = first.reads
-    return united, maps
 
 
 # --------------------------------------------------------------------------------------------------

@@ -239,7 +239,7 @@ class MixedEncoder(Encoder):
 
     # -- shards ------------------------------------------------------------------------------------
     def merged(self, encoders, counts, min_count):
-        """See :func:`.base.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
         for s, other in enumerate(encoders):
             if other.are_strings != self.are_strings or list(other.columns) != list(self.columns):
                 raise ValueError(f"shard {s}: its columns are not of the kinds of those of shard 0")

@@ -244,7 +244,7 @@ class RowsEncoder(Encoder):
 
     # -- shards ------------------------------------------------------------------------------------
     def merged(self, encoders, counts, min_count):
-        """See :func:`.base.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
         if min_count > 1 and not self.sparse:
             raise ValueError(f"min_count={min_count} applies to sparse rows only")
         for s, other in enumerate(encoders):

@@ -18,7 +18,8 @@ from ..saving.fields import Field, Table, array, each, integer, knowing, string
 from .base import MIN_COUNT, Encoder, has_cutoff
 from .contexts import CONTEXTS, Contexts, context_values, is_context
 from .encoded import ALL_ALIVE, NO_BAG, Encoded, Grid
-from .template_rows import SIDE, TemplateSide, merge_templates, row_names, stored
+from .merging import merge_templates
+from .template_rows import SIDE, TemplateSide, row_names, stored
 from .templates import resolve_templates, templates_kind
 from .tokens import (
     TITLES,
@@ -313,7 +314,7 @@ class TemplateEncoder(Encoder):
         return row_names(self, self.edges, rows)
 
     def merged(self, encoders, counts, min_count):
-        """See :func:`.base.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
         empty = type(self)(self.templates, min_count)
         return empty, merge_templates(empty, encoders, counts)
 

@@ -181,16 +181,10 @@ class Cuts:
 
     def arrays(self):
         """What it takes to go on from here; see :meth:`restore`."""
-        return {
-            "about": np.array([self.size, self.next, self.c1, *self.known]),
-            "offset": self.offset,
-            "alpha": self.alpha,
-            "weight": self.weight[: self.n_rows],
-            "table": self.table[: self.n_rows],
-            "sign": self.sign[: self.n_rows],
-            "products": self.products,
-            "squares": self.squares,
-        }
+        about = np.array([self.size, self.next, self.c1, *self.known])
+        found = {name: getattr(self, name) for name in ("offset", "alpha", "products", "squares")}
+        rows = {name: getattr(self, name)[: self.n_rows] for name in ("weight", "table", "sign")}
+        return {"about": about, **found, **rows}
 
     def restore(self, about, offset, alpha, weight, table, sign, products, squares):
         """The opposite of :meth:`arrays`."""
