@@ -97,6 +97,10 @@ def inputs_of(model, format=None):
         other file holds than data of CRFsuite, or does not say what it reads.
     """
     inputs = getattr(model[0] if hasattr(model, "steps") else model, "inputs", None)
+    if inputs is not None and hasattr(model, "steps"):
+        last = model[-1].inputs
+        if last.token is tuple and last.width > 2:
+            inputs = last._replace(width=last.width - 1)  # clusters of words are a column behind the others
     if inputs is None:
         raise CommandError(f"the command line does not know what a {type(model).__name__} reads")
     if inputs.token not in (str, tuple) and (format != "crfsuite" or inputs.token is not dict):

@@ -10,7 +10,7 @@ last two are the true and the predicted label, as conlleval reads it and `tag` w
 
 import json
 
-from .._sklearn import layers
+from .._sklearn import final_step, layers
 from ..data.inputs import LABELS, SPANS, WORDS, flatten
 from ..data.scheme_rules import SCHEMES
 from ..formats.readers import read_segmented
@@ -107,7 +107,7 @@ def model_scores(model, corpus, **options):
     """
     with locating(corpus.name, corpus.places):
         predicted = model.predict(corpus.X)
-    task = model.inputs.task
+    task = final_step(model)[0].inputs.task
     if task == LABELS:
         predicted = [list(map(str, labels)) for labels in predicted]
         known = next((layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")), None)
