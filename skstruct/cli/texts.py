@@ -144,9 +144,9 @@ def tag(model, arguments):
         names = (Path(arguments.output, each["name"]) for _, _, each in texts)
         written = [f"{name}{ending}" for name in names for ending in (".txt", ".ann")]
     check_replaced(written, files_of(files), arguments.force)
-    there = next((path for path in written if wanted == "brat" and _has_content(path)), None)
-    if there is not None and not arguments.force:
-        raise CommandError(f"{there}: is there already, and may be a person's work; --force replaces it")
+    for path in written if wanted == "brat" and not arguments.force else ():
+        if os.path.isfile(path) and os.path.getsize(path) > 0:
+            raise CommandError(f"{path}: is there already, and may be a person's work; --force replaces it")
     found = _labelled(model, iter(texts), arguments)
     if wanted not in _STREAMED:
         found = [[sum(parts, []) for parts in zip(*found)]] if (found := list(found)) else [[[]] * 4]
@@ -159,10 +159,6 @@ def tag(model, arguments):
             _write(file, *batch, wanted, arguments)
             file.flush()  # who reads the pipe need not wait for the end
     return 0
-
-
-def _has_content(path):
-    return os.path.isfile(path) and os.path.getsize(path) > 0
 
 
 def expanded(paths):
