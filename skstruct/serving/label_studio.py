@@ -44,7 +44,7 @@ def control_of(config):
     """The `Control` of a labelling interface: the first Labels over a Text."""
     try:
         root = ElementTree.fromstring(config)
-    except (ElementTree.ParseError, TypeError) as error:
+    except (ElementTree.ParseError, TypeError, ValueError) as error:
         raise Refused(400, f"the labelling interface cannot be read: {error}") from None
     keys = {each.get("name"): each.get("value", "").lstrip("$") for each in root.iter("Text")}
     for each in root.iter("Labels"):

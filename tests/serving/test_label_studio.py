@@ -130,6 +130,7 @@ def test_setup_health_and_metrics(path, caplog):
     [
         ({"label_config": "<View"}, "cannot be read"),
         ({"label_config": None}, "cannot be read"),
+        ({"label_config": "a\ud83d"}, "cannot be read"),
         ({"label_config": "<View><Text name='a' value='$a'/></View>"}, "no tag Labels over a tag Text"),
         ({"tasks": None}, "a list under 'tasks'"),
         ({"tasks": [{"id": 5, "data": {"text": "a"}}]}, "task 5 has no text under 'ner'"),
