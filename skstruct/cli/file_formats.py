@@ -162,8 +162,8 @@ def tell_labels(corpus):
     found.pop(None, None)
     total, many = found.total(), len(found) > MANY
     if many and total < 10 * len(found):
-        fix = "" if spans else "; is it the right column? --label says which"
-        warn(f"{corpus.name}: {counted(len(found), 'label')} for {counted(total, 'token')}{fix}")
+        unit, fix = ("span", "") if spans else ("token", "; is it the right column? --label says which")
+        warn(f"{corpus.name}: {counted(len(found), 'label')} for {counted(total, unit)}{fix}")
         return
     told = []
     for label in sorted(label for label, n in found.items() if n == 1):

@@ -49,7 +49,7 @@ def control_of(config):
     keys = {each.get("name"): each.get("value", "").lstrip("$") for each in root.iter("Text")}
     for each in root.iter("Labels"):
         if each.get("toName") in keys:
-            known = frozenset(label.get("value") for label in each.iter("Label"))
+            known = frozenset(label.get("alias", label.get("value")) for label in each.iter("Label"))
             return Control(each.get("name"), each.get("toName"), keys[each.get("toName")], known)
     raise Refused(400, "the labelling interface has no tag Labels over a tag Text")
 
