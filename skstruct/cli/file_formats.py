@@ -145,7 +145,7 @@ class Notices:
 
 def tell_empty(corpus):
     """Warn of a corpus whose tokens have a column that nobody has filled in."""
-    first = corpus.X[0][0]
+    first = next(iter(corpus.X[0]), "")  # of a text a character
     for c in range(1, len(first) if isinstance(first, tuple) else 0):
         if all(token[c] == "_" for tokens in corpus.X for token in tokens):
             warn(f"{corpus.name}: column {c} of tokens is empty: tag first; --tokens says what to read")
