@@ -42,8 +42,8 @@ def add_arguments(parser):
     group.add_argument("--cv", type=positive, default=5, metavar="N", help="parts (default: 5)")
     add_features(group)
     add_learner(group, "l1crf")
-    alone = {"members": 1, "shards": 1, "cluster": None, "stream": None, "calibrate": False, "dev": None}
-    parser.set_defaults(verbose=False, search=False, **alone)
+    parser.set_defaults(**dict.fromkeys(("verbose", "search", "calibrate"), False), members=1, shards=1)
+    parser.set_defaults(**dict.fromkeys(("cluster", "stream", "dev", "recall")))
 
 
 def run(arguments):

@@ -139,7 +139,7 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
         _check_format(task, chosen or "text", source, task.formats)
     elif chosen is None and task.formats == ("segmented",):
         chosen = "segmented"
-        warn_of_columns(source)
+        warn_of_columns(source, "a segmenter takes each line for a sentence")
     elif inputs is not None:
         _check_format(task, chosen, source, ("crfsuite",) if inputs.token is dict else task.formats)
         first = source.peek(1) if chosen is None else []

@@ -17,6 +17,7 @@ from ..formats.readers import read_segmented
 from ..taggers.constraints import scheme_of
 from .common import CommandError, load_model, n_jobs, warn
 from .corpus import Layout, inputs_of, layout_of, locating, read, read_all
+from .file_formats import tell_empty
 from .lines import Source
 from .options import add_options
 from .scores import as_text, scores_of, warn_of_unknown
@@ -120,6 +121,7 @@ def _of_model(arguments, options):
     inputs = inputs_of(model, arguments.format)
     _check_task(arguments, inputs.task)
     corpus = read(arguments.file, arguments, inputs)
+    tell_empty(corpus)
     if arguments.scheme == "auto" and scheme_of(model) == "IO":  # which labels do not look like
         options["scheme"] = "IO"
     return model_scores(model, corpus, **options)

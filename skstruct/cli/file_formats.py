@@ -70,13 +70,14 @@ def warn_of_text(source):
         warn(f"{source.name}: {what}, a blank line ends a sentence")
 
 
-def warn_of_columns(source):
-    """Warn of a file for a segmenter that looks like columns: every line would be a sentence."""
+def warn_of_columns(source, what):
+    """Warn of a file for a model of texts that looks like columns; ``what`` is done with it."""
     if source.path is None:  # who writes to a pipe line by line need not wait for a guess
         return
-    widths = Counter(len(split_cells(line, None)) for line in source.peek(PEEK))
-    if widths.total() >= _ENOUGH and _are_columns(widths):
-        warn(f"{source.name}: looks like columns; a segmenter takes each line for a sentence")
+    lines = source.peek(PEEK)
+    widths = Counter(len(split_cells(line, None)) for line in lines)
+    if any(map(is_conllu, lines)) or (widths.total() >= _ENOUGH and _are_columns(widths)):
+        warn(f"{source.name}: looks like columns; {what}")
 
 
 LONG = 1000
@@ -140,6 +141,14 @@ class Notices:
             )
         if self.n_sentences == 1 and self.n_tokens > LONG:
             warn(f"{self.name}: all {self.n_tokens:,} tokens are one sentence; a blank line ends a sentence")
+
+
+def tell_empty(corpus):
+    """Warn of a corpus whose tokens have a column that nobody has filled in."""
+    first = corpus.X[0][0]
+    for c in range(1, len(first) if isinstance(first, tuple) else 0):
+        if all(token[c] == "_" for tokens in corpus.X for token in tokens):
+            warn(f"{corpus.name}: column {c} of tokens is empty: tag first; --tokens says what to read")
 
 
 def tell_labels(corpus):

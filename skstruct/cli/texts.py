@@ -19,7 +19,7 @@ from ..formats.span_records import SPAN_KEYS
 from ..formats.span_writing import reserved_keys, write_spans
 from ..inspection import render
 from .common import STANDARD, CommandError, check_replaced, output, refuse_probabilities, warn
-from .file_formats import named_format
+from .file_formats import named_format, warn_of_columns
 from .lines import Source
 
 WRITTEN = ("xml", "html", *FORMATS)
@@ -229,6 +229,8 @@ def read_texts(source, arguments):
                 raise
             raise CommandError(f"{error}; --format text reads {source.name} as plain text") from error
     else:
+        if arguments.format is None:
+            warn_of_columns(source, "it is read as one text; --format text says so")
         name = {"name": Path(source.name).stem} if arguments.write == "brat" else {}
         yield source.name, "".join(source.unkept()), name
 

@@ -28,7 +28,7 @@ from ..training.held_out import NAMES
 from .common import CommandError, check_replaced, check_target, counted, number, positive, tell
 from .corpus import batches, layout_of, located, locating, read, read_all
 from .evaluate import model_scores
-from .file_formats import tell_labels
+from .file_formats import tell_empty, tell_labels
 from .learners import (
     ALGORITHMS,
     add_features,
@@ -208,6 +208,7 @@ def run(arguments):
             **{name: sum((getattr(part, name) for part in parts), []) for name in _JOINED}
         )
     if corpus is not None:
+        tell_empty(corpus)
         tell_labels(corpus)
     dev, arguments.format = None, layout.format
     if arguments.dev is not None:  # read now: a mistake in it should not cost a training

@@ -170,10 +170,10 @@ def _object(request):
 
 def _text(task, control):
     """The text of a task."""
-    text = task.get("data", {}).get(control.key) if isinstance(task, dict) else None
+    given = task if isinstance(task, dict) else {}
+    text = given["data"].get(control.key) if isinstance(given.get("data"), dict) else None
     if not isinstance(text, str):
-        number = task.get("id") if isinstance(task, dict) else None
-        raise Refused(400, f"task {number} has no text under {control.key!r} in its data")
+        raise Refused(400, f"task {given.get('id')} has no text under {control.key!r} in its data")
     return text
 
 

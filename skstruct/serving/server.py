@@ -66,7 +66,10 @@ def _channel(patience):
     class Parser(HTTPRequestParser):
         def parse_header(self, header_plus):
             """Parse a header; what says the length of the body in two ways might be read in two ways."""
-            super().parse_header(header_plus)
+            try:
+                super().parse_header(header_plus)
+            except ValueError:  # Python reads no numbers of 5,000 digits
+                raise ParsingError("Content-Length is invalid") from None
             if "TRANSFER_ENCODING" in self.headers or (self.chunked and "CONTENT_LENGTH" in self.headers):
                 raise ParsingError("Transfer-Encoding goes with HTTP/1.1 and without Content-Length")
 

@@ -81,7 +81,7 @@ def test_what_train_refuses(folder, capsys):
         (
             ["--read", "foo=1"],
             2,
-            "known are annotator, control, discontinuous, format, label_names, offsets, spans, text",
+            "known are annotated, annotator, control, discontinuous, format, label_names, offsets, rejected",
         ),
         (
             ["--read", "text=body"],
@@ -234,7 +234,7 @@ def test_what_tag_refuses(folder, capsys):
     StructuredPerceptron(random_state=0).fit([["a"]], [["N"]]).save(folder / "tagger")
     for more in (["--lines"], ["--write", "xml"]):
         code, _, err = run(capsys, "tag", "letter.txt", "-m", "tagger", *more)
-        assert code == 2 and "--lines and --write are for models of spans" in err
+        assert code == 2 and "--lines, --write and --sets are for models of spans" in err
     code, _, err = run(capsys, "tag", "test.jsonl", "-m", "tagger")
     assert code == 1 and "the model is a tagger and reads columns or CoNLL-U, not annotated texts" in err
 

@@ -4,6 +4,8 @@ import contextlib
 import copy
 import itertools
 import pickle
+import subprocess
+import sys
 
 import pytest
 from sklearn.feature_extraction.text import HashingVectorizer
@@ -11,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 
 import skstruct
-from skstruct import SpanTagger, StructuredPerceptron
+from skstruct import CalibratedTagger, SpanTagger, StructuredPerceptron
 from skstruct.cli import main
 from skstruct.features import SequenceUnion, TokenTransformer, TokenVectorizer, WordVectors
 from skstruct.saving.container import ModelFileError, read_container, write_container
@@ -91,6 +93,13 @@ def test_words_go_on_where_they_were(tmp_path):
     tagger = StructuredPerceptron(words=FrozenEstimator(loaded), random_state=0).fit(X, Y)
     tagger.save(tmp_path / "model")
     assert skstruct.load(tmp_path / "model").predict(UNSEEN) == tagger.predict(UNSEEN)
+
+
+def test_programs_that_know_of_no_pipeline_load_what_is_frozen(tmp_path):
+    tagger = StructuredPerceptron(words=words(3), random_state=0).fit(X, Y)
+    CalibratedTagger(FrozenEstimator(tagger)).fit(X, Y).save(tmp_path / "model")
+    program = "import sys, skstruct; skstruct.load(sys.argv[1]).compress().save(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", program, tmp_path / "model"], check=True)
 
 
 def test_any_model(tmp_path):

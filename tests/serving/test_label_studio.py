@@ -134,6 +134,7 @@ def test_setup_health_and_metrics(path, caplog):
         ({"tasks": None}, "a list under 'tasks'"),
         ({"tasks": [{"id": 5, "data": {"text": "a"}}]}, "task 5 has no text under 'ner'"),
         ({"tasks": ["a"]}, "has no text"),
+        ({"tasks": [{"id": 5, "data": None}]}, "task 5 has no text"),
     ],
 )
 def test_requests_that_cannot_be_answered(change, error, path):

@@ -102,6 +102,7 @@ NEXT = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         (HEAD + b"Expect: 100-continue\r\nContent-Length: 4\r\n\r\n", [100]),
         (HEAD + b"\r\n" + NEXT, [400, 200]),
         (HEAD + b"Content-Length: 4000\r\n\r\n", [413]),
+        (HEAD + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n", [400]),
         (HEAD + b"A: " + b"x" * 300_000 + b"\r\n\r\n", [431]),
         (b"\r\nhello\r\n\r\n", [400]),
     ],
