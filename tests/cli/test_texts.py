@@ -75,6 +75,14 @@ def test_a_stream_of_texts_of_which_some_are_white_space(folder, capsys):
     assert code == 1 and "some.jsonl: there is no annotated text in it" in err
 
 
+def test_the_first_text_may_be_empty(folder, capsys):
+    rows = '{"text": "", "spans": []}\n{"text": "Ann", "spans": [[0, 3, "A"]]}\n'
+    (folder / "some.jsonl").write_text(rows)
+    for command in "train", "evaluate":
+        code, _, err = run(capsys, command, "some.jsonl", "-m", "found")
+        assert code == 0, err
+
+
 def test_what_train_refuses(folder, capsys):
     for more, code, message in (
         (["-a", "parser"], 1, "the model is a parser and reads columns or CoNLL-U, not annotated texts"),
