@@ -15,7 +15,7 @@ import numpy as np
 from ..core.codes import NO_NOISE
 from ..core.compile import inline, spliced
 from ..core.penalties import decay, has_lazy_penalty, keeps_untouched_weights
-from ..core.rules import Difference, clear, emit, step_size
+from ..core.rules import Difference, clear, emit, leave_out, step_size
 from ..core.store import READ_ONLY, Clock, tick
 from ..features.encoded import Bag
 from .second_order import Trigrams, emit_trigrams, read_rows, read_trigrams
@@ -38,6 +38,8 @@ class SmallTask(NamedTuple):
     alive: np.ndarray | tuple[()] = ()  # of node features
     option: np.ndarray | tuple[()] = ()  # in prediction only
     sets: np.ndarray | tuple[()] = ()
+    node_pairs: np.ndarray | tuple[()] = ()  # in training only, as is the next one
+    edge_pairs: np.ndarray | tuple[()] = ()
 
 
 class SmallChain(NamedTuple):
@@ -96,7 +98,7 @@ def for_training(task, chain, work):
     nodes = task.nodes
     task = SmallTask(
         task.token, task.anchor, task.left, nodes.row, nodes.lo, nodes.width, task.bag, task.gold,
-        task.weight, task.node_alive, sets=task.sets,
+        task.weight, task.node_alive, sets=task.sets, node_pairs=task.node_pairs, edge_pairs=task.edge_pairs,
     )  # fmt: skip
     trigrams = chain.trigrams and (chain.trigrams.value, chain.trigrams.moment)
     value, moment = trigrams or ((), ())
@@ -264,6 +266,8 @@ def learn(x, i, gold, loss, chain, rule, trigrams, margin, work):
     if mistakes > 0 and loss > 0.0:
         mid = emit_difference(x, i, T, chain, work)
         last = difference.size[0]
+        leave_out(difference, zero, mid, zero, L, x.node_pairs)
+        leave_out(difference, mid, last, R, L, x.edge_pairs)
         if len(trigrams) > 0:
             emit_trigrams(labels, T, L, R + L, zero, (), difference)
         note_update(work.stats, mistakes, loss)

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..core.compile import inline, spliced
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
-from ..core.rules import emit
+from ..core.rules import emit, leave_out
 from .dense import add_dense, list_dense
 from .token_scores import emit_edges, emit_nodes, list_runs
 from .viterbi import differs
@@ -100,3 +100,6 @@ def emit_features(task, i, chain, noise, n_nodes, n_edges, work):
     if chain.bigram:
         emit_bigrams(target, path, T, L, step, noise, work.edge_difference)
     emit_edges(work.edge_runs, n_edges, L, task.edge_alive, target, path, work.edge_difference)
+    zero, nodes, edges = np.int64(0), work.node_difference, work.edge_difference
+    leave_out(nodes, zero, nodes.size[0], zero, L, task.node_pairs)
+    leave_out(edges, zero, edges.size[0], zero, L, task.edge_pairs)

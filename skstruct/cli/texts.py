@@ -28,6 +28,7 @@ WRITTEN = ("xml", "html", *FORMATS)
 _STREAMED = ("xml", "jsonl", "doccano", "prodigy")
 _WITH_PROBA = ("xml", "jsonl", "label-studio")
 _NAME = re.compile(r"[^\W\d][\w.-]*")  # of an element of XML
+_NOT_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters, XML 1.0
 _JSON = re.compile(r"""\{\s*"[^"\n]*"\s*:|\[\s*[\[{]\s*"|\[\n\s*["\]]""")
 """The beginning of an object; of a list of objects, or of pairs; or of a list of anything over several lines.
 
@@ -276,6 +277,9 @@ def _write(file, X, y, metadata, proba, wanted, arguments):
     elif wanted == "xml":
         for k, (text, spans) in enumerate(zip(X, y)):
             text = _xml(text, spans, proba and [p for _, p in proba[k]])
+            if odd := _NOT_XML.search(text):
+                warn(f"{text[:40]!r}: XML has no place for {odd[0]!r}, which is written as U+FFFD")
+                text = _NOT_XML.sub("\ufffd", text)
             file.write(text if text.endswith("\n") else text + "\n")
     else:
         more = {"model_version": Path(arguments.model).name} if wanted == "label-studio" else {}

@@ -77,6 +77,17 @@ def emit(difference, row, column, amount):
 
 
 @inline
+def leave_out(difference, begin, end, first, columns, pairs):
+    """Forget the amounts of entries whose pair, a row from ``first`` on and a column, is none of ``pairs``.
+
+    Empty ``pairs`` are all.
+    """
+    for entry in range(begin, end if pairs.shape[0] > 0 else begin):
+        if not pairs[(difference.row[entry] - first) * columns + difference.column[entry]]:
+            difference.amount[entry] = 0.0
+
+
+@inline
 def clear(difference):
     """Empty the difference, in time proportional to its entries."""
     # Backwards, so that when an entry's slot is freed no earlier entry's probe path is cut.

@@ -43,9 +43,6 @@ def are_strengths(values):
 class CRFParameters(TaggerParameters, TrainingParameters):
     """How an objective is minimised, and which weights it has."""
 
-    _least_seen = 0.0
-    """How often training has to show a pair of one of the kinds of which ``all_pairs`` does not take all."""
-
     solver: Literal["two-stage", "owlqn", "sgd"] = parameter(
         "two-stage",
         """Both stages, or the textbook method of each alone: OWL-QN from zero, or ``sgd_iter`` passes of
@@ -81,13 +78,6 @@ class CRFParameters(TaggerParameters, TrainingParameters):
         than 1 %, and otherwise.""",
         "float or None",
         [NONNEGATIVE, None],
-    )
-    all_pairs: bool | Literal["states", "transitions"] = parameter(
-        True,
-        """Which pairs have a weight: all pairs of feature and label (states) and of labels (transitions);
-        with False only those seen in training; or all of one kind, and of the other those seen.""",
-        'bool, "states" or "transitions"',
-        ["boolean", StrOptions({"states", "transitions"})],
     )
 
 

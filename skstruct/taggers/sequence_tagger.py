@@ -92,6 +92,15 @@ class TaggerParameters(WordsParameter):
         'dict, "balanced" or None',
         [dict, StrOptions({"balanced"}), None],
     )
+    _least_seen = 0.0
+    """How often training has to show a pair of one of the kinds of which ``all_pairs`` does not take all."""
+    all_pairs: bool | Literal["states", "transitions"] = parameter(
+        True,
+        """Which pairs have a weight: all pairs of feature and label (states) and of labels (transitions);
+        with False only those seen in training; or all of one kind, and of the other those seen.""",
+        'bool, "states" or "transitions"',
+        ["boolean", StrOptions({"states", "transitions"})],
+    )
 
 
 def is_one_list(X):

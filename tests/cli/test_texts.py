@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 
 import pytest
@@ -212,6 +213,10 @@ def test_xml_and_html(folder, capsys):
         run(capsys, "tag", "ann.txt", "-m", "names", "--write", "xml")[1]
         == '<span label="first name">Ann</span>\n'
     )
+    (folder / "odd.jsonl").write_text(json.dumps({"text": "a\x0c\ud83d Ann"}) + "\n")
+    code, out, err = run(capsys, "tag", "odd.jsonl", "-m", "names", "--write", "xml")
+    assert code == 0 and re.sub("<[^>]*>", "", out) == "a\ufffd\ufffd Ann\n"
+    assert "XML has no place for '\\x0c', which is written as U+FFFD" in err
 
 
 def test_probabilities(capsys):
