@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from inside import model_of
 
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron, load
 from skstruct.inspection import feature_weights, transition_weights
@@ -75,5 +76,5 @@ def test_the_choice_is_saved(tmp_path):
     again = load(tmp_path / "model")
     assert again.all_pairs == "transitions"
     more = [each.set_params(warm_start=True, max_iter=6).fit(X, Y) for each in (tagger, again)]
-    assert np.array_equal(*(each._model.nodes.value for each in more))
+    assert np.array_equal(*(model_of(each).nodes.value for each in more))
     assert _weighted(again)[0] <= _shown(X, Y)[0]
