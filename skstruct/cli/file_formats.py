@@ -145,7 +145,7 @@ class Notices:
 
 def tell_empty(corpus):
     """Warn of a corpus whose tokens have a column that nobody has filled in."""
-    first = corpus.X[0][0]
+    first = next(iter(corpus.X[0]), "")  # of a text a character
     for c in range(1, len(first) if isinstance(first, tuple) else 0):
         if all(token[c] == "_" for tokens in corpus.X for token in tokens):
             warn(f"{corpus.name}: column {c} of tokens is empty: tag first; --tokens says what to read")
@@ -162,8 +162,8 @@ def tell_labels(corpus):
     found.pop(None, None)
     total, many = found.total(), len(found) > MANY
     if many and total < 10 * len(found):
-        fix = "" if spans else "; is it the right column? --label says which"
-        warn(f"{corpus.name}: {counted(len(found), 'label')} for {counted(total, 'token')}{fix}")
+        unit, fix = ("span", "") if spans else ("token", "; is it the right column? --label says which")
+        warn(f"{corpus.name}: {counted(len(found), 'label')} for {counted(total, unit)}{fix}")
         return
     told = []
     for label in sorted(label for label, n in found.items() if n == 1):

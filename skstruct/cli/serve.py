@@ -14,7 +14,7 @@ from ..serving.label_studio import backend
 from ..serving.server import addresses_of, new_server
 from ..serving.service import app, loaded, named_files
 from ..serving.wsgi import LIMIT
-from .common import CommandError, number, positive, tell
+from .common import number, positive, tell
 
 
 def add_arguments(parser):
@@ -46,17 +46,9 @@ def add_arguments(parser):
 
 def run(arguments):
     """Run the command, until it is stopped; returns the exit code, 0."""
-    host, options = arguments.host, {"max_bytes": arguments.max_bytes}
     logging.basicConfig(format="skstruct: %(message)s", level=logging.INFO)
-    application = _application(arguments, allowed_hosts={host, *arguments.allowed_host}, **options)
-    try:
-        server = new_server(
-            application, host, arguments.port, threads=arguments.threads, timeout=arguments.timeout, **options
-        )
-    except ImportError as error:
-        raise CommandError(error) from None
-    except OSError as error:
-        raise CommandError(f"{host}, port {arguments.port}: {error.strerror}") from None
+    options = {name: getattr(arguments, name) for name in ("port", "threads", "max_bytes", "timeout")}
+    server = new_server(_application(arguments), arguments.host, **options)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a full queue is no fault
     if threading.current_thread() is threading.main_thread():
         # The first process of a container has no default.
@@ -67,8 +59,10 @@ def run(arguments):
     return 0
 
 
-def _application(arguments, **options):
+def _application(arguments):
     """What is to be served."""
+    hosts = {arguments.host, *arguments.allowed_host}
+    options = {"max_bytes": arguments.max_bytes, "allowed_hosts": hosts}
     if (arguments.collect or arguments.train_on) and not arguments.label_studio:
         arguments.usage_error("--collect and --train-on are for --label-studio")
     if arguments.train_on and not arguments.collect:
@@ -81,5 +75,4 @@ def _application(arguments, **options):
         return app(loaded(files), **options)
     if len(files) > 1:
         arguments.usage_error("--label-studio takes one model")
-    (path,) = files.values()
-    return backend(path, collect=arguments.collect, train_on=arguments.train_on, **options)
+    return backend(*files.values(), collect=arguments.collect, train_on=arguments.train_on, **options)

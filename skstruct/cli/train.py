@@ -179,7 +179,9 @@ def _read_text(arguments, model):
     except ValueError as error:
         raise CommandError(f"{arguments.text}: {error}") from error
     tell(f"{arguments.text}: {table!r}")
-    model.set_params(**dict.fromkeys(["words"] if "words" in names else names, table))
+    around = [name.removesuffix("words") for name in names]  # what has clusters gives them to those inside
+    inside = {name for name in names for each in around if name.startswith(each) and name != each + "words"}
+    model.set_params(**dict.fromkeys(set(names) - inside, table))
 
 
 def run(arguments):

@@ -47,11 +47,14 @@ def new_server(application, host="127.0.0.1", port=8000, *, threads=4, max_bytes
     except ImportError:
         raise ImportError('serve needs waitress: pip install "skstruct[serve]" installs it') from None
     sockets, channel = {}, _channel(timeout)
-    server = create_server(
-        application, sockets, listen=f"[{host}]:{port}" if ":" in host else f"{host}:{port}", threads=threads,
-        connection_limit=_CONNECTIONS, asyncore_use_poll=True, max_request_body_size=max_bytes + 1,
-        ident="skstruct",
-    )  # fmt: skip
+    options = {"connection_limit": _CONNECTIONS, "asyncore_use_poll": True, "ident": "skstruct"}
+    options |= {"threads": threads, "max_request_body_size": max_bytes + 1}
+    try:
+        listen = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        server = create_server(application, sockets, listen=listen, **options)
+    except (OSError, ValueError) as error:  # ValueError: of a name that nobody knows
+        number, said = getattr(error, "errno", None), getattr(error, "strerror", str(error))
+        raise OSError(number, said, f"{host}, port {port}") from None
     for each in sockets.values():
         each.channel_class = channel
     return server

@@ -269,6 +269,15 @@ def test_files_folders_and_gz(capsys):
     assert code == 1 and "none: there is no file NAME.txt or NAME.ann in the folder" in err
 
 
+def test_select_reads_folders_too(capsys):
+    Path("notes").mkdir()
+    Path("notes/a.txt").write_text(TEXT)
+    code, out, _ = run(capsys, "select", "notes", "-m", "ner", "--strategy", "margin")
+    assert code == 0 and json.loads(out)["name"] == "a"
+    assert run(capsys, "select", "notes", "-m", "ner", "--strategy", "margin", "-o", "notes/a.txt")[0] == 1
+    assert Path("notes/a.txt").read_text() == TEXT
+
+
 def test_several_files_of_columns(capsys):
     StructuredPerceptron(["U:%x[0,0]"], random_state=0).fit([["a", "b"]] * 9, [["A", "B"]] * 9).save("tagger")
     Path("1").write_text("a\nb")

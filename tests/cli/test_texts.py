@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 
 import pytest
@@ -72,6 +73,14 @@ def test_a_stream_of_texts_of_which_some_are_white_space(folder, capsys):
     (folder / "some.jsonl").write_text(rows[0])
     code, _, err = run(capsys, "train", "some.jsonl", "-m", "found", "--stream", 1)
     assert code == 1 and "some.jsonl: there is no annotated text in it" in err
+
+
+def test_the_first_text_may_be_empty(folder, capsys):
+    rows = '{"text": "", "spans": []}\n{"text": "Ann", "spans": [[0, 3, "A"]]}\n'
+    (folder / "some.jsonl").write_text(rows)
+    for command in "train", "evaluate":
+        code, _, err = run(capsys, command, "some.jsonl", "-m", "found")
+        assert code == 0, err
 
 
 def test_what_train_refuses(folder, capsys):
@@ -204,6 +213,10 @@ def test_xml_and_html(folder, capsys):
         run(capsys, "tag", "ann.txt", "-m", "names", "--write", "xml")[1]
         == '<span label="first name">Ann</span>\n'
     )
+    (folder / "odd.jsonl").write_text(json.dumps({"text": "a\x0c\ud83d Ann"}) + "\n")
+    code, out, err = run(capsys, "tag", "odd.jsonl", "-m", "names", "--write", "xml")
+    assert code == 0 and re.sub("<[^>]*>", "", out) == "a\ufffd\ufffd Ann\n"
+    assert "XML has no place for '\\x0c', which is written as U+FFFD" in err
 
 
 def test_probabilities(capsys):

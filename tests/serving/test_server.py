@@ -196,6 +196,7 @@ def test_usage(capsys, tmp_path, tagger):
         assert main(["serve", path, "--port", str(port)]) == 1
     assert f"port {port}" in capsys.readouterr().err
     assert main(["serve", path, "--host", "no.such.host.invalid"]) == 1
+    assert "no.such.host.invalid, port 8000: " in capsys.readouterr().err
 
 
 def test_without_waitress_the_error_names_the_extra(capsys, tmp_path, tagger, monkeypatch):

@@ -1,5 +1,6 @@
 """Ready-made features: tokens that are dicts, or lists of names."""
 
+from collections.abc import Set
 from math import inf, isfinite
 
 from .reading import PARTS, refuse
@@ -15,6 +16,8 @@ class Names:
         """(name, value) of each feature of a token, in its order."""
         if isinstance(token, dict):
             return list(of_dict("", token))
+        if isinstance(token, Set):  # of the keys of a dict, too
+            token = sorted(token, key=str)
         if not isinstance(token, (list, tuple)):
             raise ValueError(f"expected a dict or a list of features, got {token!r}")
         for name in token:
