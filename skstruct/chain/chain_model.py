@@ -305,8 +305,7 @@ class ChainModel(SavableModel):
     def encode_one(self, tokens):
         """One sequence for small kernels (``small_kernels.rows_of``): the short road of the ordinary call.
 
-        None where the long one is to be taken: tokens are not surely of the kind that the encoder reads, or
-        the small kernels are not for the model.
+        None where the long one is to be taken: for other tokens, or a model that small kernels do not serve.
         """
         return None if self.ready.final is None else self.encoder.encode_one(tokens)
 
