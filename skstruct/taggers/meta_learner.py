@@ -44,19 +44,11 @@ def _base_has(name: str) -> Callable[[F], F]:
     return available_if(check)
 
 
-class MetaLearner(RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
-    """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
+class FitsAnother:
+    """What estimators share that fit another one, and keep it as ``estimator_``."""
 
     estimator: Any
     estimator_: Any
-    classes_: NDArray[Any]
-    n_iter_: int
-
-    def __sklearn_tags__(self) -> Any:
-        tags = sequence_tags(super().__sklearn_tags__())
-        if isinstance(self._template(), SequenceTagger):
-            tags = rows_tags(tags)
-        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
@@ -67,6 +59,19 @@ class MetaLearner(RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
 
     def _template(self):
         return StructuredPerceptron() if self.estimator is None else self.estimator
+
+
+class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
+    """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
+
+    classes_: NDArray[Any]
+    n_iter_: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = sequence_tags(super().__sklearn_tags__())
+        if isinstance(self._template(), SequenceTagger):
+            tags = rows_tags(tags)
+        return tags
 
     def _fitted_or_not(self):
         """The estimator to ask what it can do."""
