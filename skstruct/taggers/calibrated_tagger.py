@@ -113,10 +113,6 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
     """Why averages and mixtures do not take it."""
 
     @property
-    def _model(self):
-        return self.estimator_._model
-
-    @property
     def _scheme(self):
         inner = self.estimator_
         while isinstance(inner, MetaLearner):

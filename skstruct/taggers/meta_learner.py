@@ -60,6 +60,16 @@ class FitsAnother:
     def _template(self):
         return StructuredPerceptron() if self.estimator is None else self.estimator
 
+    @property
+    def inputs(self) -> Inputs:
+        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
+        check_is_fitted(self)
+        return self.estimator_.inputs
+
+    @property
+    def _model(self):
+        return getattr(self.estimator_, "tagger_", self.estimator_)._model
+
 
 class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
     """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
@@ -117,16 +127,6 @@ class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, Bas
     def accepts_dictionary(self) -> bool:
         """Whether ``predict`` takes ``dictionary``, as that of segmenters does."""
         return getattr(self._fitted_or_not(), "accepts_dictionary", False)
-
-    @property
-    def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
-        check_is_fitted(self)
-        return self.estimator_.inputs
-
-    @property
-    def _model(self):
-        return getattr(self.estimator_, "tagger_", self.estimator_)._model
 
     def _fitted(self):
         """The fitted estimator with this object's ``n_jobs``: a copy, since its own is a parameter."""

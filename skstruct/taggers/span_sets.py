@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import BaseEstimator, Interval, Real, folds_of, text_tags
 from ..core.user_warnings import warn
 from ..data.inputs import (
-    Inputs,
     PlaceError,
     Sequences,
     as_tokens,
@@ -132,18 +131,8 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         return text_tags(super().__sklearn_tags__())
 
-    @property
-    def _model(self):
-        return getattr(self.estimator_, "tagger_", self.estimator_)._model
-
     def _template(self):
         return SpanTagger(CalibratedTagger()) if self.estimator is None else self.estimator
-
-    @property
-    def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
-        check_is_fitted(self)
-        return self.estimator_.inputs
 
     @classmethod
     def _from_state(cls, node, fitted, reader, where):
