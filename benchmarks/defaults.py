@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 
 from benchmarks import users_road
-from benchmarks.common import load_conll2000, load_esp, load_ewt, table
+from benchmarks.common import load_conll2000, load_esp, load_ewt, load_sxu, table
 from skstruct import L1CRF
 from skstruct.metrics import segment_f1_score, token_accuracy_score
 
@@ -21,6 +21,7 @@ TASKS = {
     "esp": (load_esp, "test", "word", segment_f1_score),
     "conll2000": (load_conll2000, "test", "chunk", segment_f1_score),
     "ewt": (load_ewt, "dev", "word", token_accuracy_score),
+    "sxu": (load_sxu, "test", "char", segment_f1_score),
 }
 BASE = {"c1": 0.1, "c2": 0.1, "all_pairs": "transitions"}
 PAIRS = [{"all_pairs": value} for value in (False, "transitions", "states", True)]
@@ -59,7 +60,7 @@ def main():
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--task", choices=[*TASKS], nargs="+", default=[*TASKS])
-    parser.add_argument("--sizes", type=int, nargs="+", default=[400, 2000])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[400, 1500])
     parser.add_argument("--seeds", type=int, default=3)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -11,14 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..data.inputs import LABELS, SPANS, TREES, WORDS
-from ..formats.readers import (
-    CONLLU_FIELDS,
-    as_head,
-    check_heads,
-    iter_attributes,
-    iter_columns,
-    iter_conllu,
-)
+from ..formats.readers import CONLLU_FIELDS, as_head, check_heads, iter_attributes, iter_columns, iter_conllu
 from ..formats.text_files import numbered_lines
 from .common import CommandError, counted, tell
 from .file_formats import Notices, guess, is_conllu, named_format, warn_of_columns, warn_of_text

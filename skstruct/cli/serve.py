@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 
-from ..serving.label_studio import backend
+from ..serving.label_studio import TASKS_LIMIT, backend
 from ..serving.server import addresses_of, new_server
 from ..serving.service import app, loaded, named_files
 from ..serving.wsgi import LIMIT
@@ -29,8 +29,8 @@ def add_arguments(parser):
         "--allowed-host", action="append", metavar="NAME", default=["localhost", "127.0.0.1", "::1"],
         help="a name that clients call the service by, beside localhost and --host; * is any; several times",
     )  # fmt: skip
-    size = f"refuse requests of more bytes (default: {LIMIT:,})"
-    add("--max-bytes", type=positive, default=LIMIT, metavar="N", help=size)
+    size = f"refuse requests of more bytes (default: {LIMIT:,}; {TASKS_LIMIT:,} with --label-studio)"
+    add("--max-bytes", type=positive, metavar="N", help=size)
     patience = number(float, lambda x: 0.0 < x < float("inf"), "more than 0")
     slow = "seconds that a client may take to send a request (default: 30)"
     add("--timeout", type=patience, default=30.0, metavar="S", help=slow)
@@ -46,6 +46,7 @@ def add_arguments(parser):
 
 def run(arguments):
     """Run the command, until it is stopped; returns the exit code, 0."""
+    arguments.max_bytes = arguments.max_bytes or (TASKS_LIMIT if arguments.label_studio else LIMIT)
     logging.basicConfig(format="skstruct: %(message)s", level=logging.INFO)
     options = {name: getattr(arguments, name) for name in ("port", "threads", "max_bytes", "timeout")}
     server = new_server(_application(arguments), arguments.host, **options)
@@ -61,8 +62,7 @@ def run(arguments):
 
 def _application(arguments):
     """What is to be served."""
-    hosts = {arguments.host, *arguments.allowed_host}
-    options = {"max_bytes": arguments.max_bytes, "allowed_hosts": hosts}
+    options = {"max_bytes": arguments.max_bytes, "allowed_hosts": {arguments.host, *arguments.allowed_host}}
     if (arguments.collect or arguments.train_on) and not arguments.label_studio:
         arguments.usage_error("--collect and --train-on are for --label-studio")
     if arguments.train_on and not arguments.collect:

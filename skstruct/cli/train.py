@@ -76,9 +76,7 @@ def add_arguments(parser):
         "preset the templates of three positions are added; may be repeated",
     )  # fmt: skip
     group.add_argument(
-        "--text",
-        metavar="FILE",
-        help="raw text, of which clusters of words are learned for a tagger",
+        "--text", metavar="FILE", help="raw text, of which clusters of words are learned for a tagger"
     )
     group.add_argument(
         "--clusters", type=positive, metavar="N", help="clusters of the words of --text (default: 500)"

@@ -10,6 +10,7 @@ from sklearn.metrics import make_scorer
 
 from .._sklearn import final_step
 from ..data.scheme_rules import check_scheme
+from . import SCORING
 from .checks import check_choice
 from .confidence import score_calibration, score_log_loss
 from .label_scores import (
@@ -117,15 +118,5 @@ labeled_attachment_scorer: Scorer = make_scorer(labeled_attachment_score)
 expected_calibration_error_scorer: Scorer = score_calibration
 sequence_log_loss_scorer: Scorer = score_log_loss
 
-SCORERS: dict[str, Scorer] = {
-    "token_accuracy": token_accuracy_scorer,
-    "sequence_accuracy": sequence_accuracy_scorer,
-    "segment_f1": segment_f1_scorer,
-    "word_f1": word_f1_scorer,
-    "span_f1": span_f1_scorer,
-    "attachment": attachment_scorer,
-    "labeled_attachment": labeled_attachment_scorer,
-    "expected_calibration_error": expected_calibration_error_scorer,
-    "sequence_log_loss": sequence_log_loss_scorer,
-}
+SCORERS: dict[str, Scorer] = {name: globals()[f"{name}_scorer"] for name in SCORING}
 """Name -> scorer, as the parameter ``scoring`` of the estimators takes it."""

@@ -22,7 +22,10 @@ from ..formats.span_files import read_spans
 from ..formats.span_writing import with_units, write_spans
 from ..saving.atomic import atomic_write
 from .retraining import Versions
-from .wsgi import LIMIT, LOG, Application, Refused, Route
+from .wsgi import LOG, Application, Refused, Route
+
+TASKS_LIMIT = 50_000_000
+"""Bytes of a body: Label Studio asks at once for predictions of all tasks that are selected."""
 
 _REMEMBERED = 10_000
 """Tasks whose data are kept in memory, since webhooks of older Label Studios name the task alone."""
@@ -54,7 +57,7 @@ def control_of(config):
     raise Refused(400, "the labelling interface has no tag Labels over a tag Text")
 
 
-def backend(path, *, collect=None, train_on=None, max_bytes=LIMIT, allowed_hosts=None):
+def backend(path, *, collect=None, train_on=None, max_bytes=TASKS_LIMIT, allowed_hosts=None):
     """The application that Label Studio asks.
 
     Parameters
@@ -66,7 +69,7 @@ def backend(path, *, collect=None, train_on=None, max_bytes=LIMIT, allowed_hosts
     train_on : int, optional
         After so many of them the model is trained anew on the file; see `Versions`.
     max_bytes, allowed_hosts
-        As of `app`.
+        As of `app`, but for the default.
     """
     backend = Backend(Versions(path, collect, train_on), None if collect is None else Collection(collect))
     health = {"status": "UP", "model_class": type(backend.versions.model).__name__}

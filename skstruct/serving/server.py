@@ -116,9 +116,9 @@ def stop(server):
     """Let ``run()`` return, from another thread; open connections are closed."""
     from waitress import wasyncore
 
+    server.task_dispatcher.shutdown()  # answers that are being written need the pipe
     sockets = server.map if hasattr(server, "map") else server._map
     trigger = next(each for each in sockets.values() if hasattr(each, "thunks"))
     with trigger.lock:  # until the pipe is written to: closing it is what the server does next
         trigger.thunks.append(lambda: wasyncore.close_all(sockets, ignore_all=True))
         trigger.pull_trigger()
-    server.task_dispatcher.shutdown()

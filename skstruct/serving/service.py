@@ -66,14 +66,12 @@ def app(models: Any, *, max_bytes: int = LIMIT, allowed_hosts: Collection[str] |
     def asks(model):
         return {"POST": Route(lambda request: predicted(model, request), _OPTIONS)}
 
-    health = {"status": "ok", "models": {name: type(model).__name__ for name, model in models.items()}}
+    kinds = {name: type(model).__name__ for name, model in models.items()}
+    health = {"status": "ok", "models": kinds}
     about = [
-        {
-            "name": name, "kind": type(model).__name__, "predict": quote(f"/{name}/predict"),
-            "example": example(model),
-        }
+        {"name": name, "kind": kinds[name], "predict": quote(f"/{name}/predict"), "example": example(model)}
         for name, model in models.items()
-    ]  # fmt: skip
+    ]
     routes = {
         "/": {"GET": Route(page), "POST": Route(page)},
         "/health": {"GET": Route(lambda _: health)},

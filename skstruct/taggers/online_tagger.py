@@ -86,11 +86,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         return run.train(X, y, context)
 
     def partial_fit(
-        self,
-        X: Corpus,
-        y: Corpus,
-        classes: ArrayLike | None = None,
-        sample_weight: Weights = None,
+        self, X: Corpus, y: Corpus, classes: ArrayLike | None = None, sample_weight: Weights = None
     ) -> Self:
         """One pass over more data; features, and labels unless ``classes`` closed them, may be new.
 

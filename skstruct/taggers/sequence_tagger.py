@@ -301,6 +301,10 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         """
         check_is_fitted(self)
         check_positive("k", k)
+        if allowed is None and is_one_list(X):
+            ranked = self._model.kbest_of_one(X[0], int(k))
+            if ranked is not None:
+                return Sequences(ranked)
         sequences = as_tokens(X)
         options = self._options(sequences, allowed)
         return Sequences(self._model.predict_kbest(sequences, int(k), options, self.n_jobs))

@@ -1,6 +1,6 @@
 """The CRF objective: gradients, screening, threads, partial labels, costs, conditioned transitions."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from skstruct import L1CRF
 from skstruct.crf.solver import choose_pairs
 from skstruct.crf.solver import objective as crf_objective
 from skstruct.crf.solver import view as crf_view
+from skstruct.crf.solver.corpus_sums import LONGEST
 from skstruct.crf.solver.objective import CRFObjective, ObjectiveOptions
 from skstruct.crf.solver.view import View
 from skstruct.datasets import make_hmm_sequences
@@ -167,6 +168,40 @@ def test_no_kernel_writes_beyond_its_scratch(given, monkeypatch):
         crf.fit(X, [long] + [short] * 31)
     assert fences
     assert all((fence == 7).all() for fence in fences)
+
+
+@pytest.mark.parametrize("partial", [False, True])
+@pytest.mark.parametrize("top", [1.0, 400.0])
+def test_very_long_sequences(partial, top):
+    """They are summed each by itself, in either lattice; here beside logarithms in numpy."""
+    task = make_task(n=3, longest=4, partial=partial, valued=False)
+    n, rng = LONGEST + 50, np.random.RandomState(0)
+    token = np.array([0, n, n + 3, 2 * n + 3])
+    gold = rng.randint(0, L, 2 * n + 3).astype(np.int32)
+    if partial:
+        gold[rng.rand(gold.shape[0]) < 0.3] = -1
+    bag = Bag(np.arange(gold.shape[0] + 1), rng.randint(0, 6, gold.shape[0]).astype(np.int32), np.zeros(0))
+    task = task._replace(token=token, anchor=token, gold=gold, bag=bag)
+    o = CRFObjective(task, ObjectiveOptions(0.0, 0.1), L, 6)
+    w = top * rng.randn(o.size)
+    value, gradient = o.evaluate(o.everything(), w)
+    nodes, steps = np.zeros((6, L)), np.zeros((L, L))
+    nodes[o.pair_row, o.pair_label], steps[tuple(o.pair.T)] = w[: o.n_pairs], w[o.n_optional :]
+    expected = o.c2 * w @ w
+    for i, (begin, end) in enumerate(pairwise(token)):
+        for sign, labels in ((1.0, np.full(end - begin, -1)), (-1.0, gold[begin:end])):
+            scores = nodes[bag.row[begin:end]]
+            scores[(labels[:, None] >= 0) & (labels[:, None] != np.arange(L))] = -np.inf
+            alpha = scores[0]
+            for x in scores[1:]:
+                alpha = np.logaddexp.reduce(alpha[:, None] + steps, axis=0) + x
+            expected += sign * task.weight[i] * np.logaddexp.reduce(alpha)
+    assert value == pytest.approx(expected, rel=1e-10)
+    for k in rng.permutation(o.size)[:6]:
+        e = np.zeros(o.size)
+        e[k] = 1e-5
+        slope = (o.evaluate(o.everything(), w + e)[0] - o.evaluate(o.everything(), w - e)[0]) / 2e-5
+        assert gradient[k] == pytest.approx(slope, rel=1e-4, abs=1e-3)
 
 
 def test_transitions_that_look_at_the_input_are_summed_side_by_side(monkeypatch):

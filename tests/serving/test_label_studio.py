@@ -101,6 +101,8 @@ def test_predictions(path):
     ]
     assert read_spans(tasks, text="ner") == (TEXTS, SPANS)
     assert asked(service, predict_request([]))[1]["results"] == []
+    many = predict_request([TEXTS[0] + " " * 4000] * 300)  # all tasks that are selected come at once
+    assert len(json.dumps(many)) > 1_000_000 and len(asked(service, many)[1]["results"]) == 300
 
 
 def test_without_probabilities_there_is_no_score(tmp_path):

@@ -98,8 +98,10 @@ class Potentials(NamedTuple):
 
 WIDTH = 32
 """Sequences in a group: enough to vectorise, few enough to stay in the cache."""
-PLACES = 2048
+PLACES = 16384
 """Tokens × sequences of a group, unless a single sequence is longer."""
+LONGEST = 2048
+"""A sequence of more tokens is a group of its own, whose inner loops run over labels."""
 
 
 class Lanes(NamedTuple):
@@ -127,7 +129,8 @@ def form_groups(lengths):
     group = [0]
     n = lengths.shape[0]
     while group[-1] < n:
-        size = min(WIDTH, PLACES // max(int(lengths[group[-1]]), 1))
+        longest = int(lengths[group[-1]])
+        size = min(WIDTH, PLACES // max(longest, 1)) if longest <= LONGEST else 1
         group.append(min(n, group[-1] + max(size // 16 * 16 if size > 16 else size, 1)))
     return np.array(group, np.int64)
 

@@ -9,7 +9,7 @@ The same sums as `skstruct.chain.lattice`, arranged for speed:
 * Transitions are a sparse matrix (:class:`.corpus_sums.ExpTransitions`).
 
 Nothing over- or underflows unnoticed. Each sequence's mass is summed forwards and backwards; where the two
-differ it is left to :func:`.exact_sums.sum_exactly`. Numbers below e^-708 become 0 in both passes.
+differ it is left to :func:`.exact_sums.sum_alone`. Numbers below e^-708 become 0 in both passes.
 They matter only if what follows is worth as much more after them as after what was kept; then the scale of a
 token, or the sum of what follows it (``total`` in :func:`_backward`), leaves the range from 1 / LARGEST to
 LARGEST, and the sequence is left to logarithms too.
@@ -21,12 +21,12 @@ P places of a label (tokens × sequences).
 import numpy as np
 
 from ...chain.lattice import exp_all
-from ...chain.visit import cost_of
+from ...chain.token_scores import cost_of
 from ...chain.viterbi import differs
 from ...core.compile import inline, inline_fused, kernel, spliced
 from .conditioned import advance_each, count_steps, dot
 from .corpus_sums import LAST, row_width, spread, width_of
-from .exact_sums import sum_exactly
+from .exact_sums import sum_alone
 
 LARGEST = 1e100
 """Largest scale of a token, and largest sum of what follows it in the same unit."""
@@ -325,9 +325,9 @@ def expect(
         ``transition`` is (Q,) and receives Σ weight E[pair count] / exp(transition - shift); with ``edges``
         it is (L * L,) and receives Σ weight E[pair count].
     bad : (S,) bool
-        Receives the sequences left out.
+        Sequences that are left out, very long ones; receives others.
     exact : Exactly, or an empty tuple
-        With it groups are single sequences, and those in ``bad`` are summed by logarithms.
+        With it groups are single sequences, and those in ``bad`` are summed each by itself.
 
     Returns
     -------
@@ -347,14 +347,14 @@ def expect(
         q = corpus.group[group]
         n_lanes = corpus.group[group + 1] - q
         T = corpus.token[q + 1] - corpus.token[q]
-        if T == 0 or (len(exact) > 0 and not bad[q]):
+        if T == 0 or bad[q] != (len(exact) > 0):
             continue
         W = width_of(n_lanes)
         P = (T | 1) * W  # odd: places a power of two apart would share cache lines
         stride = np.uint64(P)
         _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row)
         if len(exact) > 0:
-            total += sum_exactly(corpus, q, exact, lattice, T, P, counts)
+            total += sum_alone(corpus, q, exact, lattice, T, P, counts)
         else:
             total += _sum_group(corpus, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad)
         if square:

@@ -21,7 +21,15 @@ import numpy as np
 from ...data.places import ranges
 from .choose_pairs import LabelledSequences, choose_conditioned, choose_label_pairs, choose_state_weights
 from .conditioned import exp_conditioned
-from .corpus_sums import ExpectedCounts, Occurrences, Potentials, exp_transitions, form_groups, new_lanes
+from .corpus_sums import (
+    LONGEST,
+    ExpectedCounts,
+    Occurrences,
+    Potentials,
+    exp_transitions,
+    form_groups,
+    new_lanes,
+)
 from .exact_sums import exactly
 from .expectations import expect
 from .quasi_newton import dot
@@ -221,7 +229,7 @@ class CRFObjective:
         block = self._split(corpus.token, corpus.group)
         n_blocks = block.shape[0] - 1
         n_parts = min(N_PARTS, n_blocks) if keep or sums else n_blocks
-        bad = np.zeros(corpus.weight.shape[0], bool)
+        bad = (np.diff(corpus.token) > LONGEST) & (not exp_edges)
         gradient = np.zeros((n_blocks, weights.shape[0]))
         everywhere = np.zeros((n_blocks, L * L))
         whole, whole_edges = self.wholes[clamped]
