@@ -174,8 +174,10 @@ class _Log:
 
     def iterations(self, estimator, scores):
         """The passes; the last one has the scores on sequences that were held out."""
-        before = 0.0
-        for k, entry in enumerate(estimator.history_, 1):
+        before, history = 0.0, estimator.history_
+        # Programs read the loss of each iteration; passes of SGD, which begin a training, do not measure it.
+        entries = [e for e in history if e.get("objective", e.get("loss")) is not None] or history
+        for k, entry in enumerate(entries, 1):
             loss = entry.get("objective", entry.get("loss"))
             self(f"***** Iteration #{k} *****")
             figures = (
@@ -185,7 +187,7 @@ class _Log:
             self(*(f"{name}: {_figure(value)}" for name, value in figures if value is not None))
             self(f"Seconds required for this iteration: {entry['seconds'] - before:.3f}")
             before = entry["seconds"] if "stage" in entry else 0.0
-            self(*(scores if k == len(estimator.history_) else ()), "")
+            self(*(scores if k == len(entries) else ()), "")
 
     def stored(self, named, n_features, n_attributes, seconds):
         """The end."""

@@ -171,3 +171,15 @@ def test_parameters_are_checked_though_they_have_no_effect():
     for name, value in (("calibration.eta", "x"), ("c1", 1)):
         with pytest.raises(ValueError, match=name):
             trainer.set(name, value)
+
+
+def test_each_iteration_has_a_loss():
+    trainer = pycrfsuite.Trainer("lbfgs", {"c1": 0.1, "c2": 0.1}, verbose=False)
+    for _ in range(5):
+        trainer.append([{"a": "b"}, {"a": "c"}], ["x", "y"])
+    trainer.train("")
+    iterations = trainer.logparser.iterations
+    assert [each["num"] for each in iterations] == list(range(1, len(iterations) + 1))
+    assert all(
+        each["loss"] > 0 and each["error_norm"] >= 0 and each["feature_norm"] > 0 for each in iterations
+    )
