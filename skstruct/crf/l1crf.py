@@ -83,7 +83,7 @@ class CRFParameters(TaggerParameters, TrainingParameters):
         [NONNEGATIVE, None],
     )
     all_pairs: bool | Literal["states", "transitions"] = parameter(
-        True,
+        "transitions",
         """Which pairs have a weight: all pairs of feature and label (states) and of labels (transitions);
         with False only those seen in training; or all of one kind, and of the other those seen.""",
         'bool, "states" or "transitions"',
@@ -164,8 +164,8 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     (2, 3)
     """
 
-    c1: float = parameter(1.0, "Strength of the L1 penalty.", "float in [0, 1e100]", [STRENGTH])
-    c2: float = parameter(0.0, "Strength of the squared L2 penalty.", "float in [0, 1e100]", [STRENGTH])
+    c1: float = parameter(0.1, "Strength of the L1 penalty.", "float in [0, 1e100]", [STRENGTH])
+    c2: float = parameter(0.1, "Strength of the squared L2 penalty.", "float in [0, 1e100]", [STRENGTH])
     warm_start: bool = copy(WARM_START)
     checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)
 
