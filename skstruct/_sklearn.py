@@ -12,25 +12,26 @@ import inspect
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import metadata
-from numbers import Integral, Real
+from numbers import Integral as Integral
+from numbers import Real as Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from sklearn.utils import _safe_indexing as safe_indexing
-from sklearn.utils import get_tags
-from sklearn.utils._param_validation import (
-    HasMethods,
-    Interval,
-    InvalidParameterError,
-    Options,
-    StrOptions,
-    validate_parameter_constraints,
-)
-from sklearn.utils._set_output import _safe_set_output as safe_set_output
+from sklearn import utils
+from sklearn.utils import _set_output
+from sklearn.utils import get_tags as get_tags
+from sklearn.utils._param_validation import HasMethods as HasMethods
+from sklearn.utils._param_validation import Interval as Interval
+from sklearn.utils._param_validation import InvalidParameterError as InvalidParameterError
+from sklearn.utils._param_validation import Options as Options
+from sklearn.utils._param_validation import StrOptions as StrOptions
+from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from .data.inputs import PLACE, PlaceError
+
+safe_indexing, safe_set_output = utils._safe_indexing, _set_output._safe_set_output
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -69,7 +70,7 @@ if TYPE_CHECKING:
 else:
     import sklearn
     from sklearn.base import BaseEstimator as _BaseEstimator
-    from sklearn.utils.metaestimators import available_if
+    from sklearn.utils.metaestimators import available_if as available_if
 
     class BaseEstimator(_BaseEstimator):
         """scikit-learn's base class, whose HTML links to the documentation of this package."""
@@ -86,7 +87,7 @@ else:
             return {"name": f"skstruct.{'features.' if room == 'features' else ''}{type(self).__name__}"}
 
     try:  # scikit-learn >= 1.9, experimental
-        from sklearn.callback import CallbackSupportMixin
+        from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
         from sklearn.callback import with_callbacks as _with_callbacks
     except ImportError:  # pragma: no cover - older scikit-learn
 
@@ -121,34 +122,6 @@ else:
             return managed(estimator, *args, **given)
 
         return checked
-
-
-__all__ = [
-    "BaseEstimator",
-    "CallbackSupportMixin",
-    "HasMethods",
-    "Integral",
-    "Interval",
-    "InvalidParameterError",
-    "N_JOBS",
-    "Options",
-    "POSITIVE",
-    "Real",
-    "StrOptions",
-    "available_if",
-    "epoch_context",
-    "fit_routing",
-    "get_tags",
-    "member_context",
-    "rows_tags",
-    "safe_indexing",
-    "safe_set_output",
-    "sample_weights",
-    "sequence_tags",
-    "takes_sample_weight",
-    "text_tags",
-    "with_callbacks",
-]
 
 
 @lru_cache(maxsize=1)

@@ -263,7 +263,12 @@ def errors(cell):
 @verb
 def report(cell):
     page = inspection.report(cell.model("calibrated"), cell.new, cell.new_y)
-    return page.scores, page.by_label, page.wrong, re.sub("<bdi>[^<]*", "", page.to_html())
+    return (
+        page.scores,
+        page.by_label,
+        page.wrong,
+        re.sub('(<bdi>|class="mark[^>]*>)[^<]*', "", page.to_html()),
+    )
 
 
 @verb

@@ -148,6 +148,13 @@ def test_the_legend_of_names_is_that_of_the_presets():
     assert shown <= set(re.findall(r"`(U[^`]*)`", legend))
 
 
+def test_the_pages_stay_short():
+    words = {
+        path.name: len(path.read_text(encoding="utf-8").split()) for path in (ROOT / "docs").glob("*.md")
+    }
+    assert sum(words.values()) <= 33_000, f"cut what is said twice, such as in the longest: {words}"
+
+
 # -- names of files, folders and modules ---------------------------------------------------------------
 TEXTS = ["README.md", "benchmarks/README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
 

@@ -27,6 +27,8 @@ from .dense import DenseWork, list_dense, new_dense_work, sum_dense
 from .second_order import Trigrams, new_trigrams
 from .token_scores import Runs, list_runs, mask_tokens, new_runs, sum_features, sum_rows
 
+ALL_PAIRS = np.zeros(0, np.uint8)
+
 
 class ChainTask(NamedTuple):
     """A corpus as integers; n sequences, N tokens. Read-only."""
@@ -45,6 +47,8 @@ class ChainTask(NamedTuple):
     option: np.ndarray  # (N, L) bool: labels a token may get in prediction; empty if all may
     dense: Dense | tuple[()] = ()
     sets: np.ndarray | tuple[()] = ()  # (S, L + 1) bool: see ``data.labels.Gold``; empty if there are none
+    node_pairs: np.ndarray = ALL_PAIRS  # (R * L,) uint8: weights of ``Chain.nodes`` there may be; empty: all
+    edge_pairs: np.ndarray = ALL_PAIRS  # the same of ``Chain.edges``
 
 
 class Chain(NamedTuple):

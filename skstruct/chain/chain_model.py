@@ -24,6 +24,7 @@ from .small_kernels import (
     are_rows_of_nodes,
     final_chain,
     for_predict_small,
+    for_prediction,
     has_full_rows,
     rows_of,
 )
@@ -298,16 +299,13 @@ class ChainModel(SavableModel):
         parts = list(map_chunks(work, corpus.offsets, n_jobs))
         if len(parts) == 1:
             return parts[0]
-        return (
-            [labelling for part in parts for labelling in part[0]],
-            np.concatenate([part[1] for part in parts]),
-        )
+        labellings, scores = zip(*parts)
+        return [labelling for part in labellings for labelling in part], np.concatenate(scores)
 
     def encode_one(self, tokens):
         """One sequence for small kernels (``small_kernels.rows_of``): the short road of the ordinary call.
 
-        None where the long one is to be taken: tokens are not surely of the kind that the encoder reads, or
-        the small kernels are not for the model.
+        None where the long one is to be taken: for other tokens, or a model that small kernels do not serve.
         """
         return None if self.ready.final is None else self.encoder.encode_one(tokens)
 
@@ -337,34 +335,40 @@ class ChainModel(SavableModel):
 
     def predict_kbest(self, corpus, k, options=None, n_jobs=None):
         """The k best labellings of each sequence, as lists of (labels, score), best first."""
-        ready = self.ready
         self.encoder.check(corpus)
 
         def work(bounds):
             first, last, begin, end = bounds
             option = None if options is None else options[begin:end]
             task = task_of(self.encoder, corpus.piece(first, last), option=option)
-            n, token = last - first, task.token
-            out, score, found = np.empty(k * (end - begin), np.int32), np.empty(k * n), np.empty(n, np.int64)
-            lists = new_lists(token, len(self.labels), self.order, k)
-            predict_kbest(*prediction_arguments(task, ready.chain), k, lists, out, score, found)
-            stuck = np.flatnonzero((found == 0) & (np.diff(token) > 0))
-            if stuck.size:
-                raise PlaceError(stuck[0], None, "the constraints and the labels allowed leave no labelling")
-            score, found, token = score.tolist(), found.tolist(), token.tolist()
-            result = []
-            for i in range(n):
-                T, at = token[i + 1] - token[i], k * token[i]
-                if not T:
-                    result.append([([], 0.0)])
-                    continue
-                labellings = ready.labels[out[at : at + found[i] * T].reshape(found[i], T)].tolist()
-                result.append(list(zip(labellings, score[k * i : k * i + found[i]])))
-            return result
+            return self._ranked(prediction_arguments(task, self.ready.chain), task.token, k)
 
         with no_collection():
             parts = map_chunks(work, corpus.offsets, n_jobs, max(1, PIECE_TOKENS // k))
         return [ranked for part in parts for ranked in part]
+
+    def kbest_of_one(self, tokens, k):
+        """Those of one sequence, in a list; None where the long road decides."""
+        rows = self.encode_one(tokens)
+        if rows is None:
+            return None
+        return self._ranked(for_prediction(rows, NO_GOLD, NO_OPTION, self.ready.final), rows[0], k)
+
+    def _ranked(self, arguments, token, k):
+        """The labellings of sequences that start at ``token``; ``arguments`` are those of kernels."""
+        n, N = token.shape[0] - 1, int(token[-1])
+        out, score, found = np.empty(k * N, np.int32), np.empty(k * n), np.empty(n, np.int64)
+        predict_kbest(*arguments, k, new_lists(token, len(self.labels), self.order, k), out, score, found)
+        score, found, token, result = score.tolist(), found.tolist(), token.tolist(), []
+        for i in range(n):
+            T, at = token[i + 1] - token[i], k * token[i]
+            if T and not found[i]:
+                raise PlaceError(i, None, "the constraints and the labels allowed leave no labelling")
+            labellings = (
+                self.ready.labels[out[at : at + found[i] * T].reshape(found[i], T)].tolist() if T else [[]]
+            )
+            result.append(list(zip(labellings, score[k * i : k * i + found[i]] if T else [0.0])))
+        return result
 
 
 class Ready(NamedTuple):
@@ -384,10 +388,7 @@ def _prepared(model):
 
 def _decoded(labels, ids, token):
     """Lists of labels, one for each sequence."""
-    flat = labels[ids].tolist()
-    if token.shape[0] == 2:
-        return [flat]
-    bounds = token.tolist()
+    flat, bounds = labels[ids].tolist(), token.tolist()
     return [flat[a:b] for a, b in zip(bounds, bounds[1:])]
 
 

@@ -15,12 +15,11 @@ import numpy as np
 from ..core.codes import NO_NOISE
 from ..core.compile import inline, spliced
 from ..core.penalties import decay, has_lazy_penalty, keeps_untouched_weights
-from ..core.rules import Difference, clear, emit, step_size
+from ..core.rules import Difference, add_entries, clear, emit, leave_out, step_size, sum_of_squares
 from ..core.store import READ_ONLY, Clock, tick
 from ..features.encoded import Bag
 from .second_order import Trigrams, emit_trigrams, read_rows, read_trigrams
-from .token_scores import sum_features
-from .visit import count_mistakes, note_update
+from .token_scores import count_mistakes, note_update, sum_features
 
 
 class SmallTask(NamedTuple):
@@ -38,6 +37,8 @@ class SmallTask(NamedTuple):
     alive: np.ndarray | tuple[()] = ()  # of node features
     option: np.ndarray | tuple[()] = ()  # in prediction only
     sets: np.ndarray | tuple[()] = ()
+    node_pairs: np.ndarray | tuple[()] = ()  # in training only, as is the next one
+    edge_pairs: np.ndarray | tuple[()] = ()
 
 
 class SmallChain(NamedTuple):
@@ -96,7 +97,7 @@ def for_training(task, chain, work):
     nodes = task.nodes
     task = SmallTask(
         task.token, task.anchor, task.left, nodes.row, nodes.lo, nodes.width, task.bag, task.gold,
-        task.weight, task.node_alive, sets=task.sets,
+        task.weight, task.node_alive, sets=task.sets, node_pairs=task.node_pairs, edge_pairs=task.edge_pairs,
     )  # fmt: skip
     trigrams = chain.trigrams and (chain.trigrams.value, chain.trigrams.moment)
     value, moment = trigrams or ((), ())
@@ -190,7 +191,7 @@ def _emit_row(difference, row, labels, t, x):
 
 @inline
 def _emit_nodes(rows, lo, width, left, anchor, n_anchors, bag, token, T, alive, labels, difference):
-    """Node features in ``Δφ``, in the order in which :mod:`.visit` emits them."""
+    """Node features in ``Δφ``, in the order in which :mod:`.token_scores` emits them."""
     all_alive, bag_start, bag_row, value = alive.shape[0] == 0, bag.start, bag.row, bag.value
     for g in range(rows.shape[0]):
         for a in range(n_anchors):
@@ -231,30 +232,6 @@ def emit_difference(x, i, T, chain, work):
 
 
 @inline
-def norm2(amount, begin, end):
-    """The sum of the squares of some amounts."""
-    total = 0.0
-    for entry in range(begin, end):
-        total += amount[entry] * amount[entry]
-    return total
-
-
-@inline
-def apply(difference, begin, end, first, L, factor, total, value, moment):
-    """``w += τ Δφ`` along some entries; ``first`` is subtracted from their rows.
-
-    ``factor``: τ over the scale; ``total``: the sum of scales. An empty ``moment`` notes nothing.
-    """
-    row, column, amount, averaged = difference.row, difference.column, difference.amount, moment.shape[0] > 0
-    for entry in range(begin, end):
-        place = (row[entry] - first) * L + column[entry]
-        dv = factor * amount[entry]
-        value[place] += dv
-        if averaged:
-            moment[place] += dv * total
-
-
-@inline
 def learn(x, i, gold, loss, chain, rule, trigrams, margin, work):
     """Learn from the labels that differ: emit, step, tick."""
     difference, labels, clock, T = work.difference, work.labels, chain.clock, gold.shape[0]
@@ -264,6 +241,8 @@ def learn(x, i, gold, loss, chain, rule, trigrams, margin, work):
     if mistakes > 0 and loss > 0.0:
         mid = emit_difference(x, i, T, chain, work)
         last = difference.size[0]
+        leave_out(difference, zero, mid, zero, L, x.node_pairs)
+        leave_out(difference, mid, last, R, L, x.edge_pairs)
         if len(trigrams) > 0:
             emit_trigrams(labels, T, L, R + L, zero, (), difference)
         note_update(work.stats, mistakes, loss)
@@ -272,14 +251,14 @@ def learn(x, i, gold, loss, chain, rule, trigrams, margin, work):
     if end > 0:
         tau = x.weight[i]
         if len(margin) > 0:
-            norm = norm2(difference.amount, zero, mid) + norm2(difference.amount, mid, last)
-            norm += norm2(difference.amount, last, end)
+            norm = sum_of_squares(difference.amount, zero, mid) + sum_of_squares(difference.amount, mid, last)
+            norm += sum_of_squares(difference.amount, last, end)
             tau *= step_size(rule, loss, norm)
         factor, total = tau / clock.scale[0], clock.scale[1]
-        apply(difference, zero, mid, zero, L, factor, total, chain.nodes, chain.node_moment)
-        apply(difference, mid, last, R, L, factor, total, chain.edges, chain.edge_moment)
+        add_entries(difference, zero, mid, zero, L, factor, total, chain.nodes, chain.node_moment)
+        add_entries(difference, mid, last, R, L, factor, total, chain.edges, chain.edge_moment)
         if len(trigrams) > 0:
-            apply(difference, last, end, R + L, L, factor, total, chain.trigrams, chain.trigram_moment)
+            add_entries(difference, last, end, R + L, L, factor, total, chain.trigrams, chain.trigram_moment)
             if keeps_untouched_weights(rule):  # else all are read again
                 for entry in range(last, end):
                     row = difference.row[entry] - (R + L)

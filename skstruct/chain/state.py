@@ -5,6 +5,7 @@ grown since.
 """
 
 import numpy as np
+from scipy import sparse
 
 from ..core.store import (
     Clock,
@@ -20,6 +21,8 @@ from ..core.store import (
     restart_average,
     weights,
 )
+from ..data.labels import UNLABELLED
+from ..features.encoded import features_listed, grid_listed
 from ..training.epochs import stores_of
 from ..training.run import TrainingState
 from .bigram import n_trigram_rows
@@ -141,3 +144,59 @@ def _start_average_anew(chain, old, new):
     """Go on from the weights that ``old`` amounts to, under the bookkeeping of ``new``."""
     stores = {name: restart_average(store, chain.clock, old, new) for name, store in stores_of(chain).items()}
     return chain._replace(**stores, clock=new_clock())
+
+
+def with_pairs(task, chain, all_pairs, least):
+    """A task that learns the weights of pairs that its labels show, or that have a weight already.
+
+    ``all_pairs``: see the estimators; ``least``: how often a pair is to be shown. Dense rows of numbers and
+    trigrams of labels keep all their weights.
+    """
+    L, found = len(chain.start), {}
+    sets = task.sets[:, :L] if len(task.sets) else np.zeros((0, L))
+    number = np.where(task.gold >= 0, task.gold, np.where(task.gold < UNLABELLED, L - 2 - task.gold, -1))
+    given = sparse.csr_matrix(np.vstack([np.eye(L), sets, np.zeros((1, L))]))[number]
+
+    def add(pairs, features, labels, rows):
+        shown = (features.T @ labels).tocoo()
+        enough = shown.data >= max(least, np.finfo(float).tiny)
+        pairs[rows(shown.row[enough]) * L + shown.col[enough]] = 1
+
+    if all_pairs not in (True, "states"):
+        found["node_pairs"] = pairs = _with_weights(chain.nodes)
+        listed = features_listed(task._replace(dense=()), task.token)
+        features = _matrix(listed, abs(listed.value), n_rows(chain.nodes))
+        add(pairs, features, given, lambda row: row)
+        pairs[: task.dense.n_rows * L if task.dense else 0] = 1
+    if all_pairs not in (True, "transitions"):
+        found["edge_pairs"] = pairs = _with_weights(chain.edges)
+        listed = grid_listed(task, task.token, task.edges, task.edge_alive)
+        features = _matrix(listed, np.ones(len(listed.row)), n_rows(chain.edges) // L)
+        inner = np.setdiff1d(np.arange(len(task.gold)), task.token)
+        bigram = np.ones(len(inner)), (inner, np.zeros(len(inner), int))
+        features += sparse.csr_matrix(bigram, shape=features.shape)  # the bigram has the number 0
+        before = given[inner - 1].tocsc()
+        for p in range(L):
+            at = inner[before[:, [p]].nonzero()[0]]
+            add(pairs, features[at], given[at], lambda row, p=p: row * L + p)
+    return task._replace(**found)
+
+
+def _matrix(bag, value, n):
+    """(N, n) matrix of the values of n features at each token."""
+    return sparse.csr_matrix((value, bag.row, bag.start), shape=(len(bag.start) - 1, n))
+
+
+def _with_weights(store):
+    """(R * C,) uint8: the weights that are not zero, or have not always been."""
+    used = store.value != 0.0
+    if store.moment.shape[0]:
+        used |= store.moment != 0.0
+    if not store.sparse:
+        return used.astype(np.uint8)
+    row = np.repeat(np.arange(len(store.count)), store.count)
+    behind = np.cumsum(store.count) - store.count
+    place = np.arange(len(row)) + np.repeat(store.first - behind, store.count)
+    found = np.zeros(len(store.count) * store.columns, np.uint8)
+    found[row * store.columns + store.column[place]] = used[place]
+    return found

@@ -124,8 +124,8 @@ def main(argv=None, prog="skstruct"):
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    except (CommandError, OSError, ValueError, MemoryError) as error:
-        # Readers, models and estimators raise ValueError for what they cannot use.
+    except (CommandError, OSError, ValueError, MemoryError, ImportError) as error:
+        # Readers, models and estimators raise ValueError for what they cannot use; an extra may be missing.
         if arguments is not None and arguments.traceback:
             raise
         tell(f"error: {_reason(error)}")

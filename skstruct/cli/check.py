@@ -42,8 +42,8 @@ def add_arguments(parser):
     group.add_argument("--cv", type=positive, default=5, metavar="N", help="parts (default: 5)")
     add_features(group)
     add_learner(group, "l1crf")
-    alone = {"members": 1, "shards": 1, "cluster": None, "stream": None, "calibrate": False, "dev": None}
-    parser.set_defaults(verbose=False, search=False, **alone)
+    parser.set_defaults(**dict.fromkeys(("verbose", "search", "calibrate"), False), members=1, shards=1)
+    parser.set_defaults(**dict.fromkeys(("cluster", "stream", "dev", "recall")))
 
 
 def run(arguments):
@@ -86,14 +86,12 @@ def run(arguments):
         place = _place(issue, corpus)
         if "record" in place:
             place["text"] = corpus.X[issue.sequence][issue.start : issue.end]
+            where = f"{place['record']}, {issue.start}-{issue.end}"
+        else:
+            where = f"{corpus.name}, line {place['line']}"
         if arguments.json:
             print(json.dumps({**issue._asdict(), **place}, ensure_ascii=False, default=str))
         else:
-            where = (
-                f"{corpus.name}, line {place['line']}"
-                if "line" in place
-                else f"{place['record']}, {issue.start}-{issue.end}"
-            )
             labels = "\t".join("-" if each is None else readable(each) for each in issue[-4:-2])
             print(f"{issue.score:.3f}\t{where}\t{labels}\t{issues.context(issue)}")
     return 0

@@ -11,14 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..data.inputs import LABELS, SPANS, TREES, WORDS
-from ..formats.readers import (
-    CONLLU_FIELDS,
-    as_head,
-    check_heads,
-    iter_attributes,
-    iter_columns,
-    iter_conllu,
-)
+from ..formats.readers import CONLLU_FIELDS, as_head, check_heads, iter_attributes, iter_columns, iter_conllu
 from ..formats.text_files import numbered_lines
 from .common import CommandError, counted, tell
 from .file_formats import Notices, guess, is_conllu, named_format, warn_of_columns, warn_of_text
@@ -97,6 +90,10 @@ def inputs_of(model, format=None):
         other file holds than data of CRFsuite, or does not say what it reads.
     """
     inputs = getattr(model[0] if hasattr(model, "steps") else model, "inputs", None)
+    if inputs is not None and hasattr(model, "steps"):
+        last = model[-1].inputs
+        if last.token is tuple and last.width > 2:
+            inputs = last._replace(width=last.width - 1)  # clusters of words are a column behind the others
     if inputs is None:
         raise CommandError(f"the command line does not know what a {type(model).__name__} reads")
     if inputs.token not in (str, tuple) and (format != "crfsuite" or inputs.token is not dict):
@@ -139,7 +136,7 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
         _check_format(task, chosen or "text", source, task.formats)
     elif chosen is None and task.formats == ("segmented",):
         chosen = "segmented"
-        warn_of_columns(source)
+        warn_of_columns(source, "a segmenter takes each line for a sentence")
     elif inputs is not None:
         _check_format(task, chosen, source, ("crfsuite",) if inputs.token is dict else task.formats)
         first = source.peek(1) if chosen is None else []

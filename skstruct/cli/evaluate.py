@@ -10,13 +10,14 @@ last two are the true and the predicted label, as conlleval reads it and `tag` w
 
 import json
 
-from .._sklearn import layers
+from .._sklearn import final_step, layers
 from ..data.inputs import LABELS, SPANS, WORDS, flatten
 from ..data.scheme_rules import SCHEMES
 from ..formats.readers import read_segmented
 from ..taggers.constraints import scheme_of
 from .common import CommandError, load_model, n_jobs, warn
 from .corpus import Layout, inputs_of, layout_of, locating, read, read_all
+from .file_formats import tell_empty
 from .lines import Source
 from .options import add_options
 from .scores import as_text, scores_of, warn_of_unknown
@@ -106,7 +107,7 @@ def model_scores(model, corpus, **options):
     """
     with locating(corpus.name, corpus.places):
         predicted = model.predict(corpus.X)
-    task = model.inputs.task
+    task = final_step(model)[0].inputs.task
     if task == LABELS:
         predicted = [list(map(str, labels)) for labels in predicted]
         known = next((layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")), None)
@@ -120,6 +121,7 @@ def _of_model(arguments, options):
     inputs = inputs_of(model, arguments.format)
     _check_task(arguments, inputs.task)
     corpus = read(arguments.file, arguments, inputs)
+    tell_empty(corpus)
     if arguments.scheme == "auto" and scheme_of(model) == "IO":  # which labels do not look like
         options["scheme"] = "IO"
     return model_scores(model, corpus, **options)

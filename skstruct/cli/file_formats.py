@@ -70,13 +70,14 @@ def warn_of_text(source):
         warn(f"{source.name}: {what}, a blank line ends a sentence")
 
 
-def warn_of_columns(source):
-    """Warn of a file for a segmenter that looks like columns: every line would be a sentence."""
+def warn_of_columns(source, what):
+    """Warn of a file for a model of texts that looks like columns; ``what`` is done with it."""
     if source.path is None:  # who writes to a pipe line by line need not wait for a guess
         return
-    widths = Counter(len(split_cells(line, None)) for line in source.peek(PEEK))
-    if widths.total() >= _ENOUGH and _are_columns(widths):
-        warn(f"{source.name}: looks like columns; a segmenter takes each line for a sentence")
+    lines = source.peek(PEEK)
+    widths = Counter(len(split_cells(line, None)) for line in lines)
+    if any(map(is_conllu, lines)) or (widths.total() >= _ENOUGH and _are_columns(widths)):
+        warn(f"{source.name}: looks like columns; {what}")
 
 
 LONG = 1000
@@ -142,6 +143,14 @@ class Notices:
             warn(f"{self.name}: all {self.n_tokens:,} tokens are one sentence; a blank line ends a sentence")
 
 
+def tell_empty(corpus):
+    """Warn of a corpus whose tokens have a column that nobody has filled in."""
+    first = next(iter(corpus.X[0]), "")  # of a text a character
+    for c in range(1, len(first) if isinstance(first, tuple) else 0):
+        if all(token[c] == "_" for tokens in corpus.X for token in tokens):
+            warn(f"{corpus.name}: column {c} of tokens is empty: tag first; --tokens says what to read")
+
+
 def tell_labels(corpus):
     """Warn of a corpus whose labels look like words, or have mistakes of typing: before it is learned."""
     if corpus.format == "segmented" or not corpus.y:
@@ -153,8 +162,8 @@ def tell_labels(corpus):
     found.pop(None, None)
     total, many = found.total(), len(found) > MANY
     if many and total < 10 * len(found):
-        fix = "" if spans else "; is it the right column? --label says which"
-        warn(f"{corpus.name}: {counted(len(found), 'label')} for {counted(total, 'token')}{fix}")
+        unit, fix = ("span", "") if spans else ("token", "; is it the right column? --label says which")
+        warn(f"{corpus.name}: {counted(len(found), 'label')} for {counted(total, unit)}{fix}")
         return
     told = []
     for label in sorted(label for label, n in found.items() if n == 1):

@@ -118,16 +118,9 @@ def tree_scores(X, y, predicted):
     punctuation = [[_is_punctuation(form) for form, *_ in sentence] for sentence in X]
     everything = attachment_scores(y, predicted)
     words = attachment_scores(y, predicted, punctuation=punctuation)
-    scores = {
-        "sequences": len(y),
-        "tokens": everything.n_tokens,
-        "uas": everything.uas,
-        "las": everything.las,
-        "complete": everything.complete,
-        "words": words.n_tokens,
-        "words_uas": words.uas,
-        "words_las": words.las,
-    }
+    scores = {"sequences": len(y), "tokens": everything.n_tokens}
+    scores |= {name: getattr(everything, name) for name in ("uas", "las", "complete")}
+    scores |= {"words": words.n_tokens, "words_uas": words.uas, "words_las": words.las}
     return {name: value for name, value in scores.items() if value == value}
 
 

@@ -50,20 +50,22 @@ def run(arguments):
     check_replaced([arguments.output], [arguments.file])
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
-    with Source(arguments.file, arguments.encoding) as source:
-        if inputs.task == SPANS:
-            pool = list(texts.read_texts(source, arguments))
-            X, numbers = [text for _, text, _ in pool], [place for place, _, _ in pool]
-        else:
-            if arguments.lines:
-                arguments.usage_error("--lines is for models of spans of texts")
+    if inputs.task == SPANS:
+        files = texts.expanded([arguments.file or "-"])
+        check_replaced([arguments.output], texts.files_of(files))
+        pool = list(texts.texts_of(files, arguments))
+        X, numbers = [text for _, text, _ in pool], [place for place, _, _ in pool]
+    else:
+        if arguments.lines:
+            arguments.usage_error("--lines is for models of spans of texts")
+        with Source(arguments.file, arguments.encoding) as source:
             layout = layout_of(arguments, source, inputs)
             pool = [s for s in sentences(source, layout, inputs, labels=False) if s.tokens]
-            words = layout.format == "segmented"
-            X = [s.lines[0][1] if words else s.tokens for s in pool]
-            numbers = [s.numbers for s in pool]
+        words = layout.format == "segmented"
+        X = [s.lines[0][1] if words else s.tokens for s in pool]
+        numbers = [s.numbers for s in pool]
     try:
-        with locating(source.name, numbers):
+        with locating(arguments.file or "<stdin>", numbers):
             chosen = select(
                 model, X, arguments.k, strategy=arguments.strategy, diversity=arguments.diversity,
                 random_state=arguments.seed,

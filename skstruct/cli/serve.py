@@ -10,11 +10,11 @@ import signal
 import sys
 import threading
 
-from ..serving.label_studio import backend
+from ..serving.label_studio import TASKS_LIMIT, backend
 from ..serving.server import addresses_of, new_server
 from ..serving.service import app, loaded, named_files
 from ..serving.wsgi import LIMIT
-from .common import CommandError, number, positive, tell
+from .common import number, positive, tell
 
 
 def add_arguments(parser):
@@ -29,8 +29,8 @@ def add_arguments(parser):
         "--allowed-host", action="append", metavar="NAME", default=["localhost", "127.0.0.1", "::1"],
         help="a name that clients call the service by, beside localhost and --host; * is any; several times",
     )  # fmt: skip
-    size = f"refuse requests of more bytes (default: {LIMIT:,})"
-    add("--max-bytes", type=positive, default=LIMIT, metavar="N", help=size)
+    size = f"refuse requests of more bytes (default: {LIMIT:,}; {TASKS_LIMIT:,} with --label-studio)"
+    add("--max-bytes", type=positive, metavar="N", help=size)
     patience = number(float, lambda x: 0.0 < x < float("inf"), "more than 0")
     slow = "seconds that a client may take to send a request (default: 30)"
     add("--timeout", type=patience, default=30.0, metavar="S", help=slow)
@@ -46,17 +46,10 @@ def add_arguments(parser):
 
 def run(arguments):
     """Run the command, until it is stopped; returns the exit code, 0."""
-    host, options = arguments.host, {"max_bytes": arguments.max_bytes}
+    arguments.max_bytes = arguments.max_bytes or (TASKS_LIMIT if arguments.label_studio else LIMIT)
     logging.basicConfig(format="skstruct: %(message)s", level=logging.INFO)
-    application = _application(arguments, allowed_hosts={host, *arguments.allowed_host}, **options)
-    try:
-        server = new_server(
-            application, host, arguments.port, threads=arguments.threads, timeout=arguments.timeout, **options
-        )
-    except ImportError as error:
-        raise CommandError(error) from None
-    except OSError as error:
-        raise CommandError(f"{host}, port {arguments.port}: {error.strerror}") from None
+    options = {name: getattr(arguments, name) for name in ("port", "threads", "max_bytes", "timeout")}
+    server = new_server(_application(arguments), arguments.host, **options)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a full queue is no fault
     if threading.current_thread() is threading.main_thread():
         # The first process of a container has no default.
@@ -67,8 +60,9 @@ def run(arguments):
     return 0
 
 
-def _application(arguments, **options):
+def _application(arguments):
     """What is to be served."""
+    options = {"max_bytes": arguments.max_bytes, "allowed_hosts": {arguments.host, *arguments.allowed_host}}
     if (arguments.collect or arguments.train_on) and not arguments.label_studio:
         arguments.usage_error("--collect and --train-on are for --label-studio")
     if arguments.train_on and not arguments.collect:
@@ -81,5 +75,4 @@ def _application(arguments, **options):
         return app(loaded(files), **options)
     if len(files) > 1:
         arguments.usage_error("--label-studio takes one model")
-    (path,) = files.values()
-    return backend(path, collect=arguments.collect, train_on=arguments.train_on, **options)
+    return backend(*files.values(), collect=arguments.collect, train_on=arguments.train_on, **options)

@@ -12,7 +12,7 @@ import os
 
 import numpy as np
 
-from .._sklearn import layers
+from .._sklearn import final_step, layers
 from ..data.inputs import TREES
 from ..features.presets import preset_of
 from ..inspection import explain, feature_weights, transition_weights
@@ -57,7 +57,7 @@ def run(arguments):
     arguments.model = arguments.model or arguments.file
     model = load_model(arguments.model)
     inner = model.estimator_ if hasattr(model, "thresholds_") else model
-    tagger = getattr(inner, "tagger_", inner)
+    tagger, _ = final_step(getattr(inner, "tagger_", inner), None, ("steps",))
     if arguments.explain is not None:
         return _explain(model, arguments)
     named = getattr(tagger._model, "named_weights", list)  # no names, no list

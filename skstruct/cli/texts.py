@@ -19,7 +19,7 @@ from ..formats.span_records import SPAN_KEYS
 from ..formats.span_writing import reserved_keys, write_spans
 from ..inspection import render
 from .common import STANDARD, CommandError, check_replaced, output, refuse_probabilities, warn
-from .file_formats import named_format
+from .file_formats import named_format, warn_of_columns
 from .lines import Source
 
 WRITTEN = ("xml", "html", *FORMATS)
@@ -28,6 +28,7 @@ WRITTEN = ("xml", "html", *FORMATS)
 _STREAMED = ("xml", "jsonl", "doccano", "prodigy")
 _WITH_PROBA = ("xml", "jsonl", "label-studio")
 _NAME = re.compile(r"[^\W\d][\w.-]*")  # of an element of XML
+_NOT_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters, XML 1.0
 _JSON = re.compile(r"""\{\s*"[^"\n]*"\s*:|\[\s*[\[{]\s*"|\[\n\s*["\]]""")
 """The beginning of an object; of a list of objects, or of pairs; or of a list of anything over several lines.
 
@@ -137,16 +138,16 @@ def tag(model, arguments):
         refuse_probabilities(arguments, type(model).__name__)
     if wanted == "brat" and arguments.output in STANDARD:
         arguments.usage_error("--write brat needs --output, a folder")
-    files = _expanded(arguments.files or ["-"])
-    texts, written = _texts_of(files, arguments), [arguments.output]
+    files = expanded(arguments.files or ["-"])
+    texts, written = texts_of(files, arguments), [arguments.output]
     if wanted == "brat":
         texts = _named(list(texts))
         names = (Path(arguments.output, each["name"]) for _, _, each in texts)
         written = [f"{name}{ending}" for name in names for ending in (".txt", ".ann")]
-    check_replaced(written, [each for path, _ in files for each in _files_of(path)], arguments.force)
-    there = next((path for path in written if wanted == "brat" and _has_content(path)), None)
-    if there is not None and not arguments.force:
-        raise CommandError(f"{there}: is there already, and may be a person's work; --force replaces it")
+    check_replaced(written, files_of(files), arguments.force)
+    for path in written if wanted == "brat" and not arguments.force else ():
+        if os.path.isfile(path) and os.path.getsize(path) > 0:
+            raise CommandError(f"{path}: is there already, and may be a person's work; --force replaces it")
     found = _labelled(model, iter(texts), arguments)
     if wanted not in _STREAMED:
         found = [[sum(parts, []) for parts in zip(*found)]] if (found := list(found)) else [[[]] * 4]
@@ -161,11 +162,7 @@ def tag(model, arguments):
     return 0
 
 
-def _has_content(path):
-    return os.path.isfile(path) and os.path.getsize(path) > 0
-
-
-def _expanded(paths):
+def expanded(paths):
     """(path, name or None) of each file; of a folder without annotations of brat its files of text."""
     found = []
     for path in paths:
@@ -179,7 +176,7 @@ def _expanded(paths):
     return found
 
 
-def _texts_of(files, arguments):
+def texts_of(files, arguments):
     """Yield the texts of several files; those of a folder keep their names."""
     for path, name in files:
         with Source(path, arguments.encoding) as source:
@@ -195,13 +192,14 @@ def _named(texts):
     return [(place, text, {"name": name}) for (place, text, _), name in zip(texts, names)]
 
 
-def _files_of(path):
-    """The files that are read for a path."""
-    if not is_brat(path):
-        return [path]
-    path = Path(path)
-    files = path.rglob("*.ann") if path.is_dir() else [path]
-    return [file.with_suffix(ending) for file in files for ending in (".txt", ".ann")]
+def files_of(expanded):
+    """All files that are read for what `expanded` gives."""
+    found = []
+    for path, _ in expanded:
+        files = Path(path).rglob("*.ann") if os.path.isdir(path) else [Path(path)]
+        pairs = [file.with_suffix(ending) for file in files for ending in (".txt", ".ann")]
+        found += pairs if is_brat(path) else [path]
+    return found
 
 
 def read_texts(source, arguments):
@@ -229,6 +227,8 @@ def read_texts(source, arguments):
                 raise
             raise CommandError(f"{error}; --format text reads {source.name} as plain text") from error
     else:
+        if arguments.format is None:
+            warn_of_columns(source, "it is read as one text; --format text says so")
         name = {"name": Path(source.name).stem} if arguments.write == "brat" else {}
         yield source.name, "".join(source.unkept()), name
 
@@ -277,6 +277,9 @@ def _write(file, X, y, metadata, proba, wanted, arguments):
     elif wanted == "xml":
         for k, (text, spans) in enumerate(zip(X, y)):
             text = _xml(text, spans, proba and [p for _, p in proba[k]])
+            if odd := _NOT_XML.search(text):
+                warn(f"{text[:40]!r}: XML has no place for {odd[0]!r}, which is written as U+FFFD")
+                text = _NOT_XML.sub("\ufffd", text)
             file.write(text if text.endswith("\n") else text + "\n")
     else:
         more = {"model_version": Path(arguments.model).name} if wanted == "label-studio" else {}

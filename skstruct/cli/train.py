@@ -28,7 +28,7 @@ from ..training.held_out import NAMES
 from .common import CommandError, check_replaced, check_target, counted, number, positive, tell
 from .corpus import batches, layout_of, located, locating, read, read_all
 from .evaluate import model_scores
-from .file_formats import tell_labels
+from .file_formats import tell_empty, tell_labels
 from .learners import (
     ALGORITHMS,
     add_features,
@@ -76,9 +76,7 @@ def add_arguments(parser):
         "preset the templates of three positions are added; may be repeated",
     )  # fmt: skip
     group.add_argument(
-        "--text",
-        metavar="FILE",
-        help="raw text, of which clusters of words are learned for a tagger",
+        "--text", metavar="FILE", help="raw text, of which clusters of words are learned for a tagger"
     )
     group.add_argument(
         "--clusters", type=positive, metavar="N", help="clusters of the words of --text (default: 500)"
@@ -179,7 +177,9 @@ def _read_text(arguments, model):
     except ValueError as error:
         raise CommandError(f"{arguments.text}: {error}") from error
     tell(f"{arguments.text}: {table!r}")
-    model.set_params(**dict.fromkeys(["words"] if "words" in names else names, table))
+    around = [name.removesuffix("words") for name in names]  # what has clusters gives them to those inside
+    inside = {name for name in names for each in around if name.startswith(each) and name != each + "words"}
+    model.set_params(**dict.fromkeys(set(names) - inside, table))
 
 
 def run(arguments):
@@ -208,6 +208,7 @@ def run(arguments):
             **{name: sum((getattr(part, name) for part in parts), []) for name in _JOINED}
         )
     if corpus is not None:
+        tell_empty(corpus)
         tell_labels(corpus)
     dev, arguments.format = None, layout.format
     if arguments.dev is not None:  # read now: a mistake in it should not cost a training

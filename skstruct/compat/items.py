@@ -1,6 +1,7 @@
 """Items and labels as CRFsuite takes them, made into tokens of this package."""
 
 from collections.abc import Set
+from itertools import chain
 
 _SIMPLE = {str, bool, int, float}
 """Types of values that mean the same here and there."""
@@ -32,11 +33,8 @@ def text_of(value, what):
 
 
 def token_of(item):
-    """A copy of an item that is a token of the same meaning: a dict, or a list of str."""
-    if type(item) is dict:
-        if set(map(type, item)) <= {str} and set(map(type, item.values())) <= _SIMPLE:
-            return item.copy()
-    elif not isinstance(item, dict):
+    """A token of the meaning of an item: a dict of numbers, or a list of str."""
+    if not isinstance(item, dict):
         return [text_of(name, "a feature") for name in item]
     token = {}
     for name, value in attributes_of(item):
@@ -45,8 +43,16 @@ def token_of(item):
 
 
 def tokens_of(sequence):
-    """The tokens of an iterable of items or an :class:`ItemSequence`, which are not copied then."""
-    return sequence.tokens if isinstance(sequence, ItemSequence) else list(map(token_of, sequence))
+    """The tokens of an iterable of items, copied; those of an :class:`ItemSequence` are its own."""
+    if isinstance(sequence, ItemSequence):
+        return sequence.tokens
+    items = list(sequence)
+    kinds = set(map(type, items))
+    if kinds in ({dict}, {list}) and set(map(type, chain.from_iterable(items))) <= {str}:
+        values = chain.from_iterable(map(dict.values, items if kinds == {dict} else ()))
+        if set(map(type, values)) <= _SIMPLE:
+            return [item.copy() for item in items]
+    return list(map(token_of, items))
 
 
 class ItemSequence:

@@ -216,7 +216,7 @@ class Tagger:
         from ..interchange.crfsuite import crfsuite_contents
 
         self._contents, self._crf = crfsuite_contents(name)
-        self._info = None
+        self._numbers, self._info = {label: k for k, label in enumerate(self._contents.labels)}, None
         return closing(self)
 
     def open_inmemory(self, value):
@@ -226,7 +226,7 @@ class Tagger:
     def close(self):
         """Forget the model."""
         self._contents = self._crf = self._info = self._marginals = None
-        self._tokens = []
+        self._tokens, self._numbers = [], {}
 
     def labels(self):
         """The labels, in the order of the file."""
@@ -275,18 +275,20 @@ class Tagger:
 
     def marginal(self, y, pos):
         """The probability of a label at a position of the sequence."""
-        number = self._number(text_of(y, "a label"))
+        number = self._number(y)
         if not 0 <= pos < len(self._tokens):
             raise ValueError(f"The position, {pos} is out of range of {len(self._tokens)}")
         if self._marginals is None:
-            self._marginals = self._trained().predict_marginals([self._tokens])[0]
-        return float(self._marginals[pos, number])
+            self._marginals = self._trained().predict_marginals([self._tokens])[0].tolist()
+        return self._marginals[pos][number]
 
     def _number(self, label):
-        labels = self.labels()
-        if label not in labels:
+        if type(label) is not str:
+            label = text_of(label, "a label")
+        if label not in self._numbers:
+            self._opened()
             raise RuntimeError(f"Failed to convert into label identifier: {label}")
-        return labels.index(label)
+        return self._numbers[label]
 
     def info(self):
         """Header, labels, attributes and weights of the model."""

@@ -1,13 +1,11 @@
 """Training as CRFsuite's trainer does it: an estimator of this package, a model file, a log.
 
-A CRF has weights for the pairs of attribute and label that training has shown (often enough), unless the
-parameters ask for all; CRFsuite counts an attribute of value 0 as shown. The learners that go example by
-example have weights for all pairs, and count attributes.
+A model has weights for the pairs of attribute and label that training has shown (often enough), unless the
+parameters ask for all; CRFsuite counts an attribute of value 0 as shown.
 """
 
 import time
 from itertools import chain
-from math import ceil
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -71,40 +69,41 @@ def _shown(token):
 
 def _estimator(algorithm, values, n):
     least, passes = values["feature.minfreq"], values["max_iterations"]
+    states, transitions = (
+        values[f"feature.possible_{kind}"] and not least > 0 for kind in ("states", "transitions")
+    )
+    kinds = {(True, False): "states", (False, True): "transitions"}
+    shared = {"random_state": 0, "all_pairs": kinds.get((states, transitions), states)}
     if algorithm in ("lbfgs", "l2sgd"):
-        states, transitions = (
-            values[f"feature.possible_{kind}"] and not least > 0 for kind in ("states", "transitions")
-        )
-        kinds = {(True, False): "states", (False, True): "transitions"}
-        crf = L1CRF(
+        found = L1CRF(
             c1=values.get("c1", 0.0), c2=values["c2"], tol=min(values["delta"], 1e-4),
-            max_iter=passes if passes > 0 else NO_LIMIT, random_state=0,
-            all_pairs=kinds.get((states, transitions), states),
+            max_iter=passes if passes > 0 else NO_LIMIT, **shared,
         )  # fmt: skip
-        crf._least_seen = least
-        return crf
-    shared = {"max_iter": passes, "min_count": max(1, ceil(least)), "random_state": 0}
-    if algorithm == "averaged-perceptron":
-        tagger = StructuredPerceptron(**shared)
-    elif algorithm == "arow":
-        warn("the algorithm 'arow' is not implemented: a passive-aggressive tagger of type 2 is trained")
-        gamma = values["gamma"]
-        softness = {"C": values["variance"] / gamma / 2, "variant": "PA-II"} if gamma else {"variant": "PA"}
-        tagger = PassiveAggressiveTagger(cost="hamming", **softness, **shared)
+    elif algorithm == "averaged-perceptron":
+        found = StructuredPerceptron(max_iter=passes, **shared)
+        found._enough = "token_error", values["epsilon"]
     else:
-        tagger = PassiveAggressiveTagger(
-            C=values["c"], variant=("PA", "PA-I", "PA-II")[values["type"]],
-            cost="hamming" if values["error_sensitive"] else "one",
-            average="step" if values["averaging"] else None, **shared,
-        )  # fmt: skip
-    perceptron, epsilon = algorithm == "averaged-perceptron", values["epsilon"]
-    tagger._enough = ("token_error", epsilon) if perceptron else ("loss", epsilon * n)
-    return tagger
+        if algorithm == "arow":
+            warn("the algorithm 'arow' is not implemented: a passive-aggressive tagger of type 2 is trained")
+            gamma = values["gamma"]
+            given = {"C": values["variance"] / gamma / 2, "variant": "PA-II"} if gamma else {"variant": "PA"}
+        else:
+            given = {
+                "C": values["c"], "variant": ("PA", "PA-I", "PA-II")[values["type"]],
+                "average": "step" if values["averaging"] else None,
+            }  # fmt: skip
+        hamming = values.get("error_sensitive", True)
+        found = PassiveAggressiveTagger(
+            max_iter=passes, cost="hamming" if hamming else "one", **given, **shared
+        )
+        found._enough = "loss", values["epsilon"] * n
+    found._least_seen = least
+    return found
 
 
 def _counts(X, y, estimator):
     """(pairs that can have a weight, attributes)"""
-    least, all_pairs = getattr(estimator, "_least_seen", 0.0), getattr(estimator, "all_pairs", True)
+    least, all_pairs = estimator._least_seen, estimator.all_pairs
     values = TokenVectorizer().fit_transform(X).matrix
     labels, n = len(set(chain.from_iterable(y))), values.shape[1]
     label = sparse.csr_matrix(np.eye(labels)[np.concatenate(y).astype(int)])

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .codes import NO_AVERAGE, NO_NOISE, PA, PA_I, PERCEPTRON
+from .codes import NO_NOISE, PA, PA_I, PERCEPTRON
 from .compile import inline, spliced
 from .feature_table import count_updates
 from .hashing import intern, mix64
@@ -77,6 +77,17 @@ def emit(difference, row, column, amount):
 
 
 @inline
+def leave_out(difference, begin, end, first, columns, pairs):
+    """Forget the amounts of entries whose pair, a row from ``first`` on and a column, is none of ``pairs``.
+
+    Empty ``pairs`` are all.
+    """
+    for entry in range(begin, end if pairs.shape[0] > 0 else begin):
+        if not pairs[(difference.row[entry] - first) * columns + difference.column[entry]]:
+            difference.amount[entry] = 0.0
+
+
+@inline
 def clear(difference):
     """Empty the difference, in time proportional to its entries."""
     # Backwards, so that when an entry's slot is freed no earlier entry's probe path is cut.
@@ -85,12 +96,12 @@ def clear(difference):
     difference.size[0] = 0
 
 
-@spliced
-def squared_norm(difference):
-    """``‖Δφ‖²``."""
+@inline
+def sum_of_squares(amount, begin, end):
+    """The sum of the squares of some amounts."""
     total = 0.0
-    for entry in range(difference.size[0]):
-        total += difference.amount[entry] * difference.amount[entry]
+    for entry in range(begin, end):
+        total += amount[entry] * amount[entry]
     return total
 
 
@@ -124,24 +135,36 @@ def room_for(difference, store):
     return store.used[0] + needed <= store.value.shape[0]
 
 
-@spliced
-def apply_to_full_rows(difference, store, clock, rule, tau):
-    """What :func:`apply` does where nothing is lazy but the scale."""
-    factor = tau / clock.scale[0]
-    averaged = rule.average != NO_AVERAGE
-    for entry in range(difference.size[0]):
-        place = difference.row[entry] * store.columns + difference.column[entry]
-        dv = factor * difference.amount[entry]
-        store.value[place] += dv
+@inline
+def add_entries(difference, begin, end, first, L, factor, total, value, moment):
+    """``w += τ Δφ`` along some entries; ``first`` is subtracted from their rows.
+
+    ``factor``: τ over the scale; ``total``: the sum of scales. An empty ``moment`` notes nothing.
+    """
+    row, column, amount, averaged = difference.row, difference.column, difference.amount, moment.shape[0] > 0
+    for entry in range(begin, end):
+        place = (row[entry] - first) * L + column[entry]
+        dv = factor * amount[entry]
+        value[place] += dv
         if averaged:
-            store.moment[place] += dv * clock.scale[1]
+            moment[place] += dv * total
+
+
+@spliced
+def apply_to_full_rows(difference, store, clock, tau):
+    """What :func:`apply` does where nothing is lazy but the scale."""
+    zero, factor = np.int64(0), tau / clock.scale[0]
+    add_entries(
+        difference, zero, difference.size[0], zero, store.columns, factor, clock.scale[1], store.value,
+        store.moment,
+    )  # fmt: skip
 
 
 @inline
 def apply(difference, store, clock, rule, tau):
     """``w += τ Δφ``."""
     if not store.sparse and not is_lazy(rule):
-        apply_to_full_rows(difference, store, clock, rule, tau)
+        apply_to_full_rows(difference, store, clock, tau)
         return
     for entry in range(difference.size[0]):
         amount = difference.amount[entry]
@@ -157,7 +180,7 @@ def begin_step(differences, clock, rule, loss, weight, norm2):
     """
     decay(clock, rule)  # Zhang, Su and Zhou 2014, equation 10: decay, then step
     for difference in differences:
-        norm2 += squared_norm(difference)
+        norm2 += sum_of_squares(difference.amount, np.int64(0), difference.size[0])
     return step_size(rule, loss, norm2) * weight
 
 
@@ -192,7 +215,7 @@ def finish_visit(differences, stores, clock, rule, loss, weight):
 def finish_plain_visit(difference, store, clock, rule, loss, weight):
     """:func:`finish_visit` of one difference, for full rows without a lazy penalty."""
     tau = begin_step((difference,), clock, rule, loss, weight, 0.0)
-    apply_to_full_rows(difference, store, clock, rule, tau)
+    apply_to_full_rows(difference, store, clock, tau)
     clear(difference)
     tick(clock, rule)
 

@@ -18,7 +18,7 @@ from ..saving.registry import savable
 from ..taggers.constraints import constraint_arrays
 from ..taggers.labelled_corpus import encoder_for, read_corpus
 from ..taggers.probability_tagger import ProbabilityTagger
-from ..taggers.sequence_tagger import TaggerParameters
+from ..taggers.sequence_tagger import PAIRS, TaggerParameters
 from ..training.held_out import both_or_neither
 from ..training.parameters import CHECKPOINT, WARM_START, TrainingParameters, documented, parameter
 from .crf_run import CRFRun, store_of
@@ -42,9 +42,6 @@ def are_strengths(values):
 @dataclass(kw_only=True, eq=False, repr=False)
 class CRFParameters(TaggerParameters, TrainingParameters):
     """How an objective is minimised, and which weights it has."""
-
-    _least_seen = 0.0
-    """How often training has to show a pair of one of the kinds of which ``all_pairs`` does not take all."""
 
     solver: Literal["two-stage", "owlqn", "sgd"] = parameter(
         "two-stage",
@@ -82,13 +79,7 @@ class CRFParameters(TaggerParameters, TrainingParameters):
         "float or None",
         [NONNEGATIVE, None],
     )
-    all_pairs: bool | Literal["states", "transitions"] = parameter(
-        "transitions",
-        """Which pairs have a weight: all pairs of feature and label (states) and of labels (transitions);
-        with False only those seen in training; or all of one kind, and of the other those seen.""",
-        'bool, "states" or "transitions"',
-        ["boolean", StrOptions({"states", "transitions"})],
-    )
+    all_pairs: bool | Literal["states", "transitions"] = parameter("transitions", *PAIRS)
 
 
 @savable

@@ -202,6 +202,10 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         vars(self).update(found)
         return self
 
+    def __getstate__(self):
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_refitted"}  # see `best_estimator_`
+
     def __sklearn_is_fitted__(self) -> bool:
         if "cv_results_" in vars(self) and "_model" not in vars(self):
             raise NotFittedError("with refit=False there is no model: fit an L1CRF(**search.best_params_)")

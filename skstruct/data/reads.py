@@ -116,7 +116,8 @@ class Reads(NamedTuple):
             return
         if corpus.is_frame:  # what else differs is for the transformer that takes it
             return self.check_titles(_titles_of(corpus), name, f"as in {known}")
-        if self.decides and corpus.called != self.called:
+        both = corpus.numbers and corpus.tokens  # of which an estimator inside would see the numbers alone
+        if (self.decides or both) and corpus.called != self.called:
             if corpus.offsets[-1]:
                 got = "a token of strings with" if corpus.tokens else "a row of"
                 got = f"{got} {width_of(corpus)} numbers" if corpus.numbers else describe(corpus.tokens[0])

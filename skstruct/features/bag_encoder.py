@@ -15,6 +15,7 @@ from collections.abc import Set
 from contextlib import suppress
 from functools import cached_property
 from itertools import chain, repeat
+from math import isfinite
 from operator import getitem
 
 import numpy as np
@@ -164,6 +165,9 @@ class BagEncoder(Encoder):
         keys, values = zip(*items)
         if set(map(type, keys)) == set(map(type, values)) == {str}:  # unseen words, mostly
             return zip(map(self.nodes.ids.get, map("%s:%s".__mod__, items), repeat(-1)), repeat(1.0))
+        if set(map(type, keys)) == {str} and set(map(type, values)) == {float}:
+            if all(map(isfinite, values)) and all(values):  # numbers, of which each is new
+                return zip(map(self.nodes.ids.get, keys, repeat(-1)), values)
         return [self._resolve(key, value, False) for key, value in items]
 
     def _number(self, value):

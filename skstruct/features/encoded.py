@@ -91,7 +91,7 @@ class EncodedCorpus(TokenCorpus):
         return X
 
     def encoded_by(self, encoder):
-        """See :class:`.corpus.TokenCorpus`."""
+        """See :class:`.TokenCorpus`."""
         return self._kept[1] if self._kept[0] is encoder else None
 
     def __getitem__(self, key):

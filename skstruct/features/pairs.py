@@ -79,7 +79,10 @@ def _array(parts):
 
 def _items_at(tokens, sizes, places):
     """The (key, value) at places among all pairs of dictionaries."""
-    if places.shape[0] <= FEW:  # a plain loop, where numpy's calls cost more than what they do
+    if places.shape[0] <= FEW:  # plain loops, where numpy's calls cost more than what they do
+        if len(tokens) <= 2 * places.shape[0]:
+            items = list(chain.from_iterable(map(dict.items, tokens)))
+            return [items[place] for place in places.tolist()]
         found, k, first = [], 0, 0
         for place in places.tolist():
             while place >= first + len(tokens[k]):

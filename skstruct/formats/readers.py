@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from numbers import Integral
 from sys import intern
 from typing import IO, Any
@@ -35,6 +36,9 @@ from .text_files import CONLLU_FIELDS, TREE_FIELDS, check_fields, numbered_lines
 from .writers import write_columns as write_columns
 from .writers import write_conllu as write_conllu
 from .writers import write_segmented as write_segmented
+
+_END = ((0, ""),)
+"""A blank line, numbered, which ends the last sentence of a file."""
 
 _SKIPPED_ID = re.compile(r"[0-9]+[-.][0-9]+")  # a multiword range or an empty node
 
@@ -135,7 +139,7 @@ def _columns(path_or_file, separator, columns, comment, encoding):
     expected = first = start = None  # number of columns, and number and text of the line that set it
     sentence = []
     with numbered_lines(path_or_file, encoding) as (name, lines):
-        for number, line in lines:
+        for number, line in chain(lines, _END):
             if not line.strip(" \t"):
                 if sentence:
                     yield sentence
@@ -160,8 +164,6 @@ def _columns(path_or_file, separator, columns, comment, encoding):
                 cells = [cells[c] for c in columns]
             # Interned: a corpus repeats its tokens, and equal ones then share memory and hash.
             sentence.append(tuple(map(intern, cells)))
-    if sentence:
-        yield sentence
 
 
 def _hint(lines, separator, comment):
@@ -226,7 +228,7 @@ def _conllu(path_or_file, fields, encoding):
     with_heads = "head" in fields
     sentence, heads = [], []
     with numbered_lines(path_or_file, encoding) as (name, lines):
-        for number, line in lines:
+        for number, line in chain(lines, _END):
             if not line or line.isspace():
                 if sentence:
                     check_heads(name, heads, len(sentence))
@@ -252,9 +254,6 @@ def _conllu(path_or_file, fields, encoding):
                 heads.append((number, cells[6]))
             values = [cells[c] for c in where]
             sentence.append(tuple([intern(v) if isinstance(v, str) else v for v in values]))
-        if sentence:
-            check_heads(name, heads, len(sentence))
-            yield sentence
 
 
 def as_head(text, name, number):
@@ -352,7 +351,7 @@ def iter_attributes(
     """Yield the sentences of a data file as (label, attributes) of each token; see `read_attributes`."""
     sentence = []
     with numbered_lines(path_or_file, encoding) as (name, lines):
-        for number, line in lines:
+        for number, line in chain(lines, _END):
             if not line:
                 if sentence:
                     yield sentence
@@ -364,8 +363,6 @@ def iter_attributes(
                 attribute, value = _attribute(field, f"{name}, line {number}")
                 token[attribute] = token.get(attribute, 0.0) + value
             sentence.append((label, token))
-    if sentence:
-        yield sentence
 
 
 def _attribute(field, where):

@@ -293,10 +293,9 @@ def _records(source, reading):
         values = ((f"record {k}", value) for k, value in enumerate(source))
     for place, value in values:
         parse = _PARSERS[_guess(value, reading.options.text) if format == "auto" else format]
-        if not reading.keys and isinstance(value, Mapping):
-            reading.keys = list(map(str, value))
         record = parse(value, place, reading)
-        yield record if parse is from_object else record._replace(keyless=None)
+        reading.keys = reading.keys or list(map(str, value[1] if parse is from_pair else value))
+        yield record if parse in (from_object, from_pair) else record._replace(keyless=None)
 
 
 _OF_SPACY = (

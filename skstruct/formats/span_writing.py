@@ -88,10 +88,6 @@ def write_spans(
     given = as_spans(y, texts)
     spans = by_sequence(given.spans, given.first)
     metadata = _as_metadata(metadata, len(texts), format)
-    if format == "brat":
-        if not isinstance(path, str | os.PathLike):
-            raise TypeError(f"path must name a folder, in which brat has its files, got {describe(path)}")
-        contents = _brat_files(texts, spans, metadata)
     if format not in ("jsonl", "label-studio") and proba is not None:
         raise ValueError(f"proba is for the formats 'jsonl' and 'label-studio', got format={format!r}")
     if format != "label-studio" and (model_version is not None or tuple(control) != ("label", "text")):
@@ -100,7 +96,9 @@ def write_spans(
         )
     proba = [None] * len(texts) if proba is None else _as_probabilities(proba, spans)
     if format == "brat":
-        for name, content in contents.items():
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(f"path must name a folder, in which brat has its files, got {describe(path)}")
+        for name, content in _brat_files(texts, spans, metadata).items():
             Folder(path, name).parent.mkdir(parents=True, exist_ok=True)
             with open_text(Folder(path, name), "w", "utf-8") as file:
                 file.write(content)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import final_step
 from ..crf.l1crf_cv import L1CRFCV
 from ..crf.path import PathPoint, regularization_path
-from ..data.types import Corpus
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from ..data.types import Corpus, Self
 
 
 class _Candidate(NamedTuple):

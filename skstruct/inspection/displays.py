@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import layers
 from ..data.inputs import check_positive
+from ..data.types import Self
 from .curves import check_matplotlib, new_axes
 from .feature_lists import feature_weights
 from .html import readable
 from .weight_tables import FeatureWeights
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 
 HELD_OUT = ("validation_score", "validation")
 """What an epoch's held-out score is called; the second one is the mean log-probability of `L1CRF`."""

@@ -93,8 +93,13 @@ def explain(
     >>> explanation.tokens[1].transitions == [("transition D -> N", transition_weights(tagger)[0, 1])]
     True
     """
+    return _of_sequence(tagger, sequence, labels)
+
+
+def _of_sequence(tagger, sequence, labels, **options):
+    """The explanation of a sequence as a tagger takes it, which may be a pipeline."""
     inner, X = innermost(tagger, [sequence])
-    found = _explained(inner, X, labels)
+    found = _explained(inner, X, labels, **options)
     if isinstance(found, TreeExplanation) or isinstance(sequence, str):
         return found
     if not isinstance(sequence, (list, tuple)) or len(sequence) != len(found.tokens):
@@ -120,8 +125,8 @@ def _explain_segmenter(segmenter, X, labels):
     if not pieces[0]:
         return Explanation([], 0.0, [], [])
     spelled = None if words is None else words_to_labels(words[0], segmenter.scheme, tags and tags[0])
-    tagger, _ = innermost(segmenter.tagger_)
-    found = _explained(tagger, [list("".join(pieces[0]))], spelled, **segmenter._constraints(pieces))
+    characters = list("".join(pieces[0]))
+    found = _of_sequence(segmenter.tagger_, characters, spelled, **segmenter._constraints(pieces))
     (items,) = cut(pieces, [found.labels], segmenter.scheme, segmenter.tagged_)
     return replace(found, segments=[(a, b, tag) for a, b, _, tag in word_spans(items)])
 
@@ -129,9 +134,8 @@ def _explain_segmenter(segmenter, X, labels):
 def _explain_spans(model, X, labels):
     """The labellings of the pieces of a text, one behind the other."""
     pieces, spelled = model._pieces_of(X, None if labels is None else [labels])
-    tagger, _ = innermost(model.tagger_)
     found = [
-        _explained(tagger, [sequence], spelled and spelled[p])
+        _of_sequence(model.tagger_, sequence, spelled and spelled[p])
         for p, sequence in enumerate(pieces.sequences(model.layout))
     ]
     table, segments = LabelTable(), []

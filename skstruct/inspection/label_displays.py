@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,13 +10,10 @@ from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 
 from ..data.inputs import as_sequences, check_same_lengths, lengths_of
 from ..data.labels import single_labels
-from ..data.types import Corpus
+from ..data.types import Corpus, Self
 from ..metrics.checks import check_choice
 from .curves import check_matplotlib
 from .feature_lists import chain_of, transition_weights
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 Normalize = Literal["true", "pred", "all"]
 
@@ -109,13 +106,7 @@ class LabelConfusionDisplay(_LabelMatrix):
         )  # fmt: skip
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Corpus,
-        y: Corpus,
-        **kwargs: Any,
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, X: Corpus, y: Corpus, **kwargs: Any) -> Self:
         """Draw what a fitted model confuses.
 
         Parameters
@@ -238,11 +229,7 @@ class TransitionDisplay(_LabelMatrix):
     """
 
     def __init__(
-        self,
-        weights: NDArray[np.float64],
-        labels: list[Any],
-        *,
-        allowed: NDArray[np.bool_] | None = None,
+        self, weights: NDArray[np.float64], labels: list[Any], *, allowed: NDArray[np.bool_] | None = None
     ) -> None:
         self.weights = weights
         self.labels = labels

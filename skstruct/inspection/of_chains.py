@@ -1,7 +1,5 @@
 """What each feature contributes to the score of a labelling of a chain."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import fsum, inf
 

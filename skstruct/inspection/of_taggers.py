@@ -67,7 +67,8 @@ def seen_by_tagger(model, X, y=None):
     kind, n = getattr(inner, "explained_as", None), len(X)
     if kind == "chain":
         labels = None if y is None else as_sequences(y, "y", "label")
-        return Seen(model, as_tokens(X), labels, np.arange(n), n)
+        tagger = model.estimator_ if hasattr(model, "predict_sets") else model  # which knows probabilities
+        return Seen(tagger, as_tokens(X), labels, np.arange(n), n)
     if kind == "spans":
         pieces, labels = inner._pieces_of(X, y, judging=True)
         tagger, X = final_step(inner.tagger_, pieces.sequences(inner.layout))

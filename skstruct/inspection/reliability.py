@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,13 +14,10 @@ from ..data.places import in_sequence
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.spans import trimmed_spans
 from ..data.text import as_texts
-from ..data.types import Corpus
+from ..data.types import Corpus, Self
 from ..metrics.confidence import Strategy, reliability
 from ..metrics.text_scores import judged
 from .curves import check_matplotlib
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class ReliabilityDisplay(CalibrationDisplay):

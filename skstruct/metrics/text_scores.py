@@ -105,11 +105,7 @@ def span_f1_score(
 
 
 def span_report(
-    y_true: Corpus,
-    y_pred: Corpus,
-    sample_weight: ArrayLike | None = None,
-    *,
-    texts: Texts | None = None,
+    y_true: Corpus, y_pred: Corpus, sample_weight: ArrayLike | None = None, *, texts: Texts | None = None
 ) -> str:
     """Precision, recall, F1 and number of true spans, by label and on average.
 

@@ -7,7 +7,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -17,15 +17,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import HasMethods, Interval, Real, epoch_context, member_context, with_callbacks
-from ..data.types import Corpus, Given, History, Weights
+from ..data.types import Corpus, Given, History, Self, Weights
 from ..saving.registry import savable
 from ..taggers.meta_learner import MetaLearner
 from ..training.held_out import both_or_neither
 from ..training.interrupt import DeferredInterrupt
 from ..training.parameters import CHECKPOINT, documented, parameter
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 @savable

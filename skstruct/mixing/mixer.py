@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from sklearn.base import clone
 
@@ -16,7 +16,7 @@ from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads, check_number, dealt, open_shard
 from ..cluster.shards import Mixture, Shard, shard_key
 from ..cluster.weights import NONZERO
-from ..data.types import Corpus, Given, History, Weights
+from ..data.types import Corpus, Given, History, Self, Weights
 from ..saving.registry import savable
 from ..taggers.meta_learner import TRAINABLE, MetaLearner
 from ..training.checkpoint import simple_parameters
@@ -25,9 +25,6 @@ from ..training.learner import OnlineLearner
 from ..training.parameters import CHECKPOINT, documented, parameter
 from ..training.run import new_key
 from .rounds import Rounds
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 @savable

@@ -1,7 +1,5 @@
 """A training run of the parser: what epochs, shards and held-out sequences need to know of it."""
 
-from __future__ import annotations
-
 from operator import eq
 
 import numpy as np

@@ -6,7 +6,7 @@ What is searched and learned is in :mod:`.parser_epoch` and :mod:`.parser_beam`.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from .._sklearn import BaseEstimator, StrOptions, sample_weights, sequence_tags,
 from ..core.codes import UPDATES
 from ..data.inputs import Sequences, as_sequences, check_positive, check_X_y, take
 from ..data.labels import Labels
-from ..data.types import Corpus, Given, Weights
+from ..data.types import Corpus, Given, Self, Weights
 from ..saving.registry import savable
 from ..training.held_out import HeldOut
 from ..training.learner import OnlineLearner
@@ -29,9 +29,6 @@ from .parser_epoch import new_model
 from .parser_model import ParserModel, continued_state, make_task
 from .parser_run import ParseRun, learned_labels, trained_on, unlabeled_attachment
 from .template_sets import TEMPLATE_SETS, lines_of, without_labels
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 @savable

@@ -6,7 +6,7 @@ What is searched and learned is in :mod:`.reranker_epoch`; what comes from the b
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ from .._sklearn import (
     with_callbacks,
 )
 from ..data.inputs import Inputs, Sequences, offsets_of, renumbered, take
-from ..data.types import Corpus, Given, Weights
+from ..data.types import Corpus, Given, Self, Weights
 from ..saving.registry import savable
 from ..taggers.segmenter import Segmenter
 from ..training.chunks import map_chunks, threads
@@ -37,9 +37,6 @@ from ..training.tables import check_unchanged, continued_state
 from . import reranker_epoch as structure
 from .lattice import lattices_of, make_task, paths, view_of
 from .reranker_model import RerankModel, RerankRun, f1_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 @savable

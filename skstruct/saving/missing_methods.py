@@ -33,13 +33,14 @@ REASONS = {
         "": _INSIDE,
     },
     "predict_kbest": {
-        "Segmenter": "joins pieces of text; its tagger_ has predict_kbest, for lists of characters",
+        "SpanSets": "offers sets; its estimator_ has it if the estimator inside has",
         "KBestReranker": "searches the one best path; its base_ has predict_kbest",
         "": _INSIDE,
     },
     "decision_function": {
         "Segmenter": "joins pieces of text; its tagger_ has decision_function, for lists of characters",
         "SpanTagger": "cuts texts into pieces; its tagger_ has decision_function, for lists of tokens",
+        "SpanSets": "offers sets; its estimator_ has it if the estimator inside has",
         "": _INSIDE,
     },
     **dict.fromkeys(

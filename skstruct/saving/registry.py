@@ -41,6 +41,9 @@ T = TypeVar("T")
 
 _PACKAGE = __name__.partition(".")[0]
 
+_PIPELINES = f"{__package__}.pipelines"
+"""The module that knows how pipelines and frozen estimators within others are written; it needs this one."""
+
 _REGISTRY: dict[str, type] = {}
 """Name -> class of all that :func:`savable` has seen."""
 
@@ -236,6 +239,7 @@ class Savable(SaysWhy):
         }
 
     def _check_savable(self):
+        importlib.import_module(_PIPELINES)
         if not _is_savable(self):
             raise TypeError(
                 f"a {type(self).__name__} cannot be saved; can be: {', '.join(sorted(_REGISTRY))}"
@@ -329,8 +333,8 @@ def load(path: Path) -> Any:
             version = header.get("skstruct")
             reader = Reader(arrays, _estimator_from_state, version if isinstance(version, str) else None)
             node = header["estimator"]
+            importlib.import_module(_PIPELINES)
             if isinstance(node, dict) and "$pipeline" in node:
-                importlib.import_module(f"{__package__}.pipelines")
                 return reader.value(node, "the pipeline")
             return _estimator_from_state(node, reader, "")
         except RecursionError:

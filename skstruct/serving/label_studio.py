@@ -22,7 +22,10 @@ from ..formats.span_files import read_spans
 from ..formats.span_writing import with_units, write_spans
 from ..saving.atomic import atomic_write
 from .retraining import Versions
-from .wsgi import LIMIT, LOG, Application, Refused, Route
+from .wsgi import LOG, Application, Refused, Route
+
+TASKS_LIMIT = 50_000_000
+"""Bytes of a body: Label Studio asks at once for predictions of all tasks that are selected."""
 
 _REMEMBERED = 10_000
 """Tasks whose data are kept in memory, since webhooks of older Label Studios name the task alone."""
@@ -44,17 +47,17 @@ def control_of(config):
     """The `Control` of a labelling interface: the first Labels over a Text."""
     try:
         root = ElementTree.fromstring(config)
-    except (ElementTree.ParseError, TypeError) as error:
+    except (ElementTree.ParseError, TypeError, ValueError) as error:
         raise Refused(400, f"the labelling interface cannot be read: {error}") from None
     keys = {each.get("name"): each.get("value", "").lstrip("$") for each in root.iter("Text")}
     for each in root.iter("Labels"):
         if each.get("toName") in keys:
-            known = frozenset(label.get("value") for label in each.iter("Label"))
+            known = frozenset(label.get("alias", label.get("value")) for label in each.iter("Label"))
             return Control(each.get("name"), each.get("toName"), keys[each.get("toName")], known)
     raise Refused(400, "the labelling interface has no tag Labels over a tag Text")
 
 
-def backend(path, *, collect=None, train_on=None, max_bytes=LIMIT, allowed_hosts=None):
+def backend(path, *, collect=None, train_on=None, max_bytes=TASKS_LIMIT, allowed_hosts=None):
     """The application that Label Studio asks.
 
     Parameters
@@ -66,7 +69,7 @@ def backend(path, *, collect=None, train_on=None, max_bytes=LIMIT, allowed_hosts
     train_on : int, optional
         After so many of them the model is trained anew on the file; see `Versions`.
     max_bytes, allowed_hosts
-        As of `app`.
+        As of `app`, but for the default.
     """
     backend = Backend(Versions(path, collect, train_on), None if collect is None else Collection(collect))
     health = {"status": "UP", "model_class": type(backend.versions.model).__name__}
@@ -91,7 +94,7 @@ class Backend:
     def setup(self, request):
         """A project was connected: say which labels its interface lacks."""
         model, version = self.versions.current()
-        tagger, given = getattr(model, "estimator_", model), _object(request)
+        tagger, given = getattr(model, "estimator_", model), _object(request.json())
         kinds = {kind for _, kind in LabelTable(tagger.scheme).parse(tagger.tagger_.classes_.tolist())} - {""}
         unknown = kinds - control_of(given.get("schema")).known
         if unknown:
@@ -101,10 +104,8 @@ class Backend:
     def predict(self, request):
         """A prediction for each task: the regions of its spans, and their score if the model knows one."""
         model, version = self.versions.current()
-        given = _object(request)
-        control, tasks = control_of(given.get("label_config")), given.get("tasks")
-        if not isinstance(tasks, list):
-            raise Refused(400, "expected a list under 'tasks'")
+        given = _object(request.json())
+        control, tasks = control_of(given.get("label_config")), _list(given, "tasks")
         texts = [_text(task, control) for task in tasks]
         for task in tasks:
             self._tasks[str(task.get("id"))] = task["data"]
@@ -127,23 +128,21 @@ class Backend:
         """An annotation was made, changed or deleted."""
         if "HTTP_ORIGIN" in request.environ:
             raise Refused(403, "webhooks come from Label Studio, not from a page in a browser")
-        given = _object(request)
+        given = _object(request.json())
         action = given.get("action")
         if self.collection is None or action not in (*_KEPT, *_DROPPED):
             return {"status": "ignored"}
         if action in _DROPPED:
-            listed = given.get("annotations" if action.startswith("A") else "tasks")
-            gone = {str(each.get("id")) for each in _objects(listed)}
+            listed = _list(given, "annotations" if action.startswith("A") else "tasks")
+            gone = {str(_object(each).get("id")) for each in listed}
             self.collection.drop(_DROPPED[action], gone)
             return {"status": "ok"}
-        (annotation,) = _objects([given.get("annotation")])
-        (task,) = _objects([given.get("task", {})])
+        annotation, task = _object(given.get("annotation")), _object(given.get("task", {}))
         number = task.get("id", annotation.get("task"))
         data = task.get("data", self._tasks.get(str(number)))
         if data is None:
             raise Refused(400, f"nothing is known of the data of task {number}")
-        (project,) = _objects([given.get("project")])
-        control = control_of(project.get("label_config"))
+        control = control_of(_object(given.get("project")).get("label_config"))
         try:
             self.collection.keep(
                 number, _text({"id": number, "data": data}, control), annotation, control.labels
@@ -155,25 +154,26 @@ class Backend:
         return {"status": "ok"}
 
 
-def _objects(values):
-    if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
-        raise Refused(400, "expected the objects of a webhook of Label Studio: annotation, task, project")
-    return values
+def _object(value):
+    if not isinstance(value, dict):
+        raise Refused(
+            400, "expected an object, as Label Studio sends it: a request, annotation, task, project"
+        )
+    return value
 
 
-def _object(request):
-    given = request.json()
-    if not isinstance(given, dict):
-        raise Refused(400, "expected an object, as Label Studio sends it")
-    return given
+def _list(given, key):
+    if not isinstance(given.get(key), list):
+        raise Refused(400, f"expected a list under {key!r}")
+    return given[key]
 
 
 def _text(task, control):
     """The text of a task."""
-    text = task.get("data", {}).get(control.key) if isinstance(task, dict) else None
+    given = task if isinstance(task, dict) else {}
+    text = given["data"].get(control.key) if isinstance(given.get("data"), dict) else None
     if not isinstance(text, str):
-        number = task.get("id") if isinstance(task, dict) else None
-        raise Refused(400, f"task {number} has no text under {control.key!r} in its data")
+        raise Refused(400, f"task {given.get('id')} has no text under {control.key!r} in its data")
     return text
 
 

@@ -8,10 +8,12 @@ in no model file: lines of it in the collection are learned, too.
 
 import atexit
 import json
+import re
 import subprocess
 import sys
 import threading
 import zlib
+from itertools import count
 from pathlib import Path
 
 from sklearn.base import clone
@@ -87,13 +89,9 @@ class Versions:
 
     def _target(self):
         """A name beside the first model's that is free."""
-        stem, number = self.path.stem, 1
-        base, _, last = stem.rpartition("-")
-        if base and last.isdecimal():
-            stem, number = base, int(last) + 1
-        while (target := self.path.with_name(f"{stem}-{number}{self.path.suffix}")).exists():
-            number += 1
-        return target
+        stem, number = re.fullmatch(r"(.+?)(?:-([0-9]+))?", self.path.stem).groups()
+        paths = (self.path.with_name(f"{stem}-{k}{self.path.suffix}") for k in count(int(number or 0) + 1))
+        return next(path for path in paths if not path.exists())
 
 
 def held_out(task):

@@ -47,11 +47,14 @@ def new_server(application, host="127.0.0.1", port=8000, *, threads=4, max_bytes
     except ImportError:
         raise ImportError('serve needs waitress: pip install "skstruct[serve]" installs it') from None
     sockets, channel = {}, _channel(timeout)
-    server = create_server(
-        application, sockets, listen=f"[{host}]:{port}" if ":" in host else f"{host}:{port}", threads=threads,
-        connection_limit=_CONNECTIONS, asyncore_use_poll=True, max_request_body_size=max_bytes + 1,
-        ident="skstruct",
-    )  # fmt: skip
+    options = {"connection_limit": _CONNECTIONS, "asyncore_use_poll": True, "ident": "skstruct"}
+    options |= {"threads": threads, "max_request_body_size": max_bytes + 1}
+    try:
+        listen = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        server = create_server(application, sockets, listen=listen, **options)
+    except (OSError, ValueError) as error:  # ValueError: of a name that nobody knows
+        number, said = getattr(error, "errno", None), getattr(error, "strerror", str(error))
+        raise OSError(number, said, f"{host}, port {port}") from None
     for each in sockets.values():
         each.channel_class = channel
     return server
@@ -66,7 +69,10 @@ def _channel(patience):
     class Parser(HTTPRequestParser):
         def parse_header(self, header_plus):
             """Parse a header; what says the length of the body in two ways might be read in two ways."""
-            super().parse_header(header_plus)
+            try:
+                super().parse_header(header_plus)
+            except ValueError:  # Python reads no numbers of 5,000 digits
+                raise ParsingError("Content-Length is invalid") from None
             if "TRANSFER_ENCODING" in self.headers or (self.chunked and "CONTENT_LENGTH" in self.headers):
                 raise ParsingError("Transfer-Encoding goes with HTTP/1.1 and without Content-Length")
 
@@ -110,9 +116,9 @@ def stop(server):
     """Let ``run()`` return, from another thread; open connections are closed."""
     from waitress import wasyncore
 
+    server.task_dispatcher.shutdown()  # answers that are being written need the pipe
     sockets = server.map if hasattr(server, "map") else server._map
     trigger = next(each for each in sockets.values() if hasattr(each, "thunks"))
     with trigger.lock:  # until the pipe is written to: closing it is what the server does next
         trigger.thunks.append(lambda: wasyncore.close_all(sockets, ignore_all=True))
         trigger.pull_trigger()
-    server.task_dispatcher.shutdown()

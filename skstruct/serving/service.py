@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 from ..inspection import render
 from ..inspection.html import Html, attribute, box, escaped
@@ -60,14 +60,16 @@ def app(models: Any, *, max_bytes: int = LIMIT, allowed_hosts: Collection[str] |
         form = {}
         if request.method == "POST":
             form = parse_qs(request.body(), keep_blank_values=True, errors="replace")
-        return _page(models, *(form.get(name, [""])[-1] for name in ("model", "text"))).encode()
+        name, text = (form.get(field, [""])[-1] for field in ("model", "text"))
+        return _page(models, name, text.replace("\r\n", "\n")).encode()  # which forms send for a line's end
 
     def asks(model):
         return {"POST": Route(lambda request: predicted(model, request), _OPTIONS)}
 
-    health = {"status": "ok", "models": {name: type(model).__name__ for name, model in models.items()}}
+    kinds = {name: type(model).__name__ for name, model in models.items()}
+    health = {"status": "ok", "models": kinds}
     about = [
-        {"name": name, "kind": type(model).__name__, "predict": f"/{name}/predict", "example": example(model)}
+        {"name": name, "kind": kinds[name], "predict": quote(f"/{name}/predict"), "example": example(model)}
         for name, model in models.items()
     ]
     routes = {

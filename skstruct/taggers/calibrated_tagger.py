@@ -15,7 +15,6 @@ from .._sklearn import (
     CallbackSupportMixin,
     Integral,
     epoch_context,
-    fit_routing,
     folds_of,
     member_context,
     sample_weights,
@@ -27,7 +26,7 @@ from ..saving.registry import savable
 from ..training.chunks import threads
 from ..training.held_out import NAMES, both_or_neither
 from ..training.parameters import RunParameters, documented, inner_estimator, parameter
-from .meta_learner import MetaLearner
+from .meta_learner import FitsAnother, MetaLearner
 from .perceptron import StructuredPerceptron
 from .probability_tagger import ProbabilityTagger
 from .sequence_tagger import SequenceTagger
@@ -47,7 +46,7 @@ ENOUGH_SEEN = 200
     not the estimator.""",
 )
 @dataclass(eq=False, repr=False)
-class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
+class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, ProbabilityTagger):
     """Probabilities from the scores of a tagger.
 
     Scores divided by a temperature are the log-probabilities of a conditional random field, up to a constant:
@@ -112,20 +111,6 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
 
     _not_combinable = "its temperature is that of one model; use {} inside of it"
     """Why averages and mixtures do not take it."""
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimator_")
-
-    def get_metadata_routing(self) -> Any:
-        """Metadata routing of this object and its estimator; see scikit-learn's user guide."""
-        return fit_routing(self, self._template())
-
-    def _template(self):
-        return StructuredPerceptron() if self.estimator is None else self.estimator
-
-    @property
-    def _model(self):
-        return self.estimator_._model
 
     @property
     def _scheme(self):

@@ -44,19 +44,11 @@ def _base_has(name: str) -> Callable[[F], F]:
     return available_if(check)
 
 
-class MetaLearner(RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
-    """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
+class FitsAnother:
+    """What estimators share that fit another one, and keep it as ``estimator_``."""
 
     estimator: Any
     estimator_: Any
-    classes_: NDArray[Any]
-    n_iter_: int
-
-    def __sklearn_tags__(self) -> Any:
-        tags = sequence_tags(super().__sklearn_tags__())
-        if isinstance(self._template(), SequenceTagger):
-            tags = rows_tags(tags)
-        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
@@ -67,6 +59,29 @@ class MetaLearner(RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
 
     def _template(self):
         return StructuredPerceptron() if self.estimator is None else self.estimator
+
+    @property
+    def inputs(self) -> Inputs:
+        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
+        check_is_fitted(self)
+        return self.estimator_.inputs
+
+    @property
+    def _model(self):
+        return getattr(self.estimator_, "tagger_", self.estimator_)._model
+
+
+class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
+    """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
+
+    classes_: NDArray[Any]
+    n_iter_: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = sequence_tags(super().__sklearn_tags__())
+        if isinstance(self._template(), SequenceTagger):
+            tags = rows_tags(tags)
+        return tags
 
     def _fitted_or_not(self):
         """The estimator to ask what it can do."""
@@ -112,16 +127,6 @@ class MetaLearner(RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
     def accepts_dictionary(self) -> bool:
         """Whether ``predict`` takes ``dictionary``, as that of segmenters does."""
         return getattr(self._fitted_or_not(), "accepts_dictionary", False)
-
-    @property
-    def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
-        check_is_fitted(self)
-        return self.estimator_.inputs
-
-    @property
-    def _model(self):
-        return getattr(self.estimator_, "tagger_", self.estimator_)._model
 
     def _fitted(self):
         """The fitted estimator with this object's ``n_jobs``: a copy, since its own is a parameter."""

@@ -16,7 +16,7 @@ from .._sklearn import with_callbacks
 from ..chain.bigram import lists_rows, new_work
 from ..chain.chain_epoch import epoch, kernel_arguments
 from ..chain.chain_model import ChainModel, make_task, renumbered_labels
-from ..chain.state import continued_state, final_model, fresh_state, order_of
+from ..chain.state import continued_state, final_model, fresh_state, order_of, with_pairs
 from ..core.noise import MOST_COLUMNS
 from ..data.inputs import as_tokens, check_X_y, renumbered, take
 from ..data.labels import Labels, encode_known, some_of
@@ -86,11 +86,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         return run.train(X, y, context)
 
     def partial_fit(
-        self,
-        X: Corpus,
-        y: Corpus,
-        classes: ArrayLike | None = None,
-        sample_weight: Weights = None,
+        self, X: Corpus, y: Corpus, classes: ArrayLike | None = None, sample_weight: Weights = None
     ) -> Self:
         """One pass over more data; features, and labels unless ``classes`` closed them, may be new.
 
@@ -201,6 +197,9 @@ class ChainRun(Run):
 
     def kernel_arguments(self, noise, work):
         """See ``training.run.Run``."""
+        e, task = self.estimator, self.task
+        if e.all_pairs is not True and not (task.node_pairs.size or task.edge_pairs.size):
+            self.task = with_pairs(task, self.state.model, e.all_pairs, e._least_seen)
         return kernel_arguments(self.task, self.state.model, self.state.rule, noise, work)
 
     def finished(self, model, reuse=False):

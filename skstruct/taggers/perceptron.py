@@ -61,7 +61,7 @@ class StructuredPerceptron(OnlineTagger):
 @documented(
     class_weight="""Cost of missing a token of a label, added to the margin of 1 asked for; with
     ``cost="hamming"`` in place of the cost 1 of a wrong token. A dict maps labels to costs; labels it lacks
-    cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on average over tokens.""",
+    cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on average over tokens."""
 )
 @dataclass(kw_only=True, eq=False, repr=False)
 class PassiveAggressiveTagger(OnlineTagger):

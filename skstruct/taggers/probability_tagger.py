@@ -10,13 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import Real
-from ..chain.sums import (
-    log_partitions,
-    marginals,
-    marginals_of_one,
-    probable_segments,
-    segment_probabilities,
-)
+from ..chain.sums import log_partitions, marginals, marginals_of_one, probable_segments, segment_probabilities
 from ..data.inputs import (
     PlaceError,
     Sequences,

@@ -17,14 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import available_if, sample_weights, with_callbacks
 from ..data.inputs import WORDS, Inputs, Sequences, renumbered, take
 from ..data.schemes import words_to_labels
-from ..data.segmented import (
-    as_dictionary,
-    as_pieces,
-    as_words,
-    cut,
-    label_options,
-    with_characters,
-)
+from ..data.segmented import as_dictionary, as_pieces, as_words, cut, label_options, with_characters
 from ..data.types import Corpus, Given, Self, Texts, Weights
 from ..features.contexts import find_words
 from ..metrics.checks import f1

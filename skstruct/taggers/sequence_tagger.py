@@ -59,6 +59,15 @@ class WordsParameter(Parameters):
         is_unfitted(self.words)
 
 
+PAIRS = (
+    """Which pairs have a weight: all pairs of feature and label (states) and of labels (transitions);
+    with False only those seen in training; or all of one kind, and of the other those seen.""",
+    'bool, "states" or "transitions"',
+    ["boolean", StrOptions({"states", "transitions"})],
+)
+"""What a parameter ``all_pairs`` says beside its default."""
+
+
 @dataclass(eq=False, repr=False)
 class TaggerParameters(WordsParameter):
     """What all chain taggers accept; ``features`` may be given by position."""
@@ -92,6 +101,9 @@ class TaggerParameters(WordsParameter):
         'dict, "balanced" or None',
         [dict, StrOptions({"balanced"}), None],
     )
+    _least_seen = 0.0
+    """How often training has to show a pair of one of the kinds of which ``all_pairs`` does not take all."""
+    all_pairs: bool | Literal["states", "transitions"] = parameter(True, *PAIRS)
 
 
 def is_one_list(X):
@@ -292,6 +304,10 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         """
         check_is_fitted(self)
         check_positive("k", k)
+        if allowed is None and is_one_list(X):
+            ranked = self._model.kbest_of_one(X[0], int(k))
+            if ranked is not None:
+                return Sequences(ranked)
         sequences = as_tokens(X)
         options = self._options(sequences, allowed)
         return Sequences(self._model.predict_kbest(sequences, int(k), options, self.n_jobs))

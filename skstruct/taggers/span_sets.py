@@ -10,10 +10,9 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, Interval, Real, fit_routing, folds_of, text_tags
+from .._sklearn import BaseEstimator, Interval, Real, folds_of, text_tags
 from ..core.user_warnings import warn
 from ..data.inputs import (
-    Inputs,
     PlaceError,
     Sequences,
     as_tokens,
@@ -34,6 +33,7 @@ from ..saving.registry import Savable, savable
 from ..training.parameters import Parameters, documented, inner_estimator, parameter
 from .calibrated_tagger import CalibratedTagger
 from .constraints import scheme_of
+from .meta_learner import FitsAnother
 from .span_tagger import SpanTagger
 from .span_thresholds import certain_threshold, numbered_documents, offering_threshold
 
@@ -46,7 +46,7 @@ INSIDE = Interval(Real, 0, 1, closed="neither")
 @savable
 @documented()
 @dataclass(eq=False, repr=False)
-class SpanSets(Parameters, Savable, BaseEstimator):
+class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
     """Sets of spans with a promised recall, and spans with a promised precision.
 
     Of all spans with at least a probability λ a new document misses at most the share ``1 - recall``, in
@@ -128,28 +128,11 @@ class SpanSets(Parameters, Savable, BaseEstimator):
     _not_combinable = "its thresholds are those of one model; use {} inside of it"
     """Why averages and mixtures do not take it."""
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "thresholds_")
-
     def __sklearn_tags__(self) -> Any:
         return text_tags(super().__sklearn_tags__())
 
-    @property
-    def _model(self):
-        return getattr(self.estimator_, "tagger_", self.estimator_)._model
-
-    def get_metadata_routing(self) -> Any:
-        """Metadata routing of this object and its estimator; see scikit-learn's user guide."""
-        return fit_routing(self, self._template())
-
     def _template(self):
         return SpanTagger(CalibratedTagger()) if self.estimator is None else self.estimator
-
-    @property
-    def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
-        check_is_fitted(self)
-        return self.estimator_.inputs
 
     @classmethod
     def _from_state(cls, node, fitted, reader, where):

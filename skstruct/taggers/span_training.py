@@ -186,8 +186,8 @@ def _reading(tagger, words):
     given = {name: value for name, value in tagger.get_params().items() if _last(name) == "words"}
     if not given:
         raise ValueError(f"words: the tagger, a {type(tagger).__name__}, reads no clusters")
-    if any(value is not None for value in given.values()):
-        raise ValueError("words= is given to the SpanTagger and to its tagger; leave one of them out")
+    if any(value not in (None, words) for value in given.values()):
+        raise ValueError("the SpanTagger and its tagger have different words=: leave one of them out")
     return tagger.set_params(**dict.fromkeys(given, words))
 
 

@@ -138,3 +138,14 @@ def run_epoch(run, order, lengths, noise, work, interrupt=None):
     close_epoch(stores_of(state.model).values(), state.model.clock, state.rule)
     updates, wrong, loss = work.stats.tolist()
     return EpochStats(int(updates), int(wrong), loss, time.perf_counter() - began), complete
+
+
+def left_alone(model):
+    """What training leaves alone in a model."""
+    learned = {"clock", *learned_parts(model)}
+    return tuple(part for name, part in zip(model._fields, model) if name not in learned)
+
+
+def as_arrays(value):
+    """Numbers and flags in nested tuples as arrays, so that fingerprints see them."""
+    return tuple(map(as_arrays, value)) if isinstance(value, tuple) else np.asarray(value)

@@ -18,7 +18,7 @@ from .._sklearn import epoch_context
 from ..core.store import Rule
 from ..saving.container import ModelFileError
 from .checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters, with_arrays
-from .epochs import epoch_order, learned_parts, run_epoch
+from .epochs import as_arrays, epoch_order, left_alone, run_epoch
 from .held_out import Watch, held_out_facts, of_held_out, scored, warn_unseen
 from .interrupt import DeferredInterrupt
 
@@ -298,7 +298,7 @@ class Run:
         Of a model without weights that is all that training leaves alone: constraints, costs, templates.
         """
         model = self.state.model
-        return _as_arrays(_given(model)), model if self.state.epoch else ()
+        return as_arrays(left_alone(model)), model if self.state.epoch else ()
 
     def _resume(self):
         """Go on from the file, if there is one; whether early stopping had stopped."""
@@ -308,7 +308,7 @@ class Run:
         header, arrays = found
         try:
             model = with_arrays(self.state.model, "model", arrays)
-            before, after = (arrays_of(_given(each), "given") for each in (self.state.model, model))
+            before, after = (arrays_of(left_alone(each), "given") for each in (self.state.model, model))
             if any(array.shape != after[name].shape for name, array in before.items()):
                 raise ModelFileError("what training leaves alone has another shape")
             self.state.model = model
@@ -397,14 +397,3 @@ class Run:
         for name in ("classes_", "resumed_from_"):  # of an earlier fit
             vars(self.estimator).pop(name, None)
         vars(self.estimator).update(fitted)
-
-
-def _given(model):
-    """What training leaves alone in a model."""
-    learned = {"clock", *learned_parts(model)}
-    return tuple(part for name, part in zip(model._fields, model) if name not in learned)
-
-
-def _as_arrays(value):
-    """Numbers and flags in nested tuples as arrays, so that fingerprints see them."""
-    return tuple(map(_as_arrays, value)) if isinstance(value, tuple) else np.asarray(value)

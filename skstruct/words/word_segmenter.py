@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from .._sklearn import BaseEstimator, sample_weights, text_tags, with_callbacks
 from ..core.codes import UPDATES, WORD_TEMPLATES
 from ..data.inputs import Sequences, check_positive, take
 from ..data.segmented import as_dictionary, as_pieces, as_words, with_characters
-from ..data.types import Corpus, Given, Texts, Weights
+from ..data.types import Corpus, Given, Self, Texts, Weights
 from ..metrics.text_scores import word_f1_score
 from ..saving.registry import savable
 from ..training.learner import OnlineLearner
@@ -28,9 +28,6 @@ from ..training.tables import check_unchanged, continued_state
 from . import word_epoch as structure
 from .boundaries import as_gold, as_limits, white_space_limits
 from .word_model import WordModel, WordRun, held_out_texts, make_task
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 @savable

@@ -80,7 +80,7 @@ def test_one_sequence_is_as_in_a_batch(kind, learner, imported, tmp_path):
     if imported:
         model = _read_again(model, tmp_path)
     corpus = [kind(n, s) for n in (0, 1, 5, 60, 1025) for s in (0, 1)] + _odd(kind)
-    verbs = ["predict"] + ["predict_marginals"] * hasattr(model, "predict_marginals")
+    verbs = ["predict", "predict_kbest"] + ["predict_marginals"] * hasattr(model, "predict_marginals")
     for verb in verbs:
         call = getattr(model, verb)
         # Two sequences of one corpus take the long road.
@@ -88,11 +88,11 @@ def test_one_sequence_is_as_in_a_batch(kind, learner, imported, tmp_path):
         for x, long in zip(corpus, expected):
             short = call([x])
             assert type(short) is type(call([x, x])) and len(short) == 1
-            np.testing.assert_array_equal(short[0], long)
-            np.testing.assert_array_equal(call([tuple(x)])[0], long)
+            np.testing.assert_equal(short[0], long)
+            np.testing.assert_equal(call([tuple(x)])[0], long)
         with ThreadPoolExecutor(4) as pool:
             for found, long in zip(pool.map(call, [[x] for x in corpus * 5]), expected * 5):
-                np.testing.assert_array_equal(found[0], long)
+                np.testing.assert_equal(found[0], long)
 
 
 TEMPLATES = {

@@ -31,7 +31,7 @@ def check_place(predict, X, i, t, message):
         (TUPLE, ("a", "A", "b"), "expected 2 columns like the first token, got 3"),
         (TUPLE, "a", "expected a tuple of strings like the first token, got str 'a'"),
         (DICT, ("a",), "expected a dict or a list of features, got tuple"),
-        (LIST, {"a"}, "expected a dict or a list of features, got set"),
+        (LIST, 3, "expected a dict or a list of features, got int"),
         (DICT, {"v": NAN}, "feature 'v' must be finite"),
     ],
     ids=[
@@ -40,7 +40,7 @@ def check_place(predict, X, i, t, message):
         "a column too many",
         "a str",
         "a tuple among dicts",
-        "a set among lists",
+        "an int among lists",
         "a NaN",
     ],
 )

@@ -1,4 +1,4 @@
-"""skstruct tag by a parser, of words that nobody has tagged."""
+"""Words that nobody has tagged: skstruct tag by a parser, training, evaluation."""
 
 import shlex
 
@@ -59,3 +59,16 @@ def test_who_insists_or_has_some_tags_is_served(files, capsys):
     code, _, err = run(capsys, "tag", "some.conllu", "-m", "parser")
     assert (code, err) == (0, "")
     assert run(capsys, "tag", "raw.conllu", "-m", "my tagger")[0] == 0
+
+
+def test_training_and_evaluation_say_it(files, capsys):
+    row = "{}\t{}\t_\t_\t_\t_\t{}\t{}\t_\t_\n"
+    sentences = ([(t, x[t - 1], *arc) for t, arc in enumerate(y, start=1)] for x, y in zip(FORMS, TREES))
+    text = "\n".join("".join(row.format(*token) for token in sentence) for sentence in sentences)
+    (files / "trees.conllu").write_text(text + "\n", encoding="utf-8")
+    said = "trees.conllu: column 1 of tokens is empty: tag first"
+    for command in ("train", "-a", "parser", "--epochs", 1), ("evaluate",):
+        code, _, err = run(capsys, *command, "trees.conllu", "-m", "parser")
+        assert code == 0 and err.count(said) == 1
+        code, _, err = run(capsys, *command, "trees.conllu", "-m", "other", "--tokens", "form")
+        assert said not in err

@@ -91,7 +91,7 @@ def test_train_segmenter_parameters(folder, capsys, tmp_path):
 @pytest.mark.parametrize(
     "options, message",
     [
-        (["-p", "colour=red"], "has no parameter 'colour'; it has alpha,"),
+        (["-p", "colour=red"], "has no parameter 'colour'; it has all_pairs, alpha,"),
         (["-p", "alpha=2"], "'alpha' parameter"),
         (["-p", "alpha"], "NAME=VALUE"),
         (["-p", "max_iter=3", "--epochs", "2"], "--param max_iter and an option"),

@@ -150,6 +150,15 @@ def test_format_says_what_is_text(capsys):
         assert code == 1 and "not plain text" in err and not Path("new").exists()
 
 
+@pytest.mark.parametrize("line", ["1\tAnn\tAnn\tN\tN\t_\t0\troot\t_\t_\n", "Ann B-PER\nis O\n\n" * 5])
+def test_columns_read_as_one_text_are_told(capsys, line):
+    Path("columns").write_text(line)
+    code, out, err = run(capsys, "tag", "columns", "-m", "ner")
+    assert code == 0 and json.loads(out)["text"] == line
+    assert "columns: looks like columns; it is read as one text; --format text says so" in err
+    tagged(capsys, "columns", "--format", "text")
+
+
 # --------------------------------------------------------------------------------------------------
 # Where it is written
 # --------------------------------------------------------------------------------------------------
@@ -258,6 +267,15 @@ def test_files_folders_and_gz(capsys):
     Path("none").mkdir()
     code, _, err = run(capsys, "tag", "none", "-m", "ner")
     assert code == 1 and "none: there is no file NAME.txt or NAME.ann in the folder" in err
+
+
+def test_select_reads_folders_too(capsys):
+    Path("notes").mkdir()
+    Path("notes/a.txt").write_text(TEXT)
+    code, out, _ = run(capsys, "select", "notes", "-m", "ner", "--strategy", "margin")
+    assert code == 0 and json.loads(out)["name"] == "a"
+    assert run(capsys, "select", "notes", "-m", "ner", "--strategy", "margin", "-o", "notes/a.txt")[0] == 1
+    assert Path("notes/a.txt").read_text() == TEXT
 
 
 def test_several_files_of_columns(capsys):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 
 import pytest
@@ -74,6 +75,14 @@ def test_a_stream_of_texts_of_which_some_are_white_space(folder, capsys):
     assert code == 1 and "some.jsonl: there is no annotated text in it" in err
 
 
+def test_the_first_text_may_be_empty(folder, capsys):
+    rows = '{"text": "", "spans": []}\n{"text": "Ann", "spans": [[0, 3, "A"]]}\n'
+    (folder / "some.jsonl").write_text(rows)
+    for command in "train", "evaluate":
+        code, _, err = run(capsys, command, "some.jsonl", "-m", "found")
+        assert code == 0, err
+
+
 def test_what_train_refuses(folder, capsys):
     for more, code, message in (
         (["-a", "parser"], 1, "the model is a parser and reads columns or CoNLL-U, not annotated texts"),
@@ -81,7 +90,7 @@ def test_what_train_refuses(folder, capsys):
         (
             ["--read", "foo=1"],
             2,
-            "known are annotator, control, discontinuous, format, label_names, offsets, spans, text",
+            "known are annotated, annotator, control, discontinuous, format, label_names, offsets, rejected",
         ),
         (
             ["--read", "text=body"],
@@ -204,6 +213,10 @@ def test_xml_and_html(folder, capsys):
         run(capsys, "tag", "ann.txt", "-m", "names", "--write", "xml")[1]
         == '<span label="first name">Ann</span>\n'
     )
+    (folder / "odd.jsonl").write_text(json.dumps({"text": "a\x0c\ud83d Ann"}) + "\n")
+    code, out, err = run(capsys, "tag", "odd.jsonl", "-m", "names", "--write", "xml")
+    assert code == 0 and re.sub("<[^>]*>", "", out) == "a\ufffd\ufffd Ann\n"
+    assert "XML has no place for '\\x0c', which is written as U+FFFD" in err
 
 
 def test_probabilities(capsys):
@@ -234,7 +247,7 @@ def test_what_tag_refuses(folder, capsys):
     StructuredPerceptron(random_state=0).fit([["a"]], [["N"]]).save(folder / "tagger")
     for more in (["--lines"], ["--write", "xml"]):
         code, _, err = run(capsys, "tag", "letter.txt", "-m", "tagger", *more)
-        assert code == 2 and "--lines and --write are for models of spans" in err
+        assert code == 2 and "--lines, --write and --sets are for models of spans" in err
     code, _, err = run(capsys, "tag", "test.jsonl", "-m", "tagger")
     assert code == 1 and "the model is a tagger and reads columns or CoNLL-U, not annotated texts" in err
 

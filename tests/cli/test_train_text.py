@@ -31,6 +31,20 @@ def test_clusters_of_raw_text(tmp_path, capsys, monkeypatch):
     assert size[0] < size[2]
 
 
+def test_whatever_is_around_a_tagger(tmp_path, capsys):
+    notes, text = tmp_path / "notes.jsonl", tmp_path / "raw.txt"
+    notes.write_text('{"text": "Ann sees Bob", "spans": [[0, 3, "PER"], [9, 12, "PER"]]}\n' * 30, "utf-8")
+    names = [a + b for a in "abcdefgh" for b in "abcdefgh"]
+    text.write_text("".join(f"Ann sees {name}, Bob hears {name}\n" for name in names * 5), encoding="utf-8")
+    for around in (["--recall", ".9"], ["--calibrate"], ["--members", 2], ["--calibrate", "--recall", ".9"]):
+        model = tmp_path / "model"
+        options = ["--text", text, "--clusters", 2, "-a", "l1crf", *around]
+        code, _, said = run(capsys, "train", notes, "-m", model, *options)
+        assert code == 0, said
+        words = [w for name, w in skstruct.load(model).get_params().items() if name.endswith("words")]
+        assert any(each is not None for each in words)
+
+
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [

@@ -11,7 +11,7 @@ import oracle_training
 import oracles
 from skstruct.core.codes import AVERAGES, NO_PENALTY, PERCEPTRON, VARIANTS
 from skstruct.core.compile import kernel
-from skstruct.core.rules import apply, clear, emit, new_difference, room_for, squared_norm, step_size
+from skstruct.core.rules import apply, clear, emit, new_difference, room_for, step_size, sum_of_squares
 from skstruct.core.store import Rule, grow_pool, new_clock, new_store, weights
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")
@@ -25,7 +25,7 @@ def rule_of(update, C=1.0, penalty=NO_PENALTY, alpha=0.0, average=None):
 def emit_all(difference, row, column, amount):
     for i in range(row.shape[0]):
         emit(difference, row[i], column[i], amount[i])
-    return squared_norm(difference)
+    return sum_of_squares(difference.amount, 0, difference.size[0])
 
 
 @kernel

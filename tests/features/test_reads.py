@@ -217,6 +217,14 @@ OTHER_NAMES = {
 }
 
 
+@pytest.mark.parametrize("inner", [FunctionTransformer(), StandardScaler()], ids=["function", "scaler"])
+def test_no_column_of_words_is_left_out_in_silence(inner):
+    fitted = TokenTransformer(inner, per="sequence").fit([[[1.0, 2.0], [3.0, 5.0]]])
+    frame = pandas.DataFrame({"word": ["a", "b"], "x": [1.0, 2.0], "y": [3.0, 5.0]})
+    with pytest.raises(ValueError, match="expected .*numbers as in training, got .*strings with 2 numbers"):
+        fitted.transform([frame])
+
+
 @pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
 @pytest.mark.parametrize("trained", SAME_COLUMNS)
 @pytest.mark.parametrize(

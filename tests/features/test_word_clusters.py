@@ -201,8 +201,8 @@ def test_what_is_refused(words):
         for given in (words, vectors()):
             with pytest.raises(ValueError, match="words: clusters are of tokens that are str or tuples"):
                 StructuredPerceptron(words=given).fit(tokens, [["D"]])
-    with pytest.raises(ValueError, match="words= is given to the SpanTagger and to its tagger"):
-        SpanTagger(tagger(words), words=words).fit(["a dog"], [[]])
+    with pytest.raises(ValueError, match="the SpanTagger and its tagger have different words="):
+        SpanTagger(tagger(words), words=vectors(n_clusters=2).fit_text(LINES).table()).fit(["a dog"], [[]])
     with pytest.raises(ValueError, match=r"there are no clusters: give words="):
         tagger(None).fit(X, Y)
     with pytest.raises(ValueError, match="templates read clusters"):

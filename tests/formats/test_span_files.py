@@ -343,12 +343,12 @@ def test_options():
         {"text": "Ann", "ner": [[0, 3, "PER"]]},
         {"text": "Ann", "label": "good", "answer": "accept", "_view_id": "classification"},
         task([{"type": "choices", "value": {"choices": ["good"]}}], text="Ann"),
+        ["Ann", {"ents": [[0, 3, "PER"]]}],
     ],
 )
 def test_files_without_spans_are_warned_of(record):
-    with pytest.warns(
-        UserWarning, match=f"no record has spans, .*; the first has the keys {', '.join(record)}"
-    ):
+    keys = ", ".join(record[1] if isinstance(record, list) else record)
+    with pytest.warns(UserWarning, match=f"no record has spans, .*; the first has the keys {keys}"):
         read_spans([record])
 
 

@@ -10,7 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skstruct import L1CRF, Segmenter, SpanTagger, StructuredPerceptron
-from skstruct.datasets import load_chunking
+from skstruct.datasets import columns_to_spans, load_chunking, load_entities
+from skstruct.features import WordVectors
 from skstruct.inspection import LabelIssue, label_issues, out_of_fold_marginals
 
 X = [["the", "dog"], ["a", "cat"], ["the", "cat"], ["a", "dog"]] * 5
@@ -140,3 +141,17 @@ def test_a_fold_of_blank_texts(model, text, y):
     assert classes.tolist() == same.tolist()
     assert all(np.allclose(a, b, atol=0.05) for a, b in zip(marginals[2:], expected))
     assert not label_issues(model, [*blank, *[text] * 8], [[], [], *[y] * 8], cv=5)
+
+
+def test_clusters_of_words_are_those_of_the_tagger():
+    texts, spans = columns_to_spans(*(each[:40] for each in load_entities()))
+    words = WordVectors(5, n_clusters=8, min_count=1, random_state=0).fit_text(texts).table()
+    tagger = StructuredPerceptron(max_iter=2, random_state=0)
+    found = [
+        label_issues(SpanTagger(tagger, words=words), texts, spans, cv=2),
+        label_issues(SpanTagger(tagger.set_params(words=words)), texts, spans, cv=2),
+    ]
+    assert list(found[0]) == list(found[1]) != []
+    other = WordVectors(5, n_clusters=5, min_count=1, random_state=0).fit_text(texts).table()
+    with pytest.raises(ValueError, match="different words="):
+        SpanTagger(tagger, words=other).fit(texts, spans)

@@ -5,7 +5,7 @@ import pytest
 from counting import calls
 from scipy import sparse
 
-from skstruct import L1CRF, SequenceMatrix, SpanTagger, StructuredPerceptron
+from skstruct import L1CRF, SequenceMatrix, SpanSets, SpanTagger, StructuredPerceptron
 from skstruct.datasets import load_chunking
 from skstruct.inspection import select
 
@@ -33,6 +33,13 @@ def test_least_confident_is_per_token_up_to_the_median(known):
     length = np.array(list(map(len, X)))
     p = tagger.sequence_log_proba(X, tagger.predict(X)) / length * share(length)
     assert select(tagger, X, 10, diversity=0.0) == np.argsort(p, kind="stable")[:10].tolist()
+
+
+def test_sets_of_spans_know_what_their_tagger_does(known):
+    X, y = load_chunking()
+    crf = L1CRF(c1=0.3, constraints="BIO", random_state=0)
+    sets = SpanSets(crf, recall=0.5, cv=2).fit(X[:40], y[:40])
+    assert select(sets, X[40:], 5) == select(crf.fit(X[:40], y[:40]), X[40:], 5)
 
 
 def test_entropy(known):

@@ -1,10 +1,14 @@
 """Every kind of model that one file can hold: labels and scores are those of the model, in each language."""
 
+import json
+import subprocess
+
 import numpy as np
 import pytest
 from one_file_cases import NODE, asked, check_source, loaded, written
 from one_file_models import MODELS, fitted, random_sentences
 
+from skstruct import StructuredPerceptron
 from skstruct.inspection import explain
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -86,3 +90,19 @@ def test_explanations(case, tmp_path):
                 expected = [token[name] for name in ("label", "runner_up", "margin", "neighbours")]
                 assert [same[name] for name in ("label", "runnerUp", "margin", "neighbours")] == expected
                 assert same["features"] == [list(each) for each in token["features"]]
+
+
+def test_tokens_that_are_sets(tmp_path):
+    rows = [[["w:the", "short"], ["\uff5e", "w:dog"]], [["short", "w:a"], ["w:cat", "\U0001f41f"]]]
+    X = [[set(token) for token in row] for row in rows]
+    model = StructuredPerceptron(random_state=0).fit(X, [["D", "N"], ["D", "N"]])
+    file, scores = loaded(written(model, tmp_path)), model.decision_function(X).tolist()
+    assert file.decision_function(X) == scores
+    assert file.decision_function([[dict.fromkeys(token).keys() for token in row] for row in rows]) == scores
+    if NODE:
+        sets = f"{json.dumps(rows)}.map((row) => row.map((token) => new Set(token)))"
+        path = json.dumps(str(written(model, tmp_path, "tagger.cjs")))
+        call = f"console.log(JSON.stringify(require({path}).decisionFunction({sets})))"
+        assert (
+            json.loads(subprocess.run([NODE, "-e", call], capture_output=True, check=True).stdout) == scores
+        )

@@ -7,7 +7,15 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skstruct import L1CRF, KBestReranker, Segmenter, ShiftReduceParser, StructuredPerceptron, WordSegmenter
+from skstruct import (
+    L1CRF,
+    KBestReranker,
+    Segmenter,
+    ShiftReduceParser,
+    SpanTagger,
+    StructuredPerceptron,
+    WordSegmenter,
+)  # fmt: skip
 from skstruct.datasets import load_chunking, load_parsing, load_segmentation
 from skstruct.features import TokenTransformer
 from skstruct.features.patterns import Patterns
@@ -40,6 +48,12 @@ def small_reranker():
     return KBestReranker(base, k=2, cv=2, max_iter=1).fit(X[:20], y[:20])
 
 
+def small_spans():
+    X, y = ["Ann left.", "Bob left."], [[(0, 3, "PER")]] * 2
+    base = KBestReranker(StructuredPerceptron(max_iter=1), k=2, cv=2, max_iter=1)
+    return SpanTagger(base).fit(X, y)
+
+
 def of_rows():
     return StructuredPerceptron(max_iter=1).fit(*rows())
 
@@ -61,6 +75,7 @@ REFUSED = {
     small_parser: (TypeError, HELD + "ShiftReduceParser"),
     small_words: (TypeError, HELD + "WordSegmenter"),
     small_reranker: (TypeError, HELD + "KBestReranker"),
+    small_spans: (TypeError, HELD + "SpanTagger over a KBestReranker"),
     of_rows: (
         ValueError,
         WHY + "tokens are rows of numbers; skstruct.inspection.coefficients gives the weights",

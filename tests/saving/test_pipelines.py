@@ -4,6 +4,8 @@ import contextlib
 import copy
 import itertools
 import pickle
+import subprocess
+import sys
 
 import pytest
 from sklearn.feature_extraction.text import HashingVectorizer
@@ -11,9 +13,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 
 import skstruct
-from skstruct import SpanTagger, StructuredPerceptron
+from skstruct import CalibratedTagger, SpanTagger, StructuredPerceptron
 from skstruct.cli import main
 from skstruct.features import SequenceUnion, TokenTransformer, TokenVectorizer, WordVectors
+from skstruct.inspection import explain
 from skstruct.saving.container import ModelFileError, read_container, write_container
 
 LINES = [
@@ -80,6 +83,28 @@ def test_on_the_command_line(make, tmp_path, capsys):
     (tmp_path / "new.txt").write_text("The\nfish\nSwims\n\n", encoding="utf-8")
     assert main(["tag", "--model", str(tmp_path / "model"), str(tmp_path / "new.txt")]) == 0
     assert capsys.readouterr().out.split() == ["The", "D", "fish", "N", "Swims", "V"]
+    assert main(["show", "--model", str(tmp_path / "model")]) == 0
+    assert capsys.readouterr().out.startswith("model         Pipeline\n")
+
+
+def test_columns_on_the_command_line(tmp_path, capsys):
+    pairs = [[(word, "x") for word in sentence] for sentence in X]
+    tagger = StructuredPerceptron(["U:%x[0,2]", "B"], random_state=0)
+    skstruct.save(make_pipeline(words(3), tagger).fit(pairs, Y), tmp_path / "model")
+    (tmp_path / "new.txt").write_text("The x D\nfish x N\nSwims x V\n\n", encoding="utf-8")
+    assert main(["evaluate", "--model", str(tmp_path / "model"), str(tmp_path / "new.txt")]) == 0
+    assert "token accuracy        1.0000" in capsys.readouterr().out
+    assert main(["show", "--model", str(tmp_path / "model"), "--explain", "The/x fish/x"]) == 0
+    assert "1 ('fish', 'x') -> N" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_explained_inside_of_others(make):
+    tagger = make(StructuredPerceptron(random_state=0))
+    spans = SpanTagger(tagger, layout=False).fit([" ".join(x) for x in X], [[(4, 7, "A")], [(2, 5, "A")]])
+    found = explain(spans, "a fish sings")
+    assert [token.token for token in found.tokens] == ["a", "fish", "sings"]
+    assert found.segments == [(1, 2, "A")]
 
 
 def test_words_go_on_where_they_were(tmp_path):
@@ -91,6 +116,13 @@ def test_words_go_on_where_they_were(tmp_path):
     tagger = StructuredPerceptron(words=FrozenEstimator(loaded), random_state=0).fit(X, Y)
     tagger.save(tmp_path / "model")
     assert skstruct.load(tmp_path / "model").predict(UNSEEN) == tagger.predict(UNSEEN)
+
+
+def test_programs_that_know_of_no_pipeline_load_what_is_frozen(tmp_path):
+    tagger = StructuredPerceptron(words=words(3), random_state=0).fit(X, Y)
+    CalibratedTagger(FrozenEstimator(tagger)).fit(X, Y).save(tmp_path / "model")
+    program = "import sys, skstruct; skstruct.load(sys.argv[1]).compress().save(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", program, tmp_path / "model"], check=True)
 
 
 def test_any_model(tmp_path):

@@ -101,6 +101,8 @@ def test_predictions(path):
     ]
     assert read_spans(tasks, text="ner") == (TEXTS, SPANS)
     assert asked(service, predict_request([]))[1]["results"] == []
+    many = predict_request([TEXTS[0] + " " * 4000] * 300)  # all tasks that are selected come at once
+    assert len(json.dumps(many)) > 1_000_000 and len(asked(service, many)[1]["results"]) == 300
 
 
 def test_without_probabilities_there_is_no_score(tmp_path):
@@ -117,7 +119,10 @@ def test_setup_health_and_metrics(path, caplog):
         "hostname": "http://localhost:8080",
         "access_token": "x",
     }
-    assert asked(service, given, "/setup") == (200, {"model_version": "ner"}) and caplog.text == ""
+    aliased = CONFIG.replace('value="PER"', 'value="a person" alias="PER"')
+    for schema in CONFIG, aliased:
+        assert asked(service, {**given, "schema": schema}, "/setup") == (200, {"model_version": "ner"})
+    assert caplog.text == ""
     asked(service, {**given, "schema": CONFIG.replace("PER", "PERSON")}, "/setup")
     assert "project 2.1629208174 has no label PER" in caplog.text
     for route in "/health", "/":
@@ -130,10 +135,12 @@ def test_setup_health_and_metrics(path, caplog):
     [
         ({"label_config": "<View"}, "cannot be read"),
         ({"label_config": None}, "cannot be read"),
+        ({"label_config": "a\ud83d"}, "cannot be read"),
         ({"label_config": "<View><Text name='a' value='$a'/></View>"}, "no tag Labels over a tag Text"),
         ({"tasks": None}, "a list under 'tasks'"),
         ({"tasks": [{"id": 5, "data": {"text": "a"}}]}, "task 5 has no text under 'ner'"),
         ({"tasks": ["a"]}, "has no text"),
+        ({"tasks": [{"id": 5, "data": None}]}, "task 5 has no text"),
     ],
 )
 def test_requests_that_cannot_be_answered(change, error, path):

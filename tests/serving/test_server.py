@@ -102,6 +102,7 @@ NEXT = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         (HEAD + b"Expect: 100-continue\r\nContent-Length: 4\r\n\r\n", [100]),
         (HEAD + b"\r\n" + NEXT, [400, 200]),
         (HEAD + b"Content-Length: 4000\r\n\r\n", [413]),
+        (HEAD + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n", [400]),
         (HEAD + b"A: " + b"x" * 300_000 + b"\r\n\r\n", [431]),
         (b"\r\nhello\r\n\r\n", [400]),
     ],
@@ -195,6 +196,7 @@ def test_usage(capsys, tmp_path, tagger):
         assert main(["serve", path, "--port", str(port)]) == 1
     assert f"port {port}" in capsys.readouterr().err
     assert main(["serve", path, "--host", "no.such.host.invalid"]) == 1
+    assert "no.such.host.invalid, port 8000: " in capsys.readouterr().err
 
 
 def test_without_waitress_the_error_names_the_extra(capsys, tmp_path, tagger, monkeypatch):

@@ -107,6 +107,8 @@ def test_names_are_unquoted_and_not_those_of_routes(models):
     service = app({"my ner": models["ner"], "é": models["ner"]})
     for name in "my ner", "é".encode().decode("latin-1"):  # as servers of WSGI give them
         assert asked(service, TEXTS, f"/{name}/predict") == (200, SPANS)
+    listed = [each["predict"] for each in json.loads(call(service, path="/models")[2])["models"]]
+    assert listed == ["/my%20ner/predict", "/%C3%A9/predict"]
     for name in "health", "models", "predict", "", "a/b", "webhook":
         with pytest.raises(ValueError, match="a model cannot be called"):
             app({name: models["ner"]})
@@ -248,6 +250,7 @@ def test_the_page_posts(service):
     assert text.count("PER") == 2 and "<script" not in text
     assert "slashes" in page(b"model=chunks&text=the+dog")[1]
     assert "&lt;b>" in page(b"model=ner&text=%3Cb%3E")[1]
+    assert page(b"model=ner&text=Ann%0D%0Amet")[1] == page(b"model=ner&text=Ann%0Amet")[1]  # forms send CRLF
     assert page(b"model=words&text=" + "他在北京".encode() * 300)[0] == 200  # no limit of addresses
     assert call(service, "POST", "/", b"model=none&text=a")[0] == 404
 

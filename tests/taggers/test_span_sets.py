@@ -259,3 +259,6 @@ def test_what_cannot_have_sets():
     for name in ("partial_fit", "adapt"):
         with pytest.raises(AttributeError, match="SpanSets would void what it promises"):
             getattr(SpanSets(), name)
+    for name in ("predict_kbest", "decision_function"):
+        with pytest.raises(AttributeError, match="SpanSets offers sets; its estimator_ has it if"):
+            getattr(SpanSets(), name)

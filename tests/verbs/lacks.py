@@ -56,6 +56,12 @@ UNLABELLED = f"sets {PARSERS} {RERANKERS} {OF_WORDS} {MIXED} segmenter-reranker 
 OFFERING = "spans-l1crf", "spans-l1crf-search", "spans-calibrated", "spans-averager-l1crf"
 NOT_SETS = " ".join(name for name in ALL_CASES if name != "sets")
 
+
+def tags_tokens(name):
+    """Whether a model is a tagger itself, where others hold one."""
+    return any(fnmatch(name, row) for row in PLAIN_TAGGERS.split())
+
+
 LACKS = {
     "offer": {" ".join(name for name in ALL_CASES if name not in OFFERING): (TypeError, "SpanSets needs a")},
     "predict_sets": {NOT_SETS: ABSENT},
@@ -105,6 +111,7 @@ LACKS = {
                   f"sets {WITHOUT_PROBABILITIES}": NO_PROBABILITIES},
     "calibrate": {f"{SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {OF_WORDS} {RERANKERS} {CALIBRATED} {MIXED}":
                   NOT_A_TAGGER},
+    "encode": {" ".join(name for name in ALL_CASES if not tags_tokens(name)): ABSENT},
     "decision_function": {f"{SEGMENTERS} mixer-segmenter {SPAN_TAGGERS} mixer-spans": ABSENT},
     "member_scores": {f"{PLAIN_TAGGERS} {SEGMENTERS} {SPAN_TAGGERS} {SHARDS} {RERANKERS} {ONE_PARSER}"
                       " word-segmenter": ABSENT},

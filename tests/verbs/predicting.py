@@ -101,6 +101,14 @@ def decision_function(cell):
 
 
 @verb
+def encode(cell):
+    """Encoded once, a corpus and its parts give what the plain one gives."""
+    corpus = cell.model.encode(cell.X)
+    assert cell.model.predict(corpus) == cell.model.predict(cell.X)
+    assert cell.model.predict(corpus[:2]) == cell.model.predict(cell.X)[:2]
+
+
+@verb
 def score(cell):
     predicted = cell.model.predict(cell.X)
     if cell.kind == "words":

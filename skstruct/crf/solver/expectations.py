@@ -21,7 +21,7 @@ P places of a label (tokens × sequences).
 import numpy as np
 
 from ...chain.lattice import exp_all
-from ...chain.visit import cost_of
+from ...chain.token_scores import cost_of
 from ...chain.viterbi import differs
 from ...core.compile import inline, inline_fused, kernel, spliced
 from .conditioned import advance_each, count_steps, dot

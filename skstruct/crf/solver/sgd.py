@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...chain.lattice import clamp
-from ...chain.visit import add_costs
+from ...chain.token_scores import add_costs
 from ...chain.viterbi import path_score
 from ...core.compile import inline, kernel
 from ...core.store import SMALLEST_SCALE

@@ -126,6 +126,8 @@ def chain_model(tagger, estimator):
     model = getattr(tagger, "_model", None)
     if not hasattr(model, "new_chain"):
         kind = type(estimator).__name__
+        if tagger is not estimator:
+            kind += f" over a {type(tagger).__name__}"
         raise TypeError(f"one file holds a chain tagger, a Segmenter or a SpanTagger over one, got a {kind}")
     return model
 

@@ -5,6 +5,7 @@ PARTS.names = (header) => {
 
   /** [name, value] of each feature of a token, in its order. */
   function featuresOf(token) {
+    if (token instanceof Set) return featuresOf(Array.from(token).sort(byCodePoints));
     if (Array.isArray(token)) {
       return token.map((name) => {
         if (typeof name !== "string") throw new Error(`a feature must be a str, got ${shown(name)}`);

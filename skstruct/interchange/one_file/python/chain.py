@@ -81,20 +81,21 @@ class Chain:
 
     def prefixes(self, emission, transitions, joined_before):
         """For each token and label what joins the scores of prefixes that end there in the label."""
-        out = [[a + b for a, b in zip(self.start, emission[0])]]
+        out = [list(map(add, self.start, emission[0]))]
         for score, (into, highest) in zip(emission[1:], transitions[1:]):
-            out.append([a + b for a, b in zip(joined_before(out[-1], into, highest), score)])
+            out.append(list(map(add, joined_before(out[-1], into, highest), score)))
         return out
 
     def decode(self, emission, transitions):
         """(labels, score): of equal scores the smaller label, from the last token backwards."""
-        labels, scores = range(self.L), self.prefixes(emission, transitions, best_before)
-        ends = [a + b for a, b in zip(scores[-1], self.end)]
-        path = [max(labels, key=ends.__getitem__)]
-        for t in range(len(emission) - 1, 0, -1):
-            reached = [a + b for a, b in zip(scores[t - 1], transitions[t][0][path[-1]])]
-            path.append(max(labels, key=reached.__getitem__))
-        return path[::-1], max(ends)
+        scores = self.prefixes(emission, transitions, best_before)
+        reached, path = list(map(add, scores[-1], self.end)), []
+        score = max(reached)
+        for t in range(len(emission) - 1, -1, -1):
+            path.append(reached.index(max(reached)))
+            if t:
+                reached = list(map(add, scores[t - 1], transitions[t][0][path[-1]]))
+        return path[::-1], score
 
     def best_with_each_label(self, emission, transitions):
         """For each token and label the best score of labellings that give the label to the token."""
@@ -118,8 +119,7 @@ class Chain:
 
 def best_before(before, into, highest):
     """For each label y the largest ``before[p] + into[y][p]``; ``highest[y]`` bounds the second part."""
-    order = sorted(range(len(before)), key=before.__getitem__, reverse=True)
-    return best_of_ranked([(before[p], p) for p in order], into, highest)
+    return best_of_ranked(sorted(zip(before, range(len(before))), reverse=True), into, highest)
 
 
 def best_of_ranked(ranked, into, highest):

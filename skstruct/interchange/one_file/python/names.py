@@ -1,5 +1,6 @@
 """Ready-made features: tokens that are dicts, or lists of names."""
 
+from collections.abc import Set
 from math import inf, isfinite
 
 from .reading import PARTS, refuse
@@ -15,6 +16,8 @@ class Names:
         """(name, value) of each feature of a token, in its order."""
         if isinstance(token, dict):
             return list(of_dict("", token))
+        if isinstance(token, Set):  # of the keys of a dict, too
+            token = sorted(token, key=str)
         if not isinstance(token, (list, tuple)):
             raise ValueError(f"expected a dict or a list of features, got {token!r}")
         for name in token:
@@ -26,13 +29,39 @@ class Names:
         """By token the rows of its features, their values, and no rows of transitions; i is for errors."""
         rows, values = [], []
         for t, token in enumerate(sequence):
-            try:
-                found = [f for f in self.features(token) if f[0] in self.row]
-            except ValueError as error:
-                refuse(i, t, error)
-            rows.append([self.row[name] for name, _ in found])
-            values.append([value for _, value in found])
+            found = self.ordinary(token)
+            if found is None:
+                try:
+                    known = [f for f in self.features(token) if f[0] in self.row]
+                except ValueError as error:
+                    refuse(i, t, error)
+                found = [self.row[name] for name, _ in known], [value for _, value in known]
+            rows.append(found[0])
+            values.append(found[1])
         return rows, values, None
+
+    def ordinary(self, token):
+        """(rows, values) of a list of str, or a dict of str, bool and float; None if it is another token."""
+        rows, values, row_of = [], [], self.row.get
+        if type(token) is list and set(map(type, token)) == {str}:
+            rows = [row for row in map(row_of, token) if row is not None]
+            return rows, [1.0] * len(rows)
+        if type(token) is not dict:
+            return None
+        for key, value in token.items():
+            kind = type(value)
+            if type(key) is not str:
+                return None
+            if kind is str:
+                row, value = row_of(key + ":" + value), 1.0
+            elif kind is bool or kind is float and isfinite(value):
+                row, value = row_of(key) if value else None, float(value)
+            else:
+                return None
+            if row is not None:
+                rows.append(row)
+                values.append(value)
+        return rows, values
 
     def names(self, sequence):
         """The names of the features of each token, and those of transitions: none."""

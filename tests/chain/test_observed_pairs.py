@@ -1,0 +1,80 @@
+"""Online learners whose weights are those of pairs that training shows."""
+
+import itertools
+
+import numpy as np
+import pytest
+from inside import model_of
+
+from skstruct import PassiveAggressiveTagger, StructuredPerceptron, load
+from skstruct.inspection import feature_weights, transition_weights
+
+RNG = np.random.default_rng(0)
+CYCLES = (RNG.integers(4, size=(30, 1)) + np.arange(6)) % 4
+WORDS = 4 * RNG.integers(6, size=(30, 6)) + (CYCLES + (RNG.random((30, 6)) < 0.3)) % 4
+X = [[{"w": f"w{k}", "x": float(k % 3)} for k in x] for x in WORDS.tolist()]
+Y = [["ABCD"[k] for k in y] for y in CYCLES.tolist()]
+
+LEARNERS = {
+    "perceptron": lambda **given: StructuredPerceptron(max_iter=4, random_state=0, **given),
+    "noise": lambda **given: StructuredPerceptron(
+        max_iter=4, random_state=0, penalty="l1", alpha=1e-4, dropout=0.1, **given
+    ),
+    "margin": lambda **given: PassiveAggressiveTagger(max_iter=4, random_state=0, cost="hamming", **given),
+    "order 2": lambda **given: StructuredPerceptron(max_iter=4, random_state=0, order=2, **given),
+}
+
+
+def _shown(X, y):
+    """Pairs of feature and label, and of labels, that sequences show."""
+    tokens = [(token, label) for x, z in zip(X, y) for token, label in zip(x, z)]
+    states = {(f"w:{token['w']}", label) for token, label in tokens}
+    states |= {("x", label) for token, label in tokens if token["x"]}
+    return states, {pair for z in y for pair in itertools.pairwise(z)}
+
+
+def _weighted(tagger):
+    """Those that have a weight."""
+    states = {(entry[0], entry[1]) for entry in feature_weights(tagger)}
+    labels = tagger.classes_
+    return states, {(labels[p], labels[z]) for p, z in np.argwhere(transition_weights(tagger))}
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("kind", [False, "states", "transitions"])
+def test_pairs_that_are_not_shown_have_no_weight(learner, kind):
+    states, transitions = _shown(X, Y)
+    free = _weighted(LEARNERS[learner]().fit(X, Y))
+    assert free[0] - states and free[1] - transitions
+    found = _weighted(LEARNERS[learner](all_pairs=kind).fit(X, Y))
+    assert bool(found[0] - states) == (kind == "states")
+    assert bool(found[1] - transitions) == (kind == "transitions")
+    assert found[0] & states and found[1] & transitions
+
+
+def test_streams_keep_what_earlier_calls_have_shown():
+    tagger = StructuredPerceptron(random_state=0, all_pairs=False)
+    for part in (slice(0, 15), slice(15, 30)) * 3:
+        tagger.partial_fit(X[part], Y[part])
+    states, transitions = _weighted(tagger)
+    assert states <= _shown(X, Y)[0] and transitions <= _shown(X, Y)[1]
+    assert states & (_shown(X[:15], Y[:15])[0] - _shown(X[15:], Y[15:])[0])
+
+
+def test_sets_of_labels_show_each_and_missing_labels_none():
+    y = [[{"A", "B"} if k == 0 else None if k == 1 else "C" for k in range(len(x))] for x in X[:1]]
+    tagger = StructuredPerceptron(random_state=0, all_pairs=False, max_iter=9).fit(X[:1] + X[2:3], [*y, Y[2]])
+    named, (first, _, *rest) = _weighted(tagger)[0], X[0]
+    allowed = {(f"w:{first['w']}", a) for a in "AB"} | {(f"w:{token['w']}", "C") for token in rest}
+    allowed |= _shown(X[2:3], Y[2:3])[0] | {("x", a) for a in "ABC"}
+    assert named <= allowed
+
+
+def test_the_choice_is_saved(tmp_path):
+    tagger = StructuredPerceptron(random_state=0, all_pairs="transitions", max_iter=3).fit(X, Y)
+    tagger.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.all_pairs == "transitions"
+    more = [each.set_params(warm_start=True, max_iter=6).fit(X, Y) for each in (tagger, again)]
+    assert np.array_equal(*(model_of(each).nodes.value for each in more))
+    assert _weighted(again)[0] <= _shown(X, Y)[0]
