@@ -87,6 +87,11 @@ def _write_marginals(work, trigrams, lattice, logs, out, T, L):
                 for p in range(previous):
                     row[p] = alpha[t * C + p * L + y] + beta[t * C + p * L + y]
                 add[y] = log_sum(row, previous)
+            top = add[0]
+            for y in range(1, L):
+                top = max(top, add[y])
+            for y in range(L):  # beside scores of 1e22 a difference of log 2 is rounded away
+                add[y] -= top
             at_t = log_sum(add, L)
             for y in range(L):
                 out[t * L + y] = np.exp(add[y] - at_t)

@@ -18,7 +18,7 @@ from ..saving.registry import savable
 from ..taggers.constraints import constraint_arrays
 from ..taggers.labelled_corpus import encoder_for, read_corpus
 from ..taggers.probability_tagger import ProbabilityTagger
-from ..taggers.sequence_tagger import TaggerParameters
+from ..taggers.sequence_tagger import PAIRS, TaggerParameters
 from ..training.held_out import both_or_neither
 from ..training.parameters import CHECKPOINT, WARM_START, TrainingParameters, documented, parameter
 from .crf_run import CRFRun, store_of
@@ -79,6 +79,7 @@ class CRFParameters(TaggerParameters, TrainingParameters):
         "float or None",
         [NONNEGATIVE, None],
     )
+    all_pairs: bool | Literal["states", "transitions"] = parameter("transitions", *PAIRS)
 
 
 @savable
@@ -154,8 +155,8 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     (2, 3)
     """
 
-    c1: float = parameter(1.0, "Strength of the L1 penalty.", "float in [0, 1e100]", [STRENGTH])
-    c2: float = parameter(0.0, "Strength of the squared L2 penalty.", "float in [0, 1e100]", [STRENGTH])
+    c1: float = parameter(0.1, "Strength of the L1 penalty.", "float in [0, 1e100]", [STRENGTH])
+    c2: float = parameter(0.1, "Strength of the squared L2 penalty.", "float in [0, 1e100]", [STRENGTH])
     warm_start: bool = copy(WARM_START)
     checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)
 

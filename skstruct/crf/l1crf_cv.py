@@ -309,7 +309,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
                 odd = sorted(candidate.keys() - {"c1", "c2"})
                 if odd:
                     raise ValueError(f"candidate {k} has {odd[0]!r}; a search chooses c1 and c2 only")
-                pair = candidate.get("c1", 1.0), candidate.get("c2", 0.0)
+                pair = candidate.get("c1", L1CRF.c1), candidate.get("c2", L1CRF.c2)
             try:
                 c1, c2 = map(float, pair)
             except (TypeError, ValueError):

@@ -59,6 +59,15 @@ class WordsParameter(Parameters):
         is_unfitted(self.words)
 
 
+PAIRS = (
+    """Which pairs have a weight: all pairs of feature and label (states) and of labels (transitions);
+    with False only those seen in training; or all of one kind, and of the other those seen.""",
+    'bool, "states" or "transitions"',
+    ["boolean", StrOptions({"states", "transitions"})],
+)
+"""What a parameter ``all_pairs`` says beside its default."""
+
+
 @dataclass(eq=False, repr=False)
 class TaggerParameters(WordsParameter):
     """What all chain taggers accept; ``features`` may be given by position."""
@@ -94,13 +103,7 @@ class TaggerParameters(WordsParameter):
     )
     _least_seen = 0.0
     """How often training has to show a pair of one of the kinds of which ``all_pairs`` does not take all."""
-    all_pairs: bool | Literal["states", "transitions"] = parameter(
-        True,
-        """Which pairs have a weight: all pairs of feature and label (states) and of labels (transitions);
-        with False only those seen in training; or all of one kind, and of the other those seen.""",
-        'bool, "states" or "transitions"',
-        ["boolean", StrOptions({"states", "transitions"})],
-    )
+    all_pairs: bool | Literal["states", "transitions"] = parameter(True, *PAIRS)
 
 
 def is_one_list(X):

@@ -117,7 +117,7 @@ def test_held_out_labels_that_training_lacks(corpus):
     want = np.mean(crf.sequence_log_proba(X_val, hidden))
     assert crf.history_[-1]["validation"] == pytest.approx(want, rel=1e-6)
     with pytest.warns(UserWarning, match="'new'") as caught:
-        (point,) = regularization_path(crf, X, y, [1.0], X_val=X_val, y_val=strange)
+        (point,) = regularization_path(crf, X, y, [crf.c1], X_val=X_val, y_val=strange)
     assert len(caught) == 1
     assert point.log_proba == pytest.approx(want, rel=1e-3)
     n = sum(map(len, y_val))
@@ -207,7 +207,7 @@ def test_scores_of_any_size():
     np.testing.assert_allclose(rows.sum(axis=1), 1.0)
     assert crf.predict_posterior(huge)[0][:2] == ["A", "B"]
     X, y = [[{"a": 1.0}], [{"a": 1.7e308, "b": -1.7e308}]], [["A"], ["A"]]
-    crf = L1CRF(c1=1e-9, random_state=0).fit([[{"a": 1.0}], [{"b": 1.0}]] * 5, [["A"], ["B"]] * 5)
+    crf = L1CRF(c1=1e-9, c2=0.0, random_state=0).fit([[{"a": 1.0}], [{"b": 1.0}]] * 5, [["A"], ["B"]] * 5)
     for predict in (crf.predict_marginals, lambda X: crf.sequence_log_proba(X, y)):
         with pytest.raises(ValueError, match="sequence 1: the scores of its labellings overflow"):
             predict(X)
@@ -339,7 +339,7 @@ def test_values_of_any_size(value):
     """A learning rate that is wrong by many orders of magnitude does no harm."""
     X = [[{"a": value}, {"b": value}], [{"b": value}, {"a": value}]] * 10
     y = [["A", "B"], ["B", "A"]] * 10
-    crf = L1CRF(c1=0.01 * min(value, 1.0), random_state=0, max_iter=300).fit(X, y)
+    crf = L1CRF(c1=0.01 * min(value, 1.0), c2=0.0, random_state=0, max_iter=300).fit(X, y)
     assert crf.score(X, y) == 1.0
     assert np.isfinite(crf.objective_) and crf.objective_ < 40 * np.log(2)
 

@@ -127,7 +127,7 @@ def test_a_sequence_of_one_token_is_logistic_regression():
     X, y = SequenceMatrix(rows, [1] * len(rows)), [[label] for label in labels]
     for options, theirs in (
         ({"c1": 0.0, "c2": 0.5}, {"C": 1.0}),
-        ({"c1": 1.0}, {"C": 1.0, "penalty": "l1", "solver": "saga", "max_iter": 5000}),
+        ({"c1": 1.0, "c2": 0.0}, {"C": 1.0, "penalty": "l1", "solver": "saga", "max_iter": 5000}),
     ):
         crf = L1CRF(NumericFeatures(bias=False), tol=1e-10, random_state=0, **options).fit(X, y)
         with warnings.catch_warnings():
