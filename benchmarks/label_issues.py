@@ -47,7 +47,7 @@ def found(issues, places, first):
 
 
 MODELS = {
-    "L1CRF": lambda: L1CRF(random_state=0),
+    "L1CRF": lambda: L1CRF(c1=1.0, c2=0.0, all_pairs=True, random_state=0),
     "StructuredPerceptron, calibrated": lambda: StructuredPerceptron(random_state=0),
 }
 

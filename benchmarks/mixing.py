@@ -56,7 +56,7 @@ def mixed(corpus, copies, epochs, n_shards):
 def crf(corpus, passes):
     """The CRF that is compared, with one thread a process."""
     features = "chunk" if corpus == "conll2000" else "char"
-    return L1CRF(features, random_state=0, n_jobs=1, max_iter=passes)
+    return L1CRF(features, c1=1.0, c2=0.0, all_pairs=True, random_state=0, n_jobs=1, max_iter=passes)
 
 
 def crf_serial(corpus, copies, passes):

@@ -63,7 +63,10 @@ def main():
         path = pathlib.Path(folder, "model")
         for corpus, (load, _, preset) in CORPORA.items():
             (X, y), test = load("train"), load("test")
-            for model in (StructuredPerceptron(preset, random_state=0), L1CRF(preset, n_jobs=1)):
+            for model in (
+                StructuredPerceptron(preset, random_state=0),
+                L1CRF(preset, c1=1.0, c2=0.0, all_pairs=True, n_jobs=1),
+            ):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     model.fit(X, y)

@@ -256,7 +256,9 @@ def against_logistic():
         ("L2", {"c1": 0.0, "c2": 0.5}, {"C": 1.0}),
         ("L1", {"c1": 1.0, "c2": 0.0}, {"C": 1.0, "l1_ratio": 1.0, "solver": "saga", "max_iter": 20000}),
     ):
-        crf = L1CRF(NumericFeatures(bias=False), tol=1e-9, max_iter=5000, random_state=0, **ours)
+        crf = L1CRF(
+            NumericFeatures(bias=False), all_pairs=True, tol=1e-9, max_iter=5000, random_state=0, **ours
+        )
         mine, _ = seconds(1, crf.fit, X, y)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

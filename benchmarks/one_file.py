@@ -21,9 +21,12 @@ from skstruct.interchange import export, load_crfsuite
 MODELS = {
     "CoNLL chunk": (load_conll2000, lambda: StructuredPerceptron("chunk", random_state=0)),
     "CoNLL chunk-best": (load_conll2000, lambda: StructuredPerceptron("chunk-best", random_state=0)),
-    "CoNLL chunk, L1CRF": (load_conll2000, lambda: L1CRF("chunk", c1=1.0, random_state=0)),
+    "CoNLL chunk, L1CRF": (
+        load_conll2000,
+        lambda: L1CRF("chunk", c1=1.0, c2=0.0, all_pairs=True, random_state=0),
+    ),
     "SXU char": (load_sxu, lambda: StructuredPerceptron("char", random_state=0)),
-    "SXU char, L1CRF": (load_sxu, lambda: L1CRF("char", c1=1.0, random_state=0)),
+    "SXU char, L1CRF": (load_sxu, lambda: L1CRF("char", c1=1.0, c2=0.0, all_pairs=True, random_state=0)),
     "SXU char-best, PA": (load_sxu, lambda: PassiveAggressiveTagger("char-best", random_state=0)),
     "EWT word": (load_ewt, lambda: StructuredPerceptron("word", random_state=0)),
     "EWT word, order 2": (load_ewt, lambda: StructuredPerceptron("word", order=2, random_state=0)),

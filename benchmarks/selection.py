@@ -31,7 +31,7 @@ def curve(pool, test, options, seed, rounds, batch=25):
     labelled = random.Random(seed).sample(range(len(X)), batch)
     points = []
     for number in range(rounds):
-        model = L1CRF(c1=0.3, tol=1e-3, random_state=0).fit(
+        model = L1CRF(c1=0.3, c2=0.0, all_pairs=True, tol=1e-3, random_state=0).fit(
             [X[i] for i in labelled], [y[i] for i in labelled]
         )
         f1 = segment_f1_score(test[1], model.predict(test[0]))

@@ -251,11 +251,15 @@ def _shards(X, y, X_test):
     return ParameterMixer(perceptron(), random_state=0).fit_shards(loads), None
 
 
+BEFORE = {"c1": 1.0, "c2": 0.0, "all_pairs": True}
+"""The defaults of L1CRF in earlier versions."""
+
+
 def crf(name, **parameters):
     """Enter a case of L1CRF, with its probabilities."""
 
     def run(X, y, X_test):
-        settings = {"features": "chunk", "max_iter": 20, "n_jobs": 2, "random_state": 0, **parameters}
+        settings = {"features": "chunk", "max_iter": 20, "n_jobs": 2, "random_state": 0} | BEFORE | parameters
         model = L1CRF(**settings).fit(X, y)
         return model, [
             model.objective_,

@@ -117,7 +117,7 @@ def crf_scores(data):
         words = [labels_to_words(x, list(z), "BMES") for x, z in zip(X_test, found)]
         scores[f"CRFsuite, c2=1, {iterations} iterations"] = word_f1_score(y_test, words)
     for pairs, all_pairs in (("observed", False), ("all", True)):
-        crf = L1CRF("char", c1=1.0, all_pairs=all_pairs, random_state=0)
+        crf = L1CRF("char", c1=1.0, c2=0.0, all_pairs=all_pairs, random_state=0)
         words = Segmenter(crf).fit(X, y).predict(X_test)
         scores[f"L1CRF, c1=1, {pairs} pairs"] = word_f1_score(y_test, words)
     return scores
