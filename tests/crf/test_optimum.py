@@ -18,7 +18,7 @@ from skstruct.crf.solver import working_set
 
 LABELS = "XYZ"
 LINES = ["U0:%x[0,0]", "U1:%x[-1,0]", "B"]
-EXACT = {"tol": 1e-12, "max_iter": 3000, "random_state": 0}
+EXACT = {"all_pairs": True, "tol": 1e-12, "max_iter": 3000, "random_state": 0}
 SOLVERS = {
     "owlqn": {"solver": "owlqn"},
     "owlqn of a short memory": {"solver": "owlqn", "memory": 3},
@@ -99,7 +99,7 @@ def test_partly_labelled_sequences(solver):
 def test_a_penalty_that_leaves_nothing(solver):
     X, y = corpus(0)
     expected, objective = optimum(0, 0.0, 100.0, 0.0, (1,) * len(X))
-    crf = L1CRF(LINES, c1=100.0, **EXACT, **solver).fit(X, y)
+    crf = L1CRF(LINES, c1=100.0, c2=0.0, **EXACT, **solver).fit(X, y)
     assert not any(expected.values()) and crf.n_active_features_ == 0
     assert crf.objective_ == pytest.approx(objective) == pytest.approx(sum(map(len, X)) * np.log(3))
 
@@ -109,6 +109,6 @@ def test_the_largest_violation_counts_weights_that_are_zero(solver):
     X, y = corpus(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        crf = L1CRF(LINES, c1=0.3, **{**EXACT, **solver, "max_iter": 2}).fit(X, y)
-    exact = L1CRF(LINES, c1=0.3, **EXACT, **solver).fit(X, y)
+        crf = L1CRF(LINES, c1=0.3, c2=0.0, **{**EXACT, **solver, "max_iter": 2}).fit(X, y)
+    exact = L1CRF(LINES, c1=0.3, c2=0.0, **EXACT, **solver).fit(X, y)
     assert exact.max_violation_ < 1e-3 < crf.max_violation_ <= crf.optimality_

@@ -47,7 +47,7 @@ def shards(n=5):
 
 
 def new(**options):
-    return L1CRF(c1=0.3, random_state=0, **options)
+    return L1CRF(c1=0.3, c2=0.0, all_pairs=True, random_state=0, **options)
 
 
 def assert_same(a, b):
@@ -116,7 +116,7 @@ class Lines:
 
 sys.stdout = Lines()
 shards = [functools.partial(load, s, 5) for s in range(5)]
-crf = L1CRF(c1=0.3, random_state=0, checkpoint={folder!r}, verbose=1)
+crf = L1CRF(c1=0.3, c2=0.0, all_pairs=True, random_state=0, checkpoint={folder!r}, verbose=1)
 crf.fit_shards(shards, client={address!r})
 """
 

@@ -13,7 +13,7 @@ from skstruct.inspection import select
 @pytest.fixture(scope="module")
 def known():
     X, y = load_chunking()
-    return L1CRF(c1=0.3, random_state=0).fit(X[:40], y[:40]), X[40:]
+    return L1CRF(c1=0.3, c2=0.0, all_pairs=True, random_state=0).fit(X[:40], y[:40]), X[40:]
 
 
 def share(length):
@@ -79,7 +79,7 @@ def test_fewer_than_asked_for_and_empty_ones_last(known):
 def test_texts_are_one_whatever_their_pieces():
     texts = ["Ann left.\nBob came.", "Ann left. Bob came.", "The train from Ulm was late."]
     spans = [[(0, 3, "PER"), (10, 13, "PER")], [(0, 3, "PER")], []]
-    model = SpanTagger(L1CRF(c1=0.1), pieces="lines").fit(texts, spans)
+    model = SpanTagger(L1CRF(c1=0.1, c2=0.0, all_pairs=True), pieces="lines").fit(texts, spans)
     found = select(model, texts, 3)
     assert sorted(found) == [0, 1, 2] and found[-1] == 2
     assert select(model, texts[::-1], 3)[-1] == 0  # where there is no name, however texts are ordered

@@ -91,7 +91,7 @@ def assert_average(found, members, average):
 def test_members_with_few_and_with_many_weights(average, seed):
     X = [[[f"f{k}"] for k in range(17)], [["g"]]]
     y = [[f"{k:02}" for k in range(17)], ["00"]]
-    crf = L1CRF(c1=0, c2=0.01, max_iter=20)
+    crf = L1CRF(c1=0, c2=0.01, all_pairs=True, max_iter=20)
     fitted = averager(
         crf, 4, average=average, bootstrap=True, max_samples=0.5, random_state=seed, keep_members=True
     ).fit(X, y)
