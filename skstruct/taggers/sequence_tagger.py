@@ -263,7 +263,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         >>> crf = L1CRF().fit([["the", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]])
         >>> corpus = crf.encode([["the", "cat"]])
         >>> crf.predict(corpus), crf.predict_marginals(corpus)[0].round(2).tolist()
-        ([['D', 'N']], [[0.67, 0.33], [0.33, 0.67]])
+        ([['D', 'N']], [[0.91, 0.09], [0.09, 0.91]])
         """
         check_is_fitted(self)
         return self._model.encoded(as_tokens(X))
