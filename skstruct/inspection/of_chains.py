@@ -231,12 +231,13 @@ def smallest_change(best, y, contributions, names, labels):
         return None
     gain = contributions[:, [y]] - contributions
     order = np.argsort(-gain, axis=0, kind="stable")
-    total = np.cumsum(np.take_along_axis(gain, order, axis=0), axis=0)
+    column = np.arange(best.shape[0])
+    total = np.cumsum(gain[order, column], axis=0)
     enough = total > behind + clear
     count = np.where(enough.any(axis=0), enough.argmax(axis=0), n)
     if count.min() == n:
         return None
-    surplus = np.take_along_axis(total, np.minimum(count, n - 1)[None], axis=0)[0] - behind
+    surplus = total[np.minimum(count, n - 1), column] - behind
     rival = int(np.lexsort((-np.where(np.isfinite(surplus), surplus, -np.inf), count))[0])
     removed = np.sort(order[: count[rival] + 1, rival])
     winner = int((best - contributions[removed].sum(axis=0)).argmax())
