@@ -118,13 +118,14 @@ class Alphabet:
         TypeError
             If an element is not a string.
         """
-        ids, unknown, numbers = self.lookup(strings), {}, []
+        ids = self.lookup(strings)
         places = (ids < 0).nonzero()[0]
-        for k in places.tolist():
-            if not isinstance(strings[k], str):
-                raise TypeError("expected strings")
-            numbers.append(unknown.setdefault(strings[k], len(unknown)))
-        return ids, (list(unknown), places, np.array(numbers)) if unknown else None
+        others = [strings[k] for k in places.tolist()]
+        if not all(issubclass(kind, str) for kind in set(map(type, others))):
+            raise TypeError("expected strings")
+        unknown = defaultdict(count().__next__)
+        numbers = np.fromiter(map(unknown.__getitem__, others), np.int64, len(others))
+        return ids, (list(unknown), places, numbers) if others else None
 
     def interned(self, strings):
         """(ids as int32, the alphabet with the new strings); this alphabet stays as it is.
