@@ -203,20 +203,18 @@ def find_rows(table, pairs, row_of, groups, n_channels, anchor, nodes, rows):
     """
     n_anchors = nodes.shape[1]
     for q in range(pairs.shape[0]):
+        compound, left, right, distance = pairs[q, 0], nodes[pairs[q, 1]], nodes[pairs[q, 2]], pairs[q, 3]
+        before, behind, out = pairs[q, 4], max(pairs[q, 5], distance), nodes[n_channels + q]
+        out[:] = -1
         for i in range(anchor.shape[0] - 1):
-            stop = anchor[i + 1]
-            for a in range(anchor[i], stop):
-                node, j = -1, a + pairs[q, 3]
-                if anchor[i] + pairs[q, 4] <= a < stop - pairs[q, 5] and j < stop:
-                    left, right = nodes[pairs[q, 1], a], nodes[pairs[q, 2], j]
-                    if left >= 0 and right >= 0:
-                        node = find(table, pairs[q, 0], left, right)
-                nodes[n_channels + q, a] = node
+            for a in range(anchor[i] + before, anchor[i + 1] - behind):
+                if left[a] >= 0 and right[a + distance] >= 0:
+                    out[a] = find(table, compound, left[a], right[a + distance])
     for g in range(groups.shape[0]):
+        node, begin, step, out = nodes[groups[g, 0]], groups[g, 1], groups[g, 2], rows[g]
         for a in range(n_anchors):
-            node = nodes[groups[g, 0], a]
-            row = row_of[groups[g, 1] + node] if node >= 0 else -1
-            rows[g, a] = row + groups[g, 2] if row >= 0 else -1
+            row = row_of[begin + node[a]] if node[a] >= 0 else -1
+            out[a] = row + step if row >= 0 else -1
 
 
 def intern_pairs(table, entries, compound, left, right, distance, span, anchor, out, n_nodes):

@@ -45,7 +45,7 @@ def test_the_first_stage_steps_no_further_for_weights():
     "c2, passes, bounds, rows",
     [
         (0.1, 22, 2, 1_600),
-        (1e-2, 43, 6, 10_000),
+        (1e-2, 43, 6, 10_500),  # 10,131 with Python 3.13 and numpy 2.5
         (1e-3, 75, 9, 18_000),
         (1e-4, 83, 10, 20_000),
     ],
