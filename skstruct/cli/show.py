@@ -38,8 +38,8 @@ def add_arguments(parser):
     )
     parser.add_argument(
         "--explain", metavar="TEXT",
-        help="a sentence: tokens between spaces, their columns between slashes (the/DT dog/NN); for a "
-        "segmenter, or a model of spans, text",
+        help="a sentence: tokens between spaces, their columns, where the model reads several, between "
+        "slashes (the/DT dog/NN); for a segmenter, or a model of spans, text",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 

@@ -24,17 +24,17 @@ def explain_chain(tagger, X, labels=None, allowed=None):
     if not path:
         return Explanation([], 0.0, [], None if segments_of is None else [])
     active, sequence = active_features(model, given), tokens_of(given)
-    emission, transition = _scores(model, active)
+    weights = _weights_by_token(model, active)
+    emission, transition = _scores(model, active, weights)
     if allowed is not None:
         emission[~_options(model.labels, allowed[0])] = -inf
     trigrams = _trigrams(model) if model.order == 2 else None
     best = best_with_each_label(emission, transition, model.constraints, trigrams)
     tokens = []
     for t, y in enumerate(path):
-        weights = weight_rows(model.nodes, [row for row, _, _ in active.nodes[t]])
         values = np.array([x for _, x, _ in active.nodes[t]])
         names = [name for _, _, name in active.nodes[t]]
-        contributions = values[:, None] * weights
+        contributions = values[:, None] * weights[t]
         tokens.append(
             TokenExplanation(
                 token=sequence[t],
@@ -94,13 +94,18 @@ def _path(tagger, given, labels, allowed):
     return path, [known.values[y] for y in path]
 
 
-def _scores(model, active):
+def _weights_by_token(model, active):
+    """Of each token the weights of its features, (n_features, L)."""
+    weights = weight_rows(model.nodes, [row for features in active.nodes for row, _, _ in features])
+    return np.split(weights, np.cumsum([len(features) for features in active.nodes])[:-1])
+
+
+def _scores(model, active, weights):
     """Emissions (T, L), and transitions (1, L, L) or (T, L, L), constraints included."""
     T, L = len(active.nodes), len(model.labels)
     emission = np.zeros((T, L))
     for t, features in enumerate(active.nodes):
-        values = np.array([x for _, x, _ in features])
-        emission[t] = values @ weight_rows(model.nodes, [row for row, _, _ in features])
+        emission[t] = np.array([x for _, x, _ in features]) @ weights[t]
     shared = model.constraints[1].copy()
     if model.encoder.has_bigram:
         shared += weight_rows(model.edges, np.arange(L))

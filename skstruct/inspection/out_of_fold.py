@@ -141,6 +141,13 @@ def with_marginals(estimator):
     if hasattr(estimator, "steps"):
         name, last = estimator.steps[-1]
         return clone(estimator).set_params(**{name: with_marginals(last)})
-    if getattr(estimator, "explained_as", None) in ("spans", "segmenter"):
-        return clone(estimator).set_params(tagger=with_marginals(estimator._new_tagger()))
+    name = type(estimator).__name__
+    if hasattr(estimator, "predict_sets"):
+        raise TypeError(f"expected a tagger, got a {name}: it offers sets of spans; give the estimator in it")
+    kind = getattr(estimator, "explained_as", None)
+    if kind in ("spans", "segmenter"):
+        inner = estimator._new_tagger()
+        if kind == "spans" and hasattr(inner, "steps"):
+            raise TypeError(f"a {name} over a Pipeline has no probabilities: give it the tagger alone")
+        return clone(estimator).set_params(tagger=with_marginals(inner))
     return CalibratedTagger(estimator)

@@ -26,8 +26,8 @@ def as_list(sequence, name, i=None):
     return list(sequence)
 
 
-def check_pairs(y_true, y_pred, same_length=True, names=("y_true", "y_pred")):
-    """Check both sides and return [(true sequence, predicted sequence)]."""
+def check_pairs(y_true, y_pred, same_length=True, names=("y_true", "y_pred"), hint=""):
+    """Check both sides and return [(true sequence, predicted sequence)]; a hint is for unequal lengths."""
     name_true, name_pred = names
     y_true, y_pred = as_list(y_true, name_true), as_list(y_pred, name_pred)
     if len(y_true) != len(y_pred):
@@ -38,7 +38,7 @@ def check_pairs(y_true, y_pred, same_length=True, names=("y_true", "y_pred")):
     for i, (true, pred) in enumerate(zip(y_true, y_pred)):
         true, pred = as_list(true, name_true, i), as_list(pred, name_pred, i)
         if same_length and len(true) != len(pred):
-            found = f"got {len(true)} and {len(pred)}"
+            found = f"got {len(true)} and {len(pred)}{hint}"
             raise PlaceError(i, None, f"{name_true} and {name_pred} must be equally long: {found}")
         pairs.append((true, pred))
     return pairs

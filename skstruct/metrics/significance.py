@@ -152,7 +152,7 @@ def _quotients(sums):
 
 
 def _tokens(y_true, y_pred):
-    for pair in check_pairs(y_true, y_pred):
+    for pair in check_pairs(y_true, y_pred, hint='; of words, write score="words"'):
         true, pred = with_label(*pair)
         yield count_right(true, pred), len(true)
 

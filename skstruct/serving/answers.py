@@ -2,7 +2,7 @@
 
 from sklearn.pipeline import Pipeline
 
-from ..data.inputs import SPANS, WORDS
+from ..data.inputs import LABELS, SPANS, WORDS
 from ..datasets import to_utf16
 from .wsgi import Refused
 
@@ -150,8 +150,9 @@ def _probable(model, units):
     last, before = _parted(model)
     parts = inputs_of(last) is not None and inputs_of(last).task in (WORDS, SPANS)
     if not hasattr(last, "predict_segment_proba" if parts else "predict_marginals"):
-        text = f"proba: this {type(last).__name__} knows no probabilities; L1CRF and CalibratedTagger do"
-        raise Refused(400, text)
+        on_chain = hasattr(last, "tagger_") or inputs_of(last).task == LABELS
+        advice = "; L1CRF and CalibratedTagger do" if on_chain else ""
+        raise Refused(400, f"proba: this {type(last).__name__} knows no probabilities{advice}")
 
     def of_parts(X):
         X = before(X)

@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from skstruct import L1CRF, Segmenter, SpanTagger, StructuredPerceptron
+from skstruct import L1CRF, Segmenter, SpanSets, SpanTagger, StructuredPerceptron
 from skstruct.datasets import columns_to_spans, load_chunking, load_entities
 from skstruct.features import WordVectors
 from skstruct.inspection import LabelIssue, label_issues, out_of_fold_marginals
@@ -121,6 +121,18 @@ def test_folds_that_leave_something_out():
     y[13] = ["D"]
     with pytest.raises(ValueError, match="sequence 13: as many labels as tokens"):
         out_of_fold_marginals(L1CRF(), X, y, cv=KFold(4))
+
+
+@pytest.mark.parametrize(
+    ("model", "error"),
+    [
+        (SpanSets(SpanTagger(L1CRF())), "got a SpanSets: .* give the estimator in it"),
+        (SpanTagger(make_pipeline(L1CRF())), "SpanTagger over a Pipeline has no probabilities"),
+    ],
+)
+def test_models_without_probabilities(model, error):
+    with pytest.raises(TypeError, match=error):
+        label_issues(model, ["Ann met Bob"] * 4, [[(0, 3, "P"), (8, 11, "P")]] * 4, cv=2)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,15 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skstruct import L1CRF, CalibratedTagger, Segmenter, SpanSets, SpanTagger, StructuredPerceptron
+from skstruct import (
+    L1CRF,
+    CalibratedTagger,
+    Segmenter,
+    ShiftReduceParser,
+    SpanSets,
+    SpanTagger,
+    StructuredPerceptron,
+)
 from skstruct.datasets import load_chunking, load_tagging
 from skstruct.features import TokenTransformer
 from skstruct.serving import app, from_environment
@@ -130,7 +138,10 @@ def test_probabilities(models, service):
     words = asked(service, "他在北京".encode(), "/words/predict", query="proba=1", kind="text/plain")[1]
     assert [word for word, _ in words] == ["他", "在", "北京"] and all(0 < p <= 1 for _, p in words)
     status, answer = asked(service, [[]], "/chunks/predict", query="proba=1")
-    assert status == 400 and "StructuredPerceptron knows no probabilities" in answer["error"]
+    assert status == 400 and "StructuredPerceptron knows no probabilities; L1CRF" in answer["error"]
+    parser = ShiftReduceParser(labeled=False, max_iter=1).fit([[("a", "N"), ("b", "V")]], [[2, 0]])
+    status, answer = asked(app({"trees": parser}), [[["a", "N"]]], query="proba=1")
+    assert status == 400 and answer["error"].endswith("ShiftReduceParser knows no probabilities")
 
 
 def test_k_best(models, service):
