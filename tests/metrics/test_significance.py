@@ -124,7 +124,7 @@ def test_bad_input(systems):
         paired_bootstrap(y, a, b, n_resamples=0)
     with pytest.raises(ValueError, match="at least one sequence"):
         paired_bootstrap([], [], [])
-    with pytest.raises(ValueError, match="sequence 1: .* got 1 and 2; of words, write score=\"words\""):
+    with pytest.raises(ValueError, match='sequence 1: .* got 1 and 2; of words, write score="words"'):
         paired_bootstrap([["A"], ["A"]], [["A"], ["A"]], [["A"], ["A", "B"]])
 
 
