@@ -3,8 +3,8 @@
 Corpora. A few tests read corpora that are not part of the package, from the folder ``SKSTRUCT_DATA``
 (default: ``../shared/data``, seen from the repository); where one is absent they skip.
 
-Hypothesis. The default profile, ``ci``, draws the same examples in every run;
-``--hypothesis-profile=explore`` draws many new ones.
+Hypothesis. The default profile, ``ci``, draws the same few examples in every run;
+``--hypothesis-profile=weekly`` draws many new ones.
 """
 
 import os
@@ -26,11 +26,11 @@ settings.register_profile(
     "ci",
     deadline=None,  # a first call compiles
     derandomize=True,
-    max_examples=50,
+    max_examples=20,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile(
-    "explore", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow]
+    "weekly", deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("ci")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import weights_view
 from bigram_cases import INF, Case
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from inside import model_of
 
@@ -157,7 +157,6 @@ WORLDS = {
 
 
 @given(**WORLDS, k=st.sampled_from([1, 2, 5, 300]), with_options=st.booleans())
-@settings(max_examples=80)
 def test_predictions_equal_enumeration(seed, kind, L, integers, constrained, k, with_options):
     world = World(seed, kind, L, integers, random_pairs(seed, "XYZ"[:L]) if constrained else None)
     _, chain = world.build()
@@ -208,7 +207,6 @@ def visit(world, task, chain, i, noise=QUIET):
 
 
 @given(**WORLDS, partial=st.booleans(), costly=st.booleans())
-@settings(max_examples=60)
 def test_a_perceptron_step_is_the_difference(seed, kind, L, integers, constrained, partial, costly):
     world = World(seed, kind, L, integers)
     gold = world.gold
@@ -242,7 +240,6 @@ def test_a_perceptron_step_is_the_difference(seed, kind, L, integers, constraine
     partial=st.booleans(),
     hamming=st.booleans(),
 )
-@settings(max_examples=60)
 def test_a_passive_aggressive_step(seed, kind, L, integers, constrained, variant, partial, hamming):
     rule = Rule(VARIANTS[variant], 0.4, hamming, 0, 0.0, AVERAGES[None])
     world = World(seed, kind, L, False, rule=rule)

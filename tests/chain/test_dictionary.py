@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from counting import calls, needs_compiled
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, clone
 
@@ -60,7 +60,6 @@ def spans_of(words):
 STRING = st.text("今天北京大学的。", min_size=1, max_size=6)
 
 
-@settings(max_examples=30)
 @given(
     texts=st.lists(st.lists(STRING, max_size=3).map(" ".join), min_size=1, max_size=4),
     dictionary=st.sets(STRING, max_size=5),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import weights_view
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from inside import model_of
 
@@ -38,7 +38,6 @@ def tagger_with_random_weights(seed, order, L, integers, lines, barriers):
     return tagger, X, labels, free
 
 
-@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     order=st.sampled_from([1, 2]),

@@ -163,7 +163,10 @@ def _replace_by_link(folder):
     folder.symlink_to("real")
 
 
-@pytest.mark.parametrize("spoil", [_loosen, _give_away, _replace_by_link])
+@pytest.mark.parametrize(
+    "spoil",
+    [_replace_by_link, *(pytest.param(each, marks=pytest.mark.slow) for each in (_loosen, _give_away))],
+)
 def test_private_folder_that_others_prepared_is_refused(place, read_only, spoil):
     read_only("code", "home")
     folder = Path(run_kernels(place, "add")["folders"][0]).parent.parent

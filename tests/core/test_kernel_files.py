@@ -87,10 +87,12 @@ def flip(part):
     return spoil
 
 
-CUT = [lambda code: code[: len(code) // 2], lambda code: b""]
+SPOIL = lambda code: code[: len(code) // 2], lambda code: b"", flip(0), flip(0.1)
 
 
-@pytest.mark.parametrize("spoil", [*CUT, *map(flip, (0, 0.1, 0.6))])
+@pytest.mark.parametrize(
+    "spoil", [flip(0.6), *(pytest.param(each, marks=pytest.mark.slow) for each in SPOIL)]
+)
 def test_damaged_file_is_compiled_again(place, spoil):
     first = run_kernels(place, "double")
     for file in Path(first["folders"][0]).glob("*double*"):
@@ -163,11 +165,16 @@ def the_folder(folder):
 
 SPOILED = [
     (give_away, the_folder, False),
-    (open_to_group, the_folder, False),
-    (replace_by_link, the_folder, False),
-    (give_away, files_of, False),
     (open_to_group, files_of, False),
-    (open_to_all, the_folder, True),
+    *(
+        pytest.param(*each, marks=pytest.mark.slow)
+        for each in [
+            (open_to_group, the_folder, False),
+            (replace_by_link, the_folder, False),
+            (give_away, files_of, False),
+            (open_to_all, the_folder, True),
+        ]
+    ),
 ]
 
 

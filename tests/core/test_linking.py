@@ -92,6 +92,7 @@ builtins.__import__ = refuse
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -106,6 +107,7 @@ def test_where_numba_is_another_one_it_compiles_helpers_itself(change, tmp_path)
     assert run(tmp_path, "nine", change) == [9, "numba.core.codegen", [2, 1]]
 
 
+@pytest.mark.slow
 def test_without_numbas_insides_each_process_compiles(tmp_path):
     for _ in range(2):
         assert run(tmp_path, "seven", NO_INSIDES) == [7, "numba.core.codegen", [0, 3]]

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import weights_view
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
@@ -158,7 +158,6 @@ def test_rows_of_features_that_min_count_drops_stay_the_same(lines, X):
 @given(
     st.lists(st.lists(st.text("ab", min_size=1, max_size=1), max_size=30), min_size=1, max_size=3),
 )
-@settings(max_examples=20)
 def test_plain_strings_are_tuples_of_one(X):
     lines = ["U0:%x[0,0]", "U1:%x[-2,0]/%x[0,0]/%x[1,0]", "B0:%x[-1,0]"]
     one, other = (TemplateEncoder(FeatureTemplates(lines)) for _ in range(2))

@@ -308,7 +308,7 @@ def test_conllu_round_trip(data):
     assert read_conllu(written(write_conllu, with_id, fields=fields), fields=fields) == with_id
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sentences(st.tuples(PLAIN, PLAIN)), st.sampled_from(["utf-8", "utf-16", "gb18030"]))
 def test_round_trip_on_disk(tmp_path, y, encoding):
     path = pathlib.Path(tmp_path) / "out.txt"

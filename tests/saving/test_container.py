@@ -46,7 +46,7 @@ def assert_same(a, b):
 # What goes in comes out.
 
 
-@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     arrays=st.dictionaries(
         st.text(max_size=5),
