@@ -62,7 +62,7 @@ def worker_of(cluster, shard):
 
 
 @pytest.mark.parametrize(
-    "n_workers, threads", [pytest.param(1, 1, marks=SLOW), (2, 1), (3, 1), pytest.param(1, 2, marks=SLOW)]
+    "n_workers, threads", [(3, 1), *(pytest.param(*pair, marks=SLOW) for pair in ((1, 1), (2, 1), (1, 2)))]
 )
 def test_workers_or_threads(here, monkeypatch, n_workers, threads):
     if n_workers == 3:  # what is not small is data of the cluster
@@ -79,7 +79,7 @@ def test_workers_or_threads(here, monkeypatch, n_workers, threads):
 
 @pytest.mark.parametrize(
     "when",
-    ["descend", "evaluate", *(pytest.param(name, marks=SLOW) for name in ("row_counts", "pairs_gradient"))],
+    ["evaluate", *(pytest.param(name, marks=SLOW) for name in ("descend", "row_counts", "pairs_gradient"))],
 )
 def test_a_worker_that_dies_changes_nothing(here, monkeypatch, when):
     killed, counts = [], []
