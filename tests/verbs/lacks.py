@@ -11,6 +11,7 @@ NO_ARGUMENT = TypeError, "unexpected keyword argument"
 COLUMNS_ONLY = Refused, "trained on dicts or lists of features; the command line reads tokens only"
 NO_NUMBERS = Refused, "trained on rows of numbers; the command line reads tokens only"
 NOT_A_TAGGER = TypeError, "needs a tagger whose scores are sums over a chain"
+NO_SCORES = TypeError, "needs a tagger whose scores are sums over a chain|it offers sets of spans"
 NOT_A_CHAIN = TypeError, "a chain tagger.* is needed, got a"
 NOT_ONE_MODEL = ValueError, "cannot be used by|cannot be mixed"
 
@@ -127,8 +128,8 @@ LACKS = {
         f"{SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS} {MIXED} {OF_WORDS}":
             (Refused, "a chain tagger is needed, got a"),
     },
-    "out_of_fold_marginals": {UNLABELLED: NOT_A_TAGGER},
-    "label_issues": {UNLABELLED: NOT_A_TAGGER},
+    "out_of_fold_marginals": {UNLABELLED: NO_SCORES},
+    "label_issues": {UNLABELLED: NO_SCORES},
     "select": {
         f"{PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}":
             (TypeError, "a tagger, a Segmenter or a SpanTagger is needed"),
