@@ -81,10 +81,7 @@ def elements(container):
 
 def as_objects(items):
     """A one-dimensional array of objects; numpy alone would take items of equal lengths apart."""
-    array = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):
-        array[i] = item
-    return array
+    return np.fromiter(items, object, len(items))
 
 
 def offsets_of(lengths):
