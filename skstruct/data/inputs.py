@@ -54,6 +54,12 @@ def check_positive(name, value):
         raise ValueError(f"{name} must be an int of at least 1, got {value!r}")
 
 
+def check_choice(name, value, allowed):
+    """Check a parameter that takes one of a few values."""
+    if not any(value is a or (isinstance(value, str) and value == a) for a in allowed):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+
+
 def _is_sequence(value):
     return (
         not isinstance(value, _NOT_SEQUENCES)

@@ -4,15 +4,13 @@
 the id -2 - s: row s of a table says what it may be.
 """
 
-from collections import defaultdict
 from dataclasses import dataclass
-from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
 from .inputs import PlaceError, as_sequences, by_sequence, describe, flatten, place
-from .places import as_objects
+from .places import as_objects, numbered
 
 UNLABELLED = -1
 
@@ -154,7 +152,7 @@ def distinct_labels(sequences, offsets, with_sets=True):
     """
     flat = flatten(sequences)
     try:
-        ids, numbers = _numbered(flat)
+        ids, numbers = numbered(flat, {None: 0})
     except TypeError:
         flat = [frozenset(each) if isinstance(each, set) else each for each in flat]
         for k, label in enumerate(flat):
@@ -162,8 +160,9 @@ def distinct_labels(sequences, offsets, with_sets=True):
                 hash(label)
             except TypeError:
                 _refuse(offsets, k, label, "expected a label, such as a str or an int")
-        ids, numbers = _numbered(flat)
-    labels, sets, where = list(numbers), [], range(len(flat))
+        ids, numbers = numbered(flat, {None: 0})
+    ids += UNLABELLED
+    labels, sets, where = list(numbers)[1:], [], range(len(flat))
     if any(isinstance(label, SETS) for label in labels):
         if not with_sets:
             k = next(k for k, label in enumerate(flat) if isinstance(label, SETS))
@@ -172,15 +171,6 @@ def distinct_labels(sequences, offsets, with_sets=True):
         where, flat = _members(flat)
     _check_labels(labels, flat, where, offsets)
     return Found(ids, [_plain(v) for v in labels], sets)
-
-
-def _numbered(flat):
-    """(numbers by order of first occurrence, -1 for None; the dict of these numbers)."""
-    numbers = defaultdict(count().__next__)
-    numbers[None] = UNLABELLED
-    ids = np.fromiter(map(numbers.__getitem__, flat), np.int32, len(flat))
-    del numbers[None]
-    return ids, numbers
 
 
 def _apart(ids, found, flat, offsets):
@@ -265,8 +255,7 @@ def _sortable(labels):
 
 
 def _refuse(offsets, k, label, expected):
-    i, t = place(offsets, k)
-    raise PlaceError(i, t, f"{expected}, got {describe(label)}", "y")
+    raise PlaceError(*place(offsets, k), f"{expected}, got {describe(label)}", "y")
 
 
 class Gold(NamedTuple):

@@ -1,6 +1,8 @@
 """Places in a corpus, and errors that name them."""
 
+from collections import defaultdict
 from contextlib import contextmanager
+from itertools import count
 
 import numpy as np
 
@@ -81,10 +83,14 @@ def elements(container):
 
 def as_objects(items):
     """A one-dimensional array of objects; numpy alone would take items of equal lengths apart."""
-    array = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):
-        array[i] = item
-    return array
+    return np.fromiter(items, object, len(items))
+
+
+def numbered(items, known=()):
+    """Numbers of items by first occurrence, int32, and the dict of all; those ``known`` keep theirs, 0, 1, ..."""
+    numbers = defaultdict(count(len(known)).__next__, known)
+    ids = np.fromiter(map(numbers.__getitem__, items), np.int32, len(items))
+    return ids, dict(numbers)
 
 
 def offsets_of(lengths):

@@ -7,12 +7,12 @@ the pieces and none reaches from one into the next.
 `words_to_labels` of `skstruct.data.schemes` leads on to labels; `cut` leads back for a whole corpus at once.
 """
 
-from collections import defaultdict
-from itertools import accumulate, chain, count
+from itertools import accumulate, chain
 
 import numpy as np
 
 from .inputs import PlaceError, as_sequences, by_sequence, describe, flatten, lengths_of, offsets_of, place
+from .places import numbered
 from .scheme_rules import CLOSING, OPENING, SPELLINGS, LabelTable
 from .text import as_texts, codes_of
 
@@ -117,8 +117,7 @@ def _refuse_items(flat, offsets, tagged):
             wrong = "a word must not be empty"
         else:
             continue
-        i, t = place(offsets, k)
-        raise PlaceError(i, t, f"{wrong}, got {describe(item)}", "y")
+        raise PlaceError(*place(offsets, k), f"{wrong}, got {describe(item)}", "y")
 
 
 def _refuse_spelling(i, text, words):
@@ -237,8 +236,7 @@ def cut(pieces, labels, scheme, tagged, marks=None):
     """
     text = "".join(chain.from_iterable(pieces))
     offsets = offsets_of(lengths_of(labels))  # of the texts, in characters
-    ids = defaultdict(count().__next__)
-    flat = np.fromiter(map(ids.__getitem__, chain.from_iterable(labels)), np.int32, len(text))
+    flat, ids = numbered(flatten(labels))
     parsed = LabelTable(scheme).parse(ids)
     opens = np.array([prefix in STARTING_WORD for prefix, _ in parsed], np.bool_)
     closes = np.array([prefix in ENDING_WORD for prefix, _ in parsed], np.bool_)

@@ -87,8 +87,8 @@ def check_finite(X, name="X"):
     value = float(values[k])
     called = "" if X.names is None else f" ({X.names.all()[column]!r})"
     hint = "; if it is padding: SequenceMatrix.from_padded" if np.isnan(value) else ""
-    i, t = place(X.offsets, row)
-    raise PlaceError(i, t, f"{PLACE}, column {column}{called}: {value} is not finite{hint}", name)
+    text = f"{PLACE}, column {column}{called}: {value} is not finite{hint}"
+    raise PlaceError(*place(X.offsets, row), text, name)
 
 
 def unpadded(X, mask):

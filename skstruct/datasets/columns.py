@@ -158,7 +158,7 @@ def spans_to_columns(
     tokens : list of lists of str
         In Unicode's normal form C; one list a text.
     labels : list of lists of str
-        None where a span with the label None is.
+        None where a span with the label None is, and outside of spans where a `PartialSpans` has them.
 
     Examples
     --------
@@ -169,9 +169,11 @@ def spans_to_columns(
     tagger = SpanTagger(tokenizer=tokenizer, scheme=scheme, align=align, overlap=overlap)
     tagger._validate_params()
     _, tokens, given, aligned = tagger._aligned(X, y)
-    return by_sequence(tokens.words(layout=False), tokens.first), labels_of(
-        aligned, given, tokens.first, scheme
-    )
+    labels: list[list[Any]] = labels_of(aligned, given, tokens.first, scheme)
+    for i, types in enumerate(given.types):
+        if types is not None:  # elsewhere there may be spans of other types
+            labels[i] = [None if label == "O" else label for label in labels[i]]
+    return by_sequence(tokens.words(layout=False), tokens.first), labels
 
 
 def columns_to_spans(

@@ -32,6 +32,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
+from ..data.inputs import check_choice
 from ..data.places import by_sequence, offsets_of
 from ..formats.readers import read_columns
 
@@ -92,8 +93,7 @@ def load_sample(language: Literal["zh", "en"] = "zh") -> Any:
     >>> sorted(load_sample("en"))
     ['DESCR', 'chunks', 'entities', 'heads', 'labels', 'pos', 'tokens']
     """
-    if language not in list(_COLUMNS):
-        raise ValueError(f"language must be one of {list(_COLUMNS)}, got {language!r}")
+    check_choice("language", language, _COLUMNS)
     columns = _COLUMNS[language]
     text = resources.files(__package__).joinpath(f"sample_{language}.txt").read_text(encoding="utf-8")
     description = "\n".join(line[2:] for line in text.split("\n") if line.startswith("# "))

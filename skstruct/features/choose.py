@@ -6,6 +6,7 @@ fields in files. Features that are :class:`.patterns.Patterns` choose their enco
 
 import copy
 import os
+from operator import attrgetter
 
 import numpy as np
 from scipy import sparse
@@ -148,6 +149,10 @@ class MixedEncoder(Encoder):
         return out
 
     # -- what the parts say ------------------------------------------------------------------------
+    n_edge_rows = property(attrgetter("others.n_edge_rows"))
+    bias_row = property(attrgetter("numbers.bias_row"))
+    scale = property(attrgetter("numbers.scale"))
+
     @property
     def are_strings(self):
         """Whether the rest are strings, not sparse rows."""
@@ -163,29 +168,14 @@ class MixedEncoder(Encoder):
         return Reads(called_by_kind(DENSE, SPARSE), columns.shape[0], names)
 
     @property
-    def n_edge_rows(self):
-        """Combinations that own a matrix of transition weights."""
-        return self.others.n_edge_rows
-
-    @property
     def n_node_rows(self):
         """Weight rows of the features of labels."""
         return self.numbers.n_node_rows + self.others.n_node_rows
 
     @property
-    def bias_row(self):
-        """The row of the bias, -1 if there is none."""
-        return self.numbers.bias_row
-
-    @property
     def n_features(self):
         """Number of features in use."""
         return self.numbers.n_features + self.others.n_features
-
-    @property
-    def scale(self):
-        """What numbers are multiplied by."""
-        return self.numbers.scale
 
     # -- encoding ----------------------------------------------------------------------------------
     def encode(self, corpus, grow):

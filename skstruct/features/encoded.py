@@ -134,16 +134,6 @@ def without_templates(token, bag, edges=None, dense=()):
 
 
 @kernel
-def row_norms(block, out):
-    """``out[t] = ‖x_t‖²``, added up in the order of the columns as those of sparse rows are."""
-    for t in range(block.shape[0]):
-        total = 0.0
-        for f in range(block.shape[1]):
-            total += block[t, f] * block[t, f]
-        out[t] = total
-
-
-@kernel
 def count_grid(rows, lo, width, left, anchor, token, first, count):
     """Add the occurrences of each feature of a grid to ``count`` (R,), of tokens from ``first`` on.
 

@@ -15,13 +15,11 @@ from math import inf, isfinite
 import numpy as np
 
 from ..core.hashing import find_pairs, intern_pairs, pairs_of, table_of
-from ..data.inputs import PlaceError, describe, lengths_of, offsets_of, place
+from ..data.inputs import PlaceError, describe, lengths_of, place
 
 MOST_LAYOUTS = 1000
 """Layouts remembered."""
 
-FEW = 100
-"""Places that are looked for one by one."""
 
 UNSEEN_TEXT, UNSEEN = -1, -2
 """Numbers of a str, and of anything else, that has none."""
@@ -77,23 +75,18 @@ def _array(parts):
     return np.frombuffer(bytearray().join(parts), np.int32)
 
 
-def _items_at(tokens, sizes, places):
-    """The (key, value) at places among all pairs of dictionaries."""
-    if places.shape[0] <= FEW:  # plain loops, where numpy's calls cost more than what they do
-        if len(tokens) <= 2 * places.shape[0]:
-            items = list(chain.from_iterable(map(dict.items, tokens)))
-            return [items[place] for place in places.tolist()]
-        found, k, first = [], 0, 0
-        for place in places.tolist():
-            while place >= first + len(tokens[k]):
-                first += len(tokens[k])
-                k += 1
-            found.append(next(islice(tokens[k].items(), place - first, None)))
-        return found
-    start = offsets_of(sizes)
-    owner = np.searchsorted(start, places, side="right") - 1
-    pairs = {k: list(tokens[k].items()) for k in set(owner.tolist())}
-    return [pairs[k][n] for k, n in zip(owner.tolist(), (places - start[owner]).tolist())]
+def _items_at(tokens, places):
+    """The (key, value) at ascending places among all pairs of dictionaries."""
+    if len(tokens) <= 2 * places.shape[0]:
+        items = list(chain.from_iterable(map(dict.items, tokens)))
+        return [items[at] for at in places.tolist()]
+    found, k, first = [], 0, 0
+    for at in places.tolist():
+        while at >= first + len(tokens[k]):
+            first += len(tokens[k])
+            k += 1
+        found.append(next(islice(tokens[k].items(), at - first, None)))
+    return found
 
 
 class Pairs:
@@ -164,7 +157,7 @@ class Pairs:
         else:
             left = _array(map(self.keys.__getitem__, chain.from_iterable(tokens)))
         values, sizes = chain.from_iterable(map(dict.values, tokens)), lengths_of(tokens)
-        return left, _array(map(self.values.__getitem__, values)), sizes, partial(_items_at, tokens, sizes)
+        return left, _array(map(self.values.__getitem__, values)), sizes, partial(_items_at, tokens)
 
     def numbers_of_nested(self, tokens):
         """The same where values may be dictionaries: ``{"a": {"b": 1}}`` is the pair of ``a:b`` and 1.

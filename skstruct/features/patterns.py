@@ -18,7 +18,7 @@ from itertools import repeat
 from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
-from ..data.inputs import describe
+from ..data.inputs import check_choice, describe
 from ..saving.fields import Field, Table, built, string, value, via
 from ..saving.values import savable_value
 from .byte_matching import ByteExpression
@@ -93,8 +93,7 @@ class Patterns:
     """
 
     def __init__(self, lines: Iterable[str], syntax: str = CRFPP) -> None:
-        if syntax not in FARTHEST:
-            raise ValueError(f"syntax must be one of {', '.join(map(repr, FARTHEST))}, got {syntax!r}")
+        check_choice("syntax", syntax, FARTHEST)
         if isinstance(lines, str):
             raise TypeError("lines must be a list of patterns, got a str")
         self.syntax = syntax

@@ -12,7 +12,7 @@ W. W. Cohen, V. R. Carvalho (2005). Stacked sequential learning. IJCAI.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +25,8 @@ from .._sklearn import BaseEstimator, HasMethods, StrOptions, folds_of, safe_ind
 from ..data.inputs import check_some
 from ..data.matrix import SequenceMatrix, assembled
 from ..data.reads import FeatureNames
-from ..data.types import Corpus
+from ..data.types import Corpus, Self
 from .sequence_transformer import SequenceTransformer, fit_on, out_of_fold, reading, reads_of, table_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 METHODS = ("predict_log_proba", "predict_proba", "decision_function")
 

@@ -19,7 +19,7 @@ from ..saving.container import require
 from ..saving.fields import Field, Table
 from ..saving.values import savable_value
 from .base import MIN_COUNT, MOST_ROWS, ROWS, Encoder, RowIndex, has_cutoff
-from .encoded import NO_BAG, NOTHING, Bag, Dense, RowMap, row_norms, without_templates
+from .encoded import NO_BAG, NOTHING, Bag, Dense, RowMap, without_templates
 from .numeric import NumericFeatures, as_features, exact_sum, warn_unless_centred
 
 SOME_ROWS = 4096
@@ -151,7 +151,7 @@ class RowsEncoder(Encoder):
 
     def _measure(self, matrix, token, are_data):
         """Take the scale from the rows of the first corpus."""
-        norms = np.zeros(matrix.shape[0])
+        norms = np.zeros(matrix.shape[0])  # added up in the order of the columns, whatever the matrix is
         if sparse.issparse(matrix):
             owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
             values = matrix.data.astype(np.float64)
@@ -159,8 +159,8 @@ class RowsEncoder(Encoder):
             sums = np.bincount(matrix.indices, values, minlength=self.width) if are_data else None
         else:
             for first in range(0, matrix.shape[0], SOME_ROWS):
-                block = matrix[first : first + SOME_ROWS].astype(np.float64)  # a copy, and writeable
-                row_norms(block, norms[first : first + SOME_ROWS])
+                for column in matrix[first : first + SOME_ROWS].T.astype(np.float64):
+                    norms[first : first + SOME_ROWS] += column * column
             sums = matrix.sum(axis=0, dtype=np.float64)
         times = _times_read(token, *self.features.window)
         self.squares = sum((n * exact_sum(norms[times == n]) for n in np.unique(times).tolist()), Fraction(0))

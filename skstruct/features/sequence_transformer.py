@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,7 @@ from ..data.numbers import tables_in
 from ..data.places import as_objects
 from ..data.reads import FeatureNames, Reads
 from ..data.tables import as_float
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from ..data.types import Self
 
 
 class SequenceTransformer(TransformerMixin):

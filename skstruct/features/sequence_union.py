@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -15,14 +15,12 @@ from ..data.corpus import DENSE, SPARSE, called_by_kind, number_block
 from ..data.inputs import as_tokens, describe
 from ..data.matrix import SequenceMatrix, assembled
 from ..data.reads import ColumnInfo, FeatureNames
+from ..data.types import Self
 from ..saving.fields import value, via
 from ..saving.values import savable_value
 from .numeric import side_by_side
 from .sequence_transformer import SequenceTransformer
 from .window import Window
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class _AsTheyCome(Window):

@@ -19,6 +19,7 @@ from ..saving.container import require, within
 from ..saving.fields import Field, Table, array, each, exactly, integer, without_last
 from .base import MOST_ROWS, with_new_rows
 from .encoded import NOTHING, count_grid
+from .patterns import CRFPP, boundary
 from .word_clusters import CLUSTER
 
 
@@ -192,12 +193,7 @@ def _write(form, values):
     return literals[0] + "".join(middle)
 
 
-def symbol(distance):
-    """What stands for the token that is ``distance`` before (negative) or behind a sequence, as in CRF++."""
-    return f"_B{distance:+d}"
-
-
-def row_names(encoder, side, rows, symbol=symbol):
+def row_names(encoder, side, rows, syntax=CRFPP):
     """The names of rows, {row: name}, from the encoder's tables alone.
 
     Parameters
@@ -206,8 +202,8 @@ def row_names(encoder, side, rows, symbol=symbol):
     side : TemplateSide
         The encoder's ``nodes`` or ``edges``; row 0 of these has no name.
     rows : set of int
-    symbol : callable
-        What stands for tokens outside of a sequence.
+    syntax : str
+        Of the tool whose symbols stand for tokens outside of a sequence.
     """
     plan, names = encoder.plan, {}
     wanted = np.zeros(side.n_rows, np.bool_)
@@ -219,8 +215,8 @@ def row_names(encoder, side, rows, symbol=symbol):
         if name == "const":
             return ""
         if k not in strings:
-            before = [symbol(-d) for d in range(1, plan.left + 1)]
-            behind = [symbol(d) for d in range(1, plan.right + 1)]
+            before = [boundary(syntax, -d) for d in range(1, plan.left + 1)]
+            behind = [boundary(syntax, d) for d in range(1, plan.right + 1)]
             known = list(encoder.values_of((name, column)))
             known = encoder.templates.words.described(known) if name == CLUSTER else known
             strings[k] = before + behind + known

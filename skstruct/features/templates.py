@@ -18,12 +18,11 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from ..data.inputs import describe
 from ..data.text import TextToken
-from ..data.types import Path
+from ..data.types import Path, Self
 from ..saving.container import require
 from ..saving.fields import Field, Kind, Table, each, pair, string, value
 from ..saving.values import savable_value
@@ -33,17 +32,13 @@ from .presets import PRESETS, columns_preset, window
 from .tokens import FUNCTION_NAMES, column_function
 from .word_clusters import CLUSTER, WordClusters
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 FARTHEST = 1000
 """How many positions away a macro may look: sequences are encoded with as many positions around them."""
 
 MACRO = re.compile(r"%([A-Za-z]\w*)\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
 
 
-@dataclass(frozen=True)
-class Template:
+class Template(NamedTuple):
     """One parsed line: ``atoms`` are (function name, column, offset), in the order written."""
 
     text: str
@@ -91,8 +86,7 @@ def parse_template(line, where="template"):
     return Template(line, line[0] == "B", skeleton, tuple(atoms))
 
 
-@dataclass(frozen=True)
-class Compound:
+class Compound(NamedTuple):
     """Channels at fixed distances from the anchor; ``prefix`` is the compound of all but the last."""
 
     prefix: int  # index of the compound, -1 if this one has a single atom
@@ -103,8 +97,7 @@ class Compound:
     forms: tuple  # for each slot (the literals around the atoms, which atom as written each one is)
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """Adjacent slots of a compound: rows ``slot ...`` apply to tokens ``anchor + lo ...``."""
 
     compound: int
@@ -113,8 +106,7 @@ class Group:
     width: int
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """Templates compiled; see the module."""
 
     channels: tuple  # (function name, column)
@@ -164,8 +156,8 @@ def _compile(templates, channels):
         slots = {}  # skeleton -> its shift; templates with one identifier share their rows
         for shift, skeleton in own:
             slots.setdefault(skeleton, shift)
-        compounds[c] = replace(
-            compound, slots=tuple(slots.values()), forms=tuple(forms[skeleton] for skeleton in slots)
+        compounds[c] = compound._replace(
+            slots=tuple(slots.values()), forms=tuple(forms[skeleton] for skeleton in slots)
         )
         run, slot_of = None, {skeleton: slot for slot, skeleton in enumerate(slots)}
         for shift, skeleton in own:

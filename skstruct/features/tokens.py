@@ -7,13 +7,13 @@ computed once for each distinct token, never by occurrence. Functions of more th
 
 import re
 import unicodedata
-from collections import defaultdict
-from itertools import count, repeat
+from itertools import repeat
 from operator import itemgetter
 
 import numpy as np
 
 from ..data.inputs import PLACE, PlaceError, describe, place
+from ..data.places import numbered
 from ..saving.fields import Field, choice, distinct, each, string, via
 
 
@@ -123,8 +123,7 @@ class Alphabet:
         others = [strings[k] for k in places.tolist()]
         if not all(issubclass(kind, str) for kind in set(map(type, others))):
             raise TypeError("expected strings")
-        unknown = defaultdict(count().__next__)
-        numbers = np.fromiter(map(unknown.__getitem__, others), np.int64, len(others))
+        numbers, unknown = numbered(others)
         return ids, (list(unknown), places, numbers) if others else None
 
     def interned(self, strings):
@@ -135,9 +134,7 @@ class Alphabet:
         TypeError
             If an element is not a string.
         """
-        ids = defaultdict(count(len(self.ids)).__next__, self.ids)
-        out = np.fromiter(map(ids.__getitem__, strings), np.int32, len(strings))
-        ids = dict(ids)
+        out, ids = numbered(strings, self.ids)
         kinds = set(map(type, ids))
         if kinds - {str}:
             if not all(issubclass(kind, str) for kind in kinds):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from ..data.inputs import PlaceError, as_tokens, by_sequence, check_some, renumb
 from ..data.matrix import SequenceMatrix
 from ..data.reads import FeatureNames
 from ..data.tables import is_frame
-from ..data.types import Corpus
+from ..data.types import Corpus, Self
 from .sequence_transformer import (
     SequenceTransformer,
     as_numbers,
@@ -28,9 +28,6 @@ from .sequence_transformer import (
     reads_of,
     table_of,
 )
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 def _inner_has(name):

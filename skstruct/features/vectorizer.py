@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +14,7 @@ from ..data.corpus import STRINGS
 from ..data.inputs import as_tokens, check_some, describe
 from ..data.matrix import SequenceMatrix, assembled
 from ..data.reads import ColumnInfo, FeatureNames
-from ..data.types import Corpus
+from ..data.types import Corpus, Self
 from ..saving.container import require, within
 from ..saving.fields import Field, Table, array, integer, value, via
 from ..saving.values import savable_value
@@ -22,9 +22,6 @@ from .choose import encoder, new_encoder
 from .encoded import features_listed, kept
 from .sequence_transformer import SequenceTransformer
 from .templates import FeatureTemplates
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class TokenVectorizer(SequenceTransformer, BaseEstimator):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,9 @@ from ..data.corpus import DENSE, number_block
 from ..data.inputs import PlaceError, as_tokens, check_some, describe, place
 from ..data.matrix import SequenceMatrix
 from ..data.reads import ColumnInfo, FeatureNames, Reads
-from ..data.types import Corpus
+from ..data.types import Corpus, Self
 from .numeric import neighbours_of, picked, side_by_side
 from .sequence_transformer import SequenceTransformer
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class Window(SequenceTransformer, BaseEstimator):

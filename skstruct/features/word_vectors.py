@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from ..data.matrix import assembled
 from ..data.pieces import cut_texts
 from ..data.reads import FeatureNames, Reads
 from ..data.text import as_texts, tokenized
-from ..data.types import Corpus
+from ..data.types import Corpus, Self
 from ..saving.container import require
 from ..saving.fields import Field, Kind, Table, array, distinct, each, string, value
 from ..saving.values import savable_value
@@ -33,9 +33,6 @@ from .neighbour_counts import NeighbourCounts, mutual_information, parts
 from .sequence_transformer import SequenceTransformer
 from .tokens import refuse, split_columns
 from .word_clusters import UNKNOWN, WordClusters, check_strings_in
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class WordVectors(SequenceTransformer, BaseEstimator):

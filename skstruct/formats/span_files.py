@@ -17,12 +17,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
-from ..data.inputs import describe
+from ..data.inputs import check_choice, describe
 from ..data.spans import PartialSpans, Span
 from ..data.types import Path
 from .annotation_tools import brat_records, from_task, is_brat, looks_like_task
 from .span_offsets import UNITS, with_spans
-from .span_records import SPAN_KEYS, Reading, check_choice, from_object, from_pair, from_prodigy, json_values
+from .span_records import SPAN_KEYS, Reading, from_object, from_pair, from_prodigy, json_values
 from .text_files import Accents
 
 _PARSERS = {

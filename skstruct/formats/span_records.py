@@ -114,12 +114,6 @@ def check(value, kind, place, expected):
     return value
 
 
-def check_choice(name, value, choices):
-    """Raise unless a parameter has one of its values."""
-    if value not in choices:
-        raise ValueError(f"{name} must be {', '.join(map(repr, choices))}, got {value!r}")
-
-
 def without(record, *keys):
     """The other keys of a record, as a dict."""
     return {key: value for key, value in record.items() if key not in keys}

@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path as Folder
 from typing import IO, Any
 
-from ..data.inputs import describe
+from ..data.inputs import check_choice, describe
 from ..data.places import by_sequence
 from ..data.spans import as_spans, to_utf16
 from ..data.text import as_texts
 from ..data.types import Path, Texts
 from .annotation_tools import lines_of, task
-from .span_records import SPAN_KEYS, check_choice
+from .span_records import SPAN_KEYS
 from .text_files import open_text
 
 

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 
-from ..data.inputs import as_sequences, check_same_lengths, lengths_of
+from ..data.inputs import as_sequences, check_choice, check_same_lengths, lengths_of
 from ..data.labels import single_labels
 from ..data.types import Corpus, Self
-from ..metrics.checks import check_choice
 from .curves import check_matplotlib
 from .feature_lists import chain_of, transition_weights
 

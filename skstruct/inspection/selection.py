@@ -10,10 +10,9 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from .._sklearn import final_step, innermost, safe_indexing
-from ..data.inputs import SPANS, WORDS, as_tokens
+from ..data.inputs import SPANS, WORDS, as_tokens, check_choice
 from ..data.places import by_sequence
 from ..data.text import tokenized
-from ..metrics.checks import check_choice
 from .of_taggers import seen_by_tagger
 
 STRATEGIES = "least_confident", "margin", "entropy", "longest", "random"

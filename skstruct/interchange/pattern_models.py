@@ -209,7 +209,7 @@ def _of_templates(encoder, tool, syntax):
     pairs = []
     for side in (encoder.nodes, encoder.edges):
         rows = set(range(side.first_row, side.n_rows))
-        names = row_names(encoder, side, rows, lambda distance: boundary(syntax, distance))
+        names = row_names(encoder, side, rows, syntax)
         if syntax == WAPITI:
             names = {row: name[0].lower() + name[1:] for row, name in names.items()}
         pairs.append(sorted(((name, row) for row, name in names.items()), key=lambda pair: pair[1]))

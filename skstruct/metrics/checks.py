@@ -72,12 +72,6 @@ def check_weight(sample_weight, n):
     return weight
 
 
-def check_choice(name, value, allowed):
-    """Check a parameter that takes one of a few values."""
-    if not any(value is a or (isinstance(value, str) and value == a) for a in allowed):
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
-
-
 def ratio(numerator, denominator):
     """The quotient as a Python float; 0.0 for a zero denominator."""
     return float(numerator / denominator) if denominator else 0.0

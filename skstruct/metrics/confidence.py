@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._sklearn import final_step
-from ..data.inputs import PLACE, PlaceError, check_positive
+from ..data.inputs import PLACE, PlaceError, check_choice, check_positive
 from ..data.labels import settled
 from ..data.types import Corpus
-from .checks import as_list, check_choice, check_weight, ratio
+from .checks import as_list, check_weight, ratio
 
 Strategy: TypeAlias = Literal["quantile", "uniform"]
 

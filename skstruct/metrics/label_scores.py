@@ -17,10 +17,11 @@ from typing import Literal, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..data.inputs import check_choice
 from ..data.places import in_sequence
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.types import Corpus
-from .checks import check_choice, check_pairs, check_weight, count_right, f1, ratio, with_label
+from .checks import check_pairs, check_weight, count_right, f1, ratio, with_label
 
 AVERAGES = ("micro", "macro", "weighted", None)
 MODES = ("conlleval", "strict")

@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 from sklearn.metrics import make_scorer
 
 from .._sklearn import final_step
+from ..data.inputs import check_choice
 from ..data.scheme_rules import check_scheme
-from .checks import check_choice
 from .confidence import score_calibration, score_log_loss
 from .label_scores import (
     AVERAGES,

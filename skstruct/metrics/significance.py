@@ -19,11 +19,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..data.inputs import check_positive, is_int
+from ..data.inputs import check_choice, check_positive, is_int
 from ..data.places import in_sequence
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.types import Corpus, Texts
-from .checks import check_choice, check_pairs, count_right, with_label
+from .checks import check_pairs, count_right, with_label
 from .text_scores import both_sides, is_tagged, judged, word_spans
 
 _AT_ONCE = 2**22

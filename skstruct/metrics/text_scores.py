@@ -24,11 +24,11 @@ from typing import overload
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
-from ..data.inputs import PlaceError
+from ..data.inputs import PlaceError, check_choice
 from ..data.spans import as_spans, refuse_dicts, trimmed_spans
 from ..data.text import as_texts
 from ..data.types import Corpus, Texts
-from .checks import check_choice, check_pairs, check_weight, f1, ratio
+from .checks import check_pairs, check_weight, f1, ratio
 from .label_scores import AVERAGES, Average, f1_of, report_of, report_text
 
 

@@ -148,7 +148,7 @@ def test_annotations_do_not_matter_to_tag(folder, capsys):
     found = [json.loads(row) for row in out.splitlines()]
     assert code == 0 and [(row["text"], row["id"]) for row in found] == [("Ann", 7), ("Bo", 8)]
     for wrong, message in (
-        ("format=foo", "--read: format must be 'auto'"),
+        ("format=foo", "--read: format must be one of 'auto'"),
         ("text=[1]", "--read: text must be a str"),
         ("offsets=utf-16", "--read offsets: annotations are not looked at"),
         ("annotator=ann", "--read annotator: annotations are not looked at"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skstruct import StructuredPerceptron
+from skstruct import PartialSpans, StructuredPerceptron
 from skstruct.datasets import columns_to_spans, from_columns, spans_to_columns
 
 pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
@@ -123,3 +123,10 @@ def test_spans_need_words(token):
 def test_spans_of_labels_of_no_scheme():
     with pytest.raises(ValueError, match="y: sequence 1, position 0: label 'Q' does not belong"):
         columns_to_spans([["a"], ["b"]], [["O"], ["Q"]])
+
+
+def test_labels_outside_of_partial_spans_are_unknown():
+    texts = ["Ann in Rome", "Ann in Rome"]
+    spans = [PartialSpans([(0, 3, "PER")], types={"PER"}), [(0, 3, "PER")]]
+    _, labels = spans_to_columns(texts, spans)
+    assert labels == [["B-PER", None, None], ["B-PER", "O", "O"]]

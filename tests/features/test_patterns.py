@@ -136,7 +136,7 @@ def test_a_set_of_patterns_is_a_value():
         (["u:%x[@0,0]"], "wapiti", "counted from 1"),
         (['u:%x[0,0,"a"]'], "wapiti", "%x takes none"),
         (['u:%m[0,0,"' + "a" * 300 + '"]'], "wapiti", "300 elements"),
-        (["U"], "other", "syntax must be one of 'crf..', 'wapiti', got 'other'"),
+        (["U"], "other", "syntax must be one of 'crf..', 'wapiti'; got 'other'"),
     ],
 )
 def test_patterns_that_are_none(lines, syntax, message):

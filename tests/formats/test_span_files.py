@@ -130,7 +130,7 @@ def test_annotations_do_not_matter_to_texts_alone(record):
         read_spans([record])
     (found,) = AnnotationReader().texts([record])
     assert (found.text, found.spans, found.metadata["id"]) == ("Ann", None, 7)
-    with pytest.raises(ValueError, match="format must be 'auto', .*, got 'foo'"):
+    with pytest.raises(ValueError, match="format must be one of 'auto', .*; got 'foo'"):
         AnnotationReader("foo")
     with pytest.raises(ValueError, match="no text: found keys"):
         list(AnnotationReader(text="body").texts([record]))
@@ -327,9 +327,11 @@ def test_refused_files_of_brat(tmp_path):
 
 
 def test_options():
-    with pytest.raises(ValueError, match="format must be 'auto', 'jsonl', .*, 'brat', got 'xml'"):
+    with pytest.raises(ValueError, match="format must be one of 'auto', 'jsonl', .*, 'brat'; got 'xml'"):
         read_spans([], "xml")
-    with pytest.raises(ValueError, match="offsets must be 'auto', 'characters', 'utf-16', got 'bytes'"):
+    with pytest.raises(
+        ValueError, match="offsets must be one of 'auto', 'characters', 'utf-16'; got 'bytes'"
+    ):
         read_spans([], offsets="bytes")
     with pytest.raises(ValueError, match="label_names must be a list or a dict of names, got str 'PER'"):
         read_spans([], label_names="PER")

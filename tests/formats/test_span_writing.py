@@ -125,7 +125,7 @@ def test_predictions_for_review(tmp_path):
 REFUSED = [
     (
         dict(format="xml"),
-        "format must be 'jsonl', 'doccano', 'prodigy', 'spacy', 'label-studio', 'brat', got 'xml'",
+        "format must be one of 'jsonl', 'doccano', 'prodigy', 'spacy', 'label-studio', 'brat'; got 'xml'",
     ),
     (dict(X="Ann"), "X must be a list of texts, got str 'Ann'"),
     (dict(y=[[(0, 99, "A")], []]), r"y: sequence 0, position 0: \(0, 99, 'A'\) leaves the text"),
