@@ -48,9 +48,8 @@ def add_arguments(parser):
     group.add_argument("--epochs", type=positive, metavar="N", help="of ap and pa (default: 10)")
     group.add_argument("--c1", type=_penalty, help="L1 penalty of lbfgs (default: 1)")
     group.add_argument("--c2", type=_penalty, help="L2 penalty of lbfgs (default: 0)")
-    group.add_argument(
-        "--iterations", type=positive, metavar="N", help="of lbfgs at most (default: each its own)"
-    )
+    what = "of lbfgs at most (default: each its own)"
+    group.add_argument("--iterations", type=positive, metavar="N", help=what)
     group = parser.add_argument_group("measuring")
     group.add_argument("--repeat", type=positive, default=1, metavar="N", help="number of fits (default: 1)")
     group.add_argument("--no-memory", action="store_true", help="do not measure memory")

@@ -40,10 +40,8 @@ ROW = "{:<28}{:<26}{:<12}{:>7}{:>14}{:>9}{:>9}"
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument(
-        "--epochs", type=positive, default=10, metavar="N",
-        help="passes over the training data (default: 10)",
-    )  # fmt: skip
+    what = "passes over the training data (default: 10)"
+    parser.add_argument("--epochs", type=positive, default=10, metavar="N", help=what)
     parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     parser.add_argument(
         "--files", metavar="FOLDER",

@@ -57,10 +57,8 @@ _AROUND = {
 def add_features(group):
     """Add the two options that choose features."""
     either = group.add_mutually_exclusive_group()
-    either.add_argument(
-        "--features", choices=["auto", *PRESETS], default="auto",
-        help="a preset of feature templates (default: auto, by the look of the tokens)",
-    )  # fmt: skip
+    what = "a preset of feature templates (default: auto, by the look of the tokens)"
+    either.add_argument("--features", choices=["auto", *PRESETS], default="auto", help=what)
     either.add_argument("--template", metavar="FILE", help="a template file in the syntax of CRF++")
 
 

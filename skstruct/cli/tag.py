@@ -53,16 +53,12 @@ def add_arguments(parser):
         "spans, the files of brat or else the .txt files, each a text",
     )  # fmt: skip
     parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
-    parser.add_argument(
-        "--output", "-o", metavar="OUT",
-        help="file to write, whole or not at all (default: standard output)",
-    )  # fmt: skip
+    what = "file to write, whole or not at all (default: standard output)"
+    parser.add_argument("--output", "-o", metavar="OUT", help=what)
     parser.add_argument("--force", action="store_true", help="let OUT replace what is read")
     either = parser.add_mutually_exclusive_group()
-    either.add_argument(
-        "--scores", action="store_true",
-        help="the score of each labelling, in a line before it: # 0 SCORE; for text, of each line of words",
-    )  # fmt: skip
+    what = "the score of each labelling, in a line before it: # 0 SCORE; for text, of each line of words"
+    either.add_argument("--scores", action="store_true", help=what)
     either.add_argument(
         "--kbest", type=positive, metavar="K",
         help="the K best labellings of each sentence, or segmentations of each line of text, best first, "
@@ -76,18 +72,12 @@ def add_arguments(parser):
     )  # fmt: skip
     parser.add_argument("--scheme", metavar="SCHEME", help="label scheme for --proba, such as BIO")
     parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
-    parser.add_argument(
-        "--batch", type=positive, default=BATCH, metavar="N",
-        help=f"sentences that are held at a time (default: {BATCH})",
-    )  # fmt: skip
-    parser.add_argument(
-        "--tag-separator", default="/", metavar="SEP",
-        help="between a word and its tag, of models that segment and tag (default: /)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--dictionary", metavar="FILE",
-        help="words, separated by white space, that a segmenter takes for words wherever they stand",
-    )  # fmt: skip
+    what = f"sentences that are held at a time (default: {BATCH})"
+    parser.add_argument("--batch", type=positive, default=BATCH, metavar="N", help=what)
+    what = "between a word and its tag, of models that segment and tag (default: /)"
+    parser.add_argument("--tag-separator", default="/", metavar="SEP", help=what)
+    what = "words, separated by white space, that a segmenter takes for words wherever they stand"
+    parser.add_argument("--dictionary", metavar="FILE", help=what)
     parser.add_argument(
         "--adapt", action="append", default=[], metavar="FILE",
         help="text, of any format that can be labelled, whose accessor varieties take the place of those of "

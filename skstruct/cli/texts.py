@@ -97,13 +97,10 @@ def batches(source, reader, size):
 def add_options(parser):
     """Add what ``tag`` knows for models of spans."""
     group = parser.add_argument_group("texts, for models that mark spans")
-    group.add_argument(
-        "--lines", action="store_true", help="each line of FILE is a text (default: FILE is one)"
-    )
-    group.add_argument(
-        "--write", choices=WRITTEN, metavar="FORMAT",
-        help=f"{', '.join(WRITTEN)} (default: jsonl); brat needs --output, a folder",
-    )  # fmt: skip
+    what = "each line of FILE is a text (default: FILE is one)"
+    group.add_argument("--lines", action="store_true", help=what)
+    what = f"{', '.join(WRITTEN)} (default: jsonl); brat needs --output, a folder"
+    group.add_argument("--write", choices=WRITTEN, metavar="FORMAT", help=what)
 
     group.add_argument(
         "--sets", action="store_true",

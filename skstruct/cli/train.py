@@ -52,10 +52,8 @@ PARTIAL = ".partial"
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument(
-        "files", metavar="FILE", nargs="+",
-        help="the corpus; - is standard input; several files of annotated texts are learned together",
-    )  # fmt: skip
+    what = "the corpus; - is standard input; several files of annotated texts are learned together"
+    parser.add_argument("files", metavar="FILE", nargs="+", help=what)
     parser.add_argument("--model", "-m", required=True, metavar="OUT", help="file to write the model to")
     parser.add_argument(
         "--dev", metavar="FILE",
@@ -75,12 +73,10 @@ def add_arguments(parser):
         help="a list of names or words, an entry a line, which templates read as %%lex_NAME[0,0]; to a "
         "preset the templates of three positions are added; may be repeated",
     )  # fmt: skip
-    group.add_argument(
-        "--text", metavar="FILE", help="raw text, of which clusters of words are learned for a tagger"
-    )
-    group.add_argument(
-        "--clusters", type=positive, metavar="N", help="clusters of the words of --text (default: 500)"
-    )
+    what = "raw text, of which clusters of words are learned for a tagger"
+    group.add_argument("--text", metavar="FILE", help=what)
+    what = "clusters of the words of --text (default: 500)"
+    group.add_argument("--clusters", type=positive, metavar="N", help=what)
     add_learner(group, "perceptron")
     _add_ways(group)
     group.add_argument(
@@ -99,10 +95,8 @@ def add_arguments(parser):
 
 def _add_ways(group):
     """Add the options that put something around the learner, or deal the corpus in parts."""
-    group.add_argument(
-        "--members", type=positive, default=1, metavar="N",
-        help="average the weights of N learners that see the corpus in different orders (default: 1)",
-    )  # fmt: skip
+    what = "average the weights of N learners that see the corpus in different orders (default: 1)"
+    group.add_argument("--members", type=positive, default=1, metavar="N", help=what)
     group.add_argument(
         "--calibrate", action="store_true",
         help="let the tagger know probabilities, for tag --proba: parts of the corpus are scored by models "
@@ -123,9 +117,8 @@ def _add_ways(group):
         help="deal the sentences to N shards, which train at the same time, and mix their weights after each "
         "epoch; with l1crf the shards add up its objective, and the optimum is the same (default: 1)",
     )  # fmt: skip
-    group.add_argument(
-        "--cluster", metavar="ADDRESS", help="of a Dask scheduler, whose workers train the shards"
-    )
+    what = "of a Dask scheduler, whose workers train the shards"
+    group.add_argument("--cluster", metavar="ADDRESS", help=what)
     group.add_argument(
         "--stream", type=positive, metavar="N",
         help="read and learn N sentences at a time, for files larger than memory; an epoch then keeps the "
@@ -135,14 +128,10 @@ def _add_ways(group):
 
 def add_learner(group, default):
     """Add the options that choose a learner and its parameters."""
-    group.add_argument(
-        "--algorithm", "-a", type=named_algorithm, default=default, metavar="NAME",
-        help=f"the learner: {', '.join(ALGORITHMS)}, or the name of its class (default: {default})",
-    )  # fmt: skip
-    group.add_argument(
-        "--epochs", "--max-iter", type=positive, metavar="N",
-        help="passes over the corpus (default: the learner's)",
-    )  # fmt: skip
+    what = f"the learner: {', '.join(ALGORITHMS)}, or the name of its class (default: {default})"
+    group.add_argument("--algorithm", "-a", type=named_algorithm, default=default, metavar="NAME", help=what)
+    what = "passes over the corpus (default: the learner's)"
+    group.add_argument("--epochs", "--max-iter", type=positive, metavar="N", help=what)
     group.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     group.add_argument(
         "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=setting,
