@@ -19,18 +19,7 @@ from ..data.inputs import LABELS, SPANS, TREES, WORDS
 from ..data.schemes import labels_to_spans
 from ..formats.readers import CONLLU_FIELDS, read_segmented
 from . import texts
-from .common import (
-    STANDARD,
-    CommandError,
-    check_folder,
-    check_output,
-    check_replaced,
-    load_model,
-    n_jobs,
-    output,
-    positive,
-    refuse_probabilities,
-)
+from .common import CommandError, check_output, check_replaced, load_model, n_jobs, output, positive
 from .corpus import inputs_of, layout_of, locating, sentences, several
 from .lines import Source
 from .options import add_options
@@ -95,10 +84,7 @@ def run(arguments):
     int
         The exit code, 0.
     """
-    if arguments.write == "brat" and arguments.output not in STANDARD:
-        check_folder(arguments.output)
-    else:
-        check_output(arguments.output)
+    check_output(arguments.output, is_folder=arguments.write == "brat")
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
     if inputs.task == SPANS:
@@ -197,7 +183,7 @@ def _check_proba(model, inputs, kind, arguments):
         return
     needed = "predict_segment_proba" if inputs.task == WORDS else "predict_marginals"
     if not hasattr(model, needed):
-        refuse_probabilities(arguments, kind)
+        texts.refuse_probabilities(arguments, kind)
     if inputs.task == WORDS:
         if arguments.dictionary is not None:
             arguments.usage_error("--proba and --dictionary do not go together")

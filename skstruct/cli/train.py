@@ -11,37 +11,23 @@ import contextlib
 import sys
 import time
 from dataclasses import replace
-from functools import partial
 
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import layers
-from ..cluster.loading import dealt
 from ..data.schemes import check_scheme, convert_scheme, rewriting
 from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
 from ..taggers.constraints import BrokenConstraint, scheme_of
-from ..taggers.segmenter import Segmenter
-from ..taggers.span_tagger import SpanTagger
 from ..training.held_out import NAMES
 from .common import CommandError, check_replaced, check_target, counted, number, positive, tell
 from .corpus import batches, layout_of, located, locating, read, read_all
 from .evaluate import model_scores
 from .file_formats import tell_empty, tell_labels
-from .learners import (
-    ALGORITHMS,
-    add_features,
-    features_of,
-    lexicon,
-    named_algorithm,
-    new_model,
-    on_shards,
-    sums_over_shards,
-    task_of,
-)
+from .learners import add_features, add_learner, features_of, fit_of, lexicon, new_model, task_of
 from .lines import Source
-from .options import add_options, setting
+from .options import add_options
 from .scores import as_text
 
 _JOINED = "X", "y", "places"
@@ -126,19 +112,6 @@ def _add_ways(group):
     )  # fmt: skip
 
 
-def add_learner(group, default):
-    """Add the options that choose a learner and its parameters."""
-    what = f"the learner: {', '.join(ALGORITHMS)}, or the name of its class (default: {default})"
-    group.add_argument("--algorithm", "-a", type=named_algorithm, default=default, metavar="NAME", help=what)
-    what = "passes over the corpus (default: the learner's)"
-    group.add_argument("--epochs", "--max-iter", type=positive, metavar="N", help=what)
-    group.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
-    group.add_argument(
-        "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=setting,
-        help="any parameter of the estimator, as penalty=l2 or constraints=BIO; may be repeated",
-    )  # fmt: skip
-
-
 def _annotated(text):
     path, _, types = text.rpartition("=")
     if not path or not all(types.split(",")):
@@ -211,7 +184,7 @@ def run(arguments):
         else:
             tell(f"read {_counted(units, len(corpus.X), sum(map(len, corpus.y)))}")
             try:
-                _learn(_fit_of(arguments, model), corpus, dev)
+                _learn(fit_of(arguments, model), corpus, dev)
             except KeyboardInterrupt:
                 _keep(model, arguments.model + PARTIAL)
                 raise
@@ -258,17 +231,6 @@ def _told(arguments, layout, path):
 def _counted(units, *numbers):
     """``40 sentences, 900 tokens``."""
     return ", ".join(counted(n, unit) for n, unit in zip(numbers, units))
-
-
-def _fit_of(arguments, model):
-    """How the model learns from the whole corpus."""
-    if not (on_shards(arguments) and sums_over_shards(arguments)):
-        return model.fit
-
-    def train(tagger):
-        return lambda X, y: tagger.fit_shards(dealt(X, y, None, arguments.shards), client=arguments.cluster)
-
-    return partial(model._fit_by, train) if isinstance(model, Segmenter | SpanTagger) else train(model)
 
 
 def _learn(method, corpus, dev=None):

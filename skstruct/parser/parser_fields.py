@@ -15,8 +15,8 @@ from ..features.tokens import alphabet
 from ..saving.container import require
 from ..saving.fields import Field, Kind, Members, Table, array, each, flag, inline, integer, pair, string
 from ..saving.packing import packed_keys
-from ..saving.stores import maybe_labels, weights
-from ..saving.values import Reader, Writer
+from ..saving.stores import weights
+from ..saving.values import Reader, Writer, maybe_labels
 from ..training.tables import KEYS, features_of, read_keys, training_of
 from .atoms import AtomEncoder
 from .state_templates import MOST_SMALL, templates_of
