@@ -294,16 +294,11 @@ def _as_kind(places, inputs, where):
     """One place for tokens that are str, a list for tuples; checked against what a model reads."""
     if inputs is None:
         return places[0] if len(places) == 1 else places
+    wrong = f"{where}: the model reads {counted(inputs.width, 'column')} of a token; "
     if len(places) < inputs.width:
-        raise CommandError(
-            f"{where}: the model reads {counted(inputs.width, 'column')} of a token; found {len(places)}; "
-            f"--tokens says which to read"
-        )
+        raise CommandError(f"{wrong}found {len(places)}; --tokens says which to read")
     if len(places) > inputs.width and (inputs.token is str or inputs.task == TREES):
-        raise CommandError(
-            f"{where}: the model reads {counted(inputs.width, 'column')} of a token; --tokens names "
-            f"{len(places)}"
-        )
+        raise CommandError(f"{wrong}--tokens names {len(places)}")
     return places[0] if inputs.token is str else places
 
 

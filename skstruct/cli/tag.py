@@ -93,9 +93,11 @@ def run(arguments):
     if arguments.dictionary is not None:
         lists = read_segmented(arguments.dictionary, encoding=arguments.encoding)
         arguments.dictionary = sorted({word for words in lists for word in words})
+    files = arguments.files or ["-"]
+    if [*files, *arguments.adapt].count("-") > 1:
+        arguments.usage_error("only one of FILE and --adapt can be standard input")
     if arguments.adapt:
         _adapt(model, inputs, arguments)
-    files = arguments.files or ["-"]
     check_replaced([arguments.output], files, arguments.force)
     last = ""
     with output(arguments.output, arguments.encoding) as file:

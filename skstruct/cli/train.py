@@ -207,8 +207,9 @@ def run(arguments):
 def _check_files(arguments):
     """Refuse files that cannot be read together."""
     files, stream = arguments.files, arguments.stream
-    if [*files, arguments.dev].count("-") > 1:
-        arguments.usage_error("only one of FILE and --dev can be standard input")
+    read = [*files, arguments.dev, arguments.text, *(path for _, path in arguments.lexicon)]
+    if read.count("-") > 1:
+        arguments.usage_error("only one of FILE, --dev, --text and --lexicon can be standard input")
     if stream is not None and files[0] == "-" and (arguments.epochs or 1) > 1:
         arguments.usage_error("--stream with several --epochs reads FILE again: it cannot be standard input")
     if stream is not None and len(files) > 1:

@@ -16,14 +16,8 @@ CRFSUITE_VERSION = "0.12.2"
 """The version of CRFsuite whose files are read and written."""
 
 __all__ = [
-    "CRFSUITE_VERSION",
-    "BaseTrainer",
-    "CRFSuiteError",
-    "CRFsuiteError",
-    "ItemSequence",
-    "Tagger",
-    "Trainer",
-]
+    "CRFSUITE_VERSION", "BaseTrainer", "CRFSuiteError", "CRFsuiteError", "ItemSequence", "Tagger", "Trainer",
+]  # fmt: skip
 
 
 class CRFSuiteError(Exception):
