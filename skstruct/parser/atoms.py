@@ -183,10 +183,8 @@ class AtomEncoder:
 
         There may be no more known parts than rows; see :meth:`widened`.
         """
-        rows = []
-        for alphabet, (symbols, words) in zip(self.alphabets, self._columns(columns, known=True)):
-            rows.append(_ids(alphabet.lookup(symbols), words))
-        return _joined(rows)
+        found = zip(self.alphabets, self._columns(columns, known=True))
+        return _joined([_ids(alphabet.lookup(symbols), words) for alphabet, (symbols, words) in found])
 
     def grown(self, columns):
         """(ids, the encoder that knows them all); this encoder stays as it is.

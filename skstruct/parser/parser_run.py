@@ -28,9 +28,7 @@ class ParseRun(Run):
 
     def __init__(self, estimator, state, task, lines, encoder, labels, held_out):
         super().__init__(estimator, state, task, held_out)
-        self.lines = lines
-        self.encoder = encoder
-        self.labels = labels
+        self.lines, self.encoder, self.labels = lines, encoder, labels
 
     def finished(self, model, reuse=False):
         """See ``training.run.Run``."""
