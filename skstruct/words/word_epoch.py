@@ -242,12 +242,13 @@ def features_of_path(model, task, path, work):
     return out[out[:, 1] < model.features.entries[0]].T
 
 
-# The score of the best segmentation with another decision at one place is found for each place by two searches.
-# Up to the place the search is the usual one. From there on two searches run side by side, and one of them has
-# to take the other decision. As soon as both hold the same states in the same order, and the scores of one are
-# all higher by the same amount, they go on alike, and that amount is what the other decision gains. Under a
-# beam this happens a few words further on. It need not happen where a few characters repeat over and over, or
-# where all states are kept: then both run to the end of the text, as each decision may matter up to there.
+# The score of the best segmentation with another decision at one place is found for each place by two
+# searches. Up to the place the search is the usual one. From there on two searches run side by side, and
+# one of them has to take the other decision. As soon as both hold the same states in the same order, and
+# the scores of one are all higher by the same amount, they go on alike, and that amount is what the other
+# decision gains. Under a beam this happens a few words further on. It need not happen where a few
+# characters repeat over and over, or where all states are kept: then both run to the end of the text, as
+# each decision may matter up to there.
 ROUNDING = 1e-12
 """Amounts are the same if they differ by less than this times the scores."""
 
