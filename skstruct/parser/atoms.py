@@ -30,13 +30,7 @@ def shape(form):
     return out
 
 
-_DERIVED = {
-    "w": str,
-    "l": str.lower,
-    "x2": lambda form: form[-2:],
-    "x3": lambda form: form[-3:],
-    "f": shape,
-}
+_DERIVED = {"w": str, "l": str.lower, "x2": lambda form: form[-2:], "x3": lambda form: form[-3:], "f": shape}
 
 
 def check_words(X, token, width=None):
