@@ -62,9 +62,8 @@ def _algorithm(text):
     for theirs, name in PAIRS.items():
         if name == ours:
             return theirs
-    raise argparse.ArgumentTypeError(
-        f"CRFsuite has nothing like {ours} to compare with; there are {', '.join(PAIRS)}"
-    )
+    wrong = f"CRFsuite has nothing like {ours} to compare with; there are {', '.join(PAIRS)}"
+    raise argparse.ArgumentTypeError(wrong)
 
 
 _DEFAULTS = {"epochs": 10, "c1": 1.0, "c2": 0.0, "iterations": None}
@@ -78,9 +77,8 @@ def _settle(arguments):
         if getattr(arguments, name) is None:
             setattr(arguments, name, default)
         elif not some:
-            arguments.usage_error(
-                f"--{name} is for --algorithm {'ap or pa' if name == 'epochs' else 'lbfgs'}"
-            )
+            wrong = f"--{name} is for --algorithm {'ap or pa' if name == 'epochs' else 'lbfgs'}"
+            arguments.usage_error(wrong)
 
 
 _penalty = number(float, lambda x: 0 <= x < float("inf"), "a number of at least 0")

@@ -164,9 +164,8 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
         label = task.label if label is None else label
         unknown = [f for f in (*fields, *several(label)) if f not in CONLLU_FIELDS]
         if unknown:
-            arguments.usage_error(
-                f"CoNLL-U has no field {unknown[0]!r}; its fields are {', '.join(CONLLU_FIELDS)}"
-            )
+            wrong = f"CoNLL-U has no field {unknown[0]!r}; its fields are {', '.join(CONLLU_FIELDS)}"
+            arguments.usage_error(wrong)
         tokens = fields
     elif not numbers or not isinstance(label, int | None):
         arguments.usage_error(f"--tokens and --label are numbers of columns where the input is {chosen}")

@@ -161,9 +161,8 @@ def _check_same_tokens(gold, pred):
     form = gold.format
     whole = form in ("segmented", "spans")  # sentences are texts
     if form != pred.format and not {form, pred.format}.isdisjoint(("segmented", "spans")):
-        raise CommandError(
-            f"{gold.name} is {form} and {pred.name} is {pred.format}; --format says how to read both"
-        )
+        wrong = f"{gold.name} is {form} and {pred.name} is {pred.format}; --format says how to read both"
+        raise CommandError(wrong)
     if len(gold.y) != len(pred.y):
         raise CommandError(
             f"{gold.name} and {pred.name} must hold the same sentences: found {len(gold.y)} and {len(pred.y)}"

@@ -271,9 +271,8 @@ def _given_parameters(arguments, *parts):
         elif "__" in name:
             deeper[name] = value
         else:
-            arguments.usage_error(
-                f"{type(parts[0]).__name__} has no parameter {name!r}; it has {', '.join(sorted(known))}"
-            )
+            wrong = f"{type(parts[0]).__name__} has no parameter {name!r}; it has {', '.join(sorted(known))}"
+            arguments.usage_error(wrong)
     return deeper
 
 

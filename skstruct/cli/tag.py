@@ -173,9 +173,8 @@ def _check_usage(model, inputs, arguments):
     if arguments.dictionary is not None and not getattr(model, "accepts_dictionary", False):
         arguments.usage_error(f"--dictionary: this {kind} takes none; segmenters do")
     if arguments.lines or arguments.write or arguments.sets:
-        arguments.usage_error(
-            f"--lines, --write and --sets are for models of spans of texts; this is a {kind}"
-        )
+        wrong = f"--lines, --write and --sets are for models of spans of texts; this is a {kind}"
+        arguments.usage_error(wrong)
 
 
 def _check_proba(model, inputs, kind, arguments):

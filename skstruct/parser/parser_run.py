@@ -103,9 +103,8 @@ def _merged_encoder(encoders, learner):
     first, parts = encoders[0], {}
     for s, encoder in enumerate(encoders):
         if encoder.width != first.width:
-            raise ValueError(
-                f"shard {s}: its words have {encoder.width} columns, those of shard 0 have {first.width}"
-            )
+            wrong = f"shard {s}: its words have {encoder.width} columns, those of shard 0 have {first.width}"
+            raise ValueError(wrong)
         for c, n in encoder.parts.items():
             parts[c] = max(n, parts.get(c, 0))
     lines = lines_of(learner.templates, learner.labeled, first.width, parts)

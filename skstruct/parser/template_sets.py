@@ -169,9 +169,8 @@ class Lines(NamedTuple):
     def check_labels(self, n_labels):
         """Raise if templates of states read labels and these are too many."""
         if n_labels >= MOST_SMALL and reads_labels(self.states):
-            raise ValueError(
-                f"at most {MOST_SMALL - 1} labels are possible if templates read labels, got {n_labels}"
-            )
+            wrong = f"at most {MOST_SMALL - 1} labels are possible if templates read labels, got {n_labels}"
+            raise ValueError(wrong)
 
     def check_columns(self, width):
         """Raise if a template names a column that words of so many columns do not have."""
