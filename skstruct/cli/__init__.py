@@ -113,7 +113,9 @@ def main(argv=None, prog="skstruct"):
         try:
             arguments = new_parser(prog, _asked_for(given)).parse_args(given)
             with warnings.catch_warnings():
-                warnings.showwarning = lambda message, *_: warn(_of_commands(str(message)))
+                warnings.showwarning = lambda message, *_: warn(
+                    str(message).replace("alignment_report(X, y)", "skstruct check")
+                )
                 return arguments.run(arguments)
         finally:
             if sys.stdout is not None:
@@ -134,11 +136,6 @@ def main(argv=None, prog="skstruct"):
         except OSError:  # a full disk, say
             _discard_output()
         return DATA_ERROR
-
-
-def _of_commands(text):
-    """A warning of the package in words of the command line."""
-    return text.replace("alignment_report(X, y)", "skstruct check")
 
 
 def _reason(error):

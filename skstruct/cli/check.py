@@ -15,10 +15,9 @@ from ..inspection.html import readable
 from ..inspection.issues import corrected
 from .common import CommandError, check_replaced, check_target, counted, n_jobs, output, positive, tell, warn
 from .corpus import layout_of, locating, read_all
-from .learners import add_features, features_of, new_model, task_of
+from .learners import add_features, add_learner, features_of, new_model, task_of
 from .lines import Source
 from .options import add_options
-from .train import add_learner
 
 WRITTEN = "html", "jsonl", "prodigy", "label-studio"
 

@@ -52,14 +52,6 @@ def counted(number, noun):
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def refuse_probabilities(arguments, kind):
-    """End with a usage error about ``--proba``, for a model that knows none."""
-    arguments.usage_error(
-        f"--proba: this {kind} knows no probabilities; L1CRF does, and CalibratedTagger around a tagger: "
-        f"train --algorithm l1crf, or train --calibrate"
-    )
-
-
 def load_model(path, jobs=None):
     """The model in a file, of another tool too, set to use a number of threads if one is given."""
     from .._sklearn import layers  # here: whoever asks for help, or gets an option wrong, needs no model
@@ -89,19 +81,21 @@ def _check_writable(path, folder):
         raise CommandError(f"{path}: no permission to write into the folder {folder}")
 
 
-def check_output(path):
-    """The same of a path for `output`, which may be standard output, a device or a pipe, too."""
-    if path not in STANDARD and (os.path.isdir(path) or os.path.isfile(path) or not os.path.exists(path)):
+def check_output(path, is_folder=False):
+    """The same of a path for `output`, which may be standard output, a device or a pipe, too.
+
+    Or of a folder, which is made if need be.
+    """
+    if path in STANDARD:
+        return
+    if is_folder:
+        target = Path(path).resolve()
+        there = next(folder for folder in (target, *target.parents) if folder.exists())
+        if not there.is_dir():
+            raise CommandError(f"{path}: is not a folder: {there}")
+        _check_writable(path, there)
+    elif os.path.isdir(path) or os.path.isfile(path) or not os.path.exists(path):
         check_target(path)
-
-
-def check_folder(path):
-    """The same of a folder, which is made if need be."""
-    target = Path(path).resolve()
-    there = next(folder for folder in (target, *target.parents) if folder.exists())
-    if not there.is_dir():
-        raise CommandError(f"{path}: is not a folder: {there}")
-    _check_writable(path, there)
 
 
 def check_replaced(written, read, force=None):
@@ -127,23 +121,18 @@ def _file_id(path):
         return found.st_dev, found.st_ino
 
 
-def _standard_output(encoding):
-    """Standard output, for data: in the encoding asked for, with line feeds."""
-    if sys.stdout is None:
-        raise CommandError("there is no standard output")
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding=encoding, errors="strict", newline="\n")
-    return sys.stdout
-
-
 @contextlib.contextmanager
 def output(path, encoding="utf-8"):
     """A text file to write results to: standard output, or a file that is written whole or not at all.
 
-    See :func:`atomic_write`.
+    Line feeds end lines. See :func:`atomic_write`.
     """
-    if path in STANDARD:
-        yield _standard_output(encoding)
+    if path not in STANDARD:
+        with atomic_write(path, encoding) as file:
+            yield file
         return
-    with atomic_write(path, encoding) as file:
-        yield file
+    if sys.stdout is None:
+        raise CommandError("there is no standard output")
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding=encoding, errors="strict", newline="\n")
+    yield sys.stdout

@@ -48,9 +48,8 @@ def add_arguments(parser):
     group.add_argument("--epochs", type=positive, metavar="N", help="of ap and pa (default: 10)")
     group.add_argument("--c1", type=_penalty, help="L1 penalty of lbfgs (default: 1)")
     group.add_argument("--c2", type=_penalty, help="L2 penalty of lbfgs (default: 0)")
-    group.add_argument(
-        "--iterations", type=positive, metavar="N", help="of lbfgs at most (default: each its own)"
-    )
+    what = "of lbfgs at most (default: each its own)"
+    group.add_argument("--iterations", type=positive, metavar="N", help=what)
     group = parser.add_argument_group("measuring")
     group.add_argument("--repeat", type=positive, default=1, metavar="N", help="number of fits (default: 1)")
     group.add_argument("--no-memory", action="store_true", help="do not measure memory")
@@ -63,9 +62,8 @@ def _algorithm(text):
     for theirs, name in PAIRS.items():
         if name == ours:
             return theirs
-    raise argparse.ArgumentTypeError(
-        f"CRFsuite has nothing like {ours} to compare with; there are {', '.join(PAIRS)}"
-    )
+    wrong = f"CRFsuite has nothing like {ours} to compare with; there are {', '.join(PAIRS)}"
+    raise argparse.ArgumentTypeError(wrong)
 
 
 _DEFAULTS = {"epochs": 10, "c1": 1.0, "c2": 0.0, "iterations": None}
@@ -79,9 +77,8 @@ def _settle(arguments):
         if getattr(arguments, name) is None:
             setattr(arguments, name, default)
         elif not some:
-            arguments.usage_error(
-                f"--{name} is for --algorithm {'ap or pa' if name == 'epochs' else 'lbfgs'}"
-            )
+            wrong = f"--{name} is for --algorithm {'ap or pa' if name == 'epochs' else 'lbfgs'}"
+            arguments.usage_error(wrong)
 
 
 _penalty = number(float, lambda x: 0 <= x < float("inf"), "a number of at least 0")

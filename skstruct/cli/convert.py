@@ -41,17 +41,14 @@ def add_arguments(parser):
         "told by their names alone: " + ", ".join(ENDINGS) + ")",
     )  # fmt: skip
     group = parser.add_argument_group("one file of code")
-    group.add_argument(
-        "--weights", choices=("exact", "int16", "int8"),
-        help="how weights are written (default: exact); rounded ones take less room",
-    )  # fmt: skip
+    what = "how weights are written (default: exact); rounded ones take less room"
+    group.add_argument("--weights", choices=("exact", "int16", "int8"), help=what)
     group.add_argument(
         "--keep", type=number(float, lambda x: 0.0 < x <= 1.0, "a number above 0 and at most 1"),
         metavar="SHARE", help="share of the weights that stay, the largest first",
     )  # fmt: skip
-    group.add_argument(
-        "--check", metavar="FILE", help="a labelled corpus, to compare the file's labels with the model's"
-    )
+    what = "a labelled corpus, to compare the file's labels with the model's"
+    group.add_argument("--check", metavar="FILE", help=what)
     group.add_argument("--title", help="of a page")
 
 

@@ -122,7 +122,6 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
     task : str, optional
         What is to be learned from the source, where there is no model yet.
     """
-    trees = (task if inputs is None else inputs.task) == TREES
     task = _TASKS[task if inputs is None else inputs.task]
     chosen = arguments.format or named_format(source)
     if chosen == "text" and task is _TASKS[WORDS]:
@@ -139,13 +138,11 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
         warn_of_columns(source, "a segmenter takes each line for a sentence")
     elif inputs is not None:
         _check_format(task, chosen, source, ("crfsuite",) if inputs.token is dict else task.formats)
-        first = source.peek(1) if chosen is None else []
-        while first and first[-1].startswith("#") and len(first) < PEEK:
-            more = source.peek(len(first) + 1)
-            if len(more) == len(first):
-                break
-            first = more
         if chosen is None:
+            for n in range(1, PEEK + 1):
+                first = source.peek(n)
+                if len(first) < n or not first[-1].startswith("#"):
+                    break
             chosen = "conllu" if first and is_conllu(first[-1]) else "columns"
             if chosen == "columns" and arguments.tokens is None:
                 warn_of_text(source)
@@ -159,7 +156,7 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
         return Layout(chosen, None, None, None, None, reading_of(arguments))
     if arguments.read:
         arguments.usage_error("--read is for annotated texts")
-    if trees and label is not None:
+    if task is _TASKS[TREES] and label is not None:
         arguments.usage_error("--label is for taggers; of a parser it is the head and its label, always")
     numbers = tokens is None or all(isinstance(t, int) for t in tokens)
     if chosen == "conllu":
@@ -167,9 +164,8 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
         label = task.label if label is None else label
         unknown = [f for f in (*fields, *several(label)) if f not in CONLLU_FIELDS]
         if unknown:
-            arguments.usage_error(
-                f"CoNLL-U has no field {unknown[0]!r}; its fields are {', '.join(CONLLU_FIELDS)}"
-            )
+            wrong = f"CoNLL-U has no field {unknown[0]!r}; its fields are {', '.join(CONLLU_FIELDS)}"
+            arguments.usage_error(wrong)
         tokens = fields
     elif not numbers or not isinstance(label, int | None):
         arguments.usage_error(f"--tokens and --label are numbers of columns where the input is {chosen}")
@@ -294,16 +290,11 @@ def _as_kind(places, inputs, where):
     """One place for tokens that are str, a list for tuples; checked against what a model reads."""
     if inputs is None:
         return places[0] if len(places) == 1 else places
+    wrong = f"{where}: the model reads {counted(inputs.width, 'column')} of a token; "
     if len(places) < inputs.width:
-        raise CommandError(
-            f"{where}: the model reads {counted(inputs.width, 'column')} of a token; found {len(places)}; "
-            f"--tokens says which to read"
-        )
+        raise CommandError(f"{wrong}found {len(places)}; --tokens says which to read")
     if len(places) > inputs.width and (inputs.token is str or inputs.task == TREES):
-        raise CommandError(
-            f"{where}: the model reads {counted(inputs.width, 'column')} of a token; --tokens names "
-            f"{len(places)}"
-        )
+        raise CommandError(f"{wrong}--tokens names {len(places)}")
     return places[0] if inputs.token is str else places
 
 

@@ -40,10 +40,8 @@ ROW = "{:<28}{:<26}{:<12}{:>7}{:>14}{:>9}{:>9}"
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument(
-        "--epochs", type=positive, default=10, metavar="N",
-        help="passes over the training data (default: 10)",
-    )  # fmt: skip
+    what = "passes over the training data (default: 10)"
+    parser.add_argument("--epochs", type=positive, default=10, metavar="N", help=what)
     parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     parser.add_argument(
         "--files", metavar="FOLDER",
@@ -79,11 +77,15 @@ def write_files(folder):
     """Write the chunking corpus as columns and the entities as texts, each to train and to test with."""
     sentences = [[(*token, label) for token, label in zip(*pair)] for pair in zip(*load_chunking())]
     notes = list(zip(*columns_to_spans(*load_entities())))
+
+    def write_notes(notes, path):
+        write_spans(path, *zip(*notes))
+
     files = {
         "train.txt": (write_columns, "sentence", split(sentences)[0]),
         "test.txt": (write_columns, "sentence", split(sentences)[1]),
-        "notes.jsonl": (_write_notes, "text", split(notes)[0]),
-        "more.jsonl": (_write_notes, "text", split(notes)[1]),
+        "notes.jsonl": (write_notes, "text", split(notes)[0]),
+        "more.jsonl": (write_notes, "text", split(notes)[1]),
     }
     paths = {name: os.path.join(folder, name) for name in files}
     for path in paths.values():
@@ -93,10 +95,6 @@ def write_files(folder):
     for name, (write, what, items) in files.items():
         write(items, paths[name])
         tell(f"wrote {counted(len(items), what)} to {paths[name]}")
-
-
-def _write_notes(notes, path):
-    write_spans(path, *zip(*notes))
 
 
 def run(arguments):
@@ -112,7 +110,8 @@ def run(arguments):
         return 0
     began = time.perf_counter()
     todo = jobs()
-    print(_versions() + "\n")
+    others = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "numba", "scikit-learn"))
+    print(f"skstruct {__version__}, Python {platform.python_version()}, {others}\n")
     for _, _, X, y, parameters in todo:  # so that compiling is no part of what is measured
         for learner in LEARNERS:
             _new(learner, X, **parameters, max_iter=1).fit(X[:4], y[:4]).predict(X[:1])
@@ -149,8 +148,3 @@ def _run_job(task, measure, X, y, parameters, learner, arguments):
     seconds = f"{fitted - started:.3f}", f"{tagged - fitted:.3f}"
     print(ROW.format(task, learner.__name__, measure, f"{score:.4f}", recall, *seconds), flush=True)
     return predicted
-
-
-def _versions():
-    others = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "numba", "scikit-learn"))
-    return f"skstruct {__version__}, Python {platform.python_version()}, {others}"

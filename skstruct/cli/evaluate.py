@@ -32,17 +32,12 @@ def add_arguments(parser):
     parser.add_argument("--pred", metavar="FILE", help="predictions for --gold, in the last column")
     add_options(parser)
     group = parser.add_argument_group("scores")
-    group.add_argument(
-        "--scheme", choices=["auto", "none", *SCHEMES], default="auto",
-        help="of labels that encode segments (default: auto, segments if the labels look like it)",
-    )  # fmt: skip
-    group.add_argument(
-        "--strict", action="store_true", help="count only segments that are spelled as --scheme spells them"
-    )
-    group.add_argument(
-        "--vocabulary", metavar="FILE",
-        help="known words, as a rule the segmented training corpus: adds the recall of unknown words",
-    )  # fmt: skip
+    what = "of labels that encode segments (default: auto, segments if the labels look like it)"
+    group.add_argument("--scheme", choices=["auto", "none", *SCHEMES], default="auto", help=what)
+    what = "count only segments that are spelled as --scheme spells them"
+    group.add_argument("--strict", action="store_true", help=what)
+    what = "known words, as a rule the segmented training corpus: adds the recall of unknown words"
+    group.add_argument("--vocabulary", metavar="FILE", help=what)
     group.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
 
@@ -166,9 +161,8 @@ def _check_same_tokens(gold, pred):
     form = gold.format
     whole = form in ("segmented", "spans")  # sentences are texts
     if form != pred.format and not {form, pred.format}.isdisjoint(("segmented", "spans")):
-        raise CommandError(
-            f"{gold.name} is {form} and {pred.name} is {pred.format}; --format says how to read both"
-        )
+        wrong = f"{gold.name} is {form} and {pred.name} is {pred.format}; --format says how to read both"
+        raise CommandError(wrong)
     if len(gold.y) != len(pred.y):
         raise CommandError(
             f"{gold.name} and {pred.name} must hold the same sentences: found {len(gold.y)} and {len(pred.y)}"

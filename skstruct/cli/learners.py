@@ -5,10 +5,12 @@ that can be wrong with them ends the command with code 2, before the corpus is r
 """
 
 import argparse
+from functools import partial
 
 from sklearn.base import BaseEstimator
 
 from .._sklearn import InvalidParameterError
+from ..cluster.loading import dealt
 from ..crf.l1crf import L1CRF
 from ..crf.l1crf_cv import L1CRFCV
 from ..data.inputs import LABELS, TREES, WORDS
@@ -27,7 +29,9 @@ from ..taggers.span_sets import SpanSets
 from ..taggers.span_tagger import SpanTagger
 from ..training.learner import OnlineLearner
 from ..words.word_segmenter import WordSegmenter
+from .common import positive
 from .lines import Source
+from .options import setting
 
 ALGORITHMS = {
     "perceptron": StructuredPerceptron,
@@ -57,11 +61,22 @@ _AROUND = {
 def add_features(group):
     """Add the two options that choose features."""
     either = group.add_mutually_exclusive_group()
-    either.add_argument(
-        "--features", choices=["auto", *PRESETS], default="auto",
-        help="a preset of feature templates (default: auto, by the look of the tokens)",
-    )  # fmt: skip
+    what = "a preset of feature templates (default: auto, by the look of the tokens)"
+    either.add_argument("--features", choices=["auto", *PRESETS], default="auto", help=what)
     either.add_argument("--template", metavar="FILE", help="a template file in the syntax of CRF++")
+
+
+def add_learner(group, default):
+    """Add the options that choose a learner and its parameters."""
+    what = f"the learner: {', '.join(ALGORITHMS)}, or the name of its class (default: {default})"
+    group.add_argument("--algorithm", "-a", type=named_algorithm, default=default, metavar="NAME", help=what)
+    what = "passes over the corpus (default: the learner's)"
+    group.add_argument("--epochs", "--max-iter", type=positive, metavar="N", help=what)
+    group.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
+    group.add_argument(
+        "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=setting,
+        help="any parameter of the estimator, as penalty=l2 or constraints=BIO; may be repeated",
+    )  # fmt: skip
 
 
 def lexicon(text):
@@ -166,12 +181,12 @@ def _learner(arguments):
     return L1CRFCV
 
 
-def on_shards(arguments):
+def _on_shards(arguments):
     """Whether the corpus is dealt to shards."""
     return arguments.shards > 1 or arguments.cluster is not None
 
 
-def sums_over_shards(arguments):
+def _sums_over_shards(arguments):
     """Whether the learner adds up its objective over shards, where others mix weights."""
     return hasattr(ALGORITHMS[arguments.algorithm], "fit_shards")
 
@@ -189,12 +204,12 @@ _EXCLUSIVE = (
 
 def _check_ways(arguments, learner):
     """Refuse ways of training that exclude each other, or that a learner does not know."""
-    kind, sums = learner.__name__, sums_over_shards(arguments)
+    kind, sums = learner.__name__, _sums_over_shards(arguments)
     given = {
         f"--{name}": getattr(arguments, name) not in (None, False)
         for name in ("search", "stream", "dev", "calibrate", "recall")
     }
-    given |= {"--members": arguments.members > 1, "--shards": on_shards(arguments)}
+    given |= {"--members": arguments.members > 1, "--shards": _on_shards(arguments)}
     of_sums = [(option, ("--shards",), f" with {kind}") for option in ("--calibrate", "--dev") if sums]
     for option, others, why in (*_EXCLUSIVE, *of_sums):
         for other in others:
@@ -256,16 +271,15 @@ def _given_parameters(arguments, *parts):
         elif "__" in name:
             deeper[name] = value
         else:
-            arguments.usage_error(
-                f"{type(parts[0]).__name__} has no parameter {name!r}; it has {', '.join(sorted(known))}"
-            )
+            wrong = f"{type(parts[0]).__name__} has no parameter {name!r}; it has {', '.join(sorted(known))}"
+            arguments.usage_error(wrong)
     return deeper
 
 
 def _wrapped(options, learned, outer):
     """A learner with what the options put around it."""
     seed, whole = options.seed, isinstance(learned, KBestReranker)
-    if on_shards(options) and not sums_over_shards(options):
+    if _on_shards(options) and not _sums_over_shards(options):
         checkpoint = learned.checkpoint  # of all shards together
         learned = ParameterMixer(
             learned.set_params(checkpoint=None), options.shards, n_jobs=-1, client=options.cluster,
@@ -276,3 +290,14 @@ def _wrapped(options, learned, outer):
     if options.calibrate:
         learned = CalibratedTagger(learned, random_state=seed)
     return learned if outer is None or whole else outer.set_params(tagger=learned)
+
+
+def fit_of(arguments, model):
+    """How the model learns from the whole corpus."""
+    if not (_on_shards(arguments) and _sums_over_shards(arguments)):
+        return model.fit
+
+    def train(tagger):
+        return lambda X, y: tagger.fit_shards(dealt(X, y, None, arguments.shards), client=arguments.cluster)
+
+    return partial(model._fit_by, train) if isinstance(model, Segmenter | SpanTagger) else train(model)

@@ -29,20 +29,14 @@ def add_options(parser):
         help="columns that tokens consist of, as 0,1 (default: all but the label), or CoNLL-U fields, as "
         "form,lemma (default: form); one makes tokens str, several make them tuples",
     )  # fmt: skip
-    group.add_argument(
-        "--label", type=_field, metavar="COLUMN",
-        help="column of the label (default: -1, the last), or CoNLL-U field (default: xpos)",
-    )  # fmt: skip
-    group.add_argument(
-        "--separator", type=_separator, metavar="SEP",
-        help="what separates columns, such as tab (default: any run of spaces and tabs)",
-    )  # fmt: skip
-    group.add_argument(
-        "--comment", metavar="PREFIX", help="lines of columns that start with it are no tokens"
-    )
-    group.add_argument(
-        "--encoding", type=_encoding, default="utf-8", help="of all text files (default: utf-8)"
-    )
+    what = "column of the label (default: -1, the last), or CoNLL-U field (default: xpos)"
+    group.add_argument("--label", type=_field, metavar="COLUMN", help=what)
+    what = "what separates columns, such as tab (default: any run of spaces and tabs)"
+    group.add_argument("--separator", type=_separator, metavar="SEP", help=what)
+    what = "lines of columns that start with it are no tokens"
+    group.add_argument("--comment", metavar="PREFIX", help=what)
+    what = "of all text files (default: utf-8)"
+    group.add_argument("--encoding", type=_encoding, default="utf-8", help=what)
 
 
 def setting(text):

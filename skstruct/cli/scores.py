@@ -7,17 +7,10 @@ A dict of plain numbers, which is printed as text or as JSON; the numbers are th
 import unicodedata
 from collections import Counter
 
+from .. import metrics
 from ..data.inputs import SPANS, TREES, WORDS
 from ..data.scheme_rules import are_chunks
 from ..data.spans import trimmed_spans
-from ..metrics import (
-    attachment_scores,
-    segment_report,
-    segmentation_report,
-    sequence_accuracy_score,
-    token_accuracy_score,
-    word_f1_score,
-)
 from ..metrics.label_scores import report_of
 from ..metrics.text_scores import count_spans
 from .common import counted, warn
@@ -62,12 +55,12 @@ def tagging_scores(y, predicted, scheme="auto", strict=False):
         scheme = "BIO" if encodes_segments(y, predicted) else "none"
     if scheme != "none":
         mode = "strict" if strict else "conlleval"
-        segments = segment_report(y, predicted, scheme=scheme, mode=mode, output_dict=True)
+        segments = metrics.segment_report(y, predicted, scheme=scheme, mode=mode, output_dict=True)
     return {
         "sequences": len(y),
         "tokens": sum(map(len, y)),
-        "token_accuracy": token_accuracy_score(y, predicted),
-        "sequence_accuracy": sequence_accuracy_score(y, predicted),
+        "token_accuracy": metrics.token_accuracy_score(y, predicted),
+        "sequence_accuracy": metrics.sequence_accuracy_score(y, predicted),
         "segments": segments,
     }
 
@@ -81,13 +74,13 @@ def word_scores(y, predicted, vocabulary=None):
         ``sequences``, ``words``, ``precision``, ``recall``, ``f1``; with a vocabulary also ``oov_rate``,
         ``oov_recall`` and ``iv_recall``; if both sides have tags also ``joint_f1``.
     """
-    report = segmentation_report(y, predicted, vocabulary or ())
+    report = metrics.segmentation_report(y, predicted, vocabulary or ())
     names = ["precision", "recall", "f1"]
     if vocabulary is not None:
         names += ["oov_rate", "oov_recall", "iv_recall"]
     scores = {"sequences": len(y), "words": sum(map(len, y)), **{name: report[name] for name in names}}
     if _tagged(y) and _tagged(predicted):
-        scores["joint_f1"] = word_f1_score(y, predicted)
+        scores["joint_f1"] = metrics.word_f1_score(y, predicted)
     return scores
 
 
@@ -116,8 +109,8 @@ def tree_scores(X, y, predicted):
         ``words_uas``, ``words_las``. There is no ``las`` of a parser that gives heads alone.
     """
     punctuation = [[_is_punctuation(form) for form, *_ in sentence] for sentence in X]
-    everything = attachment_scores(y, predicted)
-    words = attachment_scores(y, predicted, punctuation=punctuation)
+    everything = metrics.attachment_scores(y, predicted)
+    words = metrics.attachment_scores(y, predicted, punctuation=punctuation)
     scores = {"sequences": len(y), "tokens": everything.n_tokens}
     scores |= {name: getattr(everything, name) for name in ("uas", "las", "complete")}
     scores |= {"words": words.n_tokens, "words_uas": words.uas, "words_las": words.las}

@@ -20,10 +20,8 @@ def add_arguments(parser):
     parser.add_argument("file", metavar="POOL", nargs="?", help="sentences (default: standard input)")
     parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
     parser.add_argument("-k", type=positive, default=50, metavar="K", help="how many (default: 50)")
-    parser.add_argument(
-        "--strategy", choices=STRATEGIES, default="least_confident",
-        help="what comes first (default: least_confident; margin is for models without probabilities)",
-    )  # fmt: skip
+    what = "what comes first (default: least_confident; margin is for models without probabilities)"
+    parser.add_argument("--strategy", choices=STRATEGIES, default="least_confident", help=what)
     parser.add_argument(
         "--diversity", type=number(float, lambda x: 0.0 <= x <= 1.0, "from 0 to 1"), default=0.5, metavar="D",
         help="how much less counts what resembles a sentence chosen before, from 0 to 1 (default: 0.5)",
@@ -31,9 +29,8 @@ def add_arguments(parser):
     parser.add_argument("--seed", type=int, default=0, help="of --strategy random (default: 0)")
     parser.add_argument("--output", "-o", metavar="OUT", help="file to write (default: standard output)")
     parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
-    parser.add_argument(
-        "--lines", action="store_true", help="each line of POOL is a text, for models of spans"
-    )
+    what = "each line of POOL is a text, for models of spans"
+    parser.add_argument("--lines", action="store_true", help=what)
     add_options(parser)
     parser.set_defaults(write=None)
 

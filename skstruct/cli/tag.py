@@ -19,18 +19,7 @@ from ..data.inputs import LABELS, SPANS, TREES, WORDS
 from ..data.schemes import labels_to_spans
 from ..formats.readers import CONLLU_FIELDS, read_segmented
 from . import texts
-from .common import (
-    STANDARD,
-    CommandError,
-    check_folder,
-    check_output,
-    check_replaced,
-    load_model,
-    n_jobs,
-    output,
-    positive,
-    refuse_probabilities,
-)
+from .common import CommandError, check_output, check_replaced, load_model, n_jobs, output, positive
 from .corpus import inputs_of, layout_of, locating, sentences, several
 from .lines import Source
 from .options import add_options
@@ -53,16 +42,12 @@ def add_arguments(parser):
         "spans, the files of brat or else the .txt files, each a text",
     )  # fmt: skip
     parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
-    parser.add_argument(
-        "--output", "-o", metavar="OUT",
-        help="file to write, whole or not at all (default: standard output)",
-    )  # fmt: skip
+    what = "file to write, whole or not at all (default: standard output)"
+    parser.add_argument("--output", "-o", metavar="OUT", help=what)
     parser.add_argument("--force", action="store_true", help="let OUT replace what is read")
     either = parser.add_mutually_exclusive_group()
-    either.add_argument(
-        "--scores", action="store_true",
-        help="the score of each labelling, in a line before it: # 0 SCORE; for text, of each line of words",
-    )  # fmt: skip
+    what = "the score of each labelling, in a line before it: # 0 SCORE; for text, of each line of words"
+    either.add_argument("--scores", action="store_true", help=what)
     either.add_argument(
         "--kbest", type=positive, metavar="K",
         help="the K best labellings of each sentence, or segmentations of each line of text, best first, "
@@ -76,18 +61,12 @@ def add_arguments(parser):
     )  # fmt: skip
     parser.add_argument("--scheme", metavar="SCHEME", help="label scheme for --proba, such as BIO")
     parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
-    parser.add_argument(
-        "--batch", type=positive, default=BATCH, metavar="N",
-        help=f"sentences that are held at a time (default: {BATCH})",
-    )  # fmt: skip
-    parser.add_argument(
-        "--tag-separator", default="/", metavar="SEP",
-        help="between a word and its tag, of models that segment and tag (default: /)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--dictionary", metavar="FILE",
-        help="words, separated by white space, that a segmenter takes for words wherever they stand",
-    )  # fmt: skip
+    what = f"sentences that are held at a time (default: {BATCH})"
+    parser.add_argument("--batch", type=positive, default=BATCH, metavar="N", help=what)
+    what = "between a word and its tag, of models that segment and tag (default: /)"
+    parser.add_argument("--tag-separator", default="/", metavar="SEP", help=what)
+    what = "words, separated by white space, that a segmenter takes for words wherever they stand"
+    parser.add_argument("--dictionary", metavar="FILE", help=what)
     parser.add_argument(
         "--adapt", action="append", default=[], metavar="FILE",
         help="text, of any format that can be labelled, whose accessor varieties take the place of those of "
@@ -105,10 +84,7 @@ def run(arguments):
     int
         The exit code, 0.
     """
-    if arguments.write == "brat" and arguments.output not in STANDARD:
-        check_folder(arguments.output)
-    else:
-        check_output(arguments.output)
+    check_output(arguments.output, is_folder=arguments.write == "brat")
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
     if inputs.task == SPANS:
@@ -117,9 +93,11 @@ def run(arguments):
     if arguments.dictionary is not None:
         lists = read_segmented(arguments.dictionary, encoding=arguments.encoding)
         arguments.dictionary = sorted({word for words in lists for word in words})
+    files = arguments.files or ["-"]
+    if [*files, *arguments.adapt].count("-") > 1:
+        arguments.usage_error("only one of FILE and --adapt can be standard input")
     if arguments.adapt:
         _adapt(model, inputs, arguments)
-    files = arguments.files or ["-"]
     check_replaced([arguments.output], files, arguments.force)
     last = ""
     with output(arguments.output, arguments.encoding) as file:
@@ -195,9 +173,8 @@ def _check_usage(model, inputs, arguments):
     if arguments.dictionary is not None and not getattr(model, "accepts_dictionary", False):
         arguments.usage_error(f"--dictionary: this {kind} takes none; segmenters do")
     if arguments.lines or arguments.write or arguments.sets:
-        arguments.usage_error(
-            f"--lines, --write and --sets are for models of spans of texts; this is a {kind}"
-        )
+        wrong = f"--lines, --write and --sets are for models of spans of texts; this is a {kind}"
+        arguments.usage_error(wrong)
 
 
 def _check_proba(model, inputs, kind, arguments):
@@ -207,7 +184,7 @@ def _check_proba(model, inputs, kind, arguments):
         return
     needed = "predict_segment_proba" if inputs.task == WORDS else "predict_marginals"
     if not hasattr(model, needed):
-        refuse_probabilities(arguments, kind)
+        texts.refuse_probabilities(arguments, kind)
     if inputs.task == WORDS:
         if arguments.dictionary is not None:
             arguments.usage_error("--proba and --dictionary do not go together")

@@ -18,7 +18,7 @@ from ..formats.span_files import FORMATS, AnnotationReader
 from ..formats.span_records import SPAN_KEYS
 from ..formats.span_writing import reserved_keys, write_spans
 from ..inspection import render
-from .common import STANDARD, CommandError, check_replaced, output, refuse_probabilities, warn
+from .common import STANDARD, CommandError, check_replaced, output, warn
 from .file_formats import named_format, warn_of_columns
 from .lines import Source
 
@@ -97,19 +97,24 @@ def batches(source, reader, size):
 def add_options(parser):
     """Add what ``tag`` knows for models of spans."""
     group = parser.add_argument_group("texts, for models that mark spans")
-    group.add_argument(
-        "--lines", action="store_true", help="each line of FILE is a text (default: FILE is one)"
-    )
-    group.add_argument(
-        "--write", choices=WRITTEN, metavar="FORMAT",
-        help=f"{', '.join(WRITTEN)} (default: jsonl); brat needs --output, a folder",
-    )  # fmt: skip
+    what = "each line of FILE is a text (default: FILE is one)"
+    group.add_argument("--lines", action="store_true", help=what)
+    what = f"{', '.join(WRITTEN)} (default: jsonl); brat needs --output, a folder"
+    group.add_argument("--write", choices=WRITTEN, metavar="FORMAT", help=what)
 
     group.add_argument(
         "--sets", action="store_true",
         help="offer the spans that a model of train --recall holds for possible, with probabilities: under "
         "the key candidates, beside the best ones; for Label Studio in their place",
     )  # fmt: skip
+
+
+def refuse_probabilities(arguments, kind):
+    """End with a usage error about ``--proba``, for a model that knows none."""
+    arguments.usage_error(
+        f"--proba: this {kind} knows no probabilities; L1CRF does, and CalibratedTagger around a tagger: "
+        f"train --algorithm l1crf, or train --calibrate"
+    )
 
 
 _NOT_FOR_TEXTS = "scores", "kbest", "scheme", "dictionary", "adapt"

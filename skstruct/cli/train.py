@@ -11,37 +11,23 @@ import contextlib
 import sys
 import time
 from dataclasses import replace
-from functools import partial
 
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import layers
-from ..cluster.loading import dealt
 from ..data.schemes import check_scheme, convert_scheme, rewriting
 from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
 from ..taggers.constraints import BrokenConstraint, scheme_of
-from ..taggers.segmenter import Segmenter
-from ..taggers.span_tagger import SpanTagger
 from ..training.held_out import NAMES
 from .common import CommandError, check_replaced, check_target, counted, number, positive, tell
 from .corpus import batches, layout_of, located, locating, read, read_all
 from .evaluate import model_scores
 from .file_formats import tell_empty, tell_labels
-from .learners import (
-    ALGORITHMS,
-    add_features,
-    features_of,
-    lexicon,
-    named_algorithm,
-    new_model,
-    on_shards,
-    sums_over_shards,
-    task_of,
-)
+from .learners import add_features, add_learner, features_of, fit_of, lexicon, new_model, task_of
 from .lines import Source
-from .options import add_options, setting
+from .options import add_options
 from .scores import as_text
 
 _JOINED = "X", "y", "places"
@@ -52,10 +38,8 @@ PARTIAL = ".partial"
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument(
-        "files", metavar="FILE", nargs="+",
-        help="the corpus; - is standard input; several files of annotated texts are learned together",
-    )  # fmt: skip
+    what = "the corpus; - is standard input; several files of annotated texts are learned together"
+    parser.add_argument("files", metavar="FILE", nargs="+", help=what)
     parser.add_argument("--model", "-m", required=True, metavar="OUT", help="file to write the model to")
     parser.add_argument(
         "--dev", metavar="FILE",
@@ -75,12 +59,10 @@ def add_arguments(parser):
         help="a list of names or words, an entry a line, which templates read as %%lex_NAME[0,0]; to a "
         "preset the templates of three positions are added; may be repeated",
     )  # fmt: skip
-    group.add_argument(
-        "--text", metavar="FILE", help="raw text, of which clusters of words are learned for a tagger"
-    )
-    group.add_argument(
-        "--clusters", type=positive, metavar="N", help="clusters of the words of --text (default: 500)"
-    )
+    what = "raw text, of which clusters of words are learned for a tagger"
+    group.add_argument("--text", metavar="FILE", help=what)
+    what = "clusters of the words of --text (default: 500)"
+    group.add_argument("--clusters", type=positive, metavar="N", help=what)
     add_learner(group, "perceptron")
     _add_ways(group)
     group.add_argument(
@@ -99,10 +81,8 @@ def add_arguments(parser):
 
 def _add_ways(group):
     """Add the options that put something around the learner, or deal the corpus in parts."""
-    group.add_argument(
-        "--members", type=positive, default=1, metavar="N",
-        help="average the weights of N learners that see the corpus in different orders (default: 1)",
-    )  # fmt: skip
+    what = "average the weights of N learners that see the corpus in different orders (default: 1)"
+    group.add_argument("--members", type=positive, default=1, metavar="N", help=what)
     group.add_argument(
         "--calibrate", action="store_true",
         help="let the tagger know probabilities, for tag --proba: parts of the corpus are scored by models "
@@ -123,30 +103,12 @@ def _add_ways(group):
         help="deal the sentences to N shards, which train at the same time, and mix their weights after each "
         "epoch; with l1crf the shards add up its objective, and the optimum is the same (default: 1)",
     )  # fmt: skip
-    group.add_argument(
-        "--cluster", metavar="ADDRESS", help="of a Dask scheduler, whose workers train the shards"
-    )
+    what = "of a Dask scheduler, whose workers train the shards"
+    group.add_argument("--cluster", metavar="ADDRESS", help=what)
     group.add_argument(
         "--stream", type=positive, metavar="N",
         help="read and learn N sentences at a time, for files larger than memory; an epoch then keeps the "
         "order of the file, and there is one unless --epochs says more",
-    )  # fmt: skip
-
-
-def add_learner(group, default):
-    """Add the options that choose a learner and its parameters."""
-    group.add_argument(
-        "--algorithm", "-a", type=named_algorithm, default=default, metavar="NAME",
-        help=f"the learner: {', '.join(ALGORITHMS)}, or the name of its class (default: {default})",
-    )  # fmt: skip
-    group.add_argument(
-        "--epochs", "--max-iter", type=positive, metavar="N",
-        help="passes over the corpus (default: the learner's)",
-    )  # fmt: skip
-    group.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
-    group.add_argument(
-        "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=setting,
-        help="any parameter of the estimator, as penalty=l2 or constraints=BIO; may be repeated",
     )  # fmt: skip
 
 
@@ -222,7 +184,7 @@ def run(arguments):
         else:
             tell(f"read {_counted(units, len(corpus.X), sum(map(len, corpus.y)))}")
             try:
-                _learn(_fit_of(arguments, model), corpus, dev)
+                _learn(fit_of(arguments, model), corpus, dev)
             except KeyboardInterrupt:
                 _keep(model, arguments.model + PARTIAL)
                 raise
@@ -245,8 +207,9 @@ def run(arguments):
 def _check_files(arguments):
     """Refuse files that cannot be read together."""
     files, stream = arguments.files, arguments.stream
-    if [*files, arguments.dev].count("-") > 1:
-        arguments.usage_error("only one of FILE and --dev can be standard input")
+    read = [*files, arguments.dev, arguments.text, *(path for _, path in arguments.lexicon)]
+    if read.count("-") > 1:
+        arguments.usage_error("only one of FILE, --dev, --text and --lexicon can be standard input")
     if stream is not None and files[0] == "-" and (arguments.epochs or 1) > 1:
         arguments.usage_error("--stream with several --epochs reads FILE again: it cannot be standard input")
     if stream is not None and len(files) > 1:
@@ -269,17 +232,6 @@ def _told(arguments, layout, path):
 def _counted(units, *numbers):
     """``40 sentences, 900 tokens``."""
     return ", ".join(counted(n, unit) for n, unit in zip(numbers, units))
-
-
-def _fit_of(arguments, model):
-    """How the model learns from the whole corpus."""
-    if not (on_shards(arguments) and sums_over_shards(arguments)):
-        return model.fit
-
-    def train(tagger):
-        return lambda X, y: tagger.fit_shards(dealt(X, y, None, arguments.shards), client=arguments.cluster)
-
-    return partial(model._fit_by, train) if isinstance(model, Segmenter | SpanTagger) else train(model)
 
 
 def _learn(method, corpus, dev=None):

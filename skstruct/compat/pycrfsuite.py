@@ -16,14 +16,8 @@ CRFSUITE_VERSION = "0.12.2"
 """The version of CRFsuite whose files are read and written."""
 
 __all__ = [
-    "CRFSUITE_VERSION",
-    "BaseTrainer",
-    "CRFSuiteError",
-    "CRFsuiteError",
-    "ItemSequence",
-    "Tagger",
-    "Trainer",
-]
+    "CRFSUITE_VERSION", "BaseTrainer", "CRFSuiteError", "CRFsuiteError", "ItemSequence", "Tagger", "Trainer",
+]  # fmt: skip
 
 
 class CRFSuiteError(Exception):
@@ -143,25 +137,19 @@ class Trainer(BaseTrainer):
         """Read a message, and call the method of the event that it ends, if ``verbose``."""
         event = self.logparser.feed(message)
         if self.verbose and event is not None:
-            more = {
-                "featgen_progress": lambda: (self.logparser.featgen_percent,),
-                "iteration": lambda: (self.logparser.last_iteration,),
-            }.get(event, tuple)
-            getattr(self, f"on_{event}")(self.logparser.last_log, *more())
+            figures = {"featgen_progress": "featgen_percent", "iteration": "last_iteration"}
+            more = [getattr(self.logparser, figures[event])] if event in figures else []
+            getattr(self, f"on_{event}")(self.logparser.last_log, *more)
 
-    def on_start(self, log):
-        """The training begins."""
+    def on_start(self, log, *more):
+        """Of each event: print its part of the log.
+
+        ``on_featgen_progress`` has the percentage, too, and ``on_iteration`` the figures of the pass.
+        """
         print(log, end="")
 
-    def on_featgen_progress(self, log, percent):
-        """Features are counted."""
-        print(log, end="")
-
-    on_featgen_end = on_prepared = on_prepare_error = on_optimization_end = on_end = on_start
-
-    def on_iteration(self, log, info):
-        """A pass is done; ``info`` has its figures."""
-        print(log, end="")
+    on_featgen_progress = on_featgen_end = on_prepared = on_prepare_error = on_start
+    on_iteration = on_optimization_end = on_end = on_start
 
 
 @dataclass

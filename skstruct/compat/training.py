@@ -16,7 +16,7 @@ from sklearn.metrics import confusion_matrix
 from ..core.user_warnings import warn
 from ..crf.l1crf import L1CRF
 from ..features.vectorizer import TokenVectorizer
-from ..interchange.crfsuite import crfsuite_bytes, crfsuite_model
+from ..interchange.crfsuite import ALL_PAIRS, crfsuite_bytes, crfsuite_model
 from ..interchange.foreign import NamedModel
 from ..saving.atomic import atomic_write
 from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
@@ -72,8 +72,7 @@ def _estimator(algorithm, values, n):
     states, transitions = (
         values[f"feature.possible_{kind}"] and not least > 0 for kind in ("states", "transitions")
     )
-    kinds = {(True, False): "states", (False, True): "transitions"}
-    shared = {"random_state": 0, "all_pairs": kinds.get((states, transitions), states)}
+    shared = {"random_state": 0, "all_pairs": ALL_PAIRS[states, transitions]}
     if algorithm in ("lbfgs", "l2sgd"):
         found = L1CRF(
             c1=values.get("c1", 0.0), c2=values["c2"], tol=min(values["delta"], 1e-4),

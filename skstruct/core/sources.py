@@ -22,7 +22,6 @@ parser/arc_labels.py parser/dependency_trees.py parser/parser_beam.py parser/par
 parser/parser_kbest.py parser/state_features.py parser/states.py
 reranker/reranker_epoch.py
 words/word_beam.py words/word_epoch.py words/word_features.py words/word_kbest.py
-words/word_paths.py
 """.split()
 """Paths in the package. A file belongs here if it defines a kernel, a helper of kernels, or a constant or a
 ``NamedTuple`` that kernels use; a test holds that none is missing."""

@@ -26,9 +26,9 @@ from ..reranker.reranker_model import feature_names
 from ..taggers.constraints import scheme_of
 from ..words.boundaries import decisions_of_words, white_space_limits
 from ..words.word_beam import new_work as new_beam_work
+from ..words.word_epoch import features_of_path as features_of_words
+from ..words.word_epoch import rival_scores
 from ..words.word_model import make_task as make_word_task
-from ..words.word_paths import features_of_path as features_of_words
-from ..words.word_paths import rival_scores
 from .explanations import ArcExplanation, Explanation, TokenExplanation, TreeExplanation
 from .feature_lists import tokens_of, weight_rows
 from .of_chains import explain_chain

@@ -11,11 +11,5 @@ from .one_file.writing import export
 from .wapiti import load_wapiti, save_wapiti
 
 __all__ = [
-    "export",
-    "load_crfpp",
-    "load_crfsuite",
-    "load_wapiti",
-    "save_crfpp",
-    "save_crfsuite",
-    "save_wapiti",
-]
+    "export", "load_crfpp", "load_crfsuite", "load_wapiti", "save_crfpp", "save_crfsuite", "save_wapiti",
+]  # fmt: skip

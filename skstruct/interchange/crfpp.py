@@ -79,7 +79,7 @@ def _load_binary(file):
 
 def _strings(file, at, what):
     """Strings that end in NUL, padded by more of these; and the byte behind."""
-    size = file.u32(at, what)
+    size = int(file.array(at, 1, "<u4", what)[0])
     end = at + 4 + size
     file.require(end <= len(file.data), at, f"{size} bytes of {what} are more than the file has")
     raw = file.data[at + 4 : end]

@@ -40,6 +40,11 @@ HEADER = (
     "magic", "size", "type", "version", "num_features", "num_labels", "num_attrs",
     "off_features", "off_labels", "off_attrs", "off_labelrefs", "off_attrrefs",
 )  # fmt: skip
+ALL_PAIRS = {
+    (False, False): False, (True, False): "states", (False, True): "transitions", (True, True): True,
+}  # fmt: skip
+"""Whether CRFsuite gives weights to all pairs of attribute and label, and of labels; our ``all_pairs``."""
+
 CHUNK_HEADER = 12
 """Bytes of a tag, a size and a count."""
 
@@ -114,8 +119,7 @@ def _parameters(crf):
         if isinstance(value, (int, float)) and 0 <= value < float("inf"):
             found[name] = float(value)
     states, transitions = (crf.get(f"all_possible_{kind}") is True for kind in ("states", "transitions"))
-    kinds = {(True, False): "states", (False, True): "transitions"}
-    found["all_pairs"] = kinds.get((states, transitions), states)
+    found["all_pairs"] = ALL_PAIRS[states, transitions]
     return found
 
 

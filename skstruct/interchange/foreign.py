@@ -167,10 +167,6 @@ class ForeignBytes:
             self.fail(at, f"{what} would end at byte {end}, but the file has {len(self.data)}: it is cut off")
         return np.frombuffer(self.data, dtype, n, at)
 
-    def u32(self, at, what):
-        """One unsigned number of four bytes."""
-        return int(self.array(at, 1, "<u4", what)[0])
-
     def tag(self, at, tag):
         """Check the four letters with which a part begins."""
         found = bytes(self.data[at : at + len(tag)])

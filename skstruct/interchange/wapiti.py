@@ -160,9 +160,8 @@ def _layout(file, names, L):
     nodes, edges, first = [], [], 0
     for name in names:
         if name[:1] not in (b"u", b"b", b"*"):
-            raise ModelFileError(
-                f"{file.name}: the observation {as_text(name)!r:.60} starts with none of u, b and *"
-            )
+            wrong = f"{file.name}: the observation {as_text(name)!r:.60} starts with none of u, b and *"
+            raise ModelFileError(wrong)
         for letters, size, found in ((b"u*", L, nodes), (b"b*", L * L, edges)):
             if name[0] in letters:
                 found.append((name, first))

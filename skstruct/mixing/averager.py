@@ -16,13 +16,13 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import HasMethods, Interval, Real, epoch_context, member_context, with_callbacks
+from .._sklearn import Interval, Real, epoch_context, member_context, with_callbacks
 from ..data.types import Corpus, Given, History, Self, Weights
 from ..saving.registry import savable
 from ..taggers.meta_learner import MetaLearner
 from ..training.held_out import both_or_neither
 from ..training.interrupt import DeferredInterrupt
-from ..training.parameters import CHECKPOINT, documented, parameter
+from ..training.parameters import CHECKPOINT, documented, inner_estimator, parameter
 
 
 @savable
@@ -70,11 +70,8 @@ class BaggingShuffleAverager(MetaLearner):
     [['D', 'N', 'V']]
     """
 
-    estimator: Any = parameter(
-        None,
-        "The tagger to train; None means ``StructuredPerceptron()``. Its ``random_state`` is overridden.",
-        "estimator or None",
-        [HasMethods(["fit", "predict"]), None],
+    estimator: Any = inner_estimator(
+        "The tagger to train; None means ``StructuredPerceptron()``. Its ``random_state`` is overridden."
     )
     n_estimators: int = parameter(5, "Members.")
     _: KW_ONLY

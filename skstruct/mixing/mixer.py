@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from sklearn.base import clone
 
-from .._sklearn import HasMethods, epoch_context, with_callbacks
+from .._sklearn import epoch_context, with_callbacks
 from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads, check_number, dealt, open_shard
 from ..cluster.shards import Mixture, Shard, shard_key
@@ -22,7 +22,7 @@ from ..taggers.meta_learner import TRAINABLE, MetaLearner
 from ..training.checkpoint import simple_parameters
 from ..training.held_out import Watch, both_or_neither, held_out_facts
 from ..training.learner import OnlineLearner
-from ..training.parameters import CHECKPOINT, documented, parameter
+from ..training.parameters import CHECKPOINT, documented, inner_estimator, parameter
 from ..training.run import new_key
 from .rounds import Rounds
 
@@ -98,13 +98,10 @@ class ParameterMixer(MetaLearner):
     [['D', 'N', 'V']]
     """
 
-    estimator: Any = parameter(
-        None,
+    estimator: Any = inner_estimator(
         """The learner: any that learns example by example, or a ``Segmenter`` around one. None means
         ``StructuredPerceptron()``. Its ``max_iter`` is the number of rounds, its ``random_state`` is
-        overridden.""",
-        "estimator or None",
-        [HasMethods(["fit", "predict"]), None],
+        overridden."""
     )
     n_shards: int = parameter(
         2, "Shards that ``fit`` deals the sequences to, in turn. ``fit_shards`` brings its own."

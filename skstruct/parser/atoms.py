@@ -30,13 +30,7 @@ def shape(form):
     return out
 
 
-_DERIVED = {
-    "w": str,
-    "l": str.lower,
-    "x2": lambda form: form[-2:],
-    "x3": lambda form: form[-3:],
-    "f": shape,
-}
+_DERIVED = {"w": str, "l": str.lower, "x2": lambda form: form[-2:], "x3": lambda form: form[-3:], "f": shape}
 
 
 def check_words(X, token, width=None):
@@ -183,10 +177,8 @@ class AtomEncoder:
 
         There may be no more known parts than rows; see :meth:`widened`.
         """
-        rows = []
-        for alphabet, (symbols, words) in zip(self.alphabets, self._columns(columns, known=True)):
-            rows.append(_ids(alphabet.lookup(symbols), words))
-        return _joined(rows)
+        found = zip(self.alphabets, self._columns(columns, known=True))
+        return _joined([_ids(alphabet.lookup(symbols), words) for alphabet, (symbols, words) in found])
 
     def grown(self, columns):
         """(ids, the encoder that knows them all); this encoder stays as it is.

@@ -62,16 +62,6 @@ def emit_actions(gold, m, model, adjustment, work):
 
 
 @spliced
-def count_wrong(head, gold, n):
-    """Words that were given a head which is not theirs."""
-    wrong = 0
-    for k in range(n):
-        if head[k] != 0 and head[k] != gold[k]:
-            wrong += 1
-    return wrong
-
-
-@spliced
 def visit(i, model, task, noise, adjustment, work):
     """Search example i and list what it teaches in the two differences.
 
@@ -100,7 +90,9 @@ def visit(i, model, task, noise, adjustment, work):
             return TABLE_FULL
         emit_actions(gold, m, model, adjustment, work)
         n_read = attach(work.path, work.path_label, m, work.stack, work.head, work.path_label[:0])
-        wrong = count_wrong(work.head, heads, n_read)
+        for k in range(n_read):
+            if work.head[k] != 0 and work.head[k] != heads[k]:
+                wrong += 1
     if L > 0:
         actions = task.action[2 * first : 2 * (first + n)]
         wrong += emit_labels(actions, heads, labels, n, model, adjustment, work)

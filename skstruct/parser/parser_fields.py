@@ -15,8 +15,8 @@ from ..features.tokens import alphabet
 from ..saving.container import require
 from ..saving.fields import Field, Kind, Members, Table, array, each, flag, inline, integer, pair, string
 from ..saving.packing import packed_keys
-from ..saving.stores import maybe_labels, weights
-from ..saving.values import Reader, Writer
+from ..saving.stores import weights
+from ..saving.values import Reader, Writer, maybe_labels
 from ..training.tables import KEYS, features_of, read_keys, training_of
 from .atoms import AtomEncoder
 from .state_templates import MOST_SMALL, templates_of
@@ -151,23 +151,17 @@ PARSER = Table(
     "ShiftReduceParser",
     Field("templates", each(string), of="templates.states"),
     Field(
-        "arc_templates",
-        each(string),
-        of="templates.arcs",
+        "arc_templates", each(string), of="templates.arcs",
         default=lambda f: list(ARC_LINES) if f["L"] else [],
     ),
     Field("columns", integer(2, _MOST_COLUMNS), of="encoder.width", default=2),
     Field(
-        "parts",
-        each(pair(integer(2, "columns"), integer(1, _MOST_COLUMNS))),
-        of=lambda model: sorted(model.encoder.parts.items()),
-        default=(),
+        "parts", each(pair(integer(2, "columns"), integer(1, _MOST_COLUMNS))),
+        of=lambda model: sorted(model.encoder.parts.items()), default=(),
     ),
     Field(
-        "alphabets",
-        each(alphabet, lambda f, k, _: f["attributes"][k], "attributes"),
-        of="encoder.alphabets",
-        stem="",
+        "alphabets", each(alphabet, lambda f, k, _: f["attributes"][k], "attributes"),
+        of="encoder.alphabets", stem="",
     ),
     Field("labels", maybe_labels),
     Field("beam", integer(1)),
@@ -177,9 +171,7 @@ PARSER = Table(
     Field("pseudo", flag, default=False),
     Field("root_step", flag, default=False),
     Field(
-        "label_numbers",
-        array("int32", "L"),
-        of="symbol",
+        "label_numbers", array("int32", "L"), of="symbol",
         default=lambda f: np.arange(1, f["L"] + 1, dtype=np.int32),
     ),
     make=_arguments,
@@ -187,6 +179,6 @@ PARSER = Table(
     lines=_lines,
     attributes=_attributes,
     encoder=_encoder,
-)
+)  # fmt: skip
 
 TRAINED = training_of({"": "state_features", "label_": "arc_features"}, ascending=True, by_weight=False)

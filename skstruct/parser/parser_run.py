@@ -28,9 +28,7 @@ class ParseRun(Run):
 
     def __init__(self, estimator, state, task, lines, encoder, labels, held_out):
         super().__init__(estimator, state, task, held_out)
-        self.lines = lines
-        self.encoder = encoder
-        self.labels = labels
+        self.lines, self.encoder, self.labels = lines, encoder, labels
 
     def finished(self, model, reuse=False):
         """See ``training.run.Run``."""
@@ -105,9 +103,8 @@ def _merged_encoder(encoders, learner):
     first, parts = encoders[0], {}
     for s, encoder in enumerate(encoders):
         if encoder.width != first.width:
-            raise ValueError(
-                f"shard {s}: its words have {encoder.width} columns, those of shard 0 have {first.width}"
-            )
+            wrong = f"shard {s}: its words have {encoder.width} columns, those of shard 0 have {first.width}"
+            raise ValueError(wrong)
         for c, n in encoder.parts.items():
             parts[c] = max(n, parts.get(c, 0))
     lines = lines_of(learner.templates, learner.labeled, first.width, parts)

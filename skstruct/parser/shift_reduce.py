@@ -203,9 +203,8 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     def _prepare(self, X, y, sample_weight, given=None, continued=False, stream=False):
         """Check and encode everything; what is left to do is to train."""
         if self.projectivize == "pseudo" and not self.labeled:
-            raise ValueError(
-                "projectivize='pseudo' writes what was lifted into labels: it needs labeled=True"
-            )
+            wrong = "projectivize='pseudo' writes what was lifted into labels: it needs labeled=True"
+            raise ValueError(wrong)
         rule = self._rule()
         X, y, token = check_X_y(X, y)
         weight = sample_weights(sample_weight, X)

@@ -28,27 +28,19 @@ s0.w s0.t s1.t, s0.t s1.w s1.t, s0.w s1.w s1.t, s0.w s0.t s1.w, s0.w s0.t s1.w s
 s1.t s0.t q0.t, s0.w q0.t q1.t, s1.t s0.w q0.t
 """
 
-_HS28 = (
-    _COMMON_21
-    + """
+_HS28 = f"""{_COMMON_21}
 s1.t s1.lc.t s0.t, s1.t s1.rc.t s0.t, s1.t s0.t s0.rc.t, s1.t s1.lc.t s0.w, s1.t s1.rc.t s0.w
 s1.t s0.w s0.lc.t, s2.t s1.t s0.t
 """
-)
 
 _HS29 = _HS28 + "s1.t s0.t s0.lc.t\n"
 
-_ZSZ28 = (
-    _COMMON_21
-    + """
+_ZSZ28 = f"""{_COMMON_21}
 s1.t s1.lc.t s0.t, s1.t s1.rc.t s0.t, s1.t s0.t s0.rc.t, s1.t s0.t s0.lc.t, s1.t s0.w s0.lc.t
 s1.t s0.w s0.rc.t, s2.t s1.t s0.t
 """
-)
 
-_RICH = (
-    _HS29
-    + """
+_RICH = f"""{_HS29}
 s2.t, s2.w s2.t, q1.t, q1.w q1.t, q2.t, s2.t s1.t, q0.t q1.t, q1.t q2.t, s0.t q1.t, q0.t q1.t q2.t
 s0.w q0.w, s0.t q0.w, s0.w q0.t, s1.t q0.t, s1.w q0.t, s1.t s1.rc.t s0.t s0.lc.t, s1.rc.t s0.t
 s1.t s0.lc.t, s0.t s0.rc.t q0.t, s0.t s0.lc.t s0.rc.t, s1.t s1.lc.t s1.rc.t, s0.rc.w s0.t
@@ -64,7 +56,6 @@ s1.t q0.t q1.t, s1.t s0.t q0.t q1.t, s2.t s1.t s0.t q0.t, s0.lc.w s1.t s0.t q0.t
 s1.w s0.lc.w, s2.w s0.lc.w, s2.t s1.t s0.t s0.lc.t, s2.t s1.t s0.lc.w, s2.t s0.t s0.lc.w
 s1.rc.w s0.lc.w, s1.rc.w s0.t, s0.rc.w q0.w, s0.rc.t q0.t, s0.rc.w s0.t q0.t
 """
-)
 
 _LABELLED = """
 s0.lc.r s0.t s1.t, s0.rc.r s0.t s1.t, s1.lc.r s0.t s1.t, s1.rc.r s0.t s1.t, s0.lc.r s0.w
@@ -178,9 +169,8 @@ class Lines(NamedTuple):
     def check_labels(self, n_labels):
         """Raise if templates of states read labels and these are too many."""
         if n_labels >= MOST_SMALL and reads_labels(self.states):
-            raise ValueError(
-                f"at most {MOST_SMALL - 1} labels are possible if templates read labels, got {n_labels}"
-            )
+            wrong = f"at most {MOST_SMALL - 1} labels are possible if templates read labels, got {n_labels}"
+            raise ValueError(wrong)
 
     def check_columns(self, width):
         """Raise if a template names a column that words of so many columns do not have."""

@@ -13,16 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import (
-    BaseEstimator,
-    HasMethods,
-    Integral,
-    Interval,
-    safe_indexing,
-    sample_weights,
-    sequence_tags,
-    with_callbacks,
-)
+from .._sklearn import SEVERAL, BaseEstimator, safe_indexing, sample_weights, sequence_tags, with_callbacks
 from ..data.inputs import Inputs, Sequences, offsets_of, renumbered, take
 from ..data.types import Corpus, Given, Self, Weights
 from ..saving.registry import savable
@@ -31,7 +22,7 @@ from ..training.chunks import map_chunks, threads
 from ..training.epochs import epoch_order
 from ..training.held_out import HeldOut, of_held_out
 from ..training.learner import OnlineLearner
-from ..training.parameters import documented, parameter
+from ..training.parameters import documented, inner_estimator, parameter
 from ..training.run import TrainingState, new_key
 from ..training.tables import check_unchanged, continued_state
 from . import reranker_epoch as structure
@@ -108,18 +99,13 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     )
     """Why ``BaggingShuffleAverager`` does not take it."""
 
-    base: Any = parameter(
-        None,
+    base: Any = inner_estimator(
         """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a mixture of either,
         or a tagger that has it; None means ``Segmenter()``. With a tagger the words are tokens and the
-        tags their labels.""",
-        "estimator or None",
-        [HasMethods(["fit", "predict"]), None],
+        tags their labels."""
     )
     k: int = parameter(20, "Analyses of the base.")
-    cv: int = parameter(
-        10, "Parts of the corpus for jackknifing.", "int", [Interval(Integral, 2, None, closed="left")]
-    )
+    cv: int = parameter(10, "Parts of the corpus for jackknifing.", "int", [SEVERAL])
 
     _model_class = RerankModel
     explained_as = "lattice"

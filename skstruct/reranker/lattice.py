@@ -158,9 +158,8 @@ def view_of(base):
     elif hasattr(base, "tagger"):
         kind, tagger = type(base).__name__, type(base.tagger).__name__
         raise ValueError(f"base: the tagger of the {kind}, a {tagger}, has no predict_kbest")
-    raise ValueError(
-        f"base must be a Segmenter, a WordSegmenter or a tagger with predict_kbest, got {describe(base)}"
-    )
+    wrong = f"base must be a Segmenter, a WordSegmenter or a tagger with predict_kbest, got {describe(base)}"
+    raise ValueError(wrong)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -295,14 +295,12 @@ def _parse_header(encoded, version):
 def _check_spec(spec, where, end, known):
     """Check one array's description, given where the array before ends; return where this one ends."""
     members = ("name", "dtype", "shape", "offset")
-    _require(
-        isinstance(spec, dict) and set(spec) == set(members), f"{where} must have just {', '.join(members)}"
-    )
+    ok = isinstance(spec, dict) and set(spec) == set(members)
+    _require(ok, f"{where} must have just {', '.join(members)}")
     name, dtype, shape, offset = (spec[member] for member in members)
     _require(isinstance(name, str), f"{where}: the name must be a string")
-    _require(
-        str(dtype) in known.split(), f"{where}: the dtype must be one of {known}, got {str(dtype)[:40]!r}"
-    )
+    ok = str(dtype) in known.split()
+    _require(ok, f"{where}: the dtype must be one of {known}, got {str(dtype)[:40]!r}")
     # type, not isinstance: JSON's true is an int in Python, but no length.
     ok = isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape)
     _require(ok, f"{where}: the shape must be a list of non-negative integers")

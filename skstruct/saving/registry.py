@@ -241,9 +241,8 @@ class Savable(SaysWhy):
     def _check_savable(self):
         importlib.import_module(_PIPELINES)
         if not _is_savable(self):
-            raise TypeError(
-                f"a {type(self).__name__} cannot be saved; can be: {', '.join(sorted(_REGISTRY))}"
-            )
+            wrong = f"a {type(self).__name__} cannot be saved; can be: {', '.join(sorted(_REGISTRY))}"
+            raise TypeError(wrong)
         check_is_fitted(self)
 
     def _to_state(self, writer, name):

@@ -4,24 +4,8 @@ import numpy as np
 
 from ..core.codes import EACH_EPOCH, EACH_STEP, NO_AVERAGE, PENALTIES, PERCEPTRON, VARIANTS
 from ..core.store import READ_ONLY, Clock, Rule, in_use, new_store, sizes
-from ..data.labels import Labels
 from .container import require
-from .fields import (
-    Field,
-    Kind,
-    Members,
-    Table,
-    array,
-    built,
-    choice,
-    exactly,
-    flag,
-    integer,
-    number,
-    pair,
-    value,
-    via,
-)  # fmt: skip
+from .fields import Field, Kind, Members, Table, array, choice, exactly, flag, integer, number, pair, via
 from .packing import COMPRESSED, EXACT, numerators
 
 
@@ -191,40 +175,5 @@ CLOCK = Table(
     "Clock",
     Field("step", via(_STEPS, np.ndarray.tolist, lambda steps: np.array(steps, np.int64))),
     Field("scale", via(pair(number(_TINY), number(0.0)), np.ndarray.tolist, np.array)),
-    make=built(Clock, "step scale"),
+    make=lambda f: Clock(**f),
 )
-
-
-# --------------------------------------------------------------------------------------------------
-# Label sets
-# --------------------------------------------------------------------------------------------------
-_TYPES = (bool, float, int, str, tuple)
-
-
-def _values(labels):
-    for label in labels.values:
-        if type(label) not in _TYPES:
-            raise TypeError(
-                f"labels of type {type(label).__name__} cannot be saved; "
-                f"can be: {', '.join(kind.__name__ for kind in _TYPES)}"
-            )
-    return labels.values
-
-
-def _labels(values):
-    if not (isinstance(values, list) and all(type(v) in _TYPES and v == v for v in values)):
-        raise ValueError("must hold strings, numbers, true or false, or tuples of these")
-    labels = Labels(values, in_order=True) if values else Labels()
-    if labels.values != values:
-        raise ValueError("must be distinct")
-    return labels
-
-
-def _some(values):
-    if values == []:
-        raise ValueError("must hold a label")
-    return _labels(values)
-
-
-maybe_labels = via(value._replace(text="list of distinct labels, or []"), _values, _labels)
-label_set = via(value._replace(text="list of distinct labels"), _values, _some)

@@ -219,7 +219,8 @@ class Collection:
             lines = []
             if os.path.exists(self.path):
                 with open(self.path, encoding="utf-8", newline="\n") as file:
-                    lines = [line for line in file if line.strip() and stays(self._parsed(line))]
+                    kept = (line for line in file if line.strip() and stays(self._parsed(line)))
+                    lines = [line.rstrip("\n") + "\n" for line in kept]  # the last one may have no end
             with atomic_write(self.path, "utf-8") as file:
                 file.writelines([*lines, added])
 

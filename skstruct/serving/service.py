@@ -93,7 +93,7 @@ def from_environment() -> Application:
         raise ValueError("SKSTRUCT_MODELS must name model files, as NAME=FILE NAME=FILE")
     hosts = os.environ.get("SKSTRUCT_ALLOWED_HOSTS", "").split() or None
     models = loaded(named_files(given))
-    return app(models, max_bytes=int(os.environ.get("SKSTRUCT_MAX_BYTES", LIMIT)), allowed_hosts=hosts)
+    return app(models, max_bytes=int(os.environ.get("SKSTRUCT_MAX_BYTES") or LIMIT), allowed_hosts=hosts)
 
 
 def named_files(given):

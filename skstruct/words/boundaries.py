@@ -72,9 +72,8 @@ def as_gold(X, pieces, y):
     words, tags = as_words(pieces, checked)
     if tags is not None:
         i = next(i for i, items in enumerate(checked) if len(items) and i not in set(flagged))
-        raise PlaceError(
-            i, 0, f"expected a word, a str, got {describe(checked[i][0])}; WordSegmenter learns no tags", "y"
-        )
+        wrong = f"expected a word, a str, got {describe(checked[i][0])}; WordSegmenter learns no tags"
+        raise PlaceError(i, 0, wrong, "y")
     gold = [decisions_of_words([items]) for items in words]
     texts = texts_of(X)
     for i in flagged:
@@ -121,21 +120,16 @@ def _as_boundaries(boundaries, n):
         raise ValueError(f"boundaries must hold as many items as X, got {len(boundaries)} and {n}")
     for i, flags in enumerate(boundaries):
         if flags is not None and not isinstance(flags, (list, tuple, np.ndarray)):
-            raise PlaceError(
-                i, None, f"{PLACE} must be None or a list of flags, got {describe(flags)}", "boundaries"
-            )
+            wrong = f"{PLACE} must be None or a list of flags, got {describe(flags)}"
+            raise PlaceError(i, None, wrong, "boundaries")
     return boundaries
 
 
 def _decisions_of_flags(name, i, text, flags):
     """The decisions of one text; START where white space, or the start of the text, says so."""
     if len(flags) != len(text):
-        raise PlaceError(
-            i,
-            None,
-            f"expected one flag for each of the {len(text)} characters of the text, got {len(flags)}",
-            name,
-        )
+        wrong = f"expected one flag for each of the {len(text)} characters of the text, got {len(flags)}"
+        raise PlaceError(i, None, wrong, name)
     out, after_space = [], True
     for t, (character, flag) in enumerate(zip(text, flags)):
         if not isinstance(flag, _FLAG_TYPES):
@@ -144,9 +138,8 @@ def _decisions_of_flags(name, i, text, flags):
             after_space = True
             continue
         if after_space and flag is not None and not flag:
-            raise PlaceError(
-                i, t, "False, but a word starts at the start of a text and after white space", name
-            )
+            wrong = "False, but a word starts at the start of a text and after white space"
+            raise PlaceError(i, t, wrong, name)
         known = START if after_space or flag else INSIDE
         out.append(known if after_space or flag is not None else FREE)
         after_space = False

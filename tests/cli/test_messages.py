@@ -22,6 +22,8 @@ COMMAND = [sys.executable, "-m", "skstruct"]
         ("compare", ["one"]),
         ("convert", ["model", "target.bin"]),
         ("train", ["-", "-m", "model", "--dev", "-"]),
+        ("train", ["-", "-m", "model", "--text", "-"]),
+        ("train", ["-", "-m", "model", "--features", "word", "--lexicon", "names=-"]),
     ],
 )
 def test_wrong_usage_is_one_line(name, arguments, capsys):

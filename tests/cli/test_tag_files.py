@@ -103,6 +103,8 @@ def test_tag_adapts_to_the_text(folder, capsys, tmp_path):
         capsys, "tag", "-m", model, tmp_path / "new", "--adapt", tmp_path / "new", "--adapt", tmp_path / "old"
     )
     assert code == 0 and out == "".join(" ".join(words) + "\n" for words in expected)
+    code, _, err = run(capsys, "tag", "-m", model, "--adapt", "-")
+    assert code == 2 and "only one of FILE and --adapt can be standard input" in err
     code, _, err = run(capsys, "tag", "-m", folder / "seg", tmp_path / "new", "--adapt", tmp_path / "new")
     assert code != 0 and "--adapt" in err and "accessor variet" in err
 

@@ -179,6 +179,14 @@ def test_annotations_are_kept(path, tmp_path):
     assert read_spans(file) == (["Cid ran"], [[(0, 3, "PER")]])
 
 
+def test_a_file_whose_last_line_has_no_end_is_gone_on_with(path, tmp_path):
+    file = tmp_path / "notes.jsonl"
+    file.write_text('{"text": "Eve", "spans": []}', encoding="utf-8")
+    service = backend(str(path), collect=str(file))
+    assert asked(service, webhook_request(), "/webhook") == (200, {"status": "ok"})
+    assert read_spans(file) == (["Eve", TEXTS[0]], [[], SPANS[0][:1]])
+
+
 def test_the_data_of_tasks_that_were_predicted_are_known(path, tmp_path):
     """Older Label Studios name the task of an annotation by its number alone."""
     file = tmp_path / "notes.jsonl"

@@ -290,6 +290,9 @@ def test_from_the_environment(models, tmp_path, monkeypatch):
     assert asked(service, TEXTS[1:], "/my ner/predict", HTTP_HOST="ner.example") == (200, SPANS[1:])
     assert asked(service, TEXTS * 3, "/tags/predict", HTTP_HOST="ner.example")[0] == 413
     assert asked(service, TEXTS, HTTP_HOST="localhost")[0] == 400
+    for name in ("SKSTRUCT_MAX_BYTES", "SKSTRUCT_ALLOWED_HOSTS"):  # set to nothing: as if not set
+        monkeypatch.setenv(name, "")
+    assert asked(from_environment(), TEXTS * 3, "/tags/predict") == (200, SPANS * 3)
     monkeypatch.setenv("SKSTRUCT_MODELS", "")
     with pytest.raises(ValueError, match="SKSTRUCT_MODELS must name"):
         from_environment()

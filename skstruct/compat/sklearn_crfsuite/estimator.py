@@ -97,36 +97,13 @@ class CRF(BaseEstimator):
     """
 
     def __init__(
-        self,
-        algorithm=None,
-        min_freq=None,
-        all_possible_states=None,
-        all_possible_transitions=None,
-        c1=None,
-        c2=None,
-        max_iterations=None,
-        num_memories=None,
-        epsilon=None,
-        period=None,
-        delta=None,
-        linesearch=None,
-        max_linesearch=None,
-        calibration_eta=None,
-        calibration_rate=None,
-        calibration_samples=None,
-        calibration_candidates=None,
-        calibration_max_trials=None,
-        pa_type=None,
-        c=None,
-        error_sensitive=None,
-        averaging=None,
-        variance=None,
-        gamma=None,
-        verbose=False,
-        model_filename=None,
-        keep_tempfiles=False,
-        trainer_cls=None,
-    ):
+        self, algorithm=None, min_freq=None, all_possible_states=None, all_possible_transitions=None,
+        c1=None, c2=None, max_iterations=None, num_memories=None, epsilon=None, period=None, delta=None,
+        linesearch=None, max_linesearch=None, calibration_eta=None, calibration_rate=None,
+        calibration_samples=None, calibration_candidates=None, calibration_max_trials=None, pa_type=None,
+        c=None, error_sensitive=None, averaging=None, variance=None, gamma=None, verbose=False,
+        model_filename=None, keep_tempfiles=False, trainer_cls=None,
+    ):  # fmt: skip
         vars(self).update({name: value for name, value in locals().items() if name != "self"})
         self.modelfile = FileResource(model_filename, keep_tempfiles, ".crfsuite", "model")
         self.training_log_ = None

@@ -279,11 +279,7 @@ def javascript_file(block, parts, ending):
     """
     last = [f"tagger{ending}", *([f"tagger_spans{ending}"] if "spans" in parts else [])]
     text = _joined(block, [_JAVASCRIPT / name for name in (*(f"{part}.js" for part in parts), *last)])
-    return (
-        f'"use strict";\n\n{text}\n'
-        if ending == ".mjs"
-        else f'(function () {{\n"use strict";\n\n{text}\n}})();\n'
-    )
+    return f'"use strict";\n\n{text}\n' if ending == ".mjs" else _as_function(text)
 
 
 def page_file(block, parts, title):
@@ -299,7 +295,7 @@ def page_file(block, parts, title):
     """
     last = ["page.js", *(["records.js", "spans.js"] if "spans" in parts else [])]
     text = _joined(block, [*(_JAVASCRIPT / f"{part}.js" for part in parts), *(_PAGE / name for name in last)])
-    script = f'\n(function () {{\n"use strict";\n\n{text}\n}})();\n'
+    script = "\n" + _as_function(text)
     style = "\n" + "".join((_PAGE / name).read_text(encoding="utf-8") for name in ("page.css", "marks.css"))
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'; "
@@ -317,6 +313,10 @@ def _joined(block, sources):
     text = "\n\n".join([_JAVASCRIPT_HEAD.format(version=__version__), *texts])
     text = text.replace("const SPAN_KEYS = [];", f"const SPAN_KEYS = {json.dumps(SPAN_KEYS)};")
     return text.replace('const DATA = "";', f'const DATA = "{block}";')
+
+
+def _as_function(text):
+    return f'(function () {{\n"use strict";\n\n{text}\n}})();\n'
 
 
 def _hash(text):
