@@ -7,6 +7,7 @@ grown since.
 import numpy as np
 from scipy import sparse
 
+from ..core.final_weights import entries
 from ..core.store import (
     Clock,
     Store,
@@ -194,9 +195,7 @@ def _with_weights(store):
         used |= store.moment != 0.0
     if not store.sparse:
         return used.astype(np.uint8)
-    row = np.repeat(np.arange(len(store.count)), store.count)
-    behind = np.cumsum(store.count) - store.count
-    place = np.arange(len(row)) + np.repeat(store.first - behind, store.count)
     found = np.zeros(len(store.count) * store.columns, np.uint8)
-    found[row * store.columns + store.column[place]] = used[place]
+    keys, used = entries(store._replace(value=used))
+    found[keys] = used
     return found

@@ -6,14 +6,14 @@ import os
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from .._sklearn import CallbackSupportMixin, Interval, Real, StrOptions, with_callbacks
 from ..chain.chain_model import ChainModel, make_task
 from ..data.inputs import renumbered
-from ..data.types import Corpus, Given, History, Weights
+from ..data.types import Corpus, Given, History, Self, Weights
 from ..saving.registry import savable
 from ..taggers.constraints import constraint_arrays
 from ..taggers.labelled_corpus import encoder_for, read_corpus
@@ -24,8 +24,6 @@ from ..training.parameters import CHECKPOINT, WARM_START, TrainingParameters, do
 from .crf_run import CRFRun, store_of
 from .sharded import sharded_run
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 NONNEGATIVE = Interval(Real, 0, None, closed="left")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -27,19 +26,18 @@ from .._sklearn import (
     with_callbacks,
 )
 from ..data.inputs import as_tokens, check_X_y
-from ..data.types import Corpus
+from ..data.types import Corpus, Self
 from ..metrics.scorers import SCORERS
 from ..saving.fields import value, via
 from ..saving.registry import savable
 from ..saving.values import savable_value
 from ..taggers.probability_tagger import ProbabilityTagger
+from ..training.chunks import threads
 from ..training.interrupt import DeferredInterrupt
 from ..training.parameters import documented, parameter
 from .l1crf import L1CRF, LARGEST_PENALTY, CRFParameters, are_strengths
 from .path import Fold, FoldSearch, encoded_once
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 ITERABLE = [HasMethods(["__iter__"])]
 STOPPED = "the search was interrupted; the estimator is as it was before fit"
@@ -333,8 +331,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         distinct, which = np.unique(candidates, axis=0, return_inverse=True)
         which = which.ravel()
         n_jobs = effective_n_jobs(self.n_jobs)
-        threads = min(n_jobs, len(folds))
-        tagger = self._tagger(tol=self.selection_tol, n_jobs=max(1, n_jobs // threads), verbose=0)
+        tagger = self._tagger(tol=self.selection_tol, n_jobs=max(1, n_jobs // min(n_jobs, len(folds))), verbose=0)
         shared = encoded_once(tagger, X, y, weight)
         with DeferredInterrupt(at_once=True) as interrupt:
 
@@ -345,11 +342,8 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
 
                 return FoldSearch(self, tagger, fold, X, y, weight, shared, interrupt).tried(distinct, told)
 
-            if threads == 1:
-                tried = list(map(work, folds))
-            else:
-                with ThreadPoolExecutor(threads) as pool:
-                    tried = list(pool.map(work, folds))
+            with threads(self.n_jobs, len(folds)) as map_all:
+                tried = list(map_all(work, folds))
             if interrupt.count:
                 raise KeyboardInterrupt(STOPPED)
         table = [[tried[k][c] for c in which] for k in range(len(folds))]
