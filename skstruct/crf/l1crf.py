@@ -24,8 +24,6 @@ from ..training.parameters import CHECKPOINT, WARM_START, TrainingParameters, do
 from .crf_run import CRFRun, store_of
 from .sharded import sharded_run
 
-
-
 NONNEGATIVE = Interval(Real, 0, None, closed="left")
 LARGEST_PENALTY = 1e100
 """Twice a strength, times a weight, has to be a number."""

@@ -38,7 +38,6 @@ from ..training.parameters import documented, parameter
 from .l1crf import L1CRF, LARGEST_PENALTY, CRFParameters, are_strengths
 from .path import Fold, FoldSearch, encoded_once
 
-
 ITERABLE = [HasMethods(["__iter__"])]
 STOPPED = "the search was interrupted; the estimator is as it was before fit"
 
@@ -331,7 +330,9 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         distinct, which = np.unique(candidates, axis=0, return_inverse=True)
         which = which.ravel()
         n_jobs = effective_n_jobs(self.n_jobs)
-        tagger = self._tagger(tol=self.selection_tol, n_jobs=max(1, n_jobs // min(n_jobs, len(folds))), verbose=0)
+        tagger = self._tagger(
+            tol=self.selection_tol, n_jobs=max(1, n_jobs // min(n_jobs, len(folds))), verbose=0
+        )
         shared = encoded_once(tagger, X, y, weight)
         with DeferredInterrupt(at_once=True) as interrupt:
 

@@ -87,7 +87,7 @@ def as_objects(items):
 
 
 def numbered(items, known=()):
-    """Numbers of items by first occurrence, int32, and the dict of all; those ``known`` keep theirs, 0, 1, ..."""
+    """Numbers of items by first occurrence, int32, and the dict of all; ``known`` has numbers 0, 1, ..."""
     numbers = defaultdict(count(len(known)).__next__, known)
     ids = np.fromiter(map(numbers.__getitem__, items), np.int32, len(items))
     return ids, dict(numbers)
