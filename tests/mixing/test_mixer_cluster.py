@@ -133,12 +133,12 @@ def test_a_client_that_is_not_there(monkeypatch):
         ParameterMixer(base(), client="auto").fit(*load(0, 1))
 
 
-def test_rows_of_numbers(client):
+@pytest.mark.parametrize("kind", [sparse.csr_array, pytest.param(np.asarray, marks=pytest.mark.slow)])
+def test_rows_of_numbers(client, kind):
     """Shards share one scale, that of all of them."""
     rng = np.random.default_rng(0)
     flat = rng.normal(size=(200, 4)) * (rng.random((200, 4)) < 0.5)
-    for matrix in (flat, sparse.csr_array(flat)):
-        X = SequenceMatrix(matrix, [4] * 50, feature_names="abcd")
-        y = X.split(flat.argmax(axis=1).tolist())
-        here = ParameterMixer(base(), n_shards=3, random_state=0).fit(X, y)
-        assert_same(here, ParameterMixer(base(), n_shards=3, random_state=0, client="auto").fit(X, y))
+    X = SequenceMatrix(kind(flat), [4] * 50, feature_names="abcd")
+    y = X.split(flat.argmax(axis=1).tolist())
+    here = ParameterMixer(base(), n_shards=3, random_state=0).fit(X, y)
+    assert_same(here, ParameterMixer(base(), n_shards=3, random_state=0, client="auto").fit(X, y))

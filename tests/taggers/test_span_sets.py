@@ -129,7 +129,7 @@ def test_the_threshold_is_the_largest_that_keeps_the_inequality(recall, grain):
 
 
 @pytest.mark.filterwarnings("ignore:.*are few for recall")
-@pytest.mark.parametrize("alpha, n", [(0.1, 40), (0.05, 100)])
+@pytest.mark.parametrize("alpha, n", [(0.1, 40), pytest.param(0.05, 100, marks=pytest.mark.slow)])
 def test_the_promise_holds_on_average(alpha, n):
     random, recalls = np.random.RandomState(0), []
 
