@@ -9,6 +9,7 @@ import numpy as np
 from ..data.corpus import OTHER
 from ..data.places import by_sequence
 from ..data.reads import Reads
+from ..saving import fields
 from ..saving.container import require, within
 from ..saving.fields import Field, Table, array, built, distinct, integer, via, without_last
 from .encoded import NOTHING, RowMap, features_listed, grid_listed
@@ -335,6 +336,15 @@ class FeatureIndex(RowIndex):
 # --------------------------------------------------------------------------------------------------
 # In files
 # --------------------------------------------------------------------------------------------------
+TOKENS = fields.choice({None: None, "str": str, "tuple": tuple})._replace(null=True)  # of foreign models
+TITLES = Field("titles", via(fields.each(fields.string), list, tuple), of="reads.titles", default=None)
+
+
+def take_titles(encoder, f):
+    """Let an encoder of strings read the columns of a data frame that it was trained on."""
+    encoder.reads = encoder.reads._replace(titles=f["titles"])
+
+
 def has_cutoff(f):
     """Whether features that are rare do not count."""
     return f["min_count"] > 1

@@ -10,7 +10,6 @@ entry that begins at a token is taken and the search goes on behind it, so that 
 of N tokens costs N times the length of the longest entry at worst, whatever the number of entries.
 """
 
-import copy
 import re
 
 import numpy as np
@@ -80,7 +79,7 @@ class Contexts:
             elif lexicon_of(name) is not None:
                 self._uses.append((lexicon_of(name), column))
         self._entries = lexicons
-        self._lexicons = {}  # (lexicon, column) -> Lexicon
+        self._lexicons = {}  # (lexicon, whether of characters) -> Lexicon; copies share it
         self.trained, self.adapted, self.characters = {}, None, {}
 
     @property
@@ -96,21 +95,12 @@ class Contexts:
     def learn(self, columns, token):
         """Take the statistics of a training text, unless there are some already."""
         if self.longest and not self.trained:
-            self.trained = self._statistics(columns, token)
+            self.trained = self.statistics(columns, token)
         if self._uses and not self.characters:
             self.characters = {c: are_characters(columns[c]) for c in sorted(self.lexicon_columns)}
 
-    def copy(self):
-        """Contexts that can learn, or be adapted, while these stay as they are."""
-        twin = copy.copy(self)
-        twin._lexicons = dict(self._lexicons)
-        return twin
-
-    def adapt(self, columns, token):
-        """Put the statistics of another text in force; with None those of training."""
-        self.adapted = None if columns is None else self._statistics(columns, token)
-
-    def _statistics(self, columns, token):
+    def statistics(self, columns, token):
+        """By column read, the :class:`AccessorVariety` of a text."""
         return {c: AccessorVariety(minimum=2).fit_flat(columns[c], token) for c in self.longest}
 
     def ids(self, columns, token):
@@ -135,21 +125,21 @@ class Contexts:
         out = {}
         statistics = self.trained if self.adapted is None else self.adapted
         for column, longest in self.longest.items():
-            if not len(columns[column]):
-                out.update({(f"av{n}", column): np.zeros(0, np.int32) for n in range(1, longest + 1)})
-                continue
-            if column not in statistics:
+            tokens, found = columns[column], np.zeros((longest, 3, 0), np.uint8)
+            if tokens and column not in statistics:
                 raise ValueError(
                     "the templates read accessor varieties, and there are no statistics of any text yet: "
                     "fit the model, or adapt it to a text"
                 )
-            for n, parts in enumerate(statistics[column].buckets(columns[column], token, longest), 1):
+            if tokens:
+                found = statistics[column].buckets(tokens, token, longest)
+            for n, parts in enumerate(found, 1):
                 out[f"av{n}", column] = _varieties(parts)
         for name, column in self._uses:
-            if (name, column) not in self._lexicons:
-                characters = self.characters.get(column, False)
-                self._lexicons[name, column] = Lexicon(self._entries[name], characters)
-            marks = self._lexicons[name, column].match(columns[column], token)
+            key = name, self.characters.get(column, False)
+            if key not in self._lexicons:
+                self._lexicons[key] = Lexicon(self._entries[name], key[1])
+            marks = self._lexicons[key].match(columns[column], token)
             out[f"lex_{name}", column] = marks.astype(np.int32)
         return out
 

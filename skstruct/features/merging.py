@@ -1,5 +1,7 @@
 """One encoder from those of several shards, and what their rows of weights become."""
 
+import copy
+
 import numpy as np
 
 from ..core.hashing import intern_pairs, pairs_of
@@ -52,7 +54,7 @@ def merge_templates(out, encoders, counts):
             "the templates read accessor varieties, which are statistics of a whole text: they cannot be "
             "counted shard by shard"
         )
-    out.token_type, out.contexts = first.token_type, first.contexts.copy()
+    out.token_type, out.contexts = first.token_type, copy.copy(first.contexts)
     if any(encoder.contexts.characters != first.contexts.characters for encoder in encoders):
         raise ValueError("lexicons: some shards consist of characters and others of words")
     for c in range(plan.n_columns):

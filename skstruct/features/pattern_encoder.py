@@ -10,10 +10,10 @@ from ..data.corpus import STRINGS, called_by_kind
 from ..data.inputs import describe
 from ..data.reads import Reads
 from ..saving.fields import Field, Table, built, knowing, value, via
-from .base import INDEX, MIN_COUNT, Encoder, FeatureIndex, has_cutoff
+from .base import INDEX, MIN_COUNT, TITLES, TOKENS, Encoder, FeatureIndex, has_cutoff, take_titles
 from .encoded import NOTHING, Bag, Grid, without_templates
 from .patterns import Patterns, PatternWriter
-from .tokens import TITLES, TOKENS, check_strings, split_columns, take_titles
+from .tokens import check_strings, split_columns
 
 
 class PatternEncoder(Encoder):
@@ -69,7 +69,7 @@ class PatternEncoder(Encoder):
         """
         columns, token = split_columns(corpus, self.n_columns, self.first_type), corpus.offsets
         n = int(token[-1])
-        check_strings(columns, token)
+        check_strings(columns, corpus)
         writer = PatternWriter(self.templates, columns, token.tolist())
         of_labels, of_transitions = self.templates.of_labels, self.templates.of_transitions
         nodes = np.empty((n, len(of_labels)), np.int32)

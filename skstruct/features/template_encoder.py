@@ -14,27 +14,14 @@ from ..core.hashing import empty_table, find_rows, intern_pairs, pairs_of, table
 from ..data.corpus import STRINGS, called_by_kind
 from ..data.reads import Reads
 from ..saving.container import require
-from ..saving.fields import Field, Table, array, each, integer, knowing, string
-from .base import MIN_COUNT, Encoder, has_cutoff
+from ..saving.fields import Field, Table, array, each, integer, knowing, string, without_last
+from .base import MIN_COUNT, TITLES, TOKENS, Encoder, has_cutoff, take_titles
 from .contexts import CONTEXTS, Contexts, context_values, is_context
 from .encoded import ALL_ALIVE, NO_BAG, Encoded, Grid
 from .merging import merge_templates
 from .template_rows import SIDE, TemplateSide, row_names, stored
 from .templates import resolve_templates, templates_kind
-from .tokens import (
-    TITLES,
-    TOKENS,
-    Alphabet,
-    alphabet,
-    check_strings,
-    column_function,
-    refuse,
-    split_columns,
-    take_titles,
-)
-
-NOTHING_KNOWN = np.full(1, -1, np.int32)
-"""In place of an empty array, from which nothing can be taken."""
+from .tokens import Alphabet, alphabet, check_strings, column_function, split_columns
 
 
 class TemplateEncoder(Encoder):
@@ -61,11 +48,11 @@ class TemplateEncoder(Encoder):
         self.plan = plan = templates.compile()
         self.has_bigram, self.n_columns = plan.bigram, plan.n_columns
         self.alphabets = [Alphabet() for _ in range(plan.n_columns)]
-        self.derived = {}  # channel -> (Alphabet of values, int32 value id by string id)
+        self.derived = {}  # channel -> (Alphabet of values, int32 value id by string id; -1 of id -1)
         for channel in plan.channels:
             if channel[0] not in ("x", "const") and not is_context(channel[0]):
                 column_function(channel[0], templates.words)  # raises where clusters lack
-                self.derived[channel] = (Alphabet(), np.zeros(0, np.int32))
+                self.derived[channel] = (Alphabet(), np.full(1, -1, np.int32))
         self.contexts = Contexts(plan.channels, templates.lexicons)
         self.table = empty_table()
         self.entries = np.zeros(1, np.int64)
@@ -83,7 +70,7 @@ class TemplateEncoder(Encoder):
         """An encoder that can grow while this one stays as it is."""
         twin = super().copy()
         twin.alphabets, twin.derived = list(self.alphabets), dict(self.derived)
-        twin.contexts = self.contexts.copy()
+        twin.contexts = copy.copy(self.contexts)
         twin.table, twin.entries = self.table.copy(), self.entries.copy()
         return twin
 
@@ -91,35 +78,30 @@ class TemplateEncoder(Encoder):
     def _columns(self, corpus):
         return split_columns(corpus, self.plan.n_columns, self.token_type)
 
-    def _string_ids(self, columns, offsets, grow):
-        """Ids of each column, and its unknown strings (`Alphabet.numbered`); all alphabets learn, or none."""
-        found = []
-        for c, column in enumerate(columns):
-            known = self.alphabets[c]
-            try:
-                found.append(known.interned(column) if grow else known.numbered(column))
-            except TypeError:
-                refuse(column, offsets, c, len(columns))
+    def _value_ids(self, columns, token, grow):
+        """By channel the value ids of all tokens, -1 unknown; no boundaries yet. None if it is constant.
+
+        Raises TypeError if an element is not a string; then no alphabet has learned anything.
+        """
+        known = zip(self.alphabets, columns)
+        found = [each.interned(column) if grow else each.numbered(column) for each, column in known]
         ids, others = map(list, zip(*found))
         if grow:
             self.alphabets, others = others, [None] * len(columns)
-        return ids, others
+        known = {("x", c): column for c, column in enumerate(ids)} | {("const", 0): None}
+        known |= self.contexts.ids(columns, token)
+        return [
+            known[channel] if channel in known else self._derived_ids(channel, ids, others, grow)
+            for channel in self.plan.channels
+        ]
 
-    def _value_ids(self, channel, ids, unknown, in_context, grow):
-        """Value ids of a channel by token, -1 unknown; no boundaries yet. None if it is constant."""
+    def _derived_ids(self, channel, ids, unknown, grow):
+        """Value ids of a function of one token."""
         name, c = channel
-        if name == "const":
-            return None
-        if channel in in_context:
-            return in_context[channel]
-        if name == "x":
-            return ids[c]
         if grow:
             self.derive(channel)
         values, of_string = self.derived[channel]
-        if not of_string.shape[0]:
-            of_string = NOTHING_KNOWN
-        out = of_string.take(ids[c], mode="clip")  # that of an unknown string is another one's
+        out = of_string.take(ids[c], mode="wrap")
         if unknown[c]:
             strings, places, numbers = unknown[c]
             fresh = values.lookup(list(map(column_function(name, self.templates.words), strings)))
@@ -129,10 +111,9 @@ class TemplateEncoder(Encoder):
     def derive(self, channel):
         """Let the values of a function of one token follow the alphabet."""
         (name, c), (values, of_string) = channel, self.derived[channel]
-        strings = self.alphabets[c].strings()[of_string.shape[0] :]
-        function = column_function(name, self.templates.words)
-        fresh, values = values.interned(list(map(function, strings)))
-        self.derived[channel] = values, np.concatenate([of_string, fresh])
+        strings = self.alphabets[c].strings()[of_string.shape[0] - 1 :]
+        fresh, values = values.interned(list(map(column_function(name, self.templates.words), strings)))
+        self.derived[channel] = values, np.concatenate([of_string[:-1], fresh, of_string[-1:]])
 
     # -- ids to nodes to rows ----------------------------------------------------------------------
     def _on_anchors(self, values, token, anchor, more=0):
@@ -222,11 +203,13 @@ class TemplateEncoder(Encoder):
                 "there is nothing to adapt: none of the feature templates reads accessor varieties; "
                 "features='char-av' do, or templates such as 'U:%av2[0,0]'"
             )
-        columns, token = (None, None) if corpus is None else (self._columns(corpus), corpus.offsets)
-        check_strings(columns or (), token)
-        twin = copy.copy(self)
-        twin.contexts = self.contexts.copy()
-        twin.contexts.adapt(columns, token)
+        twin, statistics = copy.copy(self), None
+        if corpus is not None:
+            columns = self._columns(corpus)
+            check_strings(columns, corpus)
+            statistics = self.contexts.statistics(columns, corpus.offsets)
+        twin.contexts = copy.copy(self.contexts)
+        twin.contexts.adapted = statistics
         return twin
 
     def encode(self, corpus, grow):
@@ -243,20 +226,23 @@ class TemplateEncoder(Encoder):
         -------
         Encoded
         """
-        anchor, *rows = self._rows(self._columns(corpus), corpus.offsets, grow, corpus.like)
+        columns, token = self._columns(corpus), corpus.offsets
+        try:
+            if grow and token[-1]:
+                self.token_type = tuple if isinstance(corpus.like, tuple) else str
+                self.contexts.learn(columns, token)
+            anchor, *rows = self._rows(columns, token, grow)
+        except TypeError:
+            check_strings(columns, corpus)
+            raise
         sides = self.nodes, self.edges
         grids = [Grid(each, *side.layout) for each, side in zip(rows, sides)]
         alive = [side.alive if self.min_count > 1 else ALL_ALIVE for side in sides]
         return Encoded(anchor, self.plan.left, self.plan.n_columns, *grids, NO_BAG, *alive)
 
-    def _rows(self, columns, token, grow=False, like=None):
+    def _rows(self, columns, token, grow=False):
         """Anchors, and the rows (G, A) of features of labels and of transitions; ``grow`` as of `encode`."""
-        ids, unknown = self._string_ids(columns, token, grow)
-        if grow and token[-1]:
-            self.token_type = tuple if isinstance(like, tuple) else str
-            self.contexts.learn(columns, token)
-        in_context = self.contexts.ids(columns, token)
-        values = [self._value_ids(c, ids, unknown, in_context, grow) for c in self.plan.channels]
+        values = self._value_ids(columns, token, grow)
         anchor = token + (self.plan.left + self.plan.right) * np.arange(token.shape[0])
         return anchor, *(self._grown if grow else self._found)(values, token, anchor)
 
@@ -357,7 +343,7 @@ DERIVED = Table(
     Field("function", string),
     Field("column", integer(0, "columns")),
     Field("values", alphabet),
-    Field("of_string", array("int32", "strings of the column", low=0, high="values")),
+    Field("of_string", without_last(array("int32", "strings of the column", low=0, high="values"))),
     **{"strings of the column": lambda f: f["columns"][f["column"]]},
 )
 

@@ -12,9 +12,9 @@ from operator import itemgetter
 
 import numpy as np
 
-from ..data.inputs import PLACE, PlaceError, describe, place
+from ..data.inputs import PlaceError, describe, place
 from ..data.places import numbered
-from ..saving.fields import Field, choice, distinct, each, string, via
+from ..saving.fields import distinct, via
 
 
 def split_columns(corpus, n_columns, expected=None):
@@ -28,28 +28,26 @@ def split_columns(corpus, n_columns, expected=None):
     expected : type, optional
         Of the tokens.
     """
-    flat, offsets, like = corpus.tokens, corpus.offsets, corpus.like
+    flat, like = corpus.tokens, corpus.like
     if not flat:
         return [[] for _ in range(n_columns)]
-    token_type = tuple if isinstance(like, tuple) else str
+    token_type, width = (tuple, len(like)) if isinstance(like, tuple) else (str, 1)
 
     def wrong(k, text):
-        return PlaceError(*place(offsets, k), f"{text}{describe(flat[k])}", "X")
+        return PlaceError(*place(corpus.offsets, k), f"{text}{describe(flat[k])}", "X")
 
-    if expected is not None and token_type is not expected:
+    if expected not in (None, token_type):
         raise wrong(0, f"expected a token of type {expected.__name__} as in training, got ")
-    if token_type is str:
-        if n_columns > 1:
-            text = f"the templates read column {n_columns - 1}, but the tokens are plain strings "
-            text += f"(column 0 only); {PLACE} is {describe(flat[0])}"
-            raise PlaceError(place(offsets, 0)[0], 0, text)
+    if token_type is str and n_columns == 1:
         return [flat]
-    kinds = set(map(type, flat))
-    if kinds - {tuple} and not all(issubclass(kind, tuple) for kind in kinds):
+    if token_type is str:
+        raise wrong(
+            0, f"the templates read column {n_columns - 1}, but the tokens are plain strings, such as "
+        )
+    if not all(issubclass(kind, tuple) for kind in set(map(type, flat))):
         k = next(k for k, token in enumerate(flat) if not isinstance(token, tuple))
         raise wrong(k, "expected a tuple of strings like the first token, got ")
-    widths, width = set(map(len, flat)), len(like)
-    if widths != {width} or width < n_columns:
+    if set(map(len, flat)) != {width} or width < n_columns:
         k = next((k for k, token in enumerate(flat) if len(token) != width), 0)
         n = len(flat[k])
         if n < n_columns:
@@ -58,28 +56,19 @@ def split_columns(corpus, n_columns, expected=None):
     return [list(map(itemgetter(c), flat)) for c in range(n_columns)]
 
 
-def refuse(column, offsets, c, n_columns):
-    """Raise for the first element of a column that is not a string."""
-    k = next(k for k, token in enumerate(column) if not isinstance(token, str))
-    what = "the type str" if n_columns == 1 else f"a str in column {c}"
-    raise PlaceError(*place(offsets, k), f"expected a token of {what}, got {describe(column[k])}", "X")
+def are_strings(items):
+    """Whether all of some items are strings."""
+    return all(issubclass(kind, str) for kind in set(map(type, items)))
 
 
-TOKENS = choice({None: None, "str": str, "tuple": tuple})._replace(null=True)  # of a model of another tool
-TITLES = Field("titles", each(string), of=lambda encoder: encoder.reads.titles, default=None)
-
-
-def take_titles(encoder, f):
-    """Let an encoder of strings read the columns of a data frame that it was trained on."""
-    if f["titles"] is not None:
-        encoder.reads = encoder.reads._replace(titles=tuple(f["titles"]))
-
-
-def check_strings(columns, offsets):
-    """Raise if an element of a column is not a string."""
+def check_strings(columns, corpus):
+    """Raise if an element of a column of a corpus is not a string."""
+    what = "a str in column {}" if isinstance(corpus.like, tuple) else "a token of the type str"
     for c, column in enumerate(columns):
-        if set(map(type, column)) - {str} and not all(isinstance(s, str) for s in column):
-            refuse(column, offsets, c, len(columns))
+        if not are_strings(column):
+            k = next(k for k, token in enumerate(column) if not isinstance(token, str))
+            text = f"expected {what.format(c)}, got {describe(column[k])}"
+            raise PlaceError(*place(corpus.offsets, k), text, "X")
 
 
 # --------------------------------------------------------------------------------------------------
@@ -121,7 +110,7 @@ class Alphabet:
         ids = self.lookup(strings)
         places = (ids < 0).nonzero()[0]
         others = [strings[k] for k in places.tolist()]
-        if not all(issubclass(kind, str) for kind in set(map(type, others))):
+        if not are_strings(others):
             raise TypeError("expected strings")
         numbers, unknown = numbered(others)
         return ids, (list(unknown), places, numbers) if others else None
@@ -135,13 +124,10 @@ class Alphabet:
             If an element is not a string.
         """
         out, ids = numbered(strings, self.ids)
-        kinds = set(map(type, ids))
-        if kinds - {str}:
-            if not all(issubclass(kind, str) for kind in kinds):
-                raise TypeError("expected strings")
-            ids = {str(s): k for s, k in ids.items()}
+        if not are_strings(ids):
+            raise TypeError("expected strings")
         grown = Alphabet()
-        grown.ids = ids
+        grown.ids = ids if set(map(type, ids)) <= {str} else {str(s): k for s, k in ids.items()}
         return out, grown
 
 

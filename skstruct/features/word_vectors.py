@@ -31,7 +31,7 @@ from ..saving.fields import Field, Kind, Table, array, distinct, each, string, v
 from ..saving.values import savable_value
 from .neighbour_counts import NeighbourCounts, mutual_information, parts
 from .sequence_transformer import SequenceTransformer
-from .tokens import refuse, split_columns
+from .tokens import check_strings, split_columns
 from .word_clusters import UNKNOWN, WordClusters, check_strings_in
 
 
@@ -279,10 +279,9 @@ def _read(X, reads=None):
         reads.check(corpus)
     if corpus.numbers and corpus.offsets[-1]:
         raise ValueError("X: the tokens are rows of numbers already; WordVectors needs words")
-    words = split_columns(corpus, 1)[0]
-    if not all(isinstance(word, str) for word in words):
-        refuse(words, corpus.offsets, 0, 2 if isinstance(corpus.like, tuple) else 1)
-    return corpus, words
+    columns = split_columns(corpus, 1)
+    check_strings(columns, corpus)
+    return corpus, columns[0]
 
 
 # --------------------------------------------------------------------------------------------------
