@@ -68,6 +68,10 @@ class NumericFeatures:
             )
         object.__setattr__(self, "window", tuple(map(int, pair)))
 
+    def size(self, width: int) -> int:
+        """How many features rows of so many columns have."""
+        return width * (self.window[1] - self.window[0] + 1) + int(self.bias)
+
     def factor(self, squares: Fraction, n_tokens: int) -> float:
         """What values are multiplied by.
 

@@ -20,7 +20,7 @@ from ..saving.fields import Field, Table
 from ..saving.values import savable_value
 from .base import MIN_COUNT, MOST_ROWS, ROWS, Encoder, RowIndex, has_cutoff
 from .encoded import NO_BAG, NOTHING, Bag, Dense, RowMap, without_templates
-from .numeric import NumericFeatures, as_features, exact_sum, warn_unless_centred
+from .numeric import NumericFeatures, as_features, exact_sum, neighbours_of, warn_unless_centred
 
 SOME_ROWS = 4096
 """Dense rows that are read at a time where a copy is made."""
@@ -32,6 +32,12 @@ class RowsEncoder(Encoder):
     Parameters
     ----------
     features : NumericFeatures
+    width : int
+        Columns.
+    names : FeatureNames or None
+        Of the columns.
+    is_sparse : bool
+        Whether columns have rows by first use, or all of them.
     min_count : int
         Columns that are not zero fewer times in training are left out.
     bigram : bool
@@ -56,18 +62,21 @@ class RowsEncoder(Encoder):
                 f"features={describe(features)} reads strings, but the tokens are rows of numbers; use "
                 f"features='auto' or NumericFeatures"
             )
-        is_sparse = sparse.issparse(corpus.matrix)
+        matrix = corpus.matrix
+        is_sparse = sparse.issparse(matrix)
+        return cls(features, matrix.shape[1], corpus.names, is_sparse, min_count, bigram, scaled)
+
+    def __init__(self, features, width, names, is_sparse, min_count, bigram, scaled):
+        self.features, self.width, self.names, self.sparse = features, width, names, is_sparse
+        self.min_count, self.has_bigram, self.scaled = min_count, bigram, scaled
         if min_count > 1 and not is_sparse:
             raise ValueError(f"min_count={min_count} applies to sparse rows only")
-        encoder = cls(features, min_count, bigram, scaled)
-        encoder._begin(corpus.matrix.shape[1], corpus.names, is_sparse)
-        return encoder
-
-    def __init__(self, features, min_count=1, bigram=True, scaled=True):
-        self.features, self.min_count, self.has_bigram, self.scaled = features, min_count, bigram, scaled
-        self.width = 0  # columns
-        self.names = None  # FeatureNames, if there are any
-        self.sparse = False  # whether columns have rows by first use, or all of them
+        self.size, most = features.size(width), np.iinfo(np.int32).max  # features that there may be
+        if self.size > most:
+            raise ValueError(
+                f"X has {width} columns; with window={features.window} these are {self.size} features, more "
+                f"than {most}"
+            )
         self.scale = 1.0
         self.squares, self.n_tokens = Fraction(0), 0  # of the first corpus: sum of ‖x_t‖², tokens
         self.sums = None  # sum of the rows of a shard
@@ -78,6 +87,8 @@ class RowsEncoder(Encoder):
         self.nodes, self.edges = RowIndex(), RowIndex(1)  # their rows, in this order
         # (size,) 1 + the row of each feature, 0 if it has none: zeros take memory only where features are.
         self._place = NOTHING
+        if not is_sparse:
+            self._number(np.arange(self.size, dtype=np.int32))
 
     def __getstate__(self):
         return {**vars(self), "_place": NOTHING}  # which follows from the rest
@@ -88,19 +99,13 @@ class RowsEncoder(Encoder):
 
     @property
     def _bias(self):
-        """The number of the bias, behind those of all columns."""
-        low, high = self.features.window
-        return self.width * (high - low + 1)
+        """The number of the bias, behind those of all columns; -1 if there is none."""
+        return self.size - 1 if self.features.bias else -1
 
     @property
     def bias_row(self):
         """The row of the bias, -1 if there is none."""
         return int(self._place[self._bias]) - 1 if self.features.bias else -1
-
-    @property
-    def size(self):
-        """Features that there may be."""
-        return self._bias + bool(self.features.bias)
 
     @property
     def reads(self):
@@ -123,31 +128,21 @@ class RowsEncoder(Encoder):
         Encoded
             With ``dense`` if the rows are, and were in training; else with ``bag``.
         """
-        token, matrix, bag, dense = corpus.offsets, corpus.matrix, NO_BAG, ()
-        if token[-1]:
-            if grow and corpus.info is not None and self.features.window == (0, 0):
+        token, matrix, how = corpus.offsets, corpus.matrix, self.features
+        if not token[-1]:
+            matrix = np.zeros((0, self.width))
+        elif grow:
+            if corpus.info is not None and how.window == (0, 0):
                 self._template = corpus.info.template
-            if grow and not self.n_tokens:
+            if not self.n_tokens:
                 self._measure(matrix, token, corpus.info is None)
-            if sparse.issparse(matrix) or self.sparse:
-                bag = self._bag(sparse.csr_matrix(matrix), token, grow)
-            else:
-                some = matrix[:SOME_ROWS]
-                full = 2 * np.count_nonzero(some) > some.size
-                dense = Dense(matrix, self.scale, bool(self.features.bias), *self.features.window, full)
-        elif not self.sparse:
-            dense = Dense(np.zeros((0, self.width)), self.scale, False, 0, 0, True)
-        return without_templates(token, bag, dense=dense)
-
-    def _begin(self, width, names, is_sparse):
-        self.width, self.names, self.sparse = width, names, is_sparse
-        if self.size > np.iinfo(np.int32).max:
-            raise ValueError(
-                f"X has {width} columns; with window={self.features.window} these are {self.size} features, "
-                f"more than {np.iinfo(np.int32).max}"
-            )
-        if not is_sparse:
-            self._number(np.arange(self.size, dtype=np.int32))
+        if sparse.issparse(matrix) or self.sparse:
+            return without_templates(token, self._bag(sparse.csr_matrix(matrix), token, grow))
+        some = matrix[:SOME_ROWS]
+        full = 2 * np.count_nonzero(some) > some.size
+        return without_templates(
+            token, NO_BAG, dense=Dense(matrix, self.scale, bool(how.bias), *how.window, full)
+        )
 
     def _measure(self, matrix, token, are_data):
         """Take the scale from the rows of the first corpus."""
@@ -156,20 +151,21 @@ class RowsEncoder(Encoder):
             owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
             values = matrix.data.astype(np.float64)
             norms = np.bincount(owner, values * values, minlength=matrix.shape[0])
-            sums = np.bincount(matrix.indices, values, minlength=self.width) if are_data else None
+            sums = np.bincount(matrix.indices, values, minlength=self.width)
         else:
             for first in range(0, matrix.shape[0], SOME_ROWS):
                 for column in matrix[first : first + SOME_ROWS].T.astype(np.float64):
                     norms[first : first + SOME_ROWS] += column * column
             sums = matrix.sum(axis=0, dtype=np.float64)
-        times = _times_read(token, *self.features.window)
+        low, high = self.features.window
+        times = neighbours_of(token, -high, -low)[1].sum(axis=1)  # that a row is read: it has so many readers
         self.squares = sum((n * exact_sum(norms[times == n]) for n in np.unique(times).tolist()), Fraction(0))
         self.n_tokens = matrix.shape[0]
         if self.scaled:
             self.scale = self.features.factor(self.squares, self.n_tokens)
         if are_data and self.scaled:
             warn_unless_centred(sums, exact_sum(norms), self.n_tokens)
-        if are_data and self.scaled is None:
+        elif are_data and self.scaled is None:
             self.sums = sums, exact_sum(norms)
 
     def _bag(self, rows, token, grow):
@@ -245,8 +241,6 @@ class RowsEncoder(Encoder):
     # -- shards ------------------------------------------------------------------------------------
     def merged(self, encoders, counts, min_count):
         """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
-        if min_count > 1 and not self.sparse:
-            raise ValueError(f"min_count={min_count} applies to sparse rows only")
         for s, other in enumerate(encoders):
             if other.width != self.width:
                 raise ValueError(
@@ -255,8 +249,8 @@ class RowsEncoder(Encoder):
             self.reads.check_names(other.names, f"shard {s}", "shard 0")
             if (other.sparse, other.has_bigram) != (self.sparse, self.has_bigram):
                 raise ValueError(f"shard {s}: its rows are not of the kind of those of shard 0")
-        out = type(self)(self.features, min_count, self.has_bigram, self.scaled is not False)
-        out._begin(self.width, self.names, self.sparse)
+        kind = self.features, self.width, self.names, self.sparse
+        out = type(self)(*kind, min_count, self.has_bigram, self.scaled is not False)
         out.squares = sum((encoder.squares for encoder in encoders), Fraction(0))
         out.n_tokens = sum(encoder.n_tokens for encoder in encoders)
         if out.scaled:
@@ -284,14 +278,6 @@ class RowsEncoder(Encoder):
             return task
         value = bag.value if bag.value.shape[0] else np.ones(bag.row.shape[0])
         return task._replace(bag=bag._replace(value=np.where(bag.row == self.bias_row, 1.0, value * scale)))
-
-
-def _times_read(token, low, high):
-    """(N,) how many tokens have each token's columns as features: the places of the window that fit."""
-    length = np.diff(token)
-    before = np.arange(int(token[-1])) - np.repeat(token[:-1], length)
-    behind = np.repeat(length, length) - 1 - before
-    return np.minimum(high, before) + np.minimum(-low, behind) + 1
 
 
 # --------------------------------------------------------------------------------------------------
@@ -322,23 +308,23 @@ fraction = fields.pair(fields.string, fields.string)
 fraction = fields.via(fraction, lambda found: (found.numerator, found.denominator), _fraction)
 
 
-def _check_numbers(encoder, f):
-    n, row, size = len(f["column"]), f["nodes"].row_of[:-1], f["size"]
-    require(size <= MOST_COLUMNS, f"{f.where}: the window has too many columns")
-    ok = encoder.names is None or len(encoder.names.all()) == encoder.width
-    require(ok, f"{f.where}.names must be {encoder.width}")
-    require(np.unique(f["column"]).shape[0] == n, f"{f.where}.column holds a column twice")
-    require(encoder.sparse or n == size, f"{f.where}.column must hold all columns")
+_READ = fields.built(RowsEncoder, "features width names sparse min_count bigram scaled")
+
+
+def _rows_encoder(f):
+    """The encoder, once its parts agree; what is too large is refused before it takes memory."""
+    columns, n, row, is_dense = f["column"], len(f["column"]), f["nodes"].row_of[:-1], not f["sparse"]
+    require(f["size"] <= MOST_COLUMNS, f"{f.where}: the window has too many columns")
+    ok = f["names"] is None or len(f["names"].all()) == f["width"]
+    require(ok, f"{f.where}.names must be {f['width']}")
+    require(np.unique(columns).shape[0] == n, f"{f.where}.column holds a column twice")
+    require(not is_dense or n == f["size"], f"{f.where}.column must hold all columns")
     ok = np.array_equal(np.sort(row[row >= 0]), np.arange(f["nodes"].n_rows))
     require(ok, f"{f.where}.row must hold each row once")
-    require(encoder.sparse or np.array_equal(row, f["column"]), f"{f.where}.row must be those of the columns")
-    encoder.place(f["column"])
-
-
-def _size(f):
-    """Features that there may be."""
-    low, high = f["features"].window
-    return f["width"] * (high - low + 1) + f["features"].bias
+    require(not is_dense or np.array_equal(row, columns), f"{f.where}.row must be those of the columns")
+    encoder = _READ(f)
+    encoder.place(columns)
+    return encoder
 
 
 NUMBERS = Table(
@@ -355,9 +341,9 @@ NUMBERS = Table(
     Field("n_tokens", fields.integer(1)),
     Field("column", fields.array("int32", None, low=0, high="size"), of="order"),
     Field("nodes", fields.inline(ROWS), of="nodes"),
-    make=fields.built(RowsEncoder, "features min_count bigram scaled", _check_numbers),
+    make=_rows_encoder,
     cut=has_cutoff,
     first_row=lambda _: 0,
     n=lambda f: len(f["column"]),
-    size=_size,
+    size=lambda f: f["features"].size(f["width"]),
 )
