@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 
-from ..core.hashing import intern_pairs, pairs_of
+from ..core.hashing import pairs_of
 from .encoded import RowMap
 from .tokens import Alphabet
 
@@ -40,10 +40,7 @@ def merge_encoders(encoders, counts, min_count):
         if kinds[0] != kinds[1]:
             raise ValueError(f"shard {s}: its tokens are not of the kind of those of shard 0")
         first.reads.check_titles(encoder.reads.titles, f"shard {s}", "in shard 0")
-    united, maps = first.merged(encoders, counts, min_count)
-    if united.reads.titles != first.reads.titles:
-        united.reads = first.reads
-    return united, maps
+    return first.merged(encoders, counts, min_count)
 
 
 def merge_templates(out, encoders, counts):
@@ -63,10 +60,7 @@ def merge_templates(out, encoders, counts):
     for channel in out.derived:
         out.derive(channel)
     channels = [_channel_maps(out, encoders, channel) for channel in plan.channels]
-    sides = [
-        _merge_side(out, side, [getattr(e, side) for e in encoders], encoders, channels, counts)
-        for side in ("nodes", "edges")
-    ]
+    sides = [_merge_side(out, name, encoders, channels, counts) for name in ("nodes", "edges")]
     return [RowMap(*maps) for maps in zip(*sides)]
 
 
@@ -79,36 +73,30 @@ def _channel_maps(out, encoders, channel):
     return [np.append(outside, values.lookup(list(e.values_of(channel))) + n) for e in encoders]
 
 
-def _merge_side(out, name, sides, encoders, channels, counts):
+def _merge_side(out, name, encoders, channels, counts):
     """Fill one side of the merged encoder; the row map of each shard."""
-    side = getattr(out, name)
-    span, nodes = np.zeros(2, np.int64), []  # by compound and shard: the node that each node has become
+    side, sides = getattr(out, name), [getattr(encoder, name) for encoder in encoders]
+    maps = [np.zeros(mine.n_rows, np.int32) for mine in sides]  # row 0 of the transitions stays
+    nodes = []  # by compound and shard: the node that each node has become
     for c, compound in enumerate(side.compounds):
-        right = channels[compound.channel]
+        last = channels[compound.channel]
         if compound.prefix < 0:
             side.n_nodes[c] = out.n_values(compound.channel)
-            nodes.append(right)
-            continue
-        number, n_nodes, maps = side.offset + c, np.zeros(1, np.int64), []
-        for s, encoder in enumerate(encoders):
-            pair = pairs_of(encoder.table, number)
-            maps.append(np.empty(pair.shape[0], np.int32))
-            out.table = intern_pairs(
-                out.table, out.entries, number, nodes[compound.prefix][s][pair[:, 0]], right[s][pair[:, 1]],
-                0, span, np.array([0, pair.shape[0]]), maps[-1], n_nodes,
-            )  # fmt: skip
-        side.n_nodes[c] = int(n_nodes[0])
-        nodes.append(maps)
-    out_maps = [np.zeros(mine.n_rows, np.int32) for mine in sides]  # row 0 of the transitions stays
-    for c, compound in enumerate(side.compounds):
-        width = len(compound.slots)
-        if out.min_count > 1 and width:
-            side.counts[c] = np.zeros((side.n_nodes[c], width), np.int32)
-            for mine, became, count in zip(sides, nodes[c], counts):
-                rows = mine.row_of[c][:-1, None] + np.arange(width)
-                side.counts[c][became] += np.asarray(getattr(count, name))[rows]  # no repeats
+            nodes.append(last)
+        else:
+            nodes.append([])
+            for encoder, left, right in zip(encoders, nodes[compound.prefix], last):
+                pair = pairs_of(encoder.table, side.offset + c)
+                places = np.array([0, pair.shape[0]])
+                nodes[c].append(out.intern(side, c, left[pair[:, 0]], right[pair[:, 1]], places))
+        slots = np.arange(len(compound.slots))
+        rows = [mine.row_of[c][:-1, None] + slots for mine in sides]
+        if out.min_count > 1 and slots.size:
+            side.counts[c] = np.zeros((side.n_nodes[c], slots.size), np.int32)
+            for old, became, count in zip(rows, nodes[c], counts):
+                side.counts[c][became] += np.asarray(getattr(count, name))[old]  # no repeats
         side.assign_rows(c, out.min_count)
-        for mine, became, rows in zip(sides, nodes[c], out_maps):
-            old, new = mine.row_of[c][:-1, None], side.row_of[c][became][:, None]
-            rows[old + np.arange(width)] = np.where(new < 0, -1, new + np.arange(width))
-    return out_maps
+        for old, became, new_of in zip(rows, nodes[c], maps):
+            new = side.row_of[c][became][:, None]
+            new_of[old] = np.where(new < 0, -1, new + slots)
+    return maps

@@ -10,7 +10,7 @@ from itertools import chain
 
 import numpy as np
 
-from ..core.hashing import empty_table, find_rows, intern_pairs, pairs_of, table_of
+from ..core.hashing import empty_table, find_rows, intern_pairs, table_of
 from ..data.corpus import STRINGS, called_by_kind
 from ..data.reads import Reads
 from ..saving.container import require
@@ -147,15 +147,22 @@ class TemplateEncoder(Encoder):
         for c, compound in enumerate(side.compounds):
             if compound.prefix < 0:
                 side.n_nodes[c] = self.n_values(compound.channel)
-        for number, left, right, distance, *span in side.pairs.tolist():
-            out, n_nodes = np.full(anchor[-1], -1, np.int32), np.array([side.n_nodes[number - side.offset]])
-            self.table = intern_pairs(
-                self.table, self.entries, number, nodes[left], nodes[right], distance, np.array(span), anchor,
-                out, n_nodes,
-            )  # fmt: skip
-            side.n_nodes[number - side.offset] = int(n_nodes[0])
-            nodes.append(out)
+        for number, left, right, *where in side.pairs.tolist():
+            nodes.append(self.intern(side, number - side.offset, nodes[left], nodes[right], anchor, *where))
         return [nodes[k] for k in side.source]
+
+    def intern(self, side, c, left, right, anchor, distance=0, *span):
+        """The nodes of a compound, from those of all atoms but the last, and the last; new ones are added.
+
+        For parameters see :func:`.hashing.intern_pairs`.
+        """
+        out, n_nodes = np.full(anchor[-1], -1, np.int32), np.array([side.n_nodes[c]])
+        self.table = intern_pairs(
+            self.table, self.entries, side.offset + c, left, right, distance, np.array(span or (0, 0)),
+            anchor, out, n_nodes,
+        )  # fmt: skip
+        side.n_nodes[c] = int(n_nodes[0])
+        return out
 
     def _grown(self, values, token, anchor):
         """The rows (G, A) of label and of transition features in training: all that is new is entered."""
@@ -273,8 +280,7 @@ class TemplateEncoder(Encoder):
         """See :class:`.base.Encoder`."""
         twin, pairs, rows = self.copy(), [], []
         for side, used in ((twin.nodes, nodes), (twin.edges, edges)):
-            own = [pairs_of(self.table, side.offset + c) for c in range(len(side.compounds))]
-            own, kept = side.keep_rows(own, used, self.min_count)
+            own, kept = side.keep_rows(side.all_pairs(self.table), used, self.min_count)
             pairs += own
             rows.append(kept)
         twin.table, _ = table_of(pairs)
@@ -302,6 +308,7 @@ class TemplateEncoder(Encoder):
     def merged(self, encoders, counts, min_count):
         """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
         empty = type(self)(self.templates, min_count)
+        empty.reads = self.reads
         return empty, merge_templates(empty, encoders, counts)
 
 

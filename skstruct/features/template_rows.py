@@ -9,6 +9,7 @@ T. Kudo, "CRF++: yet another CRF toolkit", 2005: templates and their expansions,
 """
 
 import copy
+from functools import cache
 from operator import is_
 
 import numpy as np
@@ -54,15 +55,15 @@ class TemplateSide:
                 spans[compound.prefix] |= span
         # For `find_rows`, which writes channels, then compounds of several atoms: these, and where each is.
         # Anchor p speaks of tokens p + shift: p >= -max(shift), p <= T - 1 - min(shift).
-        self.pairs, self.source = np.zeros((0, 6), np.int64), []
+        pairs, self.source = [], []
         for c, (compound, span) in enumerate(zip(compounds, spans)):
             where = compound.channel
             if compound.prefix >= 0:
-                where, left = len(plan.channels) + len(self.pairs), self.source[compound.prefix]
+                where, left = len(plan.channels) + len(pairs), self.source[compound.prefix]
                 left_out = max(0, plan.left - max(span)), max(0, plan.right + min(span))
-                pair = offset + c, left, compound.channel, compound.distance, *left_out
-                self.pairs = np.vstack([self.pairs, pair])
+                pairs.append((offset + c, left, compound.channel, compound.distance, *left_out))
             self.source.append(where)
+        self.pairs = np.array(pairs, np.int64).reshape(-1, 6)
         self._joined = None, None, ()  # see `joined`
 
     def __getstate__(self):
@@ -77,6 +78,10 @@ class TemplateSide:
             self.row_of = parts = np.split(row_of, begin[1:-1])  # which take no further memory
             self._joined = row_of, groups, tuple(parts)
         return row_of, groups
+
+    def all_pairs(self, table):
+        """By compound its nodes as (node of all atoms but the last, value); none of single atoms."""
+        return [pairs_of(table, self.offset + c) for c in range(len(self.compounds))]
 
     def copy(self):
         """A side that can grow while this one stays as it is."""
@@ -105,9 +110,9 @@ class TemplateSide:
             if min_count > 1 and n_slots:
                 count = np.zeros((self.n_nodes[c], n_slots), np.int32)
                 count[: self.counts[c].shape[0]] = self.counts[c]
-                mine = [group for group in self.groups if group.compound == c]
-                rows = np.stack([nodes[c] * np.int32(n_slots) + np.int32(group.slot) for group in mine])
-                lo, width = (np.array([getattr(g, name) for g in mine], np.int32) for name in ("lo", "width"))
+                mine = [g for g, group in enumerate(self.groups) if group.compound == c]
+                rows = np.stack([nodes[c] * np.int32(n_slots) + np.int32(self.groups[g].slot) for g in mine])
+                lo, width = (each[mine] for each in self.layout[:2])
                 count_grid(rows, lo, width, left, anchor, token, self.first_token, count.ravel())
                 self.counts[c] = count
             self.assign_rows(c, min_count)
@@ -133,8 +138,8 @@ class TemplateSide:
 
         Parameters
         ----------
-        pairs : list of ndarray of shape (n, 2), int32
-            By compound its nodes as (node of all atoms but the last, value); none of single atoms.
+        pairs : list of ndarray
+            See :meth:`all_pairs`.
         used : ndarray of shape (n_rows,), bool
         min_count : int
 
@@ -170,10 +175,8 @@ class TemplateSide:
         """The rows of a corpus, whose nodes are given by compound, (G, A) int32."""
         row = np.empty((len(self.groups), n_anchors), np.int32)
         for g, group in enumerate(self.groups):
-            rows = self.row_of[group.compound][nodes[group.compound]]
-            if group.slot:
-                rows = np.where(rows < 0, np.int32(-1), rows + np.int32(group.slot))
-            row[g] = rows
+            first = self.row_of[group.compound][nodes[group.compound]]
+            row[g] = np.where(first < 0, np.int32(-1), first + np.int32(group.slot))
         return row
 
 
@@ -208,28 +211,28 @@ def row_names(encoder, side, rows, syntax=CRFPP):
     plan, names = encoder.plan, {}
     wanted = np.zeros(side.n_rows, np.bool_)
     wanted[list(rows)] = True
-    pairs, strings = {}, {}  # by compound, (left, right) by node; by channel its values, boundaries first
 
-    def text(k, value):
-        name, column = plan.channels[k]
-        if name == "const":
-            return ""
-        if k not in strings:
-            before = [boundary(syntax, -d) for d in range(1, plan.left + 1)]
-            behind = [boundary(syntax, d) for d in range(1, plan.right + 1)]
-            known = list(encoder.values_of((name, column)))
-            known = encoder.templates.words.described(known) if name == CLUSTER else known
-            strings[k] = before + behind + known
-        return strings[k][value]
+    @cache
+    def strings(k):
+        """The values of a channel, by id."""
+        if plan.channels[k][0] == "const":
+            return [""]
+        before, behind = range(-1, -plan.left - 1, -1), range(1, plan.right + 1)
+        known = list(encoder.values_of(plan.channels[k]))
+        if plan.channels[k][0] == CLUSTER:
+            known = encoder.templates.words.described(known)
+        return [*(boundary(syntax, distance) for distance in (*before, *behind)), *known]
+
+    @cache
+    def pairs(c):
+        return pairs_of(encoder.table, side.offset + c)
 
     def values(c, n):
         compound = side.compounds[c]
         if compound.prefix < 0:
-            return [text(compound.channel, n)]
-        if c not in pairs:
-            pairs[c] = pairs_of(encoder.table, side.offset + c)
-        left, right = pairs[c][n].tolist()
-        return [*values(compound.prefix, left), text(compound.channel, right)]
+            return [strings(compound.channel)[n]]
+        left, right = pairs(c)[n].tolist()
+        return [*values(compound.prefix, left), strings(compound.channel)[right]]
 
     for c, compound in enumerate(side.compounds):
         first = side.row_of[c][:-1]
@@ -256,13 +259,10 @@ def _compiled(encoder, side, c):
 
 def stored(encoder, side):
     """What a file has of one side."""
-    compounds = []
-    for c in range(len(side.compounds)):
-        known = _compiled(encoder, side, c)
-        pairs = pairs_of(encoder.table, side.offset + c) if known["several"] else None
-        if pairs is not None and pairs.shape[0] != side.n_nodes[c]:
-            raise ValueError("the encoder is inconsistent: its hash table and its counts disagree")
-        compounds.append({**known, "pairs": pairs, "row": side.row_of[c], "count": side.counts[c]})
+    compounds = [
+        {**_compiled(encoder, side, c), "pairs": pairs, "row": side.row_of[c], "count": side.counts[c]}
+        for c, pairs in enumerate(side.all_pairs(encoder.table))
+    ]
     return {"n_rows": side.n_rows, "compounds": compounds, "alive": side.alive}
 
 

@@ -18,6 +18,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from itertools import groupby
 from typing import NamedTuple
 
 from ..data.inputs import describe
@@ -111,8 +112,8 @@ class Plan(NamedTuple):
 
     channels: tuple  # (function name, column)
     nodes: tuple  # Compounds of U templates
-    edges: tuple  # Compounds of B templates that read the input
     node_groups: tuple
+    edges: tuple  # Compounds of B templates that read the input
     edge_groups: tuple
     bigram: bool  # whether a bare B makes the label bigram a feature
     left: int  # positions read before the first token
@@ -153,36 +154,29 @@ def _compile(templates, channels):
     groups = []
     for c, compound in enumerate(compounds):
         own = sorted((shift, skeleton) for k, shift, skeleton in uses if k == c)
-        slots = {}  # skeleton -> its shift; templates with one identifier share their rows
-        for shift, skeleton in own:
-            slots.setdefault(skeleton, shift)
+        # Templates with one identifier share their rows: the slot is that of the first.
+        first = {skeleton: shift for shift, skeleton in reversed(own)}
+        slots = sorted(first, key=lambda skeleton: (first[skeleton], skeleton))
         compounds[c] = compound._replace(
-            slots=tuple(slots.values()), forms=tuple(forms[skeleton] for skeleton in slots)
+            slots=tuple(map(first.get, slots)), forms=tuple(map(forms.get, slots))
         )
-        run, slot_of = None, {skeleton: slot for slot, skeleton in enumerate(slots)}
-        for shift, skeleton in own:
-            slot = slot_of[skeleton]
-            if run is not None and (slot, shift) == (run[1] + run[3], run[2] + run[3]):
-                run[3] += 1
-            else:
-                run = [c, slot, shift, 1]
-                groups.append(run)
-            groups.extend([c, slot, shift, 1] for _ in range(uses[c, shift, skeleton] - 1))
-    return tuple(compounds), tuple(Group(*fields) for fields in groups)
+        places = [(slots.index(skeleton), shift, uses[c, shift, skeleton]) for shift, skeleton in own]
+        # Where slot and shift both go up by one, they are a run.
+        for _, run in groupby(enumerate(places), lambda each: (each[1][0] - each[0], each[1][1] - each[0])):
+            run = [place for _, place in run]
+            groups.append(Group(c, *run[0][:2], len(run)))
+            groups += [Group(c, slot, shift, 1) for slot, shift, n in run for _ in range(n - 1)]
+    return tuple(compounds), tuple(groups)
 
 
 def _checked_lexicons(lexicons, templates):
     """The lexicons by name, their entries distinct and sorted; those that templates name, no others."""
-    if lexicons is None:
-        lexicons = {}
-    elif not hasattr(lexicons, "items"):
+    lexicons = {} if lexicons is None else lexicons
+    if not hasattr(lexicons, "items"):
         raise TypeError(f"lexicons must be a mapping of names to lists, got {describe(lexicons)}")
     lexicons = dict(lexicons.items())
-    read = {}  # name -> the first template that reads it
-    for template in templates:
-        for function, _, _ in template.atoms:
-            if lexicon_of(function) is not None:
-                read.setdefault(lexicon_of(function), template.text)
+    read = {lexicon_of(name): t.text for t in reversed(templates) for name, _, _ in t.atoms}
+    read.pop(None, None)  # what other functions read
     for name, text in read.items():
         if name not in lexicons:
             known = ", ".join(map(repr, lexicons)) or "none"
@@ -226,14 +220,11 @@ class FeatureTemplates:
     ) -> None:
         if isinstance(templates, str):
             raise TypeError("templates must be a list of template strings, got a str")
-        parsed = []
-        for k, line in enumerate(templates):
-            template = parse_template(line, f"template {k}")
-            if not (template.bare and any(other.bare for other in parsed)):  # a second B adds nothing
-                parsed.append(template)
+        parsed = [parse_template(line, f"template {k}") for k, line in enumerate(templates)]
         if not parsed:
             raise ValueError("at least one template is needed")
-        self.templates = tuple(parsed)
+        bigram = next((t for t in parsed if t.bare), None)
+        self.templates = tuple(t for t in parsed if t is bigram or not t.bare)  # a second B adds nothing
         self.lexicons = _checked_lexicons(lexicons, parsed)
         self.words = words
 
@@ -306,21 +297,11 @@ class FeatureTemplates:
 
     def compile(self) -> Plan:
         """The :class:`Plan` of these templates."""
-        channels = {}
-        nodes, node_groups = _compile([t for t in self.templates if not t.edge], channels)
-        edges, edge_groups = _compile([t for t in self.templates if t.edge and not t.bare], channels)
-        offsets = (0, *self.offsets)
-        return Plan(
-            channels=tuple(channels),
-            nodes=nodes,
-            edges=edges,
-            node_groups=node_groups,
-            edge_groups=edge_groups,
-            bigram=any(t.bare for t in self.templates),
-            left=-min(offsets),
-            right=max(offsets),
-            n_columns=self.n_columns,
-        )
+        channels, offsets = {}, (0, *self.offsets)
+        nodes = _compile([t for t in self.templates if not t.edge], channels)
+        edges = _compile([t for t in self.templates if t.edge and not t.bare], channels)
+        bigram = any(t.bare for t in self.templates)
+        return Plan(tuple(channels), *nodes, *edges, bigram, -min(offsets), max(offsets), self.n_columns)
 
 
 def resolve_templates(features, first, flat):

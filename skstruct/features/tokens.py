@@ -41,9 +41,7 @@ def split_columns(corpus, n_columns, expected=None):
     if token_type is str and n_columns == 1:
         return [flat]
     if token_type is str:
-        raise wrong(
-            0, f"the templates read column {n_columns - 1}, but the tokens are plain strings, such as "
-        )
+        raise wrong(0, f"the templates read column {n_columns - 1}, but the tokens are plain strings: ")
     if not all(issubclass(kind, tuple) for kind in set(map(type, flat))):
         k = next(k for k, token in enumerate(flat) if not isinstance(token, tuple))
         raise wrong(k, "expected a tuple of strings like the first token, got ")
