@@ -24,7 +24,8 @@ algorithm. CIPS-SIGHAN.
 import numpy as np
 
 from ..core.hashing import find_pairs, intern_pairs, table_of
-from ..data.places import offsets_of
+from ..data.places import by_sequence, ranges
+from ..saving.container import require
 from .tokens import Alphabet
 
 LONGEST = 4
@@ -84,38 +85,28 @@ class AccessorVariety:
         """
         ids, alphabet = Alphabet().interned(flat)
         ids, token = _distinct(ids, token)
-        nodes, n_nodes, occurs = [ids], [len(alphabet)], []
-        table, entries = table_of([])[0], np.zeros(1, np.int64)
-        for n in range(2, LONGEST + 2):
-            longer, count = np.full(ids.shape[0], -1, np.int32), np.zeros(1, np.int64)
-            table = intern_pairs(table, entries, n, nodes[-1], ids, n - 1, _EVERYWHERE, token, longer, count)
-            nodes.append(longer)
-            n_nodes.append(int(count[0]))
-            where = np.flatnonzero(longer >= 0)
-            at = np.empty(n_nodes[-1], np.int64)  # for each string of n tokens, one place of it
-            at[longer[where]] = where
-            occurs.append(at)
-        varieties, lengths = [], np.diff(token)
+        table, entries, lengths = table_of([])[0], np.zeros(1, np.int64), np.diff(token)
+        nodes, size, pairs, varieties = ids, len(alphabet), [], []
         for n in range(1, LONGEST + 1):
+            longer, count = np.full(ids.shape[0], -1, np.int32), np.zeros(1, np.int64)
+            table = intern_pairs(table, entries, n + 1, nodes, ids, n, _EVERYWHERE, token, longer, count)
+            where = np.flatnonzero(longer >= 0)
+            at = np.empty(int(count[0]), np.int64)  # for each string of n + 1 tokens, one place of it
+            at[longer[where]] = where
             # L_av(s) = |{t : t s occurs}| + |{x : x begins with s}|, R_av(s) likewise behind s.
-            of, size, at = nodes[n - 1], n_nodes[n - 1], occurs[n - 1]
-            enough = lengths >= n
-            begins, ends = token[:-1][enough], token[1:][enough] - n
-            left = np.bincount(of[at + 1], minlength=size) + np.bincount(of[begins], minlength=size)
-            right = np.bincount(of[at], minlength=size) + np.bincount(of[ends], minlength=size)
+            begins, ends = token[:-1][lengths >= n], token[1:][lengths >= n] - n
+            left = np.bincount(nodes[at + 1], minlength=size) + np.bincount(nodes[begins], minlength=size)
+            right = np.bincount(nodes[at], minlength=size) + np.bincount(nodes[ends], minlength=size)
             varieties.append(np.minimum(left, right).astype(np.int32))
-        pairs = [
-            np.stack([nodes[n - 2][occurs[n - 2]], ids[occurs[n - 2] + n - 1]], axis=1)
-            for n in range(2, LONGEST + 1)
-        ]
-        return self.set(alphabet, *_frequent(pairs, varieties, self.minimum))
+            pairs.append(np.stack([nodes[at], ids[at + n]], axis=1))
+            nodes, size = longer, at.shape[0]
+        return self.set(alphabet, *_frequent(pairs[:-1], varieties, self.minimum))
 
-    def set(self, alphabet, pairs, varieties):
-        """Take over statistics; returns self. Raises ValueError if a string occurs twice."""
-        table, distinct = table_of(pairs, 2)
-        if not distinct:
-            raise ValueError("a string occurs twice")
-        self.alphabet, self.pairs, self.varieties, self.table = alphabet, pairs, varieties, table
+    def set(self, alphabet, pairs, varieties, where="it"):
+        """Take over statistics; returns self. An error says ``where`` a string occurs twice."""
+        self.alphabet, self.pairs, self.varieties = alphabet, pairs, varieties
+        self.table, are_distinct = table_of(pairs, 2)
+        require(are_distinct, f"{where}: a string occurs twice")
         # A last 0 serves node -1.
         powers = 2 ** np.arange(1, N_BUCKETS)
         self._buckets = [
@@ -179,21 +170,16 @@ class AccessorVariety:
 
 def _distinct(ids, token):
     """The text without the sentences that occurred before."""
-    bounds, seen = token.tolist(), {}
-    for i, (first, stop) in enumerate(zip(bounds, bounds[1:])):
-        seen.setdefault(ids[first:stop].tobytes(), i)
-    if len(seen) == len(bounds) - 1:
-        return ids, token
-    keep = np.zeros(len(bounds) - 1, np.bool_)
-    keep[list(seen.values())] = True
-    lengths = np.diff(token)
-    return ids[np.repeat(keep, lengths)], offsets_of(lengths[keep])
+    seen = {}
+    for i, sentence in enumerate(by_sequence(ids, token)):
+        seen.setdefault(sentence.tobytes(), i)
+    keep = np.fromiter(seen.values(), np.int64, len(seen))
+    token, places = ranges(token[keep], np.diff(token)[keep])
+    return ids[places], token
 
 
 def _frequent(pairs, varieties, minimum):
     """The same without strings that are too rare, unless a longer one that is not begins with them."""
-    if minimum <= 1:
-        return pairs, varieties
     keep = [v >= minimum for v in varieties]
     for n in range(len(pairs), 1, -1):  # strings of n + 1 tokens keep their first n
         keep[n - 1][pairs[n - 1][keep[n], 0]] = True

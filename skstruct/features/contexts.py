@@ -324,15 +324,6 @@ def find_words(pieces, words):
 # --------------------------------------------------------------------------------------------------
 # In files; the entries of lexicons are part of the templates
 # --------------------------------------------------------------------------------------------------
-def _statistics(f):
-    """(column, its :class:`AccessorVariety`)."""
-    statistics = AccessorVariety(f["minimum"])
-    try:
-        return f["column"], statistics.set(f["tokens"], f["pairs"], f["varieties"])
-    except ValueError as error:
-        require(False, f"{f.where}: {error}")
-
-
 STATISTICS = Table(
     "Accessor varieties",
     Field("column", integer()),
@@ -354,7 +345,10 @@ STATISTICS = Table(
             given=lambda f, done: {"strings": [f["tokens"], *f["pairs"]][len(done)]},
         ),
     ),
-    make=_statistics,
+    make=lambda f: (
+        f["column"],
+        AccessorVariety(f["minimum"]).set(f["tokens"], f["pairs"], f["varieties"], f.where),
+    ),
 )
 
 

@@ -122,15 +122,10 @@ NO_BAG = Bag(np.zeros(1, np.int64), NOTHING, np.zeros(0))
 _NO_ATOMS = np.zeros(1, np.int32)
 
 
-def no_grid(n_tokens):
-    """A grid for corpora without templates."""
-    return Grid(np.empty((0, n_tokens), np.int32), NOTHING, NOTHING, _NO_ATOMS, NOTHING, NOTHING)
-
-
 def without_templates(token, bag, edges=None, dense=()):
     """An encoded corpus whose features stand at their tokens; ``edges`` is a grid."""
-    nodes = no_grid(int(token[-1]))
-    return Encoded(token, 0, 1, nodes, nodes if edges is None else edges, bag, ALL_ALIVE, ALL_ALIVE, dense)
+    none = Grid(np.empty((0, int(token[-1])), np.int32), NOTHING, NOTHING, _NO_ATOMS, NOTHING, NOTHING)
+    return Encoded(token, 0, 1, none, none if edges is None else edges, bag, ALL_ALIVE, ALL_ALIVE, dense)
 
 
 @kernel

@@ -10,7 +10,6 @@ T. Kudo, "CRF++: yet another CRF toolkit", 2005: templates and their expansions,
 
 import copy
 from functools import cache
-from operator import is_
 
 import numpy as np
 
@@ -64,20 +63,19 @@ class TemplateSide:
                 pairs.append((offset + c, left, compound.channel, compound.distance, *left_out))
             self.source.append(where)
         self.pairs = np.array(pairs, np.int64).reshape(-1, 6)
-        self._joined = None, None, ()  # see `joined`
+        self._joined = None  # see `joined`
 
     def __getstate__(self):
-        return {**vars(self), "_joined": (None, None, ())}  # which follows from the rest
+        return {**vars(self), "_joined": None}  # which follows from the rest
 
     def joined(self):
         """``row_of`` as one array, and what ``core.hashing.find_rows`` takes as ``groups``."""
-        row_of, groups, parts = self._joined
-        if len(parts) != len(self.row_of) or not all(map(is_, parts, self.row_of)):
+        if self._joined is None:
             row_of, begin = np.concatenate(self.row_of), offsets_of(lengths_of(self.row_of))
             groups = np.array([(self.source[g.compound], begin[g.compound], g.slot) for g in self.groups])
-            self.row_of = parts = np.split(row_of, begin[1:-1])  # which take no further memory
-            self._joined = row_of, groups, tuple(parts)
-        return row_of, groups
+            self.row_of = np.split(row_of, begin[1:-1])  # which take no further memory
+            self._joined = row_of, groups
+        return self._joined
 
     def all_pairs(self, table):
         """By compound its nodes as (node of all atoms but the last, value); none of single atoms."""
@@ -95,7 +93,7 @@ class TemplateSide:
         width, enough = len(self.compounds[c].slots), self.counts[c] >= min_count
         deserving = width > 0 and (min_count == 1 or enough.any(axis=1))
         row_of, self.n_rows = with_new_rows(self.row_of[c], self.n_nodes[c], self.n_rows, deserving, width)
-        self.row_of[c] = row_of
+        self.row_of[c], self._joined = row_of, None
         if min_count > 1 and width:
             alive = np.zeros(self.n_rows, np.uint8)
             alive[: self.alive.shape[0]] = self.alive
@@ -152,7 +150,7 @@ class TemplateSide:
         """
         has_rows, kept = self.in_use(pairs, used)
         old_rows, new_pairs = [np.arange(self.first_row)], []
-        self.n_rows = self.first_row
+        self.n_rows, self._joined = self.first_row, None
         for c, compound in enumerate(self.compounds):
             width, own = len(compound.slots), pairs[c]
             if compound.prefix < 0:
