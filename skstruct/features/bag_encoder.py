@@ -14,9 +14,8 @@ from collections import defaultdict
 from collections.abc import Set
 from contextlib import suppress
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from math import isfinite
-from operator import getitem
 
 import numpy as np
 
@@ -91,15 +90,10 @@ class BagEncoder(Encoder):
         self.nodes, self.edges = FeatureIndex(), FeatureIndex(1)
         self.pairs = Pairs()
         self._n_numbers = 0
-        self._text = None  # see _may_be_known
-
-    def __getstate__(self):
-        return {**vars(self), "_text": None}  # which follows from the rest
 
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
         twin = super().copy()
-        twin._text = None
         if "pairs" in vars(self):
             twin.pairs = self.pairs.copy()
         return twin
@@ -127,7 +121,8 @@ class BagEncoder(Encoder):
         pair, others = pairs.find(keys, values), {}
         unknown = (pair < 0).nonzero()[0]  # a method: sentences are short
         if unknown.shape[0] and not grow:
-            unknown = unknown[self._may_be_known(keys.take(unknown), values.take(unknown))]
+            left, right = keys.take(unknown), values.take(unknown)
+            unknown = unknown[pairs.may_be_features(left, right, self.nodes.ids)]
         if unknown.shape[0]:
             items = items_at(unknown)
             if grow:
@@ -143,22 +138,6 @@ class BagEncoder(Encoder):
                 numbers = np.ones(features.shape[0]) if numbers is None else numbers
                 numbers[k] = number
         return features, numbers, sizes
-
-    def _may_be_known(self, keys, values):
-        """Which pairs, by their numbers, may be features although they are not remembered.
-
-        All may, if a feature was also met in another spelling, as ``{"a": {"b": 1}}`` or ``{"a:b": 1}``, and
-        not all spellings are remembered. Else a str under a known key that is not remembered is no feature.
-        """
-        if self._text is None:
-            features = np.unique(self.pairs.feature)
-            known = np.count_nonzero(features >= 0) == len(self.nodes.ids)
-            known = known and (self.pairs.has_all(self.nodes.ids) or not self.pairs.ambiguous())
-            self._text = self.pairs.text() if known else np.zeros(0, np.bool_)
-        text = self._text
-        if not text.shape[0]:
-            return np.ones(keys.shape[0], np.bool_)
-        return (keys < 0) | ~text.take(values)
 
     def _look_up(self, items):
         """(feature id, value) of each pair that is not remembered."""
@@ -265,21 +244,15 @@ class BagEncoder(Encoder):
         ]
         features, values, sizes = concatenated(parts)
         if grow:
-            self._text = None
             self.nodes.assign(features, self.min_count)
         return without_templates(token, Bag(offsets_of(sizes), self.nodes.row_of.take(features), values))
 
     def encode_one(self, tokens):
-        """See :class:`.base.Encoder`: of dicts, or of lists of which the first begins with a str."""
+        """See :class:`.base.Encoder`: of dicts, or of lists of str."""
         kinds = set(map(type, tokens))
-        if kinds == {dict}:
-            encode = self._encode_dicts
-        elif kinds == {list} and type(next(iter(tokens[0]), None)) is str:
-            encode = self._encode_lists
-        else:
+        if len(tokens) > CHUNK or kinds not in ({dict}, {list}):
             return None
-        if len(tokens) > CHUNK:
-            return None
+        encode = self._encode_dicts if kinds == {dict} else self._encode_lists
         token = np.array([0, len(tokens)], np.int64)
         try:
             features, values, sizes = encode(tokens, 0, token, False)
@@ -291,26 +264,18 @@ class BagEncoder(Encoder):
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`."""
         twin, *rows = super().keep_rows(nodes, edges)
-        twin.pairs, twin._text = Pairs(), None
-        stays = self.nodes.stays(nodes)
-        id_of = [*np.where(stays, np.cumsum(stays) - 1, -1).tolist(), -1]
+        twin.pairs, stays = Pairs(), self.nodes.stays(nodes)
         # A str that is not remembered is known to be no feature; anything else would be looked at each time.
-        known = ((key, value, id_of[feature], n) for key, value, feature, n in self.pairs.items())
+        known = self.pairs.renumbered(np.where(stays, np.cumsum(stays) - 1, -1))
         twin.pairs.remember(each for each in known if each[2] >= 0 or not isinstance(each[1], str))
         return twin, *rows
-
-    # -- what models and their readers ask ---------------------------------------------------------
-    def template_of_row(self, encoded):
-        """See :class:`.base.Encoder`: the keys."""
-        return self.nodes.key_of_row()
 
     def merged(self, encoders, counts, min_count):
         """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
         out, maps = super().merged(encoders, counts, min_count)
-        out.pairs, out._n_numbers, out._text = Pairs(), 0, None
+        out.pairs, out._n_numbers = Pairs(), 0
         for encoder in encoders:
-            id_of = [*out.nodes.find(list(encoder.nodes.ids), grow=False).tolist(), -1]
-            known = ((key, value, id_of[feature], n) for key, value, feature, n in encoder.pairs.items())
+            known = encoder.pairs.renumbered(out.nodes.find(list(encoder.nodes.ids), grow=False))
             out.pairs.remember(each for each in known if out._number(each[1]) >= 0)
         return out, maps
 
@@ -355,21 +320,16 @@ def _remembered(encoder):
 
 def _pairs(f):
     """(key, value, feature, number) of each pair."""
-    keys, size, text, feature, names = (f[name] for name in "keys size text feature names".split())
-    n = text.shape[0]
-    ok = within(size, 0, n + 1) and int(size.sum()) == n
+    text, feature, names, n = f["text"], f["feature"], f["names"], f["text"].shape[0]
+    ok = within(f["size"], 0, n + 1) and int(f["size"].sum()) == n
     require(ok, f"{f.where}.size must add up to {n}")
     require(within(feature[text], 0, len(names)), f"{f.where}.feature is out of range")
-    numbers = np.ones(n)
-    numbers[~text] = f["number"]
-    key_of_pair = np.repeat(np.arange(len(keys)), size)
-    rests = [slice(len(k) + 1, None) for k in keys]  # of "key:value", the value
-    rest_of = map(rests.__getitem__, key_of_pair[text].tolist())
-    values = np.empty(n, object)
-    values[text] = list(map(getitem, map(names.__getitem__, feature[text].tolist()), rest_of))
-    values[~text] = f["number"].tolist()
-    keys = map(keys.__getitem__, key_of_pair.tolist())
-    return list(zip(keys, values.tolist(), feature.tolist(), numbers.tolist()))
+    numbers, found, pairs = iter(f["number"].tolist()), zip(text.tolist(), feature.tolist()), []
+    for key, size in zip(f["keys"], f["size"].tolist()):
+        for is_text, k in islice(found, size):
+            value = names[k][len(key) + 1 :] if is_text else next(numbers)  # of "key:value", the value
+            pairs.append((key, value, k, 1.0 if is_text else value))
+    return pairs
 
 
 PAIRS = Table(

@@ -110,7 +110,7 @@ class Encoder:
 
     def template_of_row(self, encoded):
         """(n_node_rows,) the template, or the key, of each row as a number; None if nobody knows."""
-        return None
+        return self.nodes.key_of_row()
 
     def keep_rows(self, nodes, edges):
         """See the class; of features that have names."""

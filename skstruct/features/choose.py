@@ -221,6 +221,9 @@ class MixedEncoder(Encoder):
         """The names of rows of transition features, {row: name}."""
         return self.others.edge_names(rows)
 
+    def template_of_row(self, encoded):
+        """Nobody knows of numbers."""
+
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`; dense rows keep all columns."""
         out, n = self.copy(), self.numbers.n_node_rows

@@ -8,7 +8,7 @@ are converted.
 """
 
 import sys
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, islice
 from math import inf, isfinite
 
@@ -36,34 +36,15 @@ class _Numbers(dict):
 
     def add(self, item):
         """The number of something; a new one if it has none."""
-        found = self.get(item)
-        if found is None:
-            number = len(self)
-            self[item] = number.to_bytes(4, sys.byteorder)
-            return number
-        return int.from_bytes(found, sys.byteorder)
-
-
-class _Layouts(dict):
-    """What ``make`` gives for the keys of a token, a bounded memory."""
-
-    def __init__(self, make):
-        self.make = make
-
-    def __missing__(self, keys):
-        found = self.make(keys)
-        if len(self) < MOST_LAYOUTS:
-            self[keys] = found
-        return found
+        return int.from_bytes(self.setdefault(item, len(self).to_bytes(4, sys.byteorder)), sys.byteorder)
 
 
 def _numbers_of_keys(numbers, keys):
     return b"".join(map(numbers.__getitem__, keys))
 
 
-def _inner_keys(numbers, layout):
-    """Of (key, keys of the dictionary that is its value) the numbers of ``key:inner``, and the names."""
-    key, inner = layout
+def _inner_keys(numbers, key, inner):
+    """Of a key, and those of the dictionary that it has, the numbers of ``key:inner``, and the names."""
     # Of equal keys of other types, such as 1 and True, each has a name of its own.
     if set(map(type, (key, *inner))) != {str}:
         raise Nested
@@ -107,8 +88,10 @@ class Pairs:
         self.feature, self.number, self.plain = np.full(1, -1, np.int32), np.ones(1), True
         self._entries = np.zeros(1, np.int64)
         self._table, _ = table_of([])
-        self._layouts = _Layouts(partial(_numbers_of_keys, self.keys))
-        self._inner_layouts = _Layouts(partial(_inner_keys, self.keys))
+        self._layouts, self._inner_layouts = (
+            lru_cache(MOST_LAYOUTS)(partial(make, self.keys)) for make in (_numbers_of_keys, _inner_keys)
+        )
+        self._texts = (), None  # see `may_be_features`
 
     def __len__(self):
         return int(self._entries[0])
@@ -152,8 +135,8 @@ class Pairs:
         TypeError
             If a value is not hashable.
         """
-        if len(self._layouts) < MOST_LAYOUTS:
-            left = _array(map(self._layouts.__getitem__, map(tuple, tokens)))
+        if self._layouts.cache_info().currsize < MOST_LAYOUTS:
+            left = _array(map(self._layouts, map(tuple, tokens)))
         else:
             left = _array(map(self.keys.__getitem__, chain.from_iterable(tokens)))
         values, sizes = chain.from_iterable(map(dict.values, tokens)), lengths_of(tokens)
@@ -175,7 +158,7 @@ class Pairs:
             before = len(values)
             for key, value in token.items():
                 if type(value) is dict:
-                    found, joined = inner[key, tuple(value)]
+                    found, joined = inner(key, tuple(value))
                     left.append(found)
                     names.append(joined)
                     values += value.values()
@@ -203,8 +186,8 @@ class Pairs:
     def number_key(self, key):
         """The number of a key, a new one if it has none."""
         if key not in self.keys:
-            self._layouts.clear()
-            self._inner_layouts.clear()
+            self._layouts.cache_clear()
+            self._inner_layouts.cache_clear()
         return self.keys.add(key)
 
     def add(self, left, right, feature, number):
@@ -232,19 +215,32 @@ class Pairs:
         if new:
             self.add(*zip(*new), *zip(*new.values()))
 
-    def ambiguous(self):
-        """Whether a name ``a:b:c`` may be that of two pairs: ``a:b`` is a key, and so is ``a``."""
-        return any(key[:at] in self.keys for key in self.keys for at, c in enumerate(key) if c == ":")
+    def may_be_features(self, left, right, ids):
+        """Which pairs of numbers that are not remembered may be features of those with names in ``ids``.
 
-    def has_all(self, names):
-        """Whether each str that makes a name is remembered: one for each colon of the name."""
-        pairs = pairs_of(self._table, 0)
-        remembered = self.text()[pairs[:, 1]] & (self.feature[: len(self)] >= 0)
-        return np.count_nonzero(remembered) == sum(name.count(":") for name in names)
+        All may, if a feature was also met in another spelling, as ``{"a": {"b": 1}}`` or ``{"a:b": 1}``, and
+        not all spellings are remembered. Else a str under a known key that is not remembered is no feature.
+        """
+        sizes = len(ids), len(self), len(self.values)
+        if self._texts[0] != sizes:
+            features = self.feature[: len(self)]
+            known = np.count_nonzero(np.unique(features) >= 0) == len(ids)
+            # By number of a value whether it is a str; the last two serve those that have none.
+            text = np.array([*(isinstance(value, str) for value in self.values), False, True], np.bool_)
+            remembered = text[pairs_of(self._table, 0)[:, 1]] & (features >= 0)
+            # Each str that makes a name: one for each colon of the name.
+            has_all = np.count_nonzero(remembered) == sum(name.count(":") for name in ids)
+            # A name a:b:c may be that of two pairs where a:b is a key, and so is a.
+            parts = (key[:at] for key in self.keys for at, c in enumerate(key) if c == ":")
+            ambiguous = any(map(self.keys.__contains__, parts))
+            self._texts = sizes, text if known and (has_all or not ambiguous) else None
+        text = self._texts[1]
+        return np.ones(left.shape, np.bool_) if text is None else (left < 0) | ~text.take(right)
 
-    def text(self):
-        """By number of a value whether it is a str; the last two entries serve those that have none."""
-        return np.array([*(isinstance(value, str) for value in self.values), False, True], np.bool_)
+    def renumbered(self, id_of):
+        """All (key, value, feature, value of the feature) under other ids of features, by id; -1 stays."""
+        id_of = [*id_of.tolist(), -1]
+        return ((key, value, id_of[feature], number) for key, value, feature, number in self.items())
 
     def items(self):
         """All (key, value, feature, value of the feature), by id."""
@@ -296,17 +292,15 @@ def encode_nested(tokens, first, offsets, resolve):
     resolve : callable
         (feature id, value) of a key and a value.
     """
-    features, values, sizes = [], [], []
+    found, sizes = [], []
     for k, token in enumerate(tokens):
-        before = len(features)
         try:
-            for key, value in expand(token):
-                feature, number = resolve(key, value)
-                features.append(feature)
-                values.append(number)
+            mine = [resolve(*pair) for pair in expand(token)]
         except ValueError as error:
             raise placed(first + k, offsets, str(error)) from None
-        sizes.append(len(features) - before)
+        found += mine
+        sizes.append(len(mine))
+    features, values = zip(*found) if found else ((), ())
     return np.array(features, np.int32), np.array(values, np.float64), np.array(sizes, np.int64)
 
 
@@ -330,22 +324,22 @@ def concatenated(parts):
     return [each[0] if len(each) == 1 else np.concatenate(each) for each in (features, values, sizes)]
 
 
-def expand(token):
+def expand(token, prefix=""):
     """(key, simple value) pairs of a dictionary whose values may be collections."""
     for key, value in token.items():
         if not isinstance(key, str):
             raise ValueError(f"a feature name must be a str, got {describe(key)}")
+        name = prefix + key
         if isinstance(value, dict):
-            for inner, number in expand(value):
-                yield f"{key}:{inner}", number
+            yield from expand(value, f"{name}:")
         elif isinstance(value, (list, tuple, set, frozenset)):
             for inner in value:
                 if not isinstance(inner, str):
-                    raise ValueError(f"feature {key!r}: a list must hold str, got {describe(inner)}")
+                    raise ValueError(f"feature {name!r}: a list must hold str, got {describe(inner)}")
             for inner in sorted(value) if isinstance(value, (set, frozenset)) else value:
-                yield f"{key}:{inner}", True
+                yield f"{name}:{inner}", True
         else:
-            yield key, value
+            yield name, value
 
 
 def placed(k, offsets, text):

@@ -106,10 +106,6 @@ class PatternEncoder(Encoder):
         """Whether tuples will do as well as str: of a model from a file that reads one column."""
         return self.first_type is None and self.n_columns == 1
 
-    def template_of_row(self, encoded):
-        """(n_node_rows,) the pattern of each feature, as a number."""
-        return self.nodes.key_of_row()
-
 
 # --------------------------------------------------------------------------------------------------
 # In files
