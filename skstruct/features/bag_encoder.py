@@ -207,18 +207,16 @@ class BagEncoder(Encoder):
     def _encode_lists(self, tokens, first, offsets, grow):
         """The same of lists of names."""
         sizes, names = lengths_of(tokens), list(chain.from_iterable(tokens))
-        unknown = () if grow else (str,)  # types of which a name that was not found has no number
         try:
             features = np.fromiter(map(self.nodes.ids.get, names, repeat(-1)), np.int32, len(names))
-        except TypeError:
-            features, unknown = np.full(len(names), -1, np.int32), ()
+        except TypeError:  # of something that is no str
+            features = np.full(len(names), -1, np.int32)
         for k in (features < 0).nonzero()[0].tolist():
-            if type(names[k]) in unknown:
-                continue
             if not isinstance(names[k], str):
                 owner = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
                 raise placed(first + owner, offsets, f"a feature must be a str, got {describe(names[k])}")
-            features[k] = self.nodes.number(str(names[k]), grow)
+            if grow:
+                features[k] = self.nodes.number(str(names[k]), grow)
         return features, None, sizes
 
     def encode(self, corpus, grow):

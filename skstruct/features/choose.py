@@ -68,7 +68,7 @@ def _with_words(features, words, corpus):
     """The templates that a ``features`` parameter means, with clusters of words."""
     check_strings_in(corpus)
     flat = corpus.only(STRINGS).tokens
-    if isinstance(features, NumericFeatures) or isinstance(features, Patterns):
+    if isinstance(features, (NumericFeatures, Patterns)):
         raise ValueError(f"words: templates read clusters, features={describe(features)} does not")
     return resolve_templates(features, flat[0], flat).with_words(words)
 
@@ -86,13 +86,11 @@ def check_same_features(encoder, features, min_count, words=None):
         name = os.fspath(features)
         if name == "auto" or not (name in PRESETS or os.path.isfile(name)):
             return  # a template file is read once; it may have gone since
-    if isinstance(features, NumericFeatures):
-        same = features == getattr(encoder, "features", None)
-    else:
-        templates = resolve_templates(features, "", [])
-        templates = templates if words is None else templates.with_words(words)
-        same = encoder.templates is not None and templates == encoder.templates
-    if not same:
+    asked, known = features, getattr(encoder, "features", None)
+    if not isinstance(features, NumericFeatures):
+        asked, known = resolve_templates(features, "", []), encoder.templates
+        asked = asked if words is None else asked.with_words(words)
+    if asked != known:
         raise ValueError(
             f"features={describe(features)} differ from those of the training so far; a fit that "
             f"continues cannot change them"
@@ -123,15 +121,11 @@ class MixedEncoder(Encoder):
     @classmethod
     def for_tokens(cls, features, min_count, corpus, scaled):
         """The encoder that a ``features`` parameter means for a corpus."""
-        rows, others = corpus.only(DENSE), corpus.only(SPARSE, STRINGS)
         strings = corpus.block(STRINGS)
-        if strings is not None:
-            numeric = isinstance(features, NumericFeatures)
-            others = new_encoder("auto" if numeric else features, min_count, others)
-            numbers = RowsEncoder.for_tokens(features if numeric else NumericFeatures(), 1, rows, scaled)
-        else:
-            numbers = RowsEncoder.for_tokens(features, 1, rows, scaled)
-            others = RowsEncoder.for_tokens("auto", min_count, others, scaled)
+        numeric = strings is None or isinstance(features, NumericFeatures)
+        of_rows, of_others = (features, "auto") if numeric else (NumericFeatures(), features)
+        numbers = RowsEncoder.for_tokens(of_rows, 1, corpus.only(DENSE), scaled)
+        others = new_encoder(of_others, min_count, corpus.only(SPARSE, STRINGS), scaled)
         numbers.has_bigram = others.has_bigram
         return cls(numbers, others, corpus.is_dense if strings is None else strings.names)
 

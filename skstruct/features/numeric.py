@@ -201,10 +201,6 @@ def as_features(rows, token, window, scale, bias):
     value = value * scale
     if not bias:
         return start, number, value
-    start = start + np.arange(n + 1)
-    given = np.ones(start[-1], np.bool_)
-    given[start[1:] - 1] = False  # the last of each token
-    numbers = np.full(given.shape[0], width * (high - low + 1), np.int32)
-    values = np.ones(given.shape[0])
-    numbers[given], values[given] = number, value
-    return start, numbers, values
+    behind = start[1:]
+    bias_number = np.int32(width * (high - low + 1))
+    return start + np.arange(n + 1), np.insert(number, behind, bias_number), np.insert(value, behind, 1.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from copy import copy
 from operator import attrgetter
 from typing import Any
 
@@ -23,11 +23,16 @@ from .sequence_transformer import SequenceTransformer
 from .window import Window
 
 
-class _AsTheyCome(Window):
+class _Passthrough(Window):
     """What ``"passthrough"`` stands for: the rows, with the names of their columns."""
 
     def __init__(self) -> None:
         super().__init__(0, 0, boundary=False)
+
+    def __sklearn_is_fitted__(self):
+        if not hasattr(self, "_reads"):
+            raise NotFittedError("This SequenceUnion instance is not fitted yet; call fit first")
+        return True
 
 
 class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
@@ -93,8 +98,7 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         -------
         self
         """
-        with self._fitting():
-            super().fit(X, y, **params)
+        super().fit(X, y, **params)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> SequenceMatrix:
@@ -109,32 +113,21 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         -------
         SequenceMatrix
         """
-        with self._fitting():
-            found: SequenceMatrix = super().fit_transform(X, y, **params)
+        found: SequenceMatrix = super().fit_transform(X, y, **params)
         return found
 
-    @contextmanager
-    def _fitting(self):
+    def _validate_transformers(self):
+        super()._validate_transformers()
         if all(inner == "drop" for _, inner in self.transformer_list):
             raise ValueError("transformer_list must name at least one transformer that is not dropped")
-        parts = list(self.transformer_list)
-        self.transformer_list[:] = [
-            (name, _AsTheyCome() if inner == "passthrough" or isinstance(inner, _AsTheyCome) else inner)
-            for name, inner in parts
-        ]
-        try:
-            yield
-        except BaseException:
-            self.transformer_list[:] = parts
-            raise
 
     def _iter(self):
         """Overrides what scikit-learn goes through: weights are applied where parts are joined."""
         for name, inner in self.transformer_list:
             if isinstance(inner, str) and inner == "passthrough":
-                raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet; call fit first")
-            if not isinstance(inner, str):
-                yield name, inner, None
+                inner = _Passthrough()
+            if not isinstance(inner, str):  # a copy knows its columns still if the fit of another part fails
+                yield name, copy(inner) if isinstance(inner, _Passthrough) else inner, None
 
     def _hstack(self, Xs):
         """Overrides what scikit-learn joins arrays with."""
