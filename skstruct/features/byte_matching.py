@@ -10,6 +10,7 @@ T. Lavergne, O. Cappé, F. Yvon (2010). Practical very large scale CRFs. ACL: th
 """
 
 import string
+from functools import cache
 
 _CLASSES = {
     "d": string.digits,
@@ -73,43 +74,32 @@ class ByteExpression:
         The length is counted as Wapiti counts it: characters that a failed attempt inside ``x?`` has taken
         stay counted, so that it can exceed what is left of the value.
         """
-        results = {}
+
+        @cache
+        def matched(k, place):
+            """(whether the elements from k match at a place, by how much the count has changed)."""
+            if k == len(self.elements):
+                return True, 0
+            if self.elements[k] is None:
+                return place == len(value), 0
+            accepted, again = self.elements[k]
+            if again == b"*":
+                for taken in range(len(value) - place + 1):
+                    found, length = matched(k + 1, place + taken)
+                    if found:
+                        return True, taken + length
+                    if place + taken == len(value) or value[place + taken] not in accepted:
+                        break
+                return False, taken + 1
+            fits = place < len(value) and value[place] in accepted
+            found, length = matched(k + 1, place + 1) if fits else (False, 0)
+            if found or not again:
+                return found, length + 1
+            found, more = matched(k + 1, place)
+            return found, length + more
+
         for place in range(1 if self.at_start else len(value) + 1):
-            found, length = self._match(0, value, place, results)
+            found, length = matched(0, place)
             if found:
                 return place, length
         return None
-
-    def _match(self, k, value, place, results):
-        """(whether the elements from k match at a place, by how much the count has changed)."""
-        if k == len(self.elements):
-            return True, 0
-        if self.elements[k] is None:
-            return place == len(value), 0
-        if (k, place) not in results:
-            results[k, place] = self._match_anew(k, value, place, results)
-        return results[k, place]
-
-    def _match_anew(self, k, value, place, results):
-        accepted, again = self.elements[k]
-        fits = place < len(value) and value[place] in accepted
-        if again == b"*":
-            for taken in range(len(value) - place + 1):
-                found, length = self._match(k + 1, value, place + taken, results)
-                if found:
-                    return True, taken + length
-                if place + taken == len(value) or value[place + taken] not in accepted:
-                    break
-            return False, taken + 1
-        before = 0
-        if again == b"?":
-            if fits:
-                found, before = self._match(k + 1, value, place + 1, results)
-                if found:
-                    return True, before + 1
-            found, length = self._match(k + 1, value, place, results)
-            return found, before + length
-        if not fits:
-            return False, 1
-        found, length = self._match(k + 1, value, place + 1, results)
-        return found, length + 1

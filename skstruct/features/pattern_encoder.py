@@ -12,7 +12,7 @@ from ..data.reads import Reads
 from ..saving.fields import Field, Table, built, knowing, value, via
 from .base import INDEX, MIN_COUNT, TITLES, TOKENS, Encoder, FeatureIndex, has_cutoff, take_titles
 from .encoded import NOTHING, Bag, Grid, without_templates
-from .patterns import Patterns, PatternWriter
+from .patterns import Patterns, pattern_writer
 from .tokens import check_strings, split_columns
 
 
@@ -70,17 +70,15 @@ class PatternEncoder(Encoder):
         columns, token = split_columns(corpus, self.n_columns, self.first_type), corpus.offsets
         n = int(token[-1])
         check_strings(columns, corpus)
-        writer = PatternWriter(self.templates, columns, token.tolist())
+        write = pattern_writer(self.templates.syntax, columns, token.tolist())
         of_labels, of_transitions = self.templates.of_labels, self.templates.of_transitions
         nodes = np.empty((n, len(of_labels)), np.int32)
         for k, pattern in enumerate(of_labels):
-            nodes[:, k] = self.nodes.find(writer.write(pattern), grow)
-        later = np.ones(n, np.bool_)  # there is no transition into the first token
-        later[token[:-1][np.diff(token) > 0]] = False
+            nodes[:, k] = self.nodes.find(write(pattern), grow)
         edges = np.full((len(of_transitions), n), -1, np.int32)
-        places = np.flatnonzero(later)
+        places = np.setdiff1d(np.arange(n), token)  # there is no transition into the first token
         for k, pattern in enumerate(of_transitions):
-            written = writer.write(pattern)
+            written = write(pattern)
             edges[k, places] = self.edges.find([written[t] for t in places.tolist()], grow)
         if grow:
             if n:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from itertools import repeat
 from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
@@ -209,69 +210,54 @@ def boundary(syntax, distance):
     return f"_x{distance:+d}" if abs(distance) <= NEAR else f"_x{'+' if distance > 0 else '-'}#"
 
 
-class PatternWriter:
-    """Writes the strings of patterns for a corpus, pattern by pattern.
+def pattern_writer(syntax, columns, offsets):
+    """A function of a pattern: the strings that it writes for a corpus, by token.
 
     Parameters
     ----------
-    patterns : Patterns
+    syntax : str
     columns : list of lists of str
         By column, all N tokens.
     offsets : list of int
         Where each sequence starts, and N.
     """
 
-    def __init__(self, patterns, columns, offsets):
-        self.syntax, self.columns, self.offsets = patterns.syntax, columns, offsets
-        self._moved = {}
-        self._values = {}
+    @cache
+    def tokens_at(column, position, absolute):
+        """The tokens at a position, by token; those outside of the sequence by the tool's symbols."""
+        tokens, out = columns[column], []
+        for begin, end in zip(offsets, offsets[1:]):
+            T = end - begin
+            if absolute:
+                p = position if position >= 0 else T + position
+                inside = 0 <= p < T
+                out += [tokens[begin + p] if inside else boundary(syntax, p if p < 0 else p - T + 1)] * T
+                continue
+            back, ahead = min(max(-position, 0), T), min(max(position, 0), T)  # tokens whose place is outside
+            out += [boundary(syntax, t + position) for t in range(back)]
+            out += tokens[begin + ahead : end - back]
+            out += [boundary(syntax, t + position - T + 1) for t in range(T - ahead, T)]
+        return out
 
-    def write(self, pattern):
-        """The strings of a pattern, by token."""
-        n, literals = self.offsets[-1], pattern.literals
-        parts = [repeat(literals[0], n)]
-        for macro, literal in zip(pattern.macros, literals[1:]):
-            parts.append(self._value(macro))
-            if literal:
-                parts.append(repeat(literal, n))
+    @cache
+    def values_of(macro):
+        values = tokens_at(macro.column, macro.position, macro.absolute)
+        if macro.kind != "x":
+            expression = ByteExpression(_bytes(macro.expression))
+            value_of = {value: _matched(expression, value, macro.kind) for value in set(values)}
+            values = list(map(value_of.__getitem__, values))
+        return [value.translate(_LOWER) for value in values] if macro.lower else values
+
+    def write(pattern):
+        parts = [repeat(pattern.literals[0], offsets[-1])]
+        for macro, literal in zip(pattern.macros, pattern.literals[1:]):
+            parts += [values_of(macro), repeat(literal)]
         written = list(map("".join, zip(*parts)))
         if any(macro.kind == "m" for macro in pattern.macros):
             return [s if s.isascii() and "\0" not in s else _rejoined(s) for s in written]
         return written
 
-    def _value(self, macro):
-        """The values of a macro, by token."""
-        if macro not in self._values:
-            values = self._at(macro.column, macro.position, macro.absolute)
-            if macro.kind != "x":
-                expression = ByteExpression(_bytes(macro.expression))
-                value_of = {value: _matched(expression, value, macro.kind) for value in set(values)}
-                values = list(map(value_of.__getitem__, values))
-            if macro.lower:
-                values = [value.translate(_LOWER) for value in values]
-            self._values[macro] = values
-        return self._values[macro]
-
-    def _at(self, column, position, absolute):
-        """The tokens at a position, by token; those outside of the sequence by the tool's symbols."""
-        key = column, position, absolute
-        if key in self._moved:
-            return self._moved[key]
-        tokens, out = self.columns[column], []
-        for begin, end in zip(self.offsets, self.offsets[1:]):
-            T = end - begin
-            if absolute:
-                p = position if position >= 0 else T + position
-                inside = 0 <= p < T
-                value = tokens[begin + p] if inside else boundary(self.syntax, p if p < 0 else p - T + 1)
-                out += [value] * T
-                continue
-            back, ahead = min(max(-position, 0), T), min(max(position, 0), T)  # tokens whose place is outside
-            out += [boundary(self.syntax, t + position) for t in range(back)]
-            out += tokens[begin + ahead : end - back]
-            out += [boundary(self.syntax, t + position - T + 1) for t in range(T - ahead, T)]
-        self._moved[key] = out
-        return out
+    return write
 
 
 def _matched(expression, value, kind):

@@ -12,6 +12,7 @@ W. W. Cohen, V. R. Carvalho (2005). Stacked sequential learning. IJCAI.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -121,10 +122,10 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
         sklearn.utils.metadata_routing.MetadataRouter
         """
         mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="fit_transform", callee="fit")
-        splits = MethodMapping().add(caller="fit_transform", callee="split")
         router = MetadataRouter(owner=self).add(classifier=self.classifier, method_mapping=mapping)
         if hasattr(self.cv, "split"):
-            router.add(splitter=self.cv, method_mapping=splits)
+            mapping = MethodMapping().add(caller="fit_transform", callee="split")
+            router.add(splitter=self.cv, method_mapping=mapping)
         return router
 
     # -- fitting -----------------------------------------------------------------------------------
@@ -182,29 +183,19 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
 
     def _routed(self, method, params):
         """(metadata of the classifier, groups of the splitter)"""
-        if get_config()["enable_metadata_routing"]:
-            if not params:
-                return {}, None
-            routed = process_routing(self, method, **params)
-            groups = routed.splitter["split"].get("groups") if "splitter" in routed else None
-            return routed.classifier["fit"], groups
-        rest = {name: value for name, value in params.items() if name != "groups"}
-        return rest, params.get("groups")
+        if not get_config()["enable_metadata_routing"]:
+            return {name: value for name, value in params.items() if name != "groups"}, params.get("groups")
+        routed = process_routing(self, method, **params)
+        return routed["classifier"]["fit"], routed.get("splitter", {"split": {}})["split"].get("groups")
 
     def _method(self):
-        """The method whose scores are taken."""
-        method = self.method
-        if method == "auto":
-            known = [name for name in METHODS if _can(self.classifier, name)]
-            if not known:
-                raise ValueError(
-                    f"{type(self.classifier).__name__} has none of the methods {', '.join(METHODS)}, whose "
-                    f"scores are needed"
-                )
-            method = known[0]
-        elif not _can(self.classifier, method):
-            raise ValueError(f"{type(self.classifier).__name__} has no method={method!r}")
-        return method
+        """The method whose scores are taken; logarithms are those of probabilities."""
+        methods, has = METHODS if self.method == "auto" else (self.method,), partial(hasattr, self.classifier)
+        known = [name for name in methods if has(name) or name == METHODS[0] and has(METHODS[1])]
+        if not known:
+            name = type(self.classifier).__name__
+            raise ValueError(f"{name} has none of the methods {', '.join(methods)}, whose scores are needed")
+        return known[0]
 
     def _become(self, method, fitted, corpus):
         """Set what is fitted, once all is done."""
@@ -245,11 +236,6 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
         return assembled(scores, lengths, self._names)
 
 
-def _can(classifier, method):
-    """Whether a classifier has such scores; logarithms are those of its probabilities."""
-    return hasattr(classifier, method) or method == METHODS[0] and hasattr(classifier, METHODS[1])
-
-
 def _scores(fitted, name, classes, tokens):
     """(tokens, columns): the scores of the labels ``classes``; those a classifier lacks are lowest."""
     n, logarithms = len(classes), name == "predict_log_proba"
@@ -258,21 +244,19 @@ def _scores(fitted, name, classes, tokens):
     else:
         found = getattr(fitted, name)(tokens)
         found = np.exp(found) if logarithms else found
-    found = np.asarray(found, dtype=np.float64)
+    found, known = np.asarray(found, dtype=np.float64), np.asarray(fitted.classes_).tolist()
     if found.ndim == 1:  # of two labels
         found = np.column_stack([-found, found])
-    elif found.ndim != 2 or found.shape[1] != len(fitted.classes_):
+    if found.ndim != 2 or found.shape[1] != len(known):
         raise ValueError(
-            f"{type(fitted).__name__}.{name} must give one score a label, {len(fitted.classes_)}, got an "
-            f"array of shape {found.shape}; with one-against-one scores set decision_function_shape='ovr'"
+            f"{type(fitted).__name__}.{name} must give one score a label, {len(known)}, got an array of "
+            f"shape {found.shape}; with one-against-one scores set decision_function_shape='ovr'"
         )
-    if len(fitted.classes_) < n:
+    if len(known) < n:
+        lowest = found.min(axis=1) if name == "decision_function" else np.zeros(found.shape[0])
         place = {label: c for c, label in enumerate(np.asarray(classes).tolist())}
-        whole = np.zeros((found.shape[0], n))
-        if name == "decision_function":
-            whole[:] = found.min(axis=1, keepdims=True)
-        whole[:, [place[label] for label in np.asarray(fitted.classes_).tolist()]] = found
-        found = whole
+        some, found = found, np.repeat(lowest[:, None], n, axis=1)
+        found[:, [place[label] for label in known]] = some
     if logarithms:
         return np.log(np.maximum(found, LEAST))
     return found[:, 1:] if name == "decision_function" and n == 2 else found

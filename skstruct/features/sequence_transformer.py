@@ -164,17 +164,15 @@ def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
         check_same_lengths(corpus.lengths, lengths_of(y))
         labels = flatten(y)
         given = np.fromiter((label is not None for label in labels), np.bool_, len(labels))
-        labels = labels if given.all() else [label for label in labels if label is not None]
+        labels = [label for label in labels if label is not None]
         if not labels:
             raise ValueError("y holds no label: all tokens are None")
         targets = as_objects(labels) if isinstance(labels[0], tuple) else np.asarray(labels)
-        if keep is not None:
-            keep = keep[given[keep]]
+        if keep is not None or not given.all():
+            keep = np.flatnonzero(given) if keep is None else keep[given[keep]]
             targets = targets[(np.cumsum(given) - 1)[keep]]
-            if not keep.shape[0]:
-                raise ValueError(f"{where} leaves no labelled token to learn from")
-        elif not given.all():
-            keep = np.flatnonzero(given)
+        if not targets.shape[0]:
+            raise ValueError(f"{where} leaves no labelled token to learn from")
         more["y"] = targets
     for name, value in params.items():
         more[name] = by_token(name, value, corpus.lengths, keep)

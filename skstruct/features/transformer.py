@@ -228,7 +228,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
     def _fit_inner(self, method, inner, tokens, corpus, y, params, keep=None):
         """Fit a transformer on the tokens ``keep`` (None: all)."""
         if get_config()["enable_metadata_routing"]:
-            params = process_routing(self, method, **params).transformer[method] if params else {}
+            params = process_routing(self, method, **params)["transformer"][method]
         fit_on(getattr(inner, method), tokens, corpus, y, params, keep)
 
     # -- transforming ------------------------------------------------------------------------------

@@ -117,13 +117,12 @@ class Window(SequenceTransformer, BaseEstimator):
             self._wide(block, block.rows.astype(dtype, copy=False), token, known, block is blocks[-1])
             for block, known in zip(blocks, names)
         ]
-        if len(wide) == 1:
-            return SequenceMatrix.of(tuple(wide), found.lengths)
-        repeats = self.before + 1 + self.after + self.deltas
-        ends = np.zeros((self.before + self.after) * self.boundary, np.bool_)
-        return SequenceMatrix.of(
-            tuple(wide), found.lengths, np.append(np.tile(found.is_dense, repeats), ends)
-        )
+        are_dense = None
+        if len(wide) > 1:
+            ends = np.zeros((self.before + self.after) * self.boundary, np.bool_)
+            repeats = self.before + 1 + self.after + self.deltas
+            are_dense = np.append(np.tile(found.is_dense, repeats), ends)
+        return SequenceMatrix.of(tuple(wide), found.lengths, are_dense)
 
     def _wide(self, block, matrix, token, names, last):
         """A block with the columns of neighbours; the last one has those of boundaries."""
@@ -168,15 +167,16 @@ class Window(SequenceTransformer, BaseEstimator):
 
     def _names_by_block(self, numbers):
         """For each block the names of its columns and those of neighbours, or None."""
-        known, blocks = self._reads.names, numbers.blocks
-        if known is None:
-            return [None] * len(blocks)
-        which = [np.flatnonzero(numbers.is_dense == (block.kind == DENSE)).tolist() for block in blocks]
+        known = self._reads.names
 
-        def named(columns, last):
+        def named(block):
+            if known is None:
+                return None
+            columns = np.flatnonzero(numbers.is_dense == (block.kind == DENSE)).tolist()
+            last = block is numbers.blocks[-1]
             return FeatureNames(make=lambda: self._names_of([known.all()[c] for c in columns], last))
 
-        return [named(columns, block is blocks[-1]) for columns, block in zip(which, blocks)]
+        return [named(block) for block in numbers.blocks]
 
     def _names_of(self, names, last=True):
         """The names of all columns, from those of the input; the last block has those of boundaries."""

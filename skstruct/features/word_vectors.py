@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -211,15 +212,12 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         found /= np.sqrt(np.maximum(svd.singular_values_, np.finfo(np.float64).tiny))
         length = np.linalg.norm(found, axis=1, keepdims=True)
         vectors = (found / np.where(length > 0, length, 1)).astype(np.float32)
-        clusters = None
+        kept, clusters, table = list(compress(counts.known, keep.tolist())), None, None
         if self.n_clusters is not None:
             from sklearn.cluster import KMeans
 
             means = KMeans(self.n_clusters, n_init=1, random_state=self.random_state)
             clusters = means.fit(vectors).labels_
-        kept = [word for word, stays in zip(counts.known, keep.tolist()) if stays]
-        table = None
-        if clusters is not None:
             order = np.argsort(-counts.of_word[keep], kind="stable")
             table = WordClusters([kept[k] for k in order.tolist()], clusters[order])
         return self._know(kept, vectors, clusters, table, reads)

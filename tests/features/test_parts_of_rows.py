@@ -258,7 +258,7 @@ def test_what_predictions_refuse():
     X, y = data()
     with pytest.raises(ValueError, match="PCA has none of the methods"):
         TokenPredictions(PCA()).fit(X, y)
-    with pytest.raises(ValueError, match="Perceptron has no method='predict_proba'"):
+    with pytest.raises(ValueError, match="Perceptron has none of the methods predict_proba,"):
         TokenPredictions(Perceptron(), method="predict_proba").fit(X, y)
     with pytest.raises(ValueError, match="exactly one test set; sequence 0 is in 0"):
         TokenPredictions(Memory(), cv=[([0, 1], [2, 3, 4, 5])]).fit_transform(X, y)
