@@ -59,10 +59,8 @@ class BagEncoder(Encoder):
     def for_tokens(cls, features, min_count, flat):
         """The encoder that a ``features`` parameter means for a corpus."""
         if not (isinstance(features, str) and features == "auto"):
-            raise ValueError(
-                f"features must be 'auto' when tokens are bags of features, got {describe(features)} "
-                f"and the first token {describe(flat[0])}"
-            )
+            text = f"features must be 'auto' where tokens are features, such as {describe(flat[0])}, got "
+            raise ValueError(text + describe(features))
         return cls(min_count)
 
     @classmethod

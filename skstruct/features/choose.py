@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from ..data.corpus import DENSE, SPARSE, STRINGS, TokenCorpus, called_by_kind, number_block
-from ..data.places import describe
+from ..data.places import PlaceError, describe, place
 from ..data.reads import ColumnInfo, Reads, names_of_all
 from ..data.tables import as_float
 from ..saving.container import require
@@ -48,16 +48,12 @@ def new_encoder(features, min_count, corpus, scaled=True, words=None):
         return RowsEncoder.for_tokens(features, min_count, corpus, scaled)
     first = corpus.tokens[0]
     if isinstance(features, NumericFeatures):
-        raise ValueError(
-            f"features={features!r} reads rows of numbers, but the first token is {describe(first)}"
-        )
+        raise ValueError(f"{features!r} reads rows of numbers, but the first token is {describe(first)}")
     fitting = (cls for cls, _ in ENCODERS.values() if isinstance(first, cls.TOKENS))
     cls = PatternEncoder if isinstance(features, Patterns) else next(fitting, None)
     if cls is None:
-        raise ValueError(
-            "X: sequence 0, position 0: a token must be a str, a tuple of str, a dict of features, a list of "
-            f"str or a row of numbers, got {describe(first)}"
-        )
+        text = "a token must be a str, a tuple of str, a dict, a list of str or a row of numbers, got "
+        raise PlaceError(*place(corpus.offsets, 0), text + describe(first), "X")
     encoder = cls.for_tokens(features, min_count, corpus.tokens)
     if corpus.blocks[0].names is not None:
         encoder.reads = encoder.reads._replace(titles=corpus.blocks[0].names)
@@ -76,10 +72,8 @@ def _with_words(features, words, corpus):
 def check_same_features(encoder, features, min_count, words=None):
     """Raise if parameters ask for other features than those a model was trained with."""
     if min_count != encoder.min_count:
-        raise ValueError(
-            f"min_count={min_count} differs from that of the training so far, {encoder.min_count}; "
-            f"a fit that continues cannot change it"
-        )
+        text = f"min_count={min_count} differs from that of the training so far, {encoder.min_count}; "
+        raise ValueError(f"{text}a fit that continues cannot change it")
     if words != getattr(encoder.templates, "words", None):
         raise ValueError("words= differ from those of the training so far; a fit that continues keeps them")
     if isinstance(features, (str, os.PathLike)):
@@ -91,10 +85,8 @@ def check_same_features(encoder, features, min_count, words=None):
         asked, known = resolve_templates(features, "", []), encoder.templates
         asked = asked if words is None else asked.with_words(words)
     if asked != known:
-        raise ValueError(
-            f"features={describe(features)} differ from those of the training so far; a fit that "
-            f"continues cannot change them"
-        )
+        text = f"features={describe(features)} differ from those of the training so far; "
+        raise ValueError(f"{text}a fit that continues cannot change them")
 
 
 class MixedEncoder(Encoder):

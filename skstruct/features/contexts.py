@@ -127,10 +127,8 @@ class Contexts:
         for column, longest in self.longest.items():
             tokens, found = columns[column], np.zeros((longest, 3, 0), np.uint8)
             if tokens and column not in statistics:
-                raise ValueError(
-                    "the templates read accessor varieties, and there are no statistics of any text yet: "
-                    "fit the model, or adapt it to a text"
-                )
+                text = "the templates read accessor varieties, and there are no statistics of any text yet: "
+                raise ValueError(f"{text}fit the model, or adapt it to a text")
             if tokens:
                 found = statistics[column].buckets(tokens, token, longest)
             for n, parts in enumerate(found, 1):
@@ -203,9 +201,8 @@ def as_entries(entries, where):
     for k, entry in enumerate(entries):
         parts = (entry.strip(),) if isinstance(entry, str) else entry
         if not (isinstance(parts, (tuple, list)) and parts and all(isinstance(p, str) and p for p in parts)):
-            raise ValueError(
-                f"{where}: entry {k} must be a str or a tuple of str, and not empty, got {describe(entry)}"
-            )
+            text = f"entry {k} must be a str or a tuple of str, and not empty, got {describe(entry)}"
+            raise ValueError(f"{where}: {text}")
         checked.add(str(entry) if isinstance(entry, str) else tuple(map(str, entry)))
     return tuple(sorted(checked, key=lambda e: (isinstance(e, tuple), e)))
 

@@ -34,9 +34,7 @@ def merge_encoders(encoders, counts, min_count):
     for s, encoder in enumerate(encoders):
         kinds = [(type(each), each.token_type, each.templates) for each in (encoder, first)]
         if len({getattr(each.templates, "words", None) for each in (encoder, first)}) > 1:
-            raise ValueError(
-                f"shard {s}: its words are not those of shard 0; learn them before: words.table()"
-            )
+            raise ValueError(f"shard {s}: words= are not those of shard 0: learn them before, words.table()")
         if kinds[0] != kinds[1]:
             raise ValueError(f"shard {s}: its tokens are not of the kind of those of shard 0")
         first.reads.check_titles(encoder.reads.titles, f"shard {s}", "in shard 0")
@@ -47,10 +45,7 @@ def merge_templates(out, encoders, counts):
     """Let a new template encoder know all that others do; the new rows of each of these."""
     first, plan = encoders[0], out.plan
     if first.contexts.longest and len(encoders) > 1:
-        raise ValueError(
-            "the templates read accessor varieties, which are statistics of a whole text: they cannot be "
-            "counted shard by shard"
-        )
+        raise ValueError("accessor varieties are statistics of a whole text: shards cannot count them")
     out.token_type, out.contexts = first.token_type, copy.copy(first.contexts)
     if any(encoder.contexts.characters != first.contexts.characters for encoder in encoders):
         raise ValueError("lexicons: some shards consist of characters and others of words")

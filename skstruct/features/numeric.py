@@ -62,10 +62,8 @@ class NumericFeatures:
         pair = tuple(self.window) if isinstance(self.window, (tuple, list)) else ()
         whole = all(isinstance(d, (int, np.integer)) and not isinstance(d, bool) for d in pair)
         if not (len(pair) == 2 and whole and pair[0] <= 0 <= pair[1]):
-            raise ValueError(
-                f"window must be two ints, the first at most 0 and the last at least 0, got "
-                f"{describe(self.window)}"
-            )
+            text = "window must be two ints, the first at most 0 and the last at least 0, got "
+            raise ValueError(text + describe(self.window))
         object.__setattr__(self, "window", tuple(map(int, pair)))
 
     def size(self, width: int) -> int:

@@ -274,9 +274,8 @@ def as_feature(key, value):
         return (key if number else None), number
     if isinstance(value, (tuple, frozenset)):
         raise Nested
-    raise ValueError(
-        f"feature {key!r} must be a str, a bool, a number, or a list or dict of these, got {describe(value)}"
-    )
+    text = f"feature {key!r} must be a str, a bool, a number, or a list or dict of these, got "
+    raise ValueError(text + describe(value))
 
 
 def encode_nested(tokens, first, offsets, resolve):

@@ -33,10 +33,8 @@ class PatternEncoder(Encoder):
     def for_tokens(cls, features, min_count, flat):
         """The encoder that a ``features`` parameter means for a corpus."""
         if not isinstance(flat[0], (str, tuple)):
-            raise ValueError(
-                f"features={describe(features)} are for tokens that are str or tuples of str, got "
-                f"{describe(flat[0])}"
-            )
+            text = f"features={describe(features)} are for tokens that are str or tuples of str, got "
+            raise ValueError(text + describe(flat[0]))
         return cls(features, min_count)
 
     def __init__(self, patterns, min_count=1):

@@ -176,10 +176,8 @@ def _macro(found, text, syntax):
     except ValueError:  # an 8 in an octal number, thousands of digits
         raise ValueError(f"malformed number in the pattern {text!r:.80}") from None
     if abs(position) > FARTHEST[syntax] or column >= _MOST_COLUMNS:
-        raise ValueError(
-            f"the pattern {text!r:.80} reads too far away; a row may be up to {FARTHEST[syntax]} and a "
-            f"column below {_MOST_COLUMNS}"
-        )
+        limits = f"a row may be up to {FARTHEST[syntax]} and a column below {_MOST_COLUMNS}"
+        raise ValueError(f"the pattern {text!r:.80} reads too far away; {limits}")
     kind, expression = found.get("kind", "x"), found.get("expression")
     if (expression is None) != (kind in "xX"):
         raise ValueError(f"the pattern {text!r:.80}: %t and %m need an expression, %x takes none")

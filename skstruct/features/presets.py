@@ -37,27 +37,24 @@ def affixes(column, longest):
 
 VARIETIES = [f"Uav{n}:%av{n}[0,0]" for n in (2, 3, 4)]
 TAGS = [*window(1, -2, 2), *ngrams(1, 2, -2, 1), *ngrams(1, 3, -2, 0)]
+TYPES = "Uskip:%x[-1,0]/%x[1,0] Utypes:%type[-1,0]/%type[0,0]/%type[1,0]".split()
+ORTHOGRAPHY = [f"U{kind}:%{kind}[0,0]" for kind in ("digit", "upper", "hyphen")]
+ENDINGS = """Usuffix3-1:%suffix3[-1,0] Usuffix3+1:%suffix3[1,0] Usuffixes-1:%suffix2[-1,0]/%suffix3[0,0]
+    Usuffixes+1:%suffix3[0,0]/%suffix2[1,0] Uends:%prefix1[0,0]/%suffix3[0,0]""".split()
+WORDS_WITH_TAGS = """Uwp:%x[0,0]/%x[0,1] Uwp+1:%x[0,0]/%x[1,1] Upw-1:%x[-1,1]/%x[0,0]
+    Uwp-1:%x[-1,0]/%x[0,1] Upw+1:%x[0,1]/%x[1,0]""".split()
+TRANSITIONS = "B Bp:%x[0,1] Bpp:%x[-1,1]/%x[0,1] Bw:%x[0,0]".split()
+GAPS = """Ugap:%x[0,1] Ugap+1:%x[1,1] Ugaps:%x[-1,1]/%x[0,1]/%x[1,1] Uwgap:%x[0,0]/%x[0,1]
+    Uwgap+1:%x[0,0]/%x[1,1] Ushapes-1:%shape[-1,0]/%x[0,1]/%shape[0,0]
+    Ushapes+1:%shape[0,0]/%x[1,1]/%shape[1,0]""".split()
 
 CHAR = [*window(0, -1, 1), *ngrams(0, 2, -2, 1), "B"]
-
 CHUNK = [*window(0, -2, 2), *ngrams(0, 2, -1, 0), *TAGS, "B"]
-
 WORD = [*window(0, -2, 2), *ngrams(0, 2, -1, 0), *affixes(0, 4), "Ushape:%shape[0,0]", "B"]
-
 WORD_TAG = [*WORD[:-1], *TAGS, "B"]
-
-WORD_BEST = [
-    *WORD[:-2],
-    *window(0, -1, 1, "lower"),
-    *window(0, -1, 1, "shape"),
-    *ngrams(0, 3, -1, -1, "shape"),
-    "Usuffix3-1:%suffix3[-1,0]",
-    "Usuffix3+1:%suffix3[1,0]",
-    "Usuffixes-1:%suffix2[-1,0]/%suffix3[0,0]",
-    "Usuffixes+1:%suffix3[0,0]/%suffix2[1,0]",
-    "Uends:%prefix1[0,0]/%suffix3[0,0]",
-    "B",
-]
+FORMS = [*window(0, -1, 1, "lower"), *window(0, -1, 1, "shape"), *ngrams(0, 3, -1, -1, "shape")]
+WORD_BEST = [*WORD[:-2], *FORMS, *ENDINGS, "B"]
+WORD_FORM = ["Ulower:%lower[0,0]", *affixes(0, 3), "Ushape:%shape[0,0]"]
 
 PRESETS = {
     "char": CHAR,
@@ -65,47 +62,11 @@ PRESETS = {
     "chunk": CHUNK,
     "word": WORD,
     "word-tag": WORD_TAG,
-    "collins": [
-        *window(0, -2, 2),
-        *affixes(0, 4),
-        *(f"U{kind}:%{kind}[0,0]" for kind in ("digit", "upper", "hyphen")),
-        "B",
-    ],
-    "char-best": [
-        *CHAR[:-1],
-        "Uskip:%x[-1,0]/%x[1,0]",
-        "Utypes:%type[-1,0]/%type[0,0]/%type[1,0]",
-        *VARIETIES,
-        "B",
-    ],
-    "chunk-best": [
-        *CHUNK[:-1],
-        "Uwp:%x[0,0]/%x[0,1]",
-        "Uwp+1:%x[0,0]/%x[1,1]",
-        "Upw-1:%x[-1,1]/%x[0,0]",
-        "Uwp-1:%x[-1,0]/%x[0,1]",
-        "Upw+1:%x[0,1]/%x[1,0]",
-        *ngrams(1, 4, -2, -1),
-        "Ulower:%lower[0,0]",
-        *affixes(0, 3),
-        "Ushape:%shape[0,0]",
-        "B",
-        "Bp:%x[0,1]",
-        "Bpp:%x[-1,1]/%x[0,1]",
-        "Bw:%x[0,0]",
-    ],
+    "collins": [*window(0, -2, 2), *affixes(0, 4), *ORTHOGRAPHY, "B"],
+    "char-best": [*CHAR[:-1], *TYPES, *VARIETIES, "B"],
+    "chunk-best": [*CHUNK[:-1], *WORDS_WITH_TAGS, *ngrams(1, 4, -2, -1), *WORD_FORM, *TRANSITIONS],
     "word-best": WORD_BEST,
-    "text": [
-        *WORD_BEST[:-1],
-        "Ugap:%x[0,1]",
-        "Ugap+1:%x[1,1]",
-        "Ugaps:%x[-1,1]/%x[0,1]/%x[1,1]",
-        "Uwgap:%x[0,0]/%x[0,1]",
-        "Uwgap+1:%x[0,0]/%x[1,1]",
-        "Ushapes-1:%shape[-1,0]/%x[0,1]/%shape[0,0]",
-        "Ushapes+1:%shape[0,0]/%x[1,1]/%shape[1,0]",
-        "B",
-    ],
+    "text": [*WORD_BEST[:-1], *GAPS, "B"],
 }
 
 

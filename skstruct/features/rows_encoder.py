@@ -58,10 +58,8 @@ class RowsEncoder(Encoder):
             # The columns of features that were encoded once are complete as they are.
             features = NumericFeatures() if corpus.info is None else NumericFeatures(False, 1.0)
         if not isinstance(features, NumericFeatures):
-            raise ValueError(
-                f"features={describe(features)} reads strings, but the tokens are rows of numbers; use "
-                f"features='auto' or NumericFeatures"
-            )
+            text = f"features={describe(features)} reads strings, but the tokens are rows of numbers; use "
+            raise ValueError(f"{text}features='auto' or NumericFeatures")
         matrix = corpus.matrix
         is_sparse = sparse.issparse(matrix)
         return cls(features, matrix.shape[1], corpus.names, is_sparse, min_count, bigram, scaled)
@@ -73,10 +71,8 @@ class RowsEncoder(Encoder):
             raise ValueError(f"min_count={min_count} applies to sparse rows only")
         self.size, most = features.size(width), np.iinfo(np.int32).max  # features that there may be
         if self.size > most:
-            raise ValueError(
-                f"X has {width} columns; with window={features.window} these are {self.size} features, more "
-                f"than {most}"
-            )
+            text = f"X has {width} columns; with window={features.window} these are {self.size} features, "
+            raise ValueError(f"{text}more than {most}")
         self.scale = 1.0
         self.squares, self.n_tokens = Fraction(0), 0  # of the first corpus: sum of ‖x_t‖², tokens
         self.sums = None  # sum of the rows of a shard
@@ -243,9 +239,7 @@ class RowsEncoder(Encoder):
         """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
         for s, other in enumerate(encoders):
             if other.width != self.width:
-                raise ValueError(
-                    f"shard {s}: its rows have {other.width} columns, those of shard 0 {self.width}"
-                )
+                raise ValueError(f"shard {s}: {other.width} columns, those of shard 0 are {self.width}")
             self.reads.check_names(other.names, f"shard {s}", "shard 0")
             if (other.sparse, other.has_bigram) != (self.sparse, self.has_bigram):
                 raise ValueError(f"shard {s}: its rows are not of the kind of those of shard 0")

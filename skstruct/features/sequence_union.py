@@ -135,14 +135,11 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         parts = [as_tokens(X) for X in Xs]
         for part, name, X in zip(parts, used, Xs):
             if part.called != called_by_kind(DENSE):
-                raise ValueError(
-                    f"transformer {name!r} must return rows of numbers by sequence, a SequenceMatrix, got "
-                    f"{describe(X)}; TokenTransformer makes that of a transformer of tokens"
-                )
+                text = f"transformer {name!r} must return rows of numbers by sequence, got {describe(X)}; "
+                raise ValueError(f"{text}TokenTransformer makes that of a transformer of tokens")
             if not np.array_equal(part.lengths, parts[0].lengths):
-                raise ValueError(
-                    f"transformer {name!r} returned sequences of other lengths than {used[0]!r} did"
-                )
+                text = f"returned sequences of other lengths than {used[0]!r} did"
+                raise ValueError(f"transformer {name!r} {text}")
         weights = self.transformer_weights or {}
         prefixes = [f"{name}__" if self.verbose_feature_names_out else "" for name in used]
         return _united(parts, [weights.get(name) for name in used], prefixes)

@@ -206,10 +206,8 @@ class TemplateEncoder(Encoder):
             If no template reads accessor varieties.
         """
         if not self.contexts.longest:
-            raise ValueError(
-                "there is nothing to adapt: none of the feature templates reads accessor varieties; "
-                "features='char-av' do, or templates such as 'U:%av2[0,0]'"
-            )
+            text = "there is nothing to adapt: none of the feature templates reads accessor varieties; "
+            raise ValueError(f"{text}features='char-av' do, or templates such as 'U:%av2[0,0]'")
         twin, statistics = copy.copy(self), None
         if corpus is not None:
             columns = self._columns(corpus)

@@ -65,19 +65,16 @@ def parse_template(line, where="template"):
         raise ValueError(f"{where}: a template must be a str, got {line!r}")
     line = line.strip()
     if not line or line[0] not in "UB":
-        raise ValueError(
-            f"{where}: a template starts with U (features of a label) or B (features of a label "
-            f"transition), got {line!r}"
-        )
+        text = "a template starts with U (features of a label) or B (features of a label transition)"
+        raise ValueError(f"{where}: {text}, got {line!r}")
     atoms = []
     for name, offset, column in MACRO.findall(line):
         try:
             if not is_context(name) and name != CLUSTER:
                 column_function(name)
         except KeyError:
-            raise ValueError(
-                f"{where}: unknown function %{name} in {line!r}; known are {FUNCTION_NAMES}"
-            ) from None
+            text = f"unknown function %{name} in {line!r}; known are {FUNCTION_NAMES}"
+            raise ValueError(f"{where}: {text}") from None
         if len(offset) > 5 or abs(int(offset)) > FARTHEST:
             raise ValueError(f"{where}: {line!r:.80} reads too far away: a row is at most {FARTHEST} from 0")
         atoms.append((name, int(column), int(offset)))
@@ -144,10 +141,8 @@ def _compile(templates, channels):
         )
         compound = compound_of(placed)
         if shared.setdefault(template.skeleton, (compound, order)) != (compound, order):
-            raise ValueError(
-                f"template {template.text!r} has the same identifier as another one that combines "
-                f"other columns or distances; give the two different identifiers"
-            )
+            text = "has the same identifier as another one that combines other columns or distances"
+            raise ValueError(f"template {template.text!r} {text}; give the two different identifiers")
         uses[compound, -anchor, template.skeleton] += 1
         forms[template.skeleton] = tuple(MACRO.split(template.text)[::4]), tuple(order)
 
@@ -179,10 +174,8 @@ def _checked_lexicons(lexicons, templates):
     read.pop(None, None)  # what other functions read
     for name, text in read.items():
         if name not in lexicons:
-            known = ", ".join(map(repr, lexicons)) or "none"
-            raise ValueError(
-                f"template {text!r} reads the lexicon {name!r}, which is not among those given: {known}"
-            )
+            text = f"template {text!r} reads the lexicon {name!r}, which is not among those given: "
+            raise ValueError(text + (", ".join(map(repr, lexicons)) or "none"))
     for name in lexicons:
         if name not in read:
             raise ValueError(f"lexicons: no template reads %lex_{name}[...]")
@@ -331,9 +324,8 @@ def resolve_templates(features, first, flat):
         return FeatureTemplates.preset(name)
     if os.path.isfile(name):
         return FeatureTemplates.from_file(name)
-    raise ValueError(
-        f"features={name!r} is neither a preset ({', '.join(sorted(PRESETS))}) nor a template file"
-    )
+    known = ", ".join(sorted(PRESETS))
+    raise ValueError(f"features={name!r} is neither a preset ({known}) nor a template file")
 
 
 # --------------------------------------------------------------------------------------------------

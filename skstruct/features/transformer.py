@@ -146,10 +146,8 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         """
         self._validate_params()
         if self.per == "sequence" and self._needs_labels():
-            raise ValueError(
-                f"{type(self.transformer).__name__} learns from labels, of which transform has none; "
-                f'per="sequence" does not go with it'
-            )
+            name = type(self.transformer).__name__
+            raise ValueError(f"{name} learns from labels, which transform has not: no per='sequence' for it")
         return self._learn("fit", clone(self.transformer), X, y, params)
 
     @available_if(_inner_has("partial_fit"))
@@ -167,9 +165,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         """
         self._validate_params()
         if self.per == "sequence":
-            raise ValueError(
-                'per="sequence" fits a transformer on each sequence; there is nothing to go on with'
-            )
+            raise ValueError("per='sequence' fits a transformer on each sequence: none goes on learning")
         inner = self.transformer_ if hasattr(self, "transformer_") else clone(self.transformer)
         return self._learn("partial_fit", inner, X, y, params)
 

@@ -157,11 +157,9 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         if encoder.templates is not None:
             conditioned = [t.text for t in encoder.templates.templates if t.edge and t.atoms]
             if conditioned:
-                raise ValueError(
-                    f"features={describe(self.features)} has templates of transitions, such as "
-                    f"{conditioned[0]!r}, which a matrix of tokens cannot hold; give the tokens to the "
-                    f"tagger, or leave these templates out"
-                )
+                text = f"features={describe(self.features)} has templates of transitions, such as "
+                text += f"{conditioned[0]!r}, which a matrix of tokens cannot hold; "
+                raise ValueError(f"{text}give the tokens to the tagger, or leave these templates out")
         encoded = encoder.encode(corpus, True)
         used = np.unique(features_listed(encoded, corpus.offsets).row)
         self._know(encoder, used, encoder.template_of_row(encoded)[used])

@@ -177,9 +177,8 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             with open(lines, encoding="utf-8-sig") as file:
                 return self.fit_text(file)
         if isinstance(lines, str):
-            raise TypeError(
-                f"lines must be an iterable of str, or pathlib.Path(...) of a file, got {describe(lines)}"
-            )
+            text = "lines must be an iterable of str, or pathlib.Path(...) of a file"
+            raise TypeError(f"{text}, got {describe(lines)}")
         counts = NeighbourCounts(self.window)
         for first, texts in parts(lines):
             with renumbered(range(first, first + len(texts))):
@@ -296,10 +295,8 @@ def is_unfitted(words):
     if words is None or isinstance(words, (WordClusters, FrozenEstimator)):
         return False
     if isinstance(words, WordVectors) and hasattr(words, "words_"):
-        raise ValueError(
-            "words: a clone forgets what this WordVectors learned; give words.table(), or "
-            "FrozenEstimator(words)"
-        )
+        text = "words: a clone forgets what this WordVectors learned; "
+        raise ValueError(f"{text}give words.table(), or FrozenEstimator(words)")
     return True
 
 
