@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..core.user_warnings import warn
-from ..data.inputs import describe, offsets_of
+from ..data.inputs import describe, is_int, offsets_of
 from ..data.places import ranges
 
 MOST_MEAN = 0.99
@@ -60,8 +60,7 @@ class NumericFeatures:
         if not (number and 0 < self.scale < np.inf or isinstance(self.scale, str) and self.scale == "auto"):
             raise ValueError(f"scale must be 'auto' or a positive number, got {describe(self.scale)}")
         pair = tuple(self.window) if isinstance(self.window, (tuple, list)) else ()
-        whole = all(isinstance(d, (int, np.integer)) and not isinstance(d, bool) for d in pair)
-        if not (len(pair) == 2 and whole and pair[0] <= 0 <= pair[1]):
+        if not (len(pair) == 2 and all(map(is_int, pair)) and pair[0] <= 0 <= pair[1]):
             text = "window must be two ints, the first at most 0 and the last at least 0, got "
             raise ValueError(text + describe(self.window))
         object.__setattr__(self, "window", tuple(map(int, pair)))
@@ -141,19 +140,11 @@ def neighbours_of(token, low, high):
     return np.where(inside, at, 0), inside
 
 
-def _entries_of(start, at, inside):
-    """Where each of the rows ``at`` begins in a new CSR matrix, and the number that each entry had.
-
-    ``start`` tells where rows begin in the old one. Rows that are not ``inside`` become empty.
-    """
-    return ranges(start[at], np.where(inside, start[at + 1] - start[at], 0))
-
-
 def picked(matrix, at, inside):
     """The rows ``at`` of a dense or CSR matrix; zeros where they are not ``inside``."""
     if not sparse.issparse(matrix):
         return np.where(inside[:, None], matrix[at], matrix.dtype.type(0))
-    start, entry = _entries_of(matrix.indptr, at, inside)
+    start, entry = ranges(matrix.indptr[at], np.where(inside, np.diff(matrix.indptr)[at], 0))
     parts = matrix.data[entry], matrix.indices[entry], start
     return type(matrix)(parts, shape=(at.shape[0], matrix.shape[1]))
 
@@ -183,19 +174,15 @@ def as_features(rows, token, window, scale, bias):
     bias : bool
         Whether each token has one more feature, the last, of value 1.
     """
+    (n, width), (low, high) = rows.shape, window
+    if (low, high) != (0, 0):
+        at, inside = neighbours_of(token, low, high)
+        rows = side_by_side([picked(rows, *pair) for pair in zip(at.T, inside.T)])
     start, value = rows.indptr.astype(np.int64), rows.data.astype(np.float64)
     number = rows.indices.astype(np.int32, copy=False)
     used = value != 0.0
     if not used.all():  # zeros that are written down
         start, number, value = offsets_of(used)[start], number[used], value[used]
-    n, width = rows.shape
-    low, high = window
-    if (low, high) != (0, 0):
-        at, inside = (each.ravel() for each in neighbours_of(token, low, high))
-        begins, entry = _entries_of(start, at, inside)
-        shift = np.tile(np.arange(high - low + 1, dtype=np.int32) * np.int32(width), n)
-        number = number[entry] + np.repeat(shift, np.diff(begins))
-        start, value = begins[:: high - low + 1], value[entry]
     value = value * scale
     if not bias:
         return start, number, value

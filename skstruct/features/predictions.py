@@ -12,6 +12,7 @@ W. W. Cohen, V. R. Carvalho (2005). Stacked sequential learning. IJCAI.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Any, Literal
 
@@ -35,6 +36,7 @@ LEAST = 0.01
 """Probabilities below count as this one in logarithms: a forest's 0 is not a certainty."""
 
 
+@dataclass(eq=False, repr=False)
 class TokenPredictions(SequenceTransformer, BaseEstimator):
     """Let a classifier of scikit-learn score the labels of tokens; the scores are rows for a tagger.
 
@@ -96,20 +98,14 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
         "cv": ["cv_object"],
     }
 
-    classifier_: Any
-    classes_: NDArray[Any]
-    method_: str
+    classifier: Any
+    _: KW_ONLY
+    method: Literal["auto", "predict_log_proba", "predict_proba", "decision_function"] = "auto"
+    cv: Any = 5
 
-    def __init__(
-        self,
-        classifier: Any,
-        *,
-        method: Literal["auto", "predict_log_proba", "predict_proba", "decision_function"] = "auto",
-        cv: Any = 5,
-    ) -> None:
-        self.classifier = classifier
-        self.method = method
-        self.cv = cv
+    classifier_: Any = field(init=False)
+    classes_: NDArray[Any] = field(init=False)
+    method_: str = field(init=False)
 
     def _needs_labels(self):
         return True

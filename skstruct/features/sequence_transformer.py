@@ -12,13 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import get_tags, safe_indexing, safe_set_output, sequence_tags
 from ..data.corpus import DENSE, called_by_kind
-from ..data.inputs import PlaceError, as_sequences, as_tokens, check_same_lengths, flatten, lengths_of, place
+from ..data.inputs import as_sequences, as_tokens, check_same_lengths, flatten, lengths_of
 from ..data.matrix import SequenceMatrix, assembled
 from ..data.numbers import tables_in
 from ..data.places import as_objects
 from ..data.reads import FeatureNames, Reads
 from ..data.tables import as_float
 from ..data.types import Self
+from .tokens import split_columns
 
 
 class SequenceTransformer(TransformerMixin):
@@ -100,11 +101,8 @@ def table_of(X, reads=None):
     if not isinstance(like, tuple):
         return flat, corpus
     table = np.empty((len(flat), len(like)), dtype=object)
-    for k, token in enumerate(flat):
-        if not isinstance(token, tuple) or len(token) != table.shape[1]:
-            text = f"expected a tuple of {table.shape[1]} like the first token"
-            raise PlaceError(*place(corpus.offsets, k), text, "X")
-        table[k] = token
+    for c, column in enumerate(split_columns(corpus, len(like))):
+        table[:, c] = as_objects(column)
     return table, corpus
 
 

@@ -7,6 +7,7 @@ training grows all three; encoding for prediction only looks up, and what is unk
 
 import copy
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from ..core.hashing import empty_table, find_rows, intern_pairs, table_of
 from ..data.corpus import STRINGS, called_by_kind
 from ..data.reads import Reads
 from ..saving.container import require
-from ..saving.fields import Field, Table, array, each, integer, knowing, string, without_last
+from ..saving.fields import Field, Table, array, built, each, integer, knowing, string, without_last
 from .base import MIN_COUNT, TITLES, TOKENS, Encoder, has_cutoff, take_titles
 from .contexts import CONTEXTS, Contexts, context_values, is_context
 from .encoded import ALL_ALIVE, NO_BAG, Encoded, Grid
@@ -22,6 +23,15 @@ from .merging import merge_templates
 from .template_rows import SIDE, TemplateSide, row_names, stored
 from .templates import resolve_templates, templates_kind
 from .tokens import Alphabet, alphabet, check_strings, column_function, split_columns
+
+
+class Derived(NamedTuple):
+    """The values of a function of one token."""
+
+    function: str
+    column: int
+    values: Alphabet
+    of_string: np.ndarray  # int32: by string id the value id; the last, -1, serves id -1
 
 
 class TemplateEncoder(Encoder):
@@ -48,11 +58,11 @@ class TemplateEncoder(Encoder):
         self.plan = plan = templates.compile()
         self.has_bigram, self.n_columns = plan.bigram, plan.n_columns
         self.alphabets = [Alphabet() for _ in range(plan.n_columns)]
-        self.derived = {}  # channel -> (Alphabet of values, int32 value id by string id; -1 of id -1)
+        self.derived = {}  # channel -> Derived
         for channel in plan.channels:
             if channel[0] not in ("x", "const") and not is_context(channel[0]):
                 column_function(channel[0], templates.words)  # raises where clusters lack
-                self.derived[channel] = (Alphabet(), np.full(1, -1, np.int32))
+                self.derived[channel] = Derived(*channel, Alphabet(), np.full(1, -1, np.int32))
         self.contexts = Contexts(plan.channels, templates.lexicons)
         self.table = empty_table()
         self.entries = np.zeros(1, np.int64)
@@ -100,7 +110,7 @@ class TemplateEncoder(Encoder):
         name, c = channel
         if grow:
             self.derive(channel)
-        values, of_string = self.derived[channel]
+        _, _, values, of_string = self.derived[channel]
         out = of_string.take(ids[c], mode="wrap")
         if unknown[c]:
             strings, places, numbers = unknown[c]
@@ -110,10 +120,11 @@ class TemplateEncoder(Encoder):
 
     def derive(self, channel):
         """Let the values of a function of one token follow the alphabet."""
-        (name, c), (values, of_string) = channel, self.derived[channel]
+        name, c, values, of_string = self.derived[channel]
         strings = self.alphabets[c].strings()[of_string.shape[0] - 1 :]
         fresh, values = values.interned(list(map(column_function(name, self.templates.words), strings)))
-        self.derived[channel] = values, np.concatenate([of_string[:-1], fresh, of_string[-1:]])
+        of_string = np.concatenate([of_string[:-1], fresh, of_string[-1:]])
+        self.derived[channel] = Derived(name, c, values, of_string)
 
     # -- ids to nodes to rows ----------------------------------------------------------------------
     def _on_anchors(self, values, token, anchor, more=0):
@@ -193,7 +204,7 @@ class TemplateEncoder(Encoder):
         name, c = channel
         if name == "x":
             return self.alphabets[c]
-        return context_values(name) if is_context(name) else self.derived[channel][0]
+        return context_values(name) if is_context(name) else self.derived[channel].values
 
     def adapted(self, corpus):
         """This encoder with the accessor varieties of another text, or for None of the training text.
@@ -318,7 +329,7 @@ def _new_encoder(f):
     columns = f["columns"]  # before the encoder is built: it makes an alphabet for every column
     encoder = TemplateEncoder(f["templates"], f["min_count"])
     encoder.token_type, encoder.alphabets = f["tokens"], columns
-    found = {(item["function"], item["column"]): (item["values"], item["of_string"]) for item in f["derived"]}
+    found = {(item.function, item.column): item for item in f["derived"]}
     missing, unknown = encoder.derived.keys() - found, found.keys() - encoder.derived.keys()
     require(not missing, f"{f.where}.derived lacks {missing}")
     require(not unknown, f"{f.where}.derived: {unknown} is in no template")
@@ -336,19 +347,13 @@ def _encoder(f):
     return encoder
 
 
-def _derived(encoder):
-    return [
-        {"function": function, "column": column, "values": values, "of_string": of_string}
-        for (function, column), (values, of_string) in encoder.derived.items()
-    ]
-
-
 DERIVED = Table(
     "`derived` of templates",
     Field("function", string),
     Field("column", integer(0, "columns")),
     Field("values", alphabet),
     Field("of_string", without_last(array("int32", "strings of the column", low=0, high="values"))),
+    make=built(Derived, "function column values of_string"),
     **{"strings of the column": lambda f: f["columns"][f["column"]]},
 )
 
@@ -360,8 +365,8 @@ TEMPLATE_ENCODER = Table(
     Field("columns", each(alphabet, lambda f, k, item: k, "columns of the templates"), of="alphabets"),
     Field(
         "derived",
-        each(DERIVED, lambda f, k, item: f"{item['function']}.{item['column']}"),
-        of=_derived,
+        each(DERIVED, lambda f, k, item: f"{item.function}.{item.column}"),
+        of=lambda encoder: list(encoder.derived.values()),
         stem="",
     ),
     Field("nodes", knowing(SIDE, lambda f: {"side": f["encoder"].nodes}), of=lambda e: stored(e, e.nodes)),

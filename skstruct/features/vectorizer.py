@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from .sequence_transformer import SequenceTransformer
 from .templates import FeatureTemplates
 
 
+@dataclass(eq=False, repr=False)
 class TokenVectorizer(SequenceTransformer, BaseEstimator):
     """Encode the features of tokens once, for all the fits of a search.
 
@@ -76,16 +78,11 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         "min_count": [POSITIVE],
     }
 
-    n_features_out_: int
+    features: str | os.PathLike[str] | list[str] | tuple[str, ...] | FeatureTemplates = "auto"
+    _: KW_ONLY
+    min_count: int = 1
 
-    def __init__(
-        self,
-        features: str | os.PathLike[str] | list[str] | tuple[str, ...] | FeatureTemplates = "auto",
-        *,
-        min_count: int = 1,
-    ) -> None:
-        self.features = features
-        self.min_count = min_count
+    n_features_out_: int = field(init=False)
 
     def fit(self, X: Corpus, y: Any = None) -> Self:
         """Learn which features there are.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import compress
 from typing import Any
 
@@ -36,6 +37,7 @@ from .tokens import check_strings, split_columns
 from .word_clusters import UNKNOWN, WordClusters, check_strings_in
 
 
+@dataclass(eq=False, repr=False)
 class WordVectors(SequenceTransformer, BaseEstimator):
     """Word vectors or word clusters, learned from raw text without labels.
 
@@ -101,26 +103,17 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         "lowercase": ["boolean"],
     }
 
-    words_: dict[str, int]
-    vectors_: NDArray[np.float32]
-    clusters_: NDArray[np.int32] | None
+    n_components: int = 50
+    _: KW_ONLY
+    n_clusters: int | None = None
+    window: int = 1
+    min_count: int = 5
+    random_state: Any = None
+    lowercase: bool = True
 
-    def __init__(
-        self,
-        n_components: int = 50,
-        *,
-        n_clusters: int | None = None,
-        window: int = 1,
-        min_count: int = 5,
-        random_state: Any = None,
-        lowercase: bool = True,
-    ) -> None:
-        self.n_components = n_components
-        self.n_clusters = n_clusters
-        self.window = window
-        self.min_count = min_count
-        self.random_state = random_state
-        self.lowercase = lowercase
+    words_: dict[str, int] = field(init=False)
+    vectors_: NDArray[np.float32] = field(init=False)
+    clusters_: NDArray[np.int32] | None = field(init=False)
 
     def fit(self, X: Corpus, y: Any = None) -> Self:
         """Learn vectors.
