@@ -127,6 +127,12 @@ class MixedEncoder(Encoder):
         self.templates, self.min_count = others.templates, others.min_count
         # Input dropout masks numbers with the first column of the strings.
         self.has_bigram, self.n_columns = others.has_bigram, others.n_columns
+        self.are_strings = isinstance(columns, tuple)  # the rest, not sparse rows
+        if self.are_strings:
+            self.reads = Reads(called_by_kind(DENSE, STRINGS), numbers.width, numbers.names, columns)
+        else:
+            names = names_of_all(columns, numbers.names, others.names)
+            self.reads = Reads(called_by_kind(DENSE, SPARSE), columns.shape[0], names)
 
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
@@ -138,20 +144,6 @@ class MixedEncoder(Encoder):
     n_edge_rows = property(attrgetter("others.n_edge_rows"))
     bias_row = property(attrgetter("numbers.bias_row"))
     scale = property(attrgetter("numbers.scale"))
-
-    @property
-    def are_strings(self):
-        """Whether the rest are strings, not sparse rows."""
-        return isinstance(self.columns, tuple)
-
-    @property
-    def reads(self):
-        """See :class:`.base.Encoder`."""
-        numbers, columns = self.numbers, self.columns
-        if self.are_strings:
-            return Reads(called_by_kind(DENSE, STRINGS), numbers.width, numbers.names, columns)
-        names = names_of_all(columns, numbers.names, self.others.names)
-        return Reads(called_by_kind(DENSE, SPARSE), columns.shape[0], names)
 
     @property
     def n_node_rows(self):

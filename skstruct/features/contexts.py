@@ -62,6 +62,10 @@ class Contexts:
 
     Attributes
     ----------
+    lexicon_columns : set of int
+        The columns that lexicons are matched with.
+    in_use : bool
+        Whether any template reads one of these functions.
     trained : dict of int to AccessorVariety
         By column, the statistics of the first text learned from; empty before.
     adapted : dict of int to AccessorVariety, or None
@@ -79,18 +83,10 @@ class Contexts:
             elif lexicon_of(name) is not None:
                 self._uses.append((lexicon_of(name), column))
         self._entries = lexicons
+        self.lexicon_columns = {column for _, column in self._uses}
+        self.in_use = bool(self.longest or self._uses)
         self._lexicons = {}  # (lexicon, whether of characters) -> Lexicon; copies share it
         self.trained, self.adapted, self.characters = {}, None, {}
-
-    @property
-    def lexicon_columns(self):
-        """The columns that lexicons are matched with."""
-        return {column for _, column in self._uses}
-
-    @property
-    def in_use(self):
-        """Whether any template reads one of these functions."""
-        return bool(self.longest or self._uses)
 
     def learn(self, columns, token):
         """Take the statistics of a training text, unless there are some already."""

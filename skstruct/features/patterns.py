@@ -82,6 +82,17 @@ class Patterns:
     ValueError
         If a line is no pattern of that tool.
 
+    Attributes
+    ----------
+    patterns, lines : tuple
+        The :class:`Pattern` of each line, and the lines as written.
+    n_columns : int
+        Number of columns that the data must have.
+    bigram : bool
+        Whether the label bigram is a feature.
+    of_labels, of_transitions : list of Pattern
+        Those of features of labels, and of features of transitions that read a token.
+
     Examples
     --------
     >>> from skstruct import L1CRF
@@ -101,6 +112,12 @@ class Patterns:
         self.patterns = tuple(parse_pattern(line, syntax) for line in lines)
         if not self.patterns:
             raise ValueError("at least one pattern is needed")
+        self.lines: tuple[str, ...] = tuple(pattern.text for pattern in self.patterns)
+        columns = [macro.column for pattern in self.patterns for macro in pattern.macros]
+        self.n_columns: int = 1 + max(columns, default=0)
+        self.bigram: bool = any(p.transition and not p.macros for p in self.patterns)
+        self.of_labels: list[Pattern] = [p for p in self.patterns if p.label]
+        self.of_transitions: list[Pattern] = [p for p in self.patterns if p.transition and p.macros]
 
     def __repr__(self) -> str:
         return f"Patterns({list(self.lines)!r}, {self.syntax!r})"
@@ -110,31 +127,6 @@ class Patterns:
 
     def __hash__(self) -> int:
         return hash((self.lines, self.syntax))
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The patterns as written."""
-        return tuple(pattern.text for pattern in self.patterns)
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns that the data must have."""
-        return 1 + max((m.column for pattern in self.patterns for m in pattern.macros), default=0)
-
-    @property
-    def bigram(self) -> bool:
-        """Whether the label bigram is a feature."""
-        return any(pattern.transition and not pattern.macros for pattern in self.patterns)
-
-    @property
-    def of_labels(self) -> list[Pattern]:
-        """The patterns of features of labels."""
-        return [pattern for pattern in self.patterns if pattern.label]
-
-    @property
-    def of_transitions(self) -> list[Pattern]:
-        """The patterns of features of transitions that read a token."""
-        return [pattern for pattern in self.patterns if pattern.transition and pattern.macros]
 
 
 def parse_pattern(line, syntax):

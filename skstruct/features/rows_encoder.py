@@ -73,6 +73,8 @@ class RowsEncoder(Encoder):
         if self.size > most:
             text = f"X has {width} columns; with window={features.window} these are {self.size} features, "
             raise ValueError(f"{text}more than {most}")
+        self._bias = self.size - 1 if features.bias else -1  # its number is behind those of all columns
+        self.reads = Reads(self.named, width, names)
         self.scale = 1.0
         self.squares, self.n_tokens = Fraction(0), 0  # of the first corpus: sum of ‖x_t‖², tokens
         self.sums = None  # sum of the rows of a shard
@@ -94,19 +96,9 @@ class RowsEncoder(Encoder):
         self.place(self.order)
 
     @property
-    def _bias(self):
-        """The number of the bias, behind those of all columns; -1 if there is none."""
-        return self.size - 1 if self.features.bias else -1
-
-    @property
     def bias_row(self):
         """The row of the bias, -1 if there is none."""
         return int(self._place[self._bias]) - 1 if self.features.bias else -1
-
-    @property
-    def reads(self):
-        """See :class:`.base.Encoder`."""
-        return Reads(self.named, self.width, self.names)
 
     # -- encoding ----------------------------------------------------------------------------------
     def encode(self, corpus, grow):

@@ -64,17 +64,13 @@ class TemplateEncoder(Encoder):
                 column_function(channel[0], templates.words)  # raises where clusters lack
                 self.derived[channel] = Derived(*channel, Alphabet(), np.full(1, -1, np.int32))
         self.contexts = Contexts(plan.channels, templates.lexicons)
+        self.is_independent = not self.contexts.longest  # accessor variety is a statistic of all sequences
         self.table = empty_table()
         self.entries = np.zeros(1, np.int64)
         self.nodes = TemplateSide(plan, plan.nodes, plan.node_groups, 0, 0, 0)
         # Combination 0 of the transitions is the label bigram itself.
         self.edges = TemplateSide(plan, plan.edges, plan.edge_groups, 1, 1, len(plan.nodes))
         self.token_type = None  # str or tuple, from the first corpus
-
-    @property
-    def is_independent(self):
-        """See :class:`.base.Encoder`; accessor variety is a statistic of all sequences."""
-        return not self.contexts.longest
 
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
@@ -300,9 +296,8 @@ class TemplateEncoder(Encoder):
         """(n_node_rows,) the template of each node row, as a number, from a corpus that has them all."""
         of_row, n = np.zeros(self.n_node_rows, np.int32), 0
         for rows, width in zip(encoded.nodes.row, encoded.nodes.width.tolist()):
-            rows = rows[rows >= 0]
-            for k in range(width):
-                of_row[rows + k] = n + k
+            slots = np.arange(width)
+            of_row[rows[rows >= 0, None] + slots] = n + slots
             n += width
         return of_row
 

@@ -196,6 +196,15 @@ class FeatureTemplates:
         longest first; their tokens are marked ``B``, ``I``, ``E`` or ``S`` (a match of one token), others
         ``O``.
 
+    Attributes
+    ----------
+    lines : tuple of str
+        The templates as written.
+    offsets : tuple of int
+        All positions that any template reads, sorted.
+    n_columns : int
+        Number of columns that the data must have.
+
     Examples
     --------
     >>> templates = FeatureTemplates(["U00:%x[-1,0]", "U01:%x[0,0]", "U02:%x[-1,0]/%x[0,0]", "B"])
@@ -218,6 +227,10 @@ class FeatureTemplates:
             raise ValueError("at least one template is needed")
         bigram = next((t for t in parsed if t.bare), None)
         self.templates = tuple(t for t in parsed if t is bigram or not t.bare)  # a second B adds nothing
+        self.lines: tuple[str, ...] = tuple(t.text for t in self.templates)
+        atoms = [atom for t in self.templates for atom in t.atoms]
+        self.offsets: tuple[int, ...] = tuple(sorted({offset for _, _, offset in atoms}))
+        self.n_columns: int = 1 + max((column for _, column, _ in atoms), default=0)
         self.lexicons = _checked_lexicons(lexicons, parsed)
         self.words = words
 
@@ -257,10 +270,7 @@ class FeatureTemplates:
         return f"FeatureTemplates({[t.text for t in self.templates]!r}{lexicons}{words})"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FeatureTemplates):
-            return False
-        mine, others = (vars(each) | {"templates": each.lines} for each in (self, other))
-        return mine == others
+        return isinstance(other, FeatureTemplates) and vars(self) == vars(other)
 
     def with_words(self, words: WordClusters) -> Self:
         """These templates with clusters of words, which three more read unless one does already."""
@@ -272,21 +282,6 @@ class FeatureTemplates:
 
     def __hash__(self) -> int:
         return hash(self.lines)
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The templates as written."""
-        return tuple(t.text for t in self.templates)
-
-    @property
-    def offsets(self) -> tuple[int, ...]:
-        """All positions that any template reads, sorted."""
-        return tuple(sorted({offset for t in self.templates for _, _, offset in t.atoms}))
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns that the data must have."""
-        return 1 + max((c for t in self.templates for _, c, _ in t.atoms), default=0)
 
     def compile(self) -> Plan:
         """The :class:`Plan` of these templates."""

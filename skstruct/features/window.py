@@ -52,10 +52,8 @@ class Window(SequenceTransformer, BaseEstimator):
     """
 
     _parameter_constraints = {
-        "before": [Interval(Integral, 0, None, closed="left")],
-        "after": [Interval(Integral, 0, None, closed="left")],
-        "deltas": ["boolean"],
-        "boundary": ["boolean"],
+        **dict.fromkeys(["before", "after"], [Interval(Integral, 0, None, closed="left")]),
+        **dict.fromkeys(["deltas", "boundary"], ["boolean"]),
     }
 
     n_features_in_: int

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import compress
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,13 +95,13 @@ class WordVectors(SequenceTransformer, BaseEstimator):
     """
 
     _parameter_constraints = {
-        "n_components": [POSITIVE],
+        **dict.fromkeys(["n_components", "window", "min_count"], [POSITIVE]),
         "n_clusters": [POSITIVE, None],
-        "window": [POSITIVE],
-        "min_count": [POSITIVE],
         "random_state": ["random_state"],
         "lowercase": ["boolean"],
     }
+    inputs: ClassVar[Inputs] = Inputs(LABELS, str, 1)
+    """What it reads on the command line: words."""
 
     n_components: int = 50
     _: KW_ONLY
@@ -178,11 +178,6 @@ class WordVectors(SequenceTransformer, BaseEstimator):
                 pieces = cut_texts(tokenized(as_texts(texts, "lines")), "lines")
             counts.add(self._forms(pieces.tokens.words(False)), np.diff(pieces.bounds))
         return self._learn(counts, as_tokens([["word"]]))
-
-    @property
-    def inputs(self) -> Inputs:
-        """What it reads on the command line, a :class:`skstruct.data.inputs.Inputs`: words."""
-        return Inputs(LABELS, str, 1)
 
     def _forms(self, words):
         return [word.lower() for word in words] if self.lowercase else words
