@@ -28,7 +28,7 @@ from ..data.inputs import check_some
 from ..data.matrix import SequenceMatrix, assembled
 from ..data.reads import FeatureNames
 from ..data.types import Corpus, Self
-from .sequence_transformer import SequenceTransformer, fit_on, out_of_fold, reading, reads_of, table_of
+from .sequence_transformer import SequenceTransformer, by_fold, fit_on, reading, reads_of, table_of
 
 METHODS = ("predict_log_proba", "predict_proba", "decision_function")
 
@@ -144,10 +144,7 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
         ValueError
             If the input is wrong; the message names sequence and position.
         """
-        self._validate_params()
-        params, _ = self._routed("fit", params)
-        tokens, corpus = _read(X, y)
-        method = self._method()
+        tokens, corpus, method, params, _ = self._begin("fit", X, y, params)
         return self._become(method, self._trained(tokens, corpus, y, params), corpus)
 
     def fit_transform(self, X: Corpus, y: Corpus, **params: Any) -> SequenceMatrix:
@@ -163,26 +160,32 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
         SequenceMatrix
             One row for each token, one column for each label.
         """
-        self._validate_params()
-        params, groups = self._routed("fit_transform", params)
-        tokens, corpus = _read(X, y)
+        tokens, corpus, method, params, groups = self._begin("fit_transform", X, y, params)
         splits = folds_of(self.cv, len(corpus), groups, once=True)
-        method, whole = self._method(), self._trained(tokens, corpus, y, params)
+        whole = self._trained(tokens, corpus, y, params)
 
         def rows(k, train, test):
             inner = self._trained(tokens, corpus, y, params, train, f"split {k} of cv={self.cv!r}")
             return _scores(inner, method, whole.classes_, safe_indexing(tokens, test))
 
-        scores = out_of_fold(np.repeat(np.arange(len(corpus)), corpus.lengths), splits, rows)
+        scores = by_fold(np.repeat(np.arange(len(corpus)), corpus.lengths), splits, rows)
         self._become(method, whole, corpus)
         return assembled(scores, corpus.lengths, self._names)
 
-    def _routed(self, method, params):
-        """(metadata of the classifier, groups of the splitter)"""
-        if not get_config()["enable_metadata_routing"]:
-            return {name: value for name, value in params.items() if name != "groups"}, params.get("groups")
-        routed = process_routing(self, method, **params)
-        return routed["classifier"]["fit"], routed.get("splitter", {"split": {}})["split"].get("groups")
+    def _begin(self, caller, X, y, params):
+        """(tokens, corpus, the method of scores, metadata of the classifier, groups of the splitter)"""
+        self._validate_params()
+        tokens, corpus = table_of(X)
+        check_some(corpus.offsets[-1])
+        if y is None:
+            raise ValueError("y must be a list of label sequences, got None")
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, caller, **params)
+            params = routed["classifier"]["fit"]
+            groups = routed.get("splitter", {"split": {}})["split"].get("groups")
+        else:
+            groups = params.pop("groups", None)
+        return tokens, corpus, self._method(), params, groups
 
     def _method(self):
         """The method whose scores are taken; logarithms are those of probabilities."""
@@ -224,12 +227,11 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
         """
         check_is_fitted(self)
         tokens, corpus = table_of(X, self._reads)
-        lengths = corpus.lengths
-        if not lengths.sum():
-            return assembled(np.zeros((0, len(self._names.all()))), lengths, self._names)
-        with reading(self._reads, corpus):
-            scores = _scores(self.classifier_, self.method_, self.classes_, tokens)
-        return assembled(scores, lengths, self._names)
+        scores = np.zeros((0, len(self._names.all())))
+        if corpus.offsets[-1]:
+            with reading(self._reads, corpus):
+                scores = _scores(self.classifier_, self.method_, self.classes_, tokens)
+        return assembled(scores, corpus.lengths, self._names)
 
 
 def _scores(fitted, name, classes, tokens):
@@ -256,12 +258,3 @@ def _scores(fitted, name, classes, tokens):
     if logarithms:
         return np.log(np.maximum(found, LEAST))
     return found[:, 1:] if name == "decision_function" and n == 2 else found
-
-
-def _read(X, y):
-    """(tokens as a classifier takes them, the corpus that they are)"""
-    tokens, corpus = table_of(X)
-    check_some(corpus.offsets[-1])
-    if y is None:
-        raise ValueError("y must be a list of label sequences, got None")
-    return tokens, corpus

@@ -177,7 +177,7 @@ def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
     fit(tokens if keep is None else safe_indexing(tokens, keep), **more)
 
 
-def as_numbers(found, lengths, names):
+def as_rows(found, lengths, names):
     """The output of a transformer, by sequence."""
     n = found.shape[0] if hasattr(found, "shape") else len(found)
     if n != lengths.sum():
@@ -187,7 +187,7 @@ def as_numbers(found, lengths, names):
     return assembled(X.matrix, lengths, names if known else X.names)
 
 
-def out_of_fold(of_token, folds, rows):
+def by_fold(of_token, folds, rows):
     """The rows of tokens, each by what learned from other sequences.
 
     Parameters

@@ -44,7 +44,7 @@ def split_columns(corpus, n_columns, expected=None):
         raise wrong(0, f"the templates read column {n_columns - 1}, but the tokens are plain strings: ")
     if not all(issubclass(kind, tuple) for kind in set(map(type, flat))):
         k = next(k for k, token in enumerate(flat) if not isinstance(token, tuple))
-        raise wrong(k, "expected a tuple of strings like the first token, got ")
+        raise wrong(k, f"expected a tuple of {width} like the first token, got ")
     if set(map(len, flat)) != {width} or width < n_columns:
         k = next((k for k, token in enumerate(flat) if len(token) != width), 0)
         n = len(flat[k])

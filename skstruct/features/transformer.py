@@ -19,23 +19,12 @@ from ..data.matrix import SequenceMatrix
 from ..data.reads import FeatureNames
 from ..data.tables import is_frame
 from ..data.types import Corpus, Self
-from .sequence_transformer import (
-    SequenceTransformer,
-    as_numbers,
-    fit_on,
-    out_of_fold,
-    reading,
-    reads_of,
-    table_of,
-)
+from .sequence_transformer import SequenceTransformer, as_rows, by_fold, fit_on, reading, reads_of, table_of
 
 
-def _inner_has(name):
-    def check(self):
-        getattr(getattr(self, "transformer_", self.transformer), name)  # its error says what is missing
-        return True
-
-    return check
+def _if_inner_has(name):
+    """A decorator of a method that is there if the transformer has it, whose error says what is missing."""
+    return available_if(lambda self: getattr(getattr(self, "transformer_", self.transformer), name))
 
 
 def _names_out(transformer, names):
@@ -147,10 +136,10 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         self._validate_params()
         if self.per == "sequence" and self._needs_labels():
             name = type(self.transformer).__name__
-            raise ValueError(f"{name} learns from labels, which transform has not: no per='sequence' for it")
+            raise ValueError(f'{name} learns from labels, which transform has not: no per="sequence" for it')
         return self._learn("fit", clone(self.transformer), X, y, params)
 
-    @available_if(_inner_has("partial_fit"))
+    @_if_inner_has("partial_fit")
     def partial_fit(self, X: Corpus, y: Corpus | None = None, **params: Any) -> Self:
         """Go on fitting the transformer with more sequences.
 
@@ -165,7 +154,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         """
         self._validate_params()
         if self.per == "sequence":
-            raise ValueError("per='sequence' fits a transformer on each sequence: none goes on learning")
+            raise ValueError('per="sequence" fits a transformer on each sequence: none goes on learning')
         inner = self.transformer_ if hasattr(self, "transformer_") else clone(self.transformer)
         return self._learn("partial_fit", inner, X, y, params)
 
@@ -187,7 +176,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         self._validate_params()
         found, corpus = self._cross_fitted(encoder.cv, X, y, params)
         self.fit(X, y, **params)
-        return as_numbers(found, corpus.lengths, self._nothing.names)
+        return as_rows(found, corpus.lengths, self._nothing.names)
 
     def _cross_fitted(self, cv, X, y, params):
         """The rows of all tokens, those of each sequence by a transformer that did not learn from it."""
@@ -202,7 +191,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
             return np.asarray(inner.transform(safe_indexing(tokens, test)))
 
         folds = folds_of(cv, filled.shape[0], once=True)
-        return out_of_fold(of_token, folds, rows), corpus
+        return by_fold(of_token, folds, rows), corpus
 
     def _learn(self, method, inner, X, y, params):
         before = getattr(self, "_reads", None) if method == "partial_fit" else None
@@ -217,7 +206,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         # What an empty list of sequences becomes: the transformers of scikit-learn refuse it.
         one = inner.transform(rows_of(tokens, slice(1)))
         names = _names_out(inner, None if reads.of_frames else reads.names)
-        nothing = as_numbers(one, np.ones(1, np.int64), names)[:0]
+        nothing = as_rows(one, np.ones(1, np.int64), names)[:0]
         self.transformer_, self._reads, self._nothing = inner, reads, nothing
         return self
 
@@ -247,7 +236,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
             return self._nothing.empty(lengths)
         with reading(self._reads, corpus):
             if self.per == "corpus":
-                return as_numbers(self.transformer_.transform(tokens), lengths, self._nothing.names)
+                return as_rows(self.transformer_.transform(tokens), lengths, self._nothing.names)
             parts = []
             for i in np.flatnonzero(lengths).tolist():
                 part = rows_of(tokens, slice(bounds[i], bounds[i + 1]))
@@ -255,12 +244,12 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
                     part = clone(self.transformer).fit(part).transform(part)
                 except ValueError as error:
                     raise PlaceError(i, None, str(error), "X") from error
-                parts.append(as_numbers(part, lengths[i : i + 1], None).matrix)
+                parts.append(as_rows(part, lengths[i : i + 1], None).matrix)
             with renumbered(np.flatnonzero(lengths).tolist()):
                 found = as_tokens(parts)
-        return as_numbers(found.matrix, lengths, self._nothing.names)
+        return as_rows(found.matrix, lengths, self._nothing.names)
 
-    @available_if(_inner_has("inverse_transform"))
+    @_if_inner_has("inverse_transform")
     def inverse_transform(self, X: Corpus) -> Any:
         """Undo :meth:`transform`, with the transformer's ``inverse_transform``.
 
@@ -279,7 +268,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         tokens, corpus = table_of(X)
         found = self.transformer_.inverse_transform(tokens)
         if is_frame(found) or isinstance(found, np.ndarray) and found.ndim == 2 or sparse.issparse(found):
-            return as_numbers(found, corpus.lengths, None)
+            return as_rows(found, corpus.lengths, None)
         return by_sequence(found, corpus.offsets)
 
     # -- what the inner one knows ------------------------------------------------------------------
@@ -298,12 +287,10 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         names = self._reads.names
         if input_features is None and names is not None and not self._reads.of_frames:
             input_features = np.array(names.all(), dtype=object)
-        found: NDArray[np.object_] = self.transformer_.get_feature_names_out(input_features)
-        return found
+        return np.asarray(self.transformer_.get_feature_names_out(input_features))
 
     @property
     def n_features_in_(self) -> int:
         """Columns of the tokens that the transformer was fitted on."""
         check_is_fitted(self)
-        found: int = self.transformer_.n_features_in_
-        return found
+        return int(self.transformer_.n_features_in_)
