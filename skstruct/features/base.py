@@ -2,7 +2,7 @@
 
 import copy
 import re
-from itertools import compress
+from itertools import compress, repeat
 
 import numpy as np
 
@@ -121,14 +121,12 @@ class Encoder:
 
     def merged(self, encoders, counts, min_count):
         """See :func:`.merging.merge_encoders`: of features that have names."""
-        out, maps = copy.copy(self), []
-        out.min_count = min_count
-        for side in ("nodes", "edges"):
-            parts, mine = ([getattr(x, side, None) for x in each] for each in (encoders, counts or ()))
-            index, rows = FeatureIndex.merged(parts, mine, min_count)
-            setattr(out, side, index)
-            maps.append(rows)
-        return out, [RowMap(*rows) for rows in zip(*maps)]
+        out = copy.copy(self)
+        nodes, edges = zip(*((e.nodes, e.edges) for e in encoders))
+        out.min_count, counts = min_count, [count or RowMap(None, None) for count in counts]
+        out.nodes, of_nodes = FeatureIndex.merged(nodes, [count.nodes for count in counts], min_count)
+        out.edges, of_edges = FeatureIndex.merged(edges, [count.edges for count in counts], min_count)
+        return out, list(map(RowMap, of_nodes, of_edges))
 
     def adapted(self, corpus):
         """The encoder with the statistics of another text, if it has any.
@@ -263,11 +261,9 @@ class RowIndex:
             for part, mine, count in zip(parts, numbers, counts):
                 self.counts[mine] += np.asarray(count)[part.row_of[:-1]]
         self.give_rows(n, NOTHING, min_count, always)
-        maps = []
-        for part, mine in zip(parts, numbers):
-            rows = np.zeros(part.n_rows, np.int32)  # row 0 of the transitions stays
+        maps = [np.zeros(part.n_rows, np.int32) for part in parts]  # row 0 of the transitions stays
+        for part, mine, rows in zip(parts, numbers, maps):
             rows[part.row_of[:-1]] = self.row_of[mine]
-            maps.append(rows)
         return maps
 
 
@@ -298,10 +294,10 @@ class FeatureIndex(RowIndex):
 
     def find(self, names, grow):
         """Numbers of names as int32; those that are unknown are added, or -1."""
-        ids = self.ids
+        ids, found = self.ids, map(self.ids.get, names, repeat(-1))
         if grow:
-            return np.fromiter((ids.setdefault(name, len(ids)) for name in names), np.int32, len(names))
-        return np.fromiter((ids.get(name, -1) for name in names), np.int32, len(names))
+            found = (ids.setdefault(name, len(ids)) for name in names)
+        return np.fromiter(found, np.int32, len(names))
 
     def assign(self, seen, min_count):
         """Give rows to new names; ``seen`` are the numbers in a corpus, which count."""

@@ -144,6 +144,8 @@ class MixedEncoder(Encoder):
     n_edge_rows = property(attrgetter("others.n_edge_rows"))
     bias_row = property(attrgetter("numbers.bias_row"))
     scale = property(attrgetter("numbers.scale"))
+    rescaled = property(attrgetter("numbers.rescaled"))
+    edge_names = property(attrgetter("others.edge_names"))
 
     @property
     def n_node_rows(self):
@@ -178,10 +180,6 @@ class MixedEncoder(Encoder):
         others = number_block(matrix[:, ~self.columns])._replace(info=complete)
         return TokenCorpus.of((dense, others), corpus.lengths, self.columns)
 
-    def rescaled(self, task, scale):
-        """A task of values as they are, which this encoder made, under a scale."""
-        return self.numbers.rescaled(task, scale)
-
     def adapted(self, corpus):
         """The encoder with the statistics of another text, if the strings' templates have any."""
         out = copy.copy(self)
@@ -194,10 +192,6 @@ class MixedEncoder(Encoder):
         n = self.numbers.n_node_rows
         behind = self.others.row_names({row - n for row in rows if row >= n})
         return {**self.numbers.row_names(rows), **{row + n: name for row, name in behind.items()}}
-
-    def edge_names(self, rows):
-        """The names of rows of transition features, {row: name}."""
-        return self.others.edge_names(rows)
 
     def template_of_row(self, encoded):
         """Nobody knows of numbers."""

@@ -151,9 +151,8 @@ def _varieties(parts):
 
 def entries_in_tokens(entries, characters):
     """The tokens of each entry of a :class:`Lexicon`."""
-    return [
-        e if isinstance(e, tuple) else list("".join(e.split())) if characters else e.split() for e in entries
-    ]
+    split = (lambda entry: list("".join(entry.split()))) if characters else str.split
+    return [entry if isinstance(entry, tuple) else split(entry) for entry in entries]
 
 
 class Lexicon:
@@ -317,31 +316,31 @@ def find_words(pieces, words):
 # --------------------------------------------------------------------------------------------------
 # In files; the entries of lexicons are part of the templates
 # --------------------------------------------------------------------------------------------------
+def _statistics(f):
+    """(column, its :class:`AccessorVariety`)."""
+    return f["column"], AccessorVariety(f["minimum"]).set(f["tokens"], f["pairs"], f["varieties"], f.where)
+
+
+def _shorter(f, done):
+    """The strings that the next longer ones begin with."""
+    return {"strings one shorter": [f["tokens"], *done][-1]}
+
+
+def _strings(f, done):
+    """The strings whose varieties are the next."""
+    return {"strings": [f["tokens"], *f["pairs"]][len(done)]}
+
+
+_PAIRS = array("int32", None, 2, low=0, high=("strings one shorter", "tokens"))
+
 STATISTICS = Table(
     "Accessor varieties",
     Field("column", integer()),
     Field("minimum", integer(1)),
     Field("tokens", alphabet, of="alphabet"),
-    Field(
-        "pairs",
-        each(
-            array("int32", None, 2, low=0, high=("strings one shorter", "tokens")),
-            length=LONGEST - 1,
-            given=lambda f, done: {"strings one shorter": done[-1] if done else f["tokens"]},
-        ),
-    ),
-    Field(
-        "varieties",
-        each(
-            array("int32", "strings", low=0),
-            length=LONGEST,
-            given=lambda f, done: {"strings": [f["tokens"], *f["pairs"]][len(done)]},
-        ),
-    ),
-    make=lambda f: (
-        f["column"],
-        AccessorVariety(f["minimum"]).set(f["tokens"], f["pairs"], f["varieties"], f.where),
-    ),
+    Field("pairs", each(_PAIRS, length=LONGEST - 1, given=_shorter)),
+    Field("varieties", each(array("int32", "strings", low=0), length=LONGEST, given=_strings)),
+    make=_statistics,
 )
 
 

@@ -16,8 +16,8 @@ def merge_encoders(encoders, counts, min_count):
     ----------
     encoders : list of TemplateEncoder or BagEncoder
         Without count cut-off; of one kind.
-    counts : list of RowMap, or None
-        Occurrences by row, needed if ``min_count`` is above 1.
+    counts : list of RowMap or None
+        Occurrences by row of each, needed if ``min_count`` is above 1.
     min_count : int
 
     Returns

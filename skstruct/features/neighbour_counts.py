@@ -3,6 +3,9 @@
 import numpy as np
 from scipy import sparse
 
+from ..data.places import numbered, offsets_of
+from .numeric import neighbours_of
+
 SMOOTHING = 0.75
 """Power of the counts of contexts: without it those that are rare would weigh most."""
 
@@ -40,22 +43,16 @@ class NeighbourCounts:
 
     def add(self, forms, lengths):
         """Count sequences of ``lengths``, one behind the other."""
-        known = self.known
-        ids = np.fromiter((known.setdefault(form, len(known)) for form in forms), np.int64, len(forms))
-        n, n_words = ids.shape[0], len(known)
-        of_word = np.bincount(ids, minlength=n_words)
-        of_word[: self.of_word.shape[0]] += self.of_word
-        self.of_word = of_word
-        sequence = np.repeat(np.arange(lengths.shape[0]), lengths)
+        ids, self.known = numbered(forms, self.known)
+        n_words, token = len(self.known), offsets_of(lengths)
+        before = np.pad(self.of_word, (0, n_words - self.of_word.shape[0]))
+        self.of_word = before + np.bincount(ids, minlength=n_words)
         for shift, before in self._blocks.items():
-            other = np.arange(n) + shift
-            inside = (other >= 0) & (other < n)
-            other = np.where(inside, other, 0)
-            inside &= sequence[other] == sequence
-            column = np.where(inside, ids[other] + 1, 0)  # column 0 is the end of a sequence
+            at, inside = neighbours_of(token, shift, shift)
+            column = np.where(inside, ids[at] + 1, 0)[:, 0]  # column 0 is the end of a sequence
             shape = n_words, n_words + 1
             before.resize(shape)
-            self._blocks[shift] = before + sparse.csr_matrix((np.ones(n), (ids, column)), shape=shape)
+            self._blocks[shift] = before + sparse.csr_matrix((np.ones(ids.shape), (ids, column)), shape=shape)
 
     def neighbours(self, keep):
         """Counts of neighbours of the words kept, CSR of shape (n_kept, 2 * window * (n_words + 1)).

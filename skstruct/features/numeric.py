@@ -98,10 +98,9 @@ def warn_unless_centred(sums: NDArray[np.float64], squares: Fraction, n_tokens: 
         return
     share = float(sums @ sums) / n_tokens / float(squares)
     if share > MOST_MEAN:
-        warn(
-            f"the mean of the rows makes up {share:.2%} of their mean squared norm, so that little is left "
-            f"of what tells them apart: centre the columns first, as TokenTransformer(StandardScaler()) does"
-        )
+        text = f"the mean of the rows makes up {share:.2%} of their mean squared norm: little is left of "
+        text += "what tells them apart; centre the columns first, as TokenTransformer(StandardScaler()) does"
+        warn(text)
 
 
 def exact_sum(values: NDArray[np.float64]) -> Fraction:

@@ -284,8 +284,7 @@ numeric = savable_value("$numeric", NumericFeatures, NUMERIC)
 
 
 def _fraction(parts):
-    ok = all(part.isascii() and part.isdigit() and len(part) < 4000 for part in parts) and int(parts[1]) > 0
-    if not ok:
+    if not (all(map(str.isdecimal, parts)) and int(parts[1])):
         raise ValueError("a fraction in digits expected")
     return Fraction(*map(int, parts))
 

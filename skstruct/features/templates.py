@@ -326,15 +326,12 @@ def resolve_templates(features, first, flat):
 # --------------------------------------------------------------------------------------------------
 # In files
 # --------------------------------------------------------------------------------------------------
+_LEXICONS = each(pair(string, value), lambda f, k, item: item[0])
+
 LINES = Table(
     "`$templates` with lexicons or clusters",
     Field("lines", each(string), of=lambda templates: list(templates.lines)),
-    Field(
-        "lexicons",
-        each(pair(string, value), lambda f, k, item: item[0]),
-        of=lambda templates: [(name, list(entries)) for name, entries in templates.lexicons.items()],
-        stem="",
-    ),
+    Field("lexicons", _LEXICONS, of=lambda t: [(n, list(e)) for n, e in t.lexicons.items()], stem=""),
     Field("words", value, default=None),
 )
 
@@ -352,6 +349,6 @@ def _read_templates(node, where, f):
     return FeatureTemplates(found["lines"], lexicons, found["words"])
 
 
-templates_kind = savable_value(
-    "$templates", FeatureTemplates, Kind("as `$templates`", _write_templates, _read_templates)
-)
+_KIND = Kind("as `$templates`", _write_templates, _read_templates)
+
+templates_kind = savable_value("$templates", FeatureTemplates, _KIND)

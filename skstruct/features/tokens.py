@@ -201,10 +201,8 @@ _FUNCTIONS = {
     "hyphen": _any("-".__eq__),
 }
 
-FUNCTION_NAMES = (
-    "x, lower, shape, type, digit, upper, hyphen, prefix1, prefix2, ..., suffix1, suffix2, ..., "
-    "av1, ..., av4, lex_NAME, cluster"
-)
+_MORE = "prefix1, prefix2, ..., suffix1, suffix2, ..., av1, ..., av4, lex_NAME, cluster"
+FUNCTION_NAMES = ", ".join([*_FUNCTIONS, _MORE])
 
 
 def column_function(name, words=None):

@@ -151,12 +151,12 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         corpus = self._read(X)
         check_some(corpus.offsets[-1])
         encoder = new_encoder(self.features, int(self.min_count), corpus)
-        if encoder.templates is not None:
-            conditioned = [t.text for t in encoder.templates.templates if t.edge and t.atoms]
-            if conditioned:
-                text = f"features={describe(self.features)} has templates of transitions, such as "
-                text += f"{conditioned[0]!r}, which a matrix of tokens cannot hold; "
-                raise ValueError(f"{text}give the tokens to the tagger, or leave these templates out")
+        lines = getattr(encoder.templates, "templates", ())
+        conditioned = next((line.text for line in lines if line.edge and line.atoms), None)
+        if conditioned is not None:
+            text = f"has templates of transitions, such as {conditioned!r}, which no matrix of tokens holds; "
+            text += "give the tokens to the tagger, or leave these templates out"
+            raise ValueError(f"features={describe(self.features)} {text}")
         encoded = encoder.encode(corpus, True)
         used = np.unique(features_listed(encoded, corpus.offsets).row)
         self._know(encoder, used, encoder.template_of_row(encoded)[used])
@@ -167,7 +167,8 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         self._column = np.full(encoder.n_node_rows, -1, np.int32)
         self._column[used] = np.arange(used.shape[0])
         self._encoder, self._used, self.n_features_out_ = encoder, used, used.shape[0]
-        self._names = FeatureNames(make=lambda: _names(encoder, used.tolist()))
+        rows = used.tolist()
+        self._names = FeatureNames(make=lambda: list(map(encoder.row_names(set(rows)).get, rows)))
         self._column_info = ColumnInfo(encoder.has_bigram, template)
         return self
 
@@ -177,11 +178,9 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         if (bag.row < 0).any():  # combinations that only positions outside the text of ``fit`` had
             bag = kept(bag, bag.row >= 0)
         start, column, value = _summed(bag) if encoded.bag.start.shape[0] > 1 else bag
-        small = start[-1] < 2**31
-        matrix = sparse.csr_matrix(
-            (value, column, start.astype(np.int32) if small else start),
-            shape=(corpus.offsets[-1], self.n_features_out_), copy=False,
-        )  # fmt: skip
+        start = start.astype(np.int32) if start[-1] < 2**31 else start
+        shape = corpus.offsets[-1], self.n_features_out_
+        matrix = sparse.csr_matrix((value, column, start), shape=shape, copy=False)
         return assembled(matrix, corpus.lengths, self._names, self._column_info)
 
 
@@ -195,11 +194,6 @@ def _summed(bag):
     used = np.zeros(key.shape[0], np.bool_)
     used[first] = True
     return kept(bag._replace(value=np.bincount(first[which], bag.value, key.shape[0])), used)
-
-
-def _names(encoder, rows):
-    known = encoder.row_names(set(rows))
-    return [known[row] for row in rows]
 
 
 # --------------------------------------------------------------------------------------------------

@@ -71,8 +71,7 @@ class WordClusters:
     def described(self, labels):
         """Names of clusters, each with the first of its words in parentheses."""
         of = self.by_label()
-        shown = {label: ", ".join(words[:EXAMPLES]) for label, words in of.items()}
-        return [f"{label} ({shown[label]}, ...)" if label in of else label for label in labels]
+        return [f"{name} ({', '.join(of[name][:EXAMPLES])}, ...)" if name in of else name for name in labels]
 
     def by_label(self):
         """The words of each cluster, a dict of lists."""

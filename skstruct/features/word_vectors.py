@@ -188,10 +188,9 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         keep = counts.of_word >= self.min_count
         needed = max(self.n_components, self.n_clusters or 0)
         if keep.sum() < needed:
-            raise ValueError(
-                f"{int(keep.sum())} words occur min_count={self.min_count} times or more in X, fewer than "
-                f"the {needed} that n_components={self.n_components} and n_clusters={self.n_clusters} need"
-            )
+            text = f"{keep.sum()} words occur min_count={self.min_count} times or more in X, fewer than the "
+            text += f"{needed} that n_components={self.n_components} and n_clusters={self.n_clusters} need"
+            raise ValueError(text)
         from sklearn.decomposition import TruncatedSVD  # here: importing it takes longer than most fits
 
         svd = TruncatedSVD(self.n_components, random_state=self.random_state)
