@@ -109,23 +109,9 @@ class AccessorVariety:
         require(are_distinct, f"{where}: a string occurs twice")
         # A last 0 serves node -1.
         powers = 2 ** np.arange(1, N_BUCKETS)
-        self._buckets = [
-            np.append(np.searchsorted(powers, v, side="right"), 0).astype(np.uint8) for v in varieties
-        ]
+        buckets = (np.searchsorted(powers, v, side="right") for v in varieties)
+        self._buckets = [np.append(bucket, 0).astype(np.uint8) for bucket in buckets]
         return self
-
-    def of(self, string):
-        """The accessor variety of one string: a str of characters, or a sequence of tokens.
-
-        0 for what the text does not hold. Strings longer than four tokens were not counted and are a
-        ValueError, as the empty one.
-        """
-        tokens = list(string)
-        if not 1 <= len(tokens) <= LONGEST:
-            raise ValueError(f"accessor variety is known for 1 to {LONGEST} tokens, got {len(tokens)}")
-        nodes = self.nodes(tokens, np.array([0, len(tokens)]))
-        node = int(nodes[len(tokens) - 1][0])
-        return int(self.varieties[len(tokens) - 1][node]) if node >= 0 else 0
 
     def nodes(self, flat, token, longest=LONGEST):
         """For each length the node of the string that starts at each token, -1 if it is unknown."""

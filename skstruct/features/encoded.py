@@ -202,15 +202,14 @@ def grid_listed(encoded, token, grid, alive):
     anchor, n = encoded.anchor, int(token[-1])
     sequence = np.repeat(np.arange(token.shape[0] - 1), np.diff(token))
     here = np.arange(n) - token[sequence] + anchor[sequence] + encoded.left
-    rows = np.full((n, int(grid.width.sum())), -1, np.int32)
-    k = 0
-    for g, (lo, width) in enumerate(zip(grid.lo.tolist(), grid.width.tolist())):
+    columns = []
+    for row, lo, width in zip(grid.row, grid.lo.tolist(), grid.width.tolist()):
         for s in reversed(range(width)):  # anchors from left to right
             at = here - lo - s
             inside = (at >= anchor[sequence]) & (at < anchor[sequence + 1])
-            first = grid.row[g, np.where(inside, at, 0)]
-            rows[:, k] = np.where(inside & (first >= 0), first + s, -1)
-            k += 1
+            first = row[np.where(inside, at, 0)]
+            columns.append(np.where(inside & (first >= 0), first + s, -1))
+    rows = np.array(columns, np.int32).reshape(len(columns), n).T
     if alive.shape[0]:
         rows[(rows >= 0) & (alive[rows] == 0)] = -1
     used = rows >= 0

@@ -105,8 +105,7 @@ class Pairs:
         self.__init__()
         keys, values, pairs, feature, number = state
         for numbers, items in ((self.keys, keys), (self.values, values)):
-            for item in items:
-                numbers.add(item)
+            numbers.update((item, k.to_bytes(4, sys.byteorder)) for k, item in enumerate(items))
         self.add(*pairs.T, feature, number)
 
     def copy(self):
@@ -153,23 +152,21 @@ class Pairs:
             If a key is no str.
         """
         numbers, inner = self.keys, self._inner_layouts
-        left, names, values, sizes = [], [], [], []
+        left, keys, values, sizes = [], [], [], []
         for token in tokens:
             before = len(values)
             for key, value in token.items():
                 if type(value) is dict:
-                    found, joined = inner(key, tuple(value))
-                    left.append(found)
-                    names.append(joined)
+                    number, names = inner(key, tuple(value))
                     values += value.values()
                 else:
-                    left.append(numbers[key])
-                    names.append((key,))
+                    number, names = numbers[key], (key,)
                     values.append(value)
+                left.append(number)
+                keys += names
             sizes.append(len(values) - before)
 
         def items(places):
-            keys = list(chain.from_iterable(names))
             return [(keys[k], values[k]) for k in places.tolist()]
 
         right = _array(map(self.values.__getitem__, values))

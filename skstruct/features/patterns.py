@@ -43,6 +43,9 @@ _WAPITI_MACRO = re.compile(
     r'(?:,"(?P<expression>(?:[^"\\]|\\.)*)")?\]',
     re.DOTALL,
 )
+_SYNTAXES = {CRFPP: (("U", "B"), _CRFPP_MACRO), WAPITI: (("u", "b", "*"), _WAPITI_MACRO)}
+"""The letters that patterns of a tool start with, and its macros."""
+
 _LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
@@ -139,11 +142,11 @@ def parse_pattern(line, syntax):
     """
     if not isinstance(line, str):
         raise ValueError(f"a pattern must be a str, got {describe(line)}")
+    letters, macro = _SYNTAXES[syntax]
     first = line[:1] if syntax == CRFPP else line[:1].lower()
-    if first not in (("U", "B") if syntax == CRFPP else ("u", "b", "*")):
-        letters = "U or B" if syntax == CRFPP else "u, b or *"
-        raise ValueError(f"a pattern of {syntax} starts with {letters}, got {line!r:.80}")
-    macro = _CRFPP_MACRO if syntax == CRFPP else _WAPITI_MACRO
+    if first not in letters:
+        known = ", ".join(letters[:-1])
+        raise ValueError(f"a pattern of {syntax} starts with {known} or {letters[-1]}, got {line!r:.80}")
     text = first + line[1:]
     literals = tuple(macro.split(text)[:: macro.groups + 1])
     macros = tuple(_macro(found.groupdict(), text, syntax) for found in macro.finditer(text))

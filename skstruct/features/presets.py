@@ -72,8 +72,6 @@ PRESETS = {
 
 def columns_preset(n_columns):
     """What ``features="auto"`` uses for tuples of ``n_columns`` strings."""
-    if n_columns == 1:
-        return WORD
     if n_columns == 2:
         return WORD_TAG
     lines = WORD[:-1]

@@ -352,18 +352,15 @@ DERIVED = Table(
     **{"strings of the column": lambda f: f["columns"][f["column"]]},
 )
 
+_DERIVED = each(DERIVED, lambda f, k, item: f"{item.function}.{item.column}")
+
 TEMPLATE_ENCODER = Table(
     "Encoder `templates`",
     Field("tokens", TOKENS, of="token_type"),
     Field("templates", templates_kind),
     MIN_COUNT,
     Field("columns", each(alphabet, lambda f, k, item: k, "columns of the templates"), of="alphabets"),
-    Field(
-        "derived",
-        each(DERIVED, lambda f, k, item: f"{item.function}.{item.column}"),
-        of=lambda encoder: list(encoder.derived.values()),
-        stem="",
-    ),
+    Field("derived", _DERIVED, of=lambda encoder: list(encoder.derived.values()), stem=""),
     Field("nodes", knowing(SIDE, lambda f: {"side": f["encoder"].nodes}), of=lambda e: stored(e, e.nodes)),
     Field("edges", knowing(SIDE, lambda f: {"side": f["encoder"].edges}), of=lambda e: stored(e, e.edges)),
     Field("contexts", CONTEXTS, of=lambda e: e.contexts if e.contexts.in_use else None, default=None),

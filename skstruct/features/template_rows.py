@@ -281,30 +281,17 @@ def _compound(f):
     return {"n": f["n"], **f}
 
 
+_PAIRS = array("int32", None, 2, low=0, high=("combinations of the rest", "values"))
+_ROW, _COUNT = without_last(array("int32", "n", low=-1)), array("int32", "n", "slots", low=0)
 _WHY = "this version compiles the templates in another way"
 
 COMPOUND = Table(
     "Combinations of `nodes` and `edges`",
     Field("atoms", exactly("compiled atoms", _WHY), of="compiled atoms"),
     Field("uses", exactly("compiled uses", _WHY), of="compiled uses"),
-    Field(
-        "pairs",
-        array("int32", None, 2, low=0, high=("combinations of the rest", "values")),
-        when="several",
-        default=lambda _: np.zeros((0, 2), np.int32),
-    ),
-    Field(
-        "row",
-        without_last(array("int32", "n", low=-1)),
-        when="slots",
-        default=lambda f: np.full(f["n"] + 1, -1, np.int32),
-    ),
-    Field(
-        "count",
-        array("int32", "n", "slots", low=0),
-        when="counted",
-        default=lambda f: np.zeros((0, f["slots"]), np.int32),
-    ),
+    Field("pairs", _PAIRS, when="several", default=lambda _: np.zeros((0, 2), np.int32)),
+    Field("row", _ROW, when="slots", default=lambda f: np.full(f["n"] + 1, -1, np.int32)),
+    Field("count", _COUNT, when="counted", default=lambda f: np.zeros((0, f["slots"]), np.int32)),
     make=_compound,
     n=lambda f: len(f["pairs"]) if f["several"] else f["values"],
     counted=lambda f: f["slots"] and f["cut"],

@@ -342,8 +342,6 @@ def _read_words(node, where, f):
     return (value if clusters_alone else WORD_VECTORS).read(node, where, f)
 
 
-savable_value(
-    "$word_vectors",
-    WordVectors,
-    Kind("as `$word_vectors`", lambda words, *how: WORD_VECTORS.write(_parts(words), *how), _read_words),
-)
+_KIND = Kind("as `$word_vectors`", lambda words, *how: WORD_VECTORS.write(_parts(words), *how), _read_words)
+
+savable_value("$word_vectors", WordVectors, _KIND)
