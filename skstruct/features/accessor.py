@@ -173,8 +173,8 @@ def _frequent(pairs, varieties, minimum):
     fewer = [varieties[0]]
     out, renumbered = [], np.arange(varieties[0].shape[0])  # tokens keep their ids
     for n, pair in enumerate(pairs, 1):
-        pair = pair[keep[n]]
-        out.append(np.stack([renumbered[pair[:, 0]], pair[:, 1]], axis=1).astype(np.int32))
+        left, last = pair[keep[n]].T
+        out.append(np.stack([renumbered[left], last], axis=1).astype(np.int32))
         renumbered = np.cumsum(keep[n]) - 1
         fewer.append(varieties[n][keep[n]])
     return out, fewer

@@ -105,8 +105,7 @@ class BagEncoder(Encoder):
     # -- many --------------------------------------------------------------------------------------
     def _encode_dicts(self, tokens, first, offsets, grow):
         """Feature ids, values (None if all are 1) and features per token of a chunk of dictionaries."""
-        first_nested = dict in map(type, tokens[0].values())
-        for nested in (True,) if first_nested else (False, True):
+        for nested in (True,) if dict in map(type, tokens[0].values()) else (False, True):
             with suppress(Nested, TypeError, ValueError):
                 return self._encode_simple(tokens, grow, nested)
         # A value that holds several features, or one that is wrong: look at each token alone.

@@ -200,10 +200,6 @@ class RowIndex:
         """One that can grow while this stays as it is."""
         return copy.copy(self)  # arrays are replaced, never changed
 
-    def row_names(self, rows):
-        """The names of rows, {row: name}: none are known here."""
-        return {}
-
     def give_rows(self, n, seen, min_count, always=NOTHING):
         """Give rows to features that are new, or have become frequent.
 

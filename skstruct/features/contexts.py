@@ -267,8 +267,7 @@ class Trie:
     def __init__(self, ids, start):
         self._table = grown(empty_table(), ids.shape[0])
         self._ends = np.zeros(ids.shape[0] + 1, np.uint8)
-        n_nodes = _plant(self._table, ids, start, self._ends)
-        self._ends = self._ends[:n_nodes].copy()
+        _plant(self._table, ids, start, self._ends)
 
     def match(self, ids, token):
         """The matches in sequences of ids.

@@ -70,9 +70,8 @@ class PatternEncoder(Encoder):
         check_strings(columns, corpus)
         write = pattern_writer(self.templates.syntax, columns, token.tolist())
         of_labels, of_transitions = self.templates.of_labels, self.templates.of_transitions
-        nodes = np.empty((n, len(of_labels)), np.int32)
-        for k, pattern in enumerate(of_labels):
-            nodes[:, k] = self.nodes.find(write(pattern), grow)
+        found = [self.nodes.find(write(pattern), grow) for pattern in of_labels]
+        nodes = np.array(found, np.int32).reshape(len(of_labels), n).T.ravel()
         edges = np.full((len(of_transitions), n), -1, np.int32)
         places = np.setdiff1d(np.arange(n), token)  # there is no transition into the first token
         for k, pattern in enumerate(of_transitions):
@@ -81,15 +80,12 @@ class PatternEncoder(Encoder):
         if grow:
             if n:
                 self.first_type = tuple if isinstance(corpus.like, tuple) else str
-            self.nodes.assign(nodes.ravel(), self.min_count)
+            self.nodes.assign(nodes, self.min_count)
             self.edges.assign(edges[edges >= 0], self.min_count)
-        G = len(of_transitions)
-        grid = Grid(
-            self.edges.row_of[edges], np.zeros(G, np.int32), np.ones(G, np.int32), np.zeros(G + 1, np.int32),
-            NOTHING, NOTHING,
-        )  # fmt: skip
+        zeros = np.zeros(len(of_transitions) + 1, np.int32)
+        grid = Grid(self.edges.row_of[edges], zeros[1:], zeros[1:] + np.int32(1), zeros, NOTHING, NOTHING)
         start = np.arange(n + 1, dtype=np.int64) * len(of_labels)
-        return without_templates(token, Bag(start, self.nodes.row_of[nodes.ravel()], np.zeros(0)), grid)
+        return without_templates(token, Bag(start, self.nodes.row_of[nodes], np.zeros(0)), grid)
 
     # -- what models and their readers ask ---------------------------------------------------------
     @property

@@ -177,10 +177,9 @@ def _macro(found, text, syntax):
     if (expression is None) != (kind in "xX"):
         raise ValueError(f"the pattern {text!r:.80}: %t and %m need an expression, %x takes none")
     absolute = bool(found.get("absolute"))
-    if absolute:
-        position -= position >= 0
-        if position == -1 and _integer(found["position"]) == 0:
-            raise ValueError(f"the pattern {text!r:.80}: tokens are counted from 1, or from -1 backwards")
+    if absolute and position == 0:
+        raise ValueError(f"the pattern {text!r:.80}: tokens are counted from 1, or from -1 backwards")
+    position -= absolute and position > 0
     if expression is not None:
         ByteExpression(_bytes(expression))
     return Macro(position, absolute, column, kind.lower(), kind.isupper(), expression)

@@ -18,7 +18,7 @@ from ..saving import fields
 from ..saving.container import require
 from ..saving.fields import Field, Table
 from ..saving.values import savable_value
-from .base import MIN_COUNT, MOST_ROWS, ROWS, Encoder, RowIndex, has_cutoff
+from .base import MIN_COUNT, MOST_ROWS, ROWS, Encoder, FeatureIndex, RowIndex, has_cutoff
 from .encoded import NO_BAG, NOTHING, Bag, Dense, RowMap, without_templates
 from .numeric import NumericFeatures, as_features, exact_sum, neighbours_of, warn_unless_centred
 
@@ -82,7 +82,7 @@ class RowsEncoder(Encoder):
         # Features are numbered place by place of the window, then by column; the last one is the bias. Copies
         # share these arrays: they are replaced, never changed.
         self.order = NOTHING  # features by first use
-        self.nodes, self.edges = RowIndex(), RowIndex(1)  # their rows, in this order
+        self.nodes, self.edges = RowIndex(), FeatureIndex(1)  # their rows, in this order
         # (size,) 1 + the row of each feature, 0 if it has none: zeros take memory only where features are.
         self._place = NOTHING
         if not is_sparse:
@@ -147,14 +147,18 @@ class RowsEncoder(Encoder):
             sums = matrix.sum(axis=0, dtype=np.float64)
         low, high = self.features.window
         times = neighbours_of(token, -high, -low)[1].sum(axis=1)  # that a row is read: it has so many readers
-        self.squares = sum((n * exact_sum(norms[times == n]) for n in np.unique(times).tolist()), Fraction(0))
-        self.n_tokens = matrix.shape[0]
-        if self.scaled:
-            self.scale = self.features.factor(self.squares, self.n_tokens)
+        squares = (n * exact_sum(norms[times == n]) for n in np.unique(times).tolist())
+        self._take_scale(squares, matrix.shape[0])
         if are_data and self.scaled:
             warn_unless_centred(sums, exact_sum(norms), self.n_tokens)
         elif are_data and self.scaled is None:
             self.sums = sums, exact_sum(norms)
+
+    def _take_scale(self, squares, n_tokens):
+        """Take over sums of squared norms, of so many tokens in all, and the scale that follows."""
+        self.squares, self.n_tokens = sum(squares, Fraction(0)), n_tokens
+        if self.scaled:
+            self.scale = self.features.factor(self.squares, n_tokens)
 
     def _bag(self, rows, token, grow):
         """The rows of a corpus as features by token; in training those that are new get rows of weights."""
@@ -237,10 +241,7 @@ class RowsEncoder(Encoder):
                 raise ValueError(f"shard {s}: its rows are not of the kind of those of shard 0")
         kind = self.features, self.width, self.names, self.sparse
         out = type(self)(*kind, min_count, self.has_bigram, self.scaled is not False)
-        out.squares = sum((encoder.squares for encoder in encoders), Fraction(0))
-        out.n_tokens = sum(encoder.n_tokens for encoder in encoders)
-        if out.scaled:
-            out.scale = self.features.factor(out.squares, out.n_tokens)
+        out._take_scale((e.squares for e in encoders), sum(e.n_tokens for e in encoders))
         if all(encoder.sums is not None for encoder in encoders):
             sums = sum(encoder.sums[0] for encoder in encoders)
             warn_unless_centred(sums, sum(encoder.sums[1] for encoder in encoders), out.n_tokens)
@@ -289,8 +290,7 @@ def _fraction(parts):
     return Fraction(*map(int, parts))
 
 
-fraction = fields.pair(fields.string, fields.string)
-fraction = fields.via(fraction, lambda found: (found.numerator, found.denominator), _fraction)
+fraction = fields.via(fields.pair(fields.string, fields.string), Fraction.as_integer_ratio, _fraction)
 
 
 _READ = fields.built(RowsEncoder, "features width names sparse min_count bigram scaled")

@@ -163,11 +163,9 @@ def _united(parts, weights, prefixes):
     parts = [_times(part, weight, are_sparse) for part, weight in zip(parts, weights)]
     found = []
     for kind in (DENSE, SPARSE):
-        mine = [(part, part.block(kind), prefix) for part, prefix in zip(parts, prefixes) if part.block(kind)]
+        mine = [(p, p.block(kind), prefix) for p, prefix in zip(parts, prefixes) if p.block(kind)]
         if mine:
-            names = FeatureNames(
-                parts=[(prefix, _names_of(part, b), b.rows.shape[1]) for part, b, prefix in mine]
-            )
+            names = FeatureNames(parts=[(prefix, _names_of(p, b), b.rows.shape[1]) for p, b, prefix in mine])
             known = [(block.rows.shape[1], block.info) for _, block, _ in mine]
             complete = kind == SPARSE and (are_dense or any(info is not None for _, info in known))
             matrix = side_by_side([block.rows for _, block, _ in mine])

@@ -30,7 +30,7 @@ from ..saving.values import savable_value
 from .contexts import as_entries, is_context, lexicon_of
 from .patterns import Patterns
 from .presets import PRESETS, columns_preset, window
-from .tokens import FUNCTION_NAMES, column_function
+from .tokens import FUNCTION_NAMES, is_function
 from .word_clusters import CLUSTER, WordClusters
 
 FARTHEST = 1000
@@ -46,11 +46,6 @@ class Template(NamedTuple):
     edge: bool
     skeleton: str
     atoms: tuple
-
-    @property
-    def bare(self):
-        """Whether it is the label bigram."""
-        return self.edge and not self.atoms
 
 
 def parse_template(line, where="template"):
@@ -69,12 +64,9 @@ def parse_template(line, where="template"):
         raise ValueError(f"{where}: {text}, got {line!r}")
     atoms = []
     for name, offset, column in MACRO.findall(line):
-        try:
-            if not is_context(name) and name != CLUSTER:
-                column_function(name)
-        except KeyError:
+        if not (is_context(name) or name == CLUSTER or is_function(name)):
             text = f"unknown function %{name} in {line!r}; known are {FUNCTION_NAMES}"
-            raise ValueError(f"{where}: {text}") from None
+            raise ValueError(f"{where}: {text}")
         if len(offset) > 5 or abs(int(offset)) > FARTHEST:
             raise ValueError(f"{where}: {line!r:.80} reads too far away: a row is at most {FARTHEST} from 0")
         atoms.append((name, int(column), int(offset)))
@@ -204,6 +196,8 @@ class FeatureTemplates:
         All positions that any template reads, sorted.
     n_columns : int
         Number of columns that the data must have.
+    bigram : bool
+        Whether the label bigram is a feature.
 
     Examples
     --------
@@ -225,8 +219,9 @@ class FeatureTemplates:
         parsed = [parse_template(line, f"template {k}") for k, line in enumerate(templates)]
         if not parsed:
             raise ValueError("at least one template is needed")
-        bigram = next((t for t in parsed if t.bare), None)
-        self.templates = tuple(t for t in parsed if t is bigram or not t.bare)  # a second B adds nothing
+        bigrams = [t for t in parsed if t.edge and not t.atoms]  # a second one adds nothing
+        self.templates = tuple(t for t in parsed if t not in bigrams or t is bigrams[0])
+        self.bigram: bool = bool(bigrams)
         self.lines: tuple[str, ...] = tuple(t.text for t in self.templates)
         atoms = [atom for t in self.templates for atom in t.atoms]
         self.offsets: tuple[int, ...] = tuple(sorted({offset for _, _, offset in atoms}))
@@ -287,9 +282,9 @@ class FeatureTemplates:
         """The :class:`Plan` of these templates."""
         channels, offsets = {}, (0, *self.offsets)
         nodes = _compile([t for t in self.templates if not t.edge], channels)
-        edges = _compile([t for t in self.templates if t.edge and not t.bare], channels)
-        bigram = any(t.bare for t in self.templates)
-        return Plan(tuple(channels), *nodes, *edges, bigram, -min(offsets), max(offsets), self.n_columns)
+        edges = _compile([t for t in self.templates if t.edge and t.atoms], channels)
+        reads = -min(offsets), max(offsets), self.n_columns
+        return Plan(tuple(channels), *nodes, *edges, self.bigram, *reads)
 
 
 def resolve_templates(features, first, flat):

@@ -205,6 +205,11 @@ _MORE = "prefix1, prefix2, ..., suffix1, suffix2, ..., av1, ..., av4, lex_NAME, 
 FUNCTION_NAMES = ", ".join([*_FUNCTIONS, _MORE])
 
 
+def is_function(name):
+    """Whether ``%name`` is a function of a token alone."""
+    return name in _FUNCTIONS or _AFFIX.match(name) is not None
+
+
 def column_function(name, words=None):
     """The function behind ``%name[...]`` in a template; ``words``: the :class:`.word_clusters.WordClusters`.
 

@@ -249,10 +249,8 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             vectors = np.vstack([self.vectors_, np.zeros((1, self.vectors_.shape[1]), np.float32)])
             return assembled(vectors[rows], corpus.lengths, self._names)
         columns = [*map(str, self.clusters_.tolist()), UNKNOWN]
-        tokens = [
-            (*token, columns[row]) if isinstance(token, tuple) else (token, columns[row])
-            for token, row in zip(corpus.tokens, rows.tolist())
-        ]
+        tuples = corpus.tokens if isinstance(corpus.like, tuple) else zip(corpus.tokens)
+        tokens = [(*token, columns[row]) for token, row in zip(tuples, rows.tolist())]
         return by_sequence(tokens, corpus.offsets)
 
 
