@@ -128,9 +128,8 @@ class RowsEncoder(Encoder):
             return without_templates(token, self._bag(sparse.csr_matrix(matrix), token, grow))
         some = matrix[:SOME_ROWS]
         full = 2 * np.count_nonzero(some) > some.size
-        return without_templates(
-            token, NO_BAG, dense=Dense(matrix, self.scale, bool(how.bias), *how.window, full)
-        )
+        dense = Dense(matrix, self.scale, bool(how.bias), *how.window, full)
+        return without_templates(token, NO_BAG, dense=dense)
 
     def _measure(self, matrix, token, are_data):
         """Take the scale from the rows of the first corpus."""
@@ -248,11 +247,10 @@ class RowsEncoder(Encoder):
         columns, first = np.unique(np.concatenate([encoder.order for encoder in encoders]), return_index=True)
         out.order = columns[np.argsort(first)]
         number_of = out._by_feature(np.arange(out.order.shape[0])) - 1
-        maps = out.nodes.merge(
-            [encoder.nodes for encoder in encoders], [number_of[encoder.order] for encoder in encoders],
-            [count and count.nodes for count in counts], out.order.shape[0], min_count,
-            np.flatnonzero(out.order == out._bias),
-        )  # fmt: skip
+        numbers = [number_of[encoder.order] for encoder in encoders]
+        counts, bias = [count and count.nodes for count in counts], np.flatnonzero(out.order == out._bias)
+        nodes = [encoder.nodes for encoder in encoders]
+        maps = out.nodes.merge(nodes, numbers, counts, out.order.shape[0], min_count, bias)
         out.place(out.order)
         return out, [RowMap(rows, np.zeros(1, np.int32)) for rows in maps]
 

@@ -172,8 +172,7 @@ def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
         if not targets.shape[0]:
             raise ValueError(f"{where} leaves no labelled token to learn from")
         more["y"] = targets
-    for name, value in params.items():
-        more[name] = by_token(name, value, corpus.lengths, keep)
+    more |= {name: by_token(name, value, corpus.lengths, keep) for name, value in params.items()}
     fit(tokens if keep is None else safe_indexing(tokens, keep), **more)
 
 

@@ -19,7 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from itertools import groupby
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ..data.inputs import describe
 from ..data.text import TextToken
@@ -32,6 +32,8 @@ from .patterns import Patterns
 from .presets import PRESETS, columns_preset, window
 from .tokens import FUNCTION_NAMES, is_function
 from .word_clusters import CLUSTER, WordClusters
+
+Lexicons: TypeAlias = Mapping[str, Collection[str | tuple[str, ...]]] | None
 
 FARTHEST = 1000
 """How many positions away a macro may look: sequences are encoded with as many positions around them."""
@@ -209,10 +211,7 @@ class FeatureTemplates:
     """
 
     def __init__(
-        self,
-        templates: Iterable[str],
-        lexicons: Mapping[str, Collection[str | tuple[str, ...]]] | None = None,
-        words: WordClusters | None = None,
+        self, templates: Iterable[str], lexicons: Lexicons = None, words: WordClusters | None = None
     ) -> None:
         if isinstance(templates, str):
             raise TypeError("templates must be a list of template strings, got a str")
@@ -230,9 +229,7 @@ class FeatureTemplates:
         self.words = words
 
     @classmethod
-    def from_file(
-        cls, path: Path, lexicons: Mapping[str, Collection[str | tuple[str, ...]]] | None = None
-    ) -> Self:
+    def from_file(cls, path: Path, lexicons: Lexicons = None) -> Self:
         """Read a CRF++ template file; ``#`` starts a comment line. ``lexicons`` as of the constructor."""
         lines = []
         try:
