@@ -266,7 +266,7 @@ class BagEncoder(Encoder):
         return twin, *rows
 
     def merged(self, encoders, counts, min_count):
-        """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`.choose.merge_encoders`; this is the first of ``encoders``."""
         out, maps = super().merged(encoders, counts, min_count)
         out.pairs, out._n_numbers = Pairs(), 0
         for encoder in encoders:

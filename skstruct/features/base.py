@@ -120,7 +120,7 @@ class Encoder:
         return twin, node_rows, edge_rows
 
     def merged(self, encoders, counts, min_count):
-        """See :func:`.merging.merge_encoders`: of features that have names."""
+        """See :func:`.choose.merge_encoders`: of features that have names."""
         out = copy.copy(self)
         nodes, edges = zip(*((e.nodes, e.edges) for e in encoders))
         out.min_count, counts = min_count, [count or RowMap(None, None) for count in counts]

@@ -1,4 +1,4 @@
-"""The choice of an encoder by the first token of a corpus, or of two of them by its blocks.
+"""The choice of an encoder by the first token of a corpus, or of two of them by its blocks; and of shards.
 
 A kind of input is a subclass of :class:`.base.Encoder`, entered in :data:`ENCODERS` with the table of its
 fields in files. Features that are :class:`.patterns.Patterns` choose their encoder, whatever the token is.
@@ -87,6 +87,38 @@ def check_same_features(encoder, features, min_count, words=None):
     if asked != known:
         text = f"features={describe(features)} differ from those of the training so far; "
         raise ValueError(f"{text}a fit that continues cannot change them")
+
+
+def merge_encoders(encoders, counts, min_count):
+    """The encoder that has read all shards, and the new rows of each.
+
+    Parameters
+    ----------
+    encoders : list of TemplateEncoder or BagEncoder
+        Without count cut-off; of one kind.
+    counts : list of RowMap or None
+        Occurrences by row of each, needed if ``min_count`` is above 1.
+    min_count : int
+
+    Returns
+    -------
+    encoder : TemplateEncoder or BagEncoder
+    maps : list of RowMap
+
+    Raises
+    ------
+    ValueError
+        If the shards' tokens are of different kinds, or templates look at a text as a whole.
+    """
+    first = encoders[0]
+    for s, encoder in enumerate(encoders):
+        kinds = [(type(each), each.token_type, each.templates) for each in (encoder, first)]
+        if len({getattr(each.templates, "words", None) for each in (encoder, first)}) > 1:
+            raise ValueError(f"shard {s}: words= are not those of shard 0: learn them before, words.table()")
+        if kinds[0] != kinds[1]:
+            raise ValueError(f"shard {s}: its tokens are not of the kind of those of shard 0")
+        first.reads.check_titles(encoder.reads.titles, f"shard {s}", "in shard 0")
+    return first.merged(encoders, counts, min_count)
 
 
 class MixedEncoder(Encoder):
@@ -204,7 +236,7 @@ class MixedEncoder(Encoder):
 
     # -- shards ------------------------------------------------------------------------------------
     def merged(self, encoders, counts, min_count):
-        """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`merge_encoders`; this is the first of ``encoders``."""
         for s, other in enumerate(encoders):
             if other.are_strings != self.are_strings or list(other.columns) != list(self.columns):
                 raise ValueError(f"shard {s}: its columns are not of the kinds of those of shard 0")

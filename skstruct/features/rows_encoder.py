@@ -231,7 +231,7 @@ class RowsEncoder(Encoder):
 
     # -- shards ------------------------------------------------------------------------------------
     def merged(self, encoders, counts, min_count):
-        """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`.choose.merge_encoders`; this is the first of ``encoders``."""
         for s, other in enumerate(encoders):
             if other.width != self.width:
                 raise ValueError(f"shard {s}: {other.width} columns, those of shard 0 are {self.width}")

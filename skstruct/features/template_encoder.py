@@ -19,8 +19,7 @@ from ..saving.fields import Field, Table, array, built, each, integer, knowing, 
 from .base import MIN_COUNT, TITLES, TOKENS, Encoder, has_cutoff, take_titles
 from .contexts import CONTEXTS, Contexts, context_values, is_context
 from .encoded import ALL_ALIVE, NO_BAG, Encoded, Grid
-from .merging import merge_templates
-from .template_rows import SIDE, TemplateSide, row_names, stored
+from .template_rows import SIDE, TemplateSide, merge_templates, row_names, stored
 from .templates import resolve_templates, templates_kind
 from .tokens import Alphabet, alphabet, check_strings, column_function, split_columns
 
@@ -310,7 +309,7 @@ class TemplateEncoder(Encoder):
         return row_names(self, self.edges, rows)
 
     def merged(self, encoders, counts, min_count):
-        """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`.choose.merge_encoders`; this is the first of ``encoders``."""
         empty = type(self)(self.templates, min_count)
         empty.reads = self.reads
         return empty, merge_templates(empty, encoders, counts)

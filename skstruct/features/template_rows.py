@@ -18,8 +18,9 @@ from ..data.inputs import lengths_of, offsets_of
 from ..saving.container import require, within
 from ..saving.fields import Field, Table, array, each, exactly, integer, without_last
 from .base import MOST_ROWS, with_new_rows
-from .encoded import NOTHING, count_grid
+from .encoded import NOTHING, RowMap, count_grid
 from .patterns import CRFPP, boundary
+from .tokens import Alphabet
 from .word_clusters import CLUSTER
 
 
@@ -176,6 +177,65 @@ class TemplateSide:
             first = self.row_of[group.compound][nodes[group.compound]]
             row[g] = np.where(first < 0, np.int32(-1), first + np.int32(group.slot))
         return row
+
+
+# --------------------------------------------------------------------------------------------------
+# One encoder from those of several shards
+# --------------------------------------------------------------------------------------------------
+def merge_templates(out, encoders, counts):
+    """Let a new template encoder know all that others do; the new rows of each of these."""
+    first, plan = encoders[0], out.plan
+    if first.contexts.longest and len(encoders) > 1:
+        raise ValueError("accessor varieties are statistics of a whole text: shards cannot count them")
+    out.token_type, out.contexts = first.token_type, copy.copy(first.contexts)
+    if any(encoder.contexts.characters != first.contexts.characters for encoder in encoders):
+        raise ValueError("lexicons: some shards consist of characters and others of words")
+    for c in range(plan.n_columns):
+        for encoder in encoders:
+            _, out.alphabets[c] = out.alphabets[c].interned(encoder.alphabets[c].strings())
+    for channel in out.derived:
+        out.derive(channel)
+    channels = [_channel_maps(out, encoders, channel) for channel in plan.channels]
+    sides = [_merge_side(out, name, encoders, channels, counts) for name in ("nodes", "edges")]
+    return [RowMap(*maps) for maps in zip(*sides)]
+
+
+def _channel_maps(out, encoders, channel):
+    """By shard, what the ids of a channel have become, boundaries included."""
+    if channel[0] == "const":
+        return [np.zeros(1, np.int32) for _ in encoders]
+    outside = np.arange(out.plan.left + out.plan.right, dtype=np.int32)
+    values, n = Alphabet(out.values_of(channel)), np.int32(outside.shape[0])
+    return [np.append(outside, values.lookup(list(e.values_of(channel))) + n) for e in encoders]
+
+
+def _merge_side(out, name, encoders, channels, counts):
+    """Fill one side of the merged encoder; the row map of each shard."""
+    side, sides = getattr(out, name), [getattr(encoder, name) for encoder in encoders]
+    maps = [np.zeros(mine.n_rows, np.int32) for mine in sides]  # row 0 of the transitions stays
+    nodes = []  # by compound and shard: the node that each node has become
+    for c, compound in enumerate(side.compounds):
+        last = channels[compound.channel]
+        if compound.prefix < 0:
+            side.n_nodes[c] = out.n_values(compound.channel)
+            nodes.append(last)
+        else:
+            nodes.append([])
+            for encoder, left, right in zip(encoders, nodes[compound.prefix], last):
+                pair = pairs_of(encoder.table, side.offset + c)
+                places = np.array([0, pair.shape[0]])
+                nodes[c].append(out.intern(side, c, left[pair[:, 0]], right[pair[:, 1]], places))
+        slots = np.arange(len(compound.slots))
+        rows = [mine.row_of[c][:-1, None] + slots for mine in sides]
+        if out.min_count > 1 and slots.size:
+            side.counts[c] = np.zeros((side.n_nodes[c], slots.size), np.int32)
+            for old, became, count in zip(rows, nodes[c], counts):
+                side.counts[c][became] += np.asarray(getattr(count, name))[old]  # no repeats
+        side.assign_rows(c, out.min_count)
+        for old, became, new_of in zip(rows, nodes[c], maps):
+            new = side.row_of[c][became][:, None]
+            new_of[old] = np.where(new < 0, -1, new + slots)
+    return maps
 
 
 # --------------------------------------------------------------------------------------------------

@@ -14,9 +14,8 @@ from ..cluster.vocabulary import Vocabulary, merged_labels
 from ..core.user_warnings import warn
 from ..data.inputs import as_tokens, blanked, check_X_y
 from ..data.labels import UNLABELLED, Gold, Labels, encode_labels, some_of
-from ..features.choose import check_same_features, new_encoder
+from ..features.choose import check_same_features, merge_encoders, new_encoder
 from ..features.encoded import count_rows
-from ..features.merging import merge_encoders
 from ..features.word_vectors import clusters_of, is_unfitted
 from .constraints import constraint_arrays, constraints_of
 

@@ -6,9 +6,8 @@ from training_cases import corpus
 
 from skstruct.chain.chain_model import make_task
 from skstruct.data.inputs import as_tokens
-from skstruct.features.choose import new_encoder
+from skstruct.features.choose import merge_encoders, new_encoder
 from skstruct.features.encoded import RowMap, count_rows
-from skstruct.features.merging import merge_encoders
 from skstruct.features.templates import FeatureTemplates
 
 LINES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%suffix1[1,0]/%shape[0,0]", "B", "B1:%x[-1,0]/%x[0,0]"]
