@@ -17,15 +17,15 @@ from .._names import lazy
 
 if TYPE_CHECKING:
     from .predictions import TokenPredictions as TokenPredictions
-    from .sequence_union import SequenceUnion as SequenceUnion
     from .transformer import TokenTransformer as TokenTransformer
     from .vectorizer import TokenVectorizer as TokenVectorizer
+    from .wide_rows import SequenceUnion as SequenceUnion
     from .window import Window as Window
     from .word_vectors import WordVectors as WordVectors
 
 # Taggers import modules of this package, and need no transformer.
 _NAMES = {
-    "SequenceUnion": "sequence_union",
+    "SequenceUnion": "wide_rows",
     "TokenPredictions": "predictions",
     "TokenTransformer": "transformer",
     "TokenVectorizer": "vectorizer",

@@ -15,7 +15,7 @@ from .fields import Kind, value, via
 from .registry import estimator_state
 from .values import Writer, savable_value
 
-_TRANSFORMERS = "sequence_union", "vectorizer", "word_vectors"
+_TRANSFORMERS = "wide_rows", "vectorizer", "word_vectors"
 """Modules that say how transformers are read."""
 
 
