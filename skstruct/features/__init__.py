@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .transformer import TokenTransformer as TokenTransformer
     from .vectorizer import TokenVectorizer as TokenVectorizer
     from .wide_rows import SequenceUnion as SequenceUnion
-    from .window import Window as Window
+    from .wide_rows import Window as Window
     from .word_vectors import WordVectors as WordVectors
 
 # Taggers import modules of this package, and need no transformer.
@@ -29,7 +29,7 @@ _NAMES = {
     "TokenPredictions": "predictions",
     "TokenTransformer": "transformer",
     "TokenVectorizer": "vectorizer",
-    "Window": "window",
+    "Window": "wide_rows",
     "WordVectors": "word_vectors",
 }
 

@@ -25,7 +25,7 @@ from ..data.reads import Reads
 from ..saving.container import require, within
 from ..saving.fields import Field, Table, array, built, inline, integer, strings
 from .base import INDEX, MIN_COUNT, Encoder, FeatureIndex, has_cutoff
-from .encoded import NO_ROWS, NOTHING, Bag, without_templates
+from .encoded import NO_BAG, NO_ROWS, NOTHING, Bag, without_templates
 from .pairs import UNSEEN, Nested, Pairs, as_feature, concatenated, encode_nested, placed, spellings
 
 CHUNK = 1024
@@ -33,9 +33,6 @@ CHUNK = 1024
 
 MOST_NUMBERS = 100_000
 """Distinct numbers remembered."""
-
-NO_VALUES = np.zeros(0)
-"""Where all are 1."""
 
 _NUMBERS = (int, float, np.bool_, np.integer, np.floating)
 
@@ -253,7 +250,7 @@ class BagEncoder(Encoder):
             features, values, sizes = encode(tokens, 0, token, False)
         except ValueError:  # which the long road raises again, and says where
             return None
-        bag = offsets_of(sizes), self.nodes.row_of.take(features), NO_VALUES if values is None else values
+        bag = offsets_of(sizes), self.nodes.row_of.take(features), NO_BAG.value if values is None else values
         return token, token, 0, NO_ROWS, NOTHING, NOTHING, *bag
 
     def keep_rows(self, nodes, edges):

@@ -38,7 +38,7 @@ class Encoder:
     """Types of the first token of corpora of lists that are for it."""
 
     reads = Reads(OTHER)
-    """What it reads; a property where that depends on training."""
+    """What it reads; of an instance where that depends on training."""
 
     token_type = None
     """Of tokens, as ``data.inputs.Inputs`` has it."""

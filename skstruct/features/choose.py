@@ -139,9 +139,6 @@ class MixedEncoder(Encoder):
 
     token_type = np.ndarray
 
-    sparse = False
-    """There are dense rows."""
-
     @classmethod
     def for_tokens(cls, features, min_count, corpus, scaled):
         """The encoder that a ``features`` parameter means for a corpus."""

@@ -185,6 +185,5 @@ def as_features(rows, token, window, scale, bias):
     value = value * scale
     if not bias:
         return start, number, value
-    behind = start[1:]
-    bias_number = np.int32(width * (high - low + 1))
-    return start + np.arange(n + 1), np.insert(number, behind, bias_number), np.insert(value, behind, 1.0)
+    last = np.int32(width * (high - low + 1))
+    return start + np.arange(n + 1), np.insert(number, start[1:], last), np.insert(value, start[1:], 1.0)

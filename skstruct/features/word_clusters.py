@@ -57,12 +57,11 @@ class WordClusters:
     def __deepcopy__(self, memo):
         return self
 
-    def __sklearn_clone__(self):
-        return self
-
     def table(self):
         """This, as of a fitted ``WordVectors``."""
         return self
+
+    __sklearn_clone__ = table
 
     def label(self, word):
         """The name of the cluster of a word, or else of its lower-cased form; ``"_"`` without one."""
