@@ -27,6 +27,7 @@ from ..training.held_out import (
     warn_unseen,
 )
 from ..training.interrupt import DeferredInterrupt
+from .solver.corpus_sums import Potentials
 from .solver.objective import CRFObjective, ObjectiveOptions
 from .solver.solve import HeldOutLikelihood, Progress, SolverOptions, SparseWeights, pack, solve
 
@@ -148,16 +149,21 @@ class CRFRun:
 
     def objective_options(self, c1):
         """What the estimator asks of the objective."""
-        e, (start, allowed, end) = self.estimator, self.constraints
+        e = self.estimator
         return ObjectiveOptions(
             c1, e.c2, e.all_pairs in (True, "states"), e.all_pairs in (True, "transitions"),
-            e._least_seen, self.encoder.has_bigram, start, allowed, end, self.cost,
+            e._least_seen, self.encoder.has_bigram,
         )  # fmt: skip
+
+    def potentials(self):
+        """Scores with weights zero."""
+        start, allowed, end = self.constraints
+        return Potentials(allowed, start, end, self.cost)
 
     def objective(self, c1):
         """The objective; releases the encoded corpus, of which it has its own encoding."""
         objective = CRFObjective(
-            self.task, self.objective_options(c1), len(self.labels), *self.n_rows,
+            self.task, self.objective_options(c1), self.potentials(), *self.n_rows,
             n_threads=effective_n_jobs(self.estimator.n_jobs), fields=self.encoder.template_of_row(self.task),
         )  # fmt: skip
         self.task = None

@@ -16,14 +16,13 @@ from ..data.places import ranges
 from ..taggers.labelled_corpus import vocabulary_of
 from ..training.checkpoint import arrays_of, fingerprint
 from .solver.choose_pairs import (
-    LabelledSequences,
-    StateWeights,
+    Combinations,
+    WeightLayout,
     added_up,
-    count_conditioned,
-    count_pairs,
-    count_rows,
+    count_features,
     shown_label_pairs,
 )
+from .solver.corpus_sums import Potentials, Sequences
 from .solver.objective import CRFObjective, ObjectiveOptions
 from .solver.solve import Progress
 from .solver.token_features import features_of_tokens, keep_features
@@ -40,22 +39,10 @@ class Renumbering(NamedTuple):
 class CorpusFacts(NamedTuple):
     """What all shards are told then."""
 
-    n_labels: int
     n_rows: int
-    constraints: tuple
-    cost: np.ndarray
+    potentials: Potentials
     bigram: bool
     scale: float  # of rows of numbers
-
-
-class WeightLayout(NamedTuple):
-    """The weights of the whole."""
-
-    row: np.ndarray  # (F,) int64: weight row of each feature
-    first: np.ndarray  # (F + 1,) int32: first pair of each feature
-    pair_label: np.ndarray  # (K,) int32
-    pair: np.ndarray  # (Q, 2) int64: pairs of labels
-    edge_pair: np.ndarray  # (M, 3) int64: combination, previous label, next label
 
 
 class Descent(NamedTuple):
@@ -69,14 +56,6 @@ class Descent(NamedTuple):
     c2: float
     n_sequences: int  # of the whole
     weights: Piece
-
-
-class _Like(NamedTuple):
-    """Weights, in the numbers of a shard."""
-
-    state_weights: StateWeights
-    pair: np.ndarray
-    edge_pair: np.ndarray
 
 
 def _inverse(size, new):
@@ -119,38 +98,32 @@ class CRFShard:
         self.fields = self.encoder.template_of_row(task)
         if whole.scale != 1.0:
             task = self.encoder.rescaled(task, whole.scale)
-        self.task = renumbered_labels(task, plan.ids, whole.n_labels)
-        self.sequences = LabelledSequences.of(self.task)
+        self.task = renumbered_labels(task, plan.ids, whole.potentials.cost.shape[0])
+        self.sequences = Sequences.of(self.task)
         self.encoder = self.labels = None
         return fingerprint({}, arrays_of(self.task, "shard"))
 
     def choose(self, _, choice):
         """Lay out the weights of this shard."""
         whole, K, Q = self.whole, choice.pair_label.shape[0], choice.pair.shape[0]
-        L, (start, allowed, end) = whole.n_labels, whole.constraints
-        options = ObjectiveOptions(
-            0.0, 0.0, bigram=whole.bigram, start=start, allowed=allowed, end=end, cost=whole.cost
-        )
         here = _inverse(whole.n_rows, self.rows.nodes)[choice.row]
         mine = np.flatnonzero(here >= 0)
         mine = mine[np.argsort(here[mine], kind="stable")]  # by row of the shard
-        n = np.diff(choice.first)[mine]
-        first, pairs = ranges(choice.first[mine], n)
-        owner = np.repeat(np.arange(mine.shape[0], dtype=np.int32), n)
-        row = here[mine]
-        first = first.astype(np.int32)
-        state = StateWeights(None, row, first, owner, choice.pair_label[pairs], row[owner], None, None, None)
+        first, pairs = ranges(choice.first[mine], np.diff(choice.first)[mine])
         combination, edges, E = choice.edge_pair[:, 0], np.zeros(0, np.int64), self.rows.edges.shape[0]
         edge_pair = np.zeros((0, 3), np.int64)
         if combination.shape[0]:
-            here = _inverse(max(int(combination.max()), int(self.rows.edges.max())) + 1, self.rows.edges)
-            here = here[combination]
-            edges = np.flatnonzero(here >= 0)
-            edges = edges[np.argsort(here[edges], kind="stable")]
-            edge_pair = np.column_stack([here[edges], choice.edge_pair[edges, 1:]])
+            at = _inverse(max(int(combination.max()), int(self.rows.edges.max())) + 1, self.rows.edges)
+            at = at[combination]
+            edges = np.flatnonzero(at >= 0)
+            edges = edges[np.argsort(at[edges], kind="stable")]
+            edge_pair = np.column_stack([at[edges], choice.edge_pair[edges, 1:]])
+        layout = WeightLayout(
+            here[mine], first.astype(np.int32), choice.pair_label[pairs], choice.pair, edge_pair
+        )
         self.objective = o = CRFObjective(
-            self.task, options, L, self.rows.nodes.shape[0], E, like=_Like(state, choice.pair, edge_pair),
-            fields=self.fields,
+            self.task, ObjectiveOptions(0.0, 0.0, bigram=whole.bigram), whole.potentials,
+            self.rows.nodes.shape[0], E, layout=layout, fields=self.fields,
         )  # fmt: skip
         self.n_optional = K + choice.edge_pair.shape[0]
         self.size = self.n_optional + Q
@@ -160,10 +133,14 @@ class CRFShard:
         self.n_features, self.kept, self.view = choice.row.shape[0], None, None
         self.task = self.fields = self.listed = self.sequences = self.rows = None
         values = None
-        if o.largest_values() is not None:
+        if o.largest is not None:
             values = np.zeros(self.n_features)
-            values[mine] = o.largest_values()
-        return o.n_tokens, o.n_entries, np.count_nonzero(o.lengths), o.all_labelled, values
+            values[mine] = o.largest
+        return o.n_tokens, o.n_entries, self.n_sequences(), o.all_labelled, values
+
+    def n_sequences(self):
+        """How many there are."""
+        return self.objective.sequences.order.shape[0]
 
     def set_working_set(self, _, chosen):
         """Work with these optional weights from now on, and all pairs of labels."""
@@ -182,7 +159,7 @@ class CRFShard:
         """How often rows occur; and whether there are negative values, in front of them."""
         n, whole = self.rows.nodes.shape[0], self.whole
         self.listed = features_of_tokens(self.task, self.sequences, np.arange(n, dtype=np.int32))
-        total = count_rows(self.listed, self.sequences, n)
+        total = count_features(self.listed, self.sequences, n)[0]
         use = self.rows.nodes >= 0
         keys = np.append(0, self.rows.nodes[use].astype(np.int64) + 1)
         negative = float(self.listed.signed)
@@ -190,7 +167,7 @@ class CRFShard:
 
     def pair_counts(self, _, kept):
         """(F * (L + 1),): how often features of the rows ``kept`` (R,) occur unlabelled, and with labels."""
-        rows, L = self.rows.nodes, self.whole.n_labels
+        rows, L = self.rows.nodes, self.whole.potentials.cost.shape[0]
         number = np.cumsum(kept) - 1
         mine = np.flatnonzero(rows >= 0)
         mine = mine[kept[rows[mine]]]
@@ -199,7 +176,7 @@ class CRFShard:
         of_row = np.full(rows.shape[0], -1, np.int32)
         of_row[mine] = np.arange(mine.shape[0], dtype=np.int32)
         features = keep_features(self.listed, of_row)
-        _, unknown, seen = count_pairs(features, self.sequences, L, mine.shape[0])
+        _, unknown, seen, *_ = count_features(features, self.sequences, mine.shape[0], L)
         self.listed = None
         counts = np.column_stack([unknown, seen.reshape(-1, L)])
         keys = number[rows[mine]][:, None] * (L + 1) + np.arange(L + 1)
@@ -207,8 +184,8 @@ class CRFShard:
 
     def transitions(self, _, options):
         """What pairs of labels there are (L * L,) bool, and counts of combinations (keys, counts)."""
-        L, rows = self.whole.n_labels, self.rows.edges
-        keys, counts = count_conditioned(self.task, self.sequences, L, rows.shape[0])
+        L, rows = self.whole.potentials.cost.shape[0], self.rows.edges
+        keys, counts = Combinations.of(self.task, self.sequences, rows.shape[0], L).counts(self.sequences, L)
         each = L * L + 2
         new = rows[keys // each].astype(np.int64)
         known = new >= 0
@@ -257,12 +234,12 @@ class CRFShard:
 
     def rate(self, _, shared):
         """The learning rate that ``"auto"`` stands for, times the sequences."""
-        return np.array([self.objective.learning_rate() * np.count_nonzero(self.objective.lengths)])
+        return np.array([self.objective.learning_rate() * self.n_sequences()])
 
     def descend(self, _, descent):
         """A pass of stage one from common weights on: weights times occurrences of their features."""
         o, d = self.objective, descent
-        share = np.count_nonzero(o.lengths) / d.n_sequences
+        share = self.n_sequences() / d.n_sequences
         o.c1, o.c2 = d.c1 * share, d.c2 * share
         seed = np.random.SeedSequence([d.seed, self.number, d.number]).generate_state(1)[0]
         options = d.options._replace(sgd_iter=1, eta0=d.rate)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import sklearn
-from crf_cases import STRICT, L, learnable, make_task, train_crf
+from crf_cases import FREE, STRICT, L, learnable, make_task, potentials, train_crf
 from inside import pairs_to_work_on
 
 from skstruct.crf.solver import working_set
@@ -30,10 +30,10 @@ def test_solvers_agree_and_certify(edges, partial):
         np.testing.assert_allclose(a.nodes.dense(), b.nodes.dense(), atol=2e-2)
     assert a.optimality < 1e-2 and a.converged
     # The certificate holds on all pairs, those screened out included.
-    o = CRFObjective(task, ObjectiveOptions(c1=0.0, c2=0.01), L, 20, n_edges)
+    o = CRFObjective(task, ObjectiveOptions(c1=0.0, c2=0.01), FREE, 20, n_edges)
     nodes, edges = a.nodes.dense(), a.edges.dense()
     w = np.concatenate([
-        nodes[o.pair_row, o.pair_label],
+        nodes[o.row[o.pair_feature], o.pair_label],
         edges[o.edge_pair[:, 0] * L + o.edge_pair[:, 1], o.edge_pair[:, 2]],
         edges[o.pair[:, 0], o.pair[:, 1]],
     ])  # fmt: skip
@@ -146,8 +146,8 @@ class NaiveStep:
 
     def __init__(self, o, part, w, q, z):
         self.o, self.part, self.w, self.q, self.z = o, part, w, q, z
-        self.n, self.view = o.lengths.shape[0], part.everything()
-        self.used = np.append(np.isin(o.pair_feature, part.feature), np.ones(o.pair.shape[0], bool))
+        self.n, self.view = o.sequences.order.shape[0], part.everything()
+        self.used = np.append(np.isin(o.pair_feature, part.features.item), np.ones(o.pair.shape[0], bool))
         self.gradient = part.evaluate(self.view, w)[1] + 2 * o.c2 / self.n * w
 
     def moved(self, rate):
@@ -176,11 +176,12 @@ class NaiveStep:
 def naive_passes(task, o, n_passes, eta0, decay, max_trials, seed):
     """Stage one on all weights, with one objective for each sequence."""
     pay = getattr(apply_penalty, "py_func", apply_penalty)
-    n = o.lengths.shape[0]
-    cost = o.potentials.cost
+    n = o.sequences.order.shape[0]
     w, q, z = np.zeros(o.size), np.zeros(o.size), 0.0
-    options = ObjectiveOptions(c1=0.0, cost=cost)
-    alone = [CRFObjective(sequence_alone(task, i), options, L, 20, like=o) for i in o.order]
+    options, scores = ObjectiveOptions(c1=0.0), potentials(cost=o.potentials.cost)
+    alone = [
+        CRFObjective(sequence_alone(task, i), options, scores, 20, layout=o.layout) for i in o.sequences.order
+    ]
     random = np.random.RandomState(seed)
     order = [i for _ in range(n_passes) for i in random.permutation(n)]
     for j, i in enumerate(order):
@@ -197,7 +198,8 @@ def naive_passes(task, o, n_passes, eta0, decay, max_trials, seed):
 @pytest.mark.parametrize("partial", [False, True])
 def test_stage_one_is_what_the_papers_say(partial, max_trials):
     task = learnable(n=12, partial=partial)
-    o = CRFObjective(task, ObjectiveOptions(c1=0.4, c2=0.05, cost=np.array([0.5, 0.0, 1.0])), L, 20)
+    costs = potentials(cost=np.array([0.5, 0.0, 1.0]))
+    o = CRFObjective(task, ObjectiveOptions(c1=0.4, c2=0.05), costs, 20)
     options = SolverOptions(
         sgd_iter=3, eta0=0.4, decay=0.7, line_search=max_trials > 1, max_trials=max_trials
     )

@@ -27,7 +27,7 @@ def exp_conditioned(edges, weights, matrix):
 
     ``matrix`` (L, L): exp(transition - shift).
     """
-    if edges.start.shape[0] == 1:
+    if edges.lists.start.shape[0] == 1:
         return ()
     with np.errstate(over="ignore"):  # sequences with such weights are left to logarithms
         return ExpConditioned(edges, np.exp(weights), matrix.ravel())
@@ -46,23 +46,23 @@ def dot(x, i, y, j, n):
 @inline
 def _set_step(edges, token, step):
     """step[p * L + y] = M[p, y] into a token, with the transitions that look at the input."""
-    of_token = edges.of_token
+    of_token, lists = edges.of_token, edges.of_token.lists
     for k in range(step.shape[0]):
         step[k] = edges.matrix[k]
-    for e in range(of_token.start[token], of_token.start[token + 1]):
-        f = of_token.feature[e]
+    for e in range(lists.start[token], lists.start[token + 1]):
+        f = lists.item[e]
         for k in range(of_token.first[f], of_token.first[f + 1]):
             step[of_token.label[k]] *= edges.value[k]
 
 
 @inline
-def advance_each(corpus, q, n_lanes, edges, side, t, lattice, P, W):
+def advance_each(sequences, q, n_lanes, edges, side, t, lattice, P, W):
     """``expectations._advance`` where each token has a matrix of its own; one sequence after the other."""
     a, b, x, row, step = lattice.a, lattice.b, lattice.x, lattice.row, lattice.step
     L = row.shape[0]
     for l in range(n_lanes):
-        token, at = corpus.token[q + l] + t, t * W + l
-        if token >= corpus.token[q + l + 1]:
+        token, at = sequences.token[q + l] + t, t * W + l
+        if token >= sequences.token[q + l + 1]:
             continue
         _set_step(edges, token, step)
         for y in range(L):
@@ -80,13 +80,13 @@ def advance_each(corpus, q, n_lanes, edges, side, t, lattice, P, W):
 
 
 @inline
-def count_steps(corpus, q, n_lanes, edges, lattice, P, W, counts):
+def count_steps(sequences, q, n_lanes, edges, lattice, P, W, counts):
     """Add the expected transitions of a group, where each token has a matrix of its own."""
     a, x, row, step = lattice.a, lattice.x, lattice.row, lattice.step
     L = row.shape[0]
     for l in range(n_lanes):
-        first = corpus.token[q + l]
-        for t in range(1, corpus.token[q + l + 1] - first):
+        first = sequences.token[q + l]
+        for t in range(1, sequences.token[q + l + 1] - first):
             at = t * W + l
             _set_step(edges, first + t, step)
             for y in range(L):
@@ -96,6 +96,5 @@ def count_steps(corpus, q, n_lanes, edges, lattice, P, W, counts):
                 for y in range(np.uint64(L)):
                     step[o + y] *= v * row[y]
                     counts.transition[o + y] += step[o + y]
-            spread(edges.of_token, first + t, 1.0, step, counts.conditioned)
-            if counts.of_edges.shape[0] > 0:
-                spread(counts.whole_edges, first + t, 1.0, step, counts.of_edges)
+            spread(edges.of_token, first + t, step, False, counts.conditioned)
+            spread(counts.whole_edges, first + t, step, False, counts.of_edges)

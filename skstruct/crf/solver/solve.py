@@ -118,7 +118,7 @@ def _keys(objective):
     o, L = objective, np.int64(objective.n_labels)
     combination, p, y = o.edge_pair.T
     edges = np.concatenate([(combination * L + p) * L + y, o.pair[:, 0] * L + o.pair[:, 1]])
-    return o.pair_row * L + o.pair_label, edges
+    return o.row[o.pair_feature] * L + o.pair_label, edges
 
 
 def unpack(objective, weights):
@@ -140,10 +140,9 @@ class HeldOutLikelihood:
     """The mean log-probability of held-out sequences; closed with the objective that it belongs to."""
 
     def __init__(self, objective, task):
-        o = objective
-        allowed, start, end, _ = o.potentials
-        options = ObjectiveOptions(0.0, 0.0, start=start, allowed=allowed, end=end)
-        self.objective = CRFObjective(task, options, o.n_labels, o.n_rows, o.n_edge_rows, like=o)
+        o, options = objective, ObjectiveOptions(0.0, 0.0)
+        potentials = o.potentials._replace(cost=np.zeros(o.n_labels))
+        self.objective = CRFObjective(task, options, potentials, o.n_rows, o.n_edge_rows, layout=o.layout)
         self.objective.pool = o.pool
         self.n = max(float(task.weight.sum()), 1e-300)
         self.where = self.view = None

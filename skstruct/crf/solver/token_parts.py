@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.compile import inline, kernel
-from .corpus_sums import Occurrences, row_width
+from .corpus_sums import Occurrences, row_width, spread
+from .token_features import TokenLists, append
 
 SAMPLE = 2**18
 """Tokens times fields that fields are grouped by."""
@@ -24,14 +25,10 @@ MOST_FIELDS = 1024
 
 
 class Parts(NamedTuple):
-    """N tokens as M parts, R of them different; F features."""
+    """N tokens as parts, R of them different."""
 
-    start: np.ndarray  # (N + 1,) int64: where the parts of each token begin
-    part: np.ndarray  # (M,) int32
-    value: np.ndarray  # (M,) float64: what they count; empty if all are 1
-    first: np.ndarray  # (R + 1,) int64: where the features of each part begin
-    feature: np.ndarray  # (E,) int32
-    feature_value: np.ndarray  # (E,) float64: what these count; empty if all are 1
+    tokens: TokenLists  # the parts of each token
+    features: TokenLists  # of each part
 
 
 # --------------------------------------------------------------------------------------------------
@@ -47,12 +44,12 @@ def _mix(h, feature, value):
 
 
 @kernel
-def _hash_fields(start, feature, value, field, step, hashes, sizes):
+def _hash_fields(lists, field, step, hashes, sizes):
     """The hash and the number of features by field, of every ``step``-th token; (n, fields)."""
     for k in range(hashes.shape[0]):
-        for e in range(start[k * step], start[k * step + 1]):
-            f = feature[e]
-            x = value[e] if value.shape[0] > 0 else 1.0
+        for e in range(lists.start[k * step], lists.start[k * step + 1]):
+            f = lists.item[e]
+            x = lists.value[e] if lists.value.shape[0] > 0 else 1.0
             hashes[k, field[f]] = _mix(hashes[k, field[f]], f, x)
             sizes[k, field[f]] += 1
 
@@ -84,7 +81,7 @@ class Grouping(NamedTuple):
     n_features: float  # features of the different parts of a group, estimated
 
 
-def group_fields(start, feature, value, field):
+def group_fields(lists, field):
     """The :class:`Grouping` of a corpus, from a sample of its tokens.
 
     Neighbouring fields are joined as long as that makes less to add up: the features of the different
@@ -92,13 +89,13 @@ def group_fields(start, feature, value, field):
     """
     n_fields = int(field.max(initial=-1)) + 1
     group = np.full(n_fields, -1)
-    n_tokens = start.shape[0] - 1
+    n_tokens = lists.start.shape[0] - 1
     if not 0 < n_fields <= MOST_FIELDS or n_tokens == 0:
-        return Grouping(group, float(feature.shape[0]), 0.0)
+        return Grouping(group, float(lists.item.shape[0]), 0.0)
     step = -(-n_tokens * n_fields // SAMPLE)
     n = -(-n_tokens // step)
     hashes, sizes = np.zeros((n, n_fields), np.uint64), np.zeros((n, n_fields), np.int32)
-    _hash_fields(start, feature, value, field, step, hashes, sizes)
+    _hash_fields(lists, field, step, hashes, sizes)
     table = np.zeros(1 << int(2 * n).bit_length(), np.uint64)
 
     def part(fields, hashes, sizes):
@@ -148,108 +145,82 @@ class _Candidate(NamedTuple):
 # The different parts
 # --------------------------------------------------------------------------------------------------
 @inline
-def _is_part(p, t, g, start, feature, value, group, first, listed, listed_value):
+def _is_part(p, t, g, lists, group, parts, first):
     """Whether part p is what the features of group g are at token t."""
     k, end = first[p], first[p + 1]
-    for e in range(start[t], start[t + 1]):
-        if group[feature[e]] == g:
-            if k == end or listed[k] != feature[e]:
+    for e in range(lists.start[t], lists.start[t + 1]):
+        if group[lists.item[e]] == g:
+            if k == end or parts.item[k] != lists.item[e]:
                 return False
-            if value.shape[0] > 0 and listed_value[k] != value[e]:
+            if lists.value.shape[0] > 0 and parts.value[k] != lists.value[e]:
                 return False
             k += 1
     return k == end
 
 
 @kernel
-def _list_parts(start, feature, value, group, alone, hashes, table, parts):
+def _list_parts(lists, group, alone, hashes, table, parts):
     """Fill ``parts``, which has room enough; returns (parts of tokens, different parts, features of these).
 
     ``group`` (F,): of features. ``alone`` (F,): the part of a feature that is one by itself, -1 at first.
     ``hashes`` (groups,): scratch. ``table``: parts by hash, -1 at first.
     """
-    of, of_value, first = parts.part, parts.value, parts.first
-    listed, listed_value = parts.feature, parts.feature_value
-    mask = table.shape[0] - 1
+    tokens, features, mask = parts.tokens, parts.features, table.shape[0] - 1
+    first = features.start
     m, n, size = 0, 0, 0
     first[0] = 0
-    for t in range(start.shape[0] - 1):
-        parts.start[t] = m
+    for t in range(lists.start.shape[0] - 1):
+        tokens.start[t] = m
         hashes[:] = 0
-        for e in range(start[t], start[t + 1]):
-            f = feature[e]
-            x = value[e] if value.shape[0] > 0 else 1.0
+        for e in range(lists.start[t], lists.start[t + 1]):
+            f = lists.item[e]
+            x = lists.value[e] if lists.value.shape[0] > 0 else 1.0
             if group[f] >= 0:
                 hashes[group[f]] = _mix(hashes[group[f]], f, x)
                 continue
             if alone[f] < 0:
                 alone[f] = n
-                listed[size] = f
-                if value.shape[0] > 0:
-                    listed_value[size] = 1.0
-                size += 1
+                size = append(features, size, f, 1.0)
                 n += 1
                 first[n] = size
-            of[m] = alone[f]
-            if value.shape[0] > 0:
-                of_value[m] = x
-            m += 1
+            m = append(tokens, m, alone[f], x)
         for g in range(hashes.shape[0]):
             if hashes[g] == 0:
                 continue
             i = np.int64(hashes[g] >> np.uint64(20)) & mask
-            while table[i] >= 0 and not _is_part(
-                table[i], t, g, start, feature, value, group, first, listed, listed_value
-            ):
+            while table[i] >= 0 and not _is_part(table[i], t, g, lists, group, features, first):
                 i = (i + 1) & mask
             if table[i] < 0:
                 table[i] = n
-                for e in range(start[t], start[t + 1]):
-                    if group[feature[e]] == g:
-                        listed[size] = feature[e]
-                        if value.shape[0] > 0:
-                            listed_value[size] = value[e]
-                        size += 1
+                for e in range(lists.start[t], lists.start[t + 1]):
+                    if group[lists.item[e]] == g:
+                        x = lists.value[e] if lists.value.shape[0] > 0 else 1.0
+                        size = append(features, size, lists.item[e], x)
                 n += 1
                 first[n] = size
-            of[m] = table[i]
-            if value.shape[0] > 0:
-                of_value[m] = 1.0
-            m += 1
-    parts.start[start.shape[0] - 1] = m
+            m = append(tokens, m, table[i], 1.0)
+    tokens.start[lists.start.shape[0] - 1] = m
     return m, n, size
 
 
-def find_parts(start, feature, value, group):
-    """The parts of the tokens.
+def find_parts(lists, group):
+    """The :class:`Parts` of tokens.
 
     Parameters
     ----------
-    start : ndarray of shape (N + 1,)
-        Where the features of each token begin.
-    feature : ndarray of int32
-    value : ndarray
-        What the features count; empty if all are 1.
+    lists : TokenLists
+        Of features.
     group : ndarray of shape (F,)
         The group of each feature, -1 if it stays alone.
-
-    Returns
-    -------
-    Parts
     """
     n_groups = int(group.max(initial=-1)) + 1
-    E, N = feature.shape[0], start.shape[0] - 1
-    valued = value.shape[0] > 0
+    E, N, valued = lists.item.shape[0], lists.start.shape[0] - 1, lists.value.shape[0] > 0
     # Memory that is never written to costs nothing.
-    parts = Parts(
-        np.empty(N + 1, np.int64), np.empty(E, np.int32), np.empty(E if valued else 0),
-        np.empty(E + 1, np.int64), np.empty(E, np.int32), np.empty(E if valued else 0),
-    )  # fmt: skip
+    parts = Parts(TokenLists.new(N, E, valued), TokenLists.new(E, E, valued))
     table = np.full(1 << int(2 * N * n_groups + 1).bit_length(), -1, np.int32)
     alone = np.full(group.shape[0], -1, np.int32)
-    m, n, size = _list_parts(start, feature, value, group, alone, np.zeros(n_groups, np.uint64), table, parts)
-    sizes = (N + 1, m, m, n + 1, size, size)
-    return Parts(*(a[:k].copy() for a, k in zip(parts, sizes)))
+    m, n, size = _list_parts(lists, group, alone, np.zeros(n_groups, np.uint64), table, parts)
+    return Parts(parts.tokens.first(N, m), parts.features.first(n, size))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -258,14 +229,14 @@ def find_parts(start, feature, value, group):
 @kernel
 def _score(parts, begin, end, weight, width, table):
     """``table[r]`` (R, width) = Σ weights of part r, for the parts ``begin <= r < end``."""
-    first, label, value = parts.first, parts.label, parts.value
+    lists, first, label = parts.lists, parts.first, parts.label
     for r in range(begin, end):
         o = np.uint64(r * width)
         for y in range(np.uint64(width)):
             table[o + y] = 0.0
-        for e in range(parts.start[r], parts.start[r + 1]):
-            f = parts.feature[e]
-            x = value[e] if value.shape[0] > 0 else 1.0
+        for e in range(lists.start[r], lists.start[r + 1]):
+            f = lists.item[e]
+            x = lists.value[e] if lists.value.shape[0] > 0 else 1.0
             for k in range(np.uint64(first[f]), np.uint64(first[f + 1])):
                 table[o + np.uint64(label[k])] += x * weight[k]
 
@@ -273,16 +244,8 @@ def _score(parts, begin, end, weight, width, table):
 @kernel
 def _count(parts, table, width, square, gradient):
     """``gradient[k]`` += Σ ``table[r, label of k]`` over the parts r that have the weight's feature."""
-    first, label, value = parts.first, parts.label, parts.value
-    for r in range(parts.start.shape[0] - 1):
-        o = np.uint64(r * width)
-        for e in range(parts.start[r], parts.start[r + 1]):
-            f = parts.feature[e]
-            x = value[e] if value.shape[0] > 0 else 1.0
-            if square:
-                x *= x
-            for k in range(np.uint64(first[f]), np.uint64(first[f + 1])):
-                gradient[k] += x * table[o + np.uint64(label[k])]
+    for r in range(parts.lists.start.shape[0] - 1):
+        spread(parts, r, table[r * width :], square, gradient)
 
 
 class PartSums:
@@ -290,9 +253,8 @@ class PartSums:
 
     Attributes
     ----------
-    tokens : tuple of ndarray (start, part, value)
-    features : tuple of ndarray (first, feature, feature_value)
-        The fields of :class:`Parts`.
+    tokens, features : TokenLists
+        Of :class:`Parts`.
     scores : ndarray of shape (R * width,)
         The scores of each part, by label; ``width`` is the number of labels, rounded up to whole vectors.
     counts : ndarray of shape (n_runs, R * width)
@@ -300,16 +262,14 @@ class PartSums:
     """
 
     def __init__(self, parts, n_labels, n_runs):
-        self.tokens, self.features = tuple(parts[:3]), tuple(parts[3:])
-        self.width = row_width(n_labels)
-        self.n = parts.first.shape[0] - 1
-        size = self.n * self.width
-        self.scores = np.zeros(size)
-        self.counts = np.zeros((n_runs, size))
+        self.tokens, self.features = parts
+        self.width, self.n = row_width(n_labels), parts.features.start.shape[0] - 1
+        self.scores = np.zeros(self.n * self.width)
+        self.counts = np.zeros((n_runs, self.n * self.width))
 
     def whole(self, first, label):
         """The weights of the parts, if features have those from ``first`` on, with ``label``."""
-        return Occurrences(*self.features, first, label)
+        return Occurrences(self.features, first, label)
 
     def score(self, parts, weights, map, n):
         """Fill the scores, in n pieces; ``parts`` (Occurrences): the weights of the parts."""

@@ -201,12 +201,12 @@ class _Iterations:
 
     def _units(self):
         """(F,) each feature's largest value."""
-        o, largest = self.objective, self.objective.largest_values()
+        o, largest = self.objective, self.objective.largest
         if largest is None:
             return np.ones(o.n_features)
-        largest[largest == 0.0] = 1.0
         # With an L2 penalty no curvature is less than 2 c2.
-        return np.maximum(np.maximum(largest, SMALLEST_UNIT), min(2.0 * o.c2, 1.0) ** 0.5)
+        least = max(SMALLEST_UNIT, min(2.0 * o.c2, 1.0) ** 0.5)
+        return np.maximum(np.where(largest == 0.0, 1.0, largest), least)
 
     def _diagonal(self):
         """What the recursion starts from, on the working set."""
