@@ -213,7 +213,7 @@ def regularization_path(
             if held_out is not None:
                 log_proba = held_out.score(result.weights)
             points[number] = PathPoint(
-                c1, model.objective_, result.n_active, result.n_iter, score, log_proba, model, c2
+                c1, model.objective_, result.n_active_features, result.n_iter, score, log_proba, model, c2
             )
     return points
 
@@ -304,7 +304,7 @@ class FoldSearch:
                     fitted = time.perf_counter()
                     score = self._score(result, candidates[number])
                     times = fitted - began, time.perf_counter() - fitted
-                found[number] = Tried(score, float(result.objective), result.n_iter, *times)
+                found[number] = Tried(score, result.objective, result.n_iter, *times)
                 done += 1
                 if self.search.verbose:
                     self._print(candidates[number], found[number])

@@ -25,7 +25,7 @@ from .solver.choose_pairs import (
 from .solver.corpus_sums import Potentials, Sequences
 from .solver.objective import CRFObjective, ObjectiveOptions
 from .solver.solve import Progress
-from .solver.token_features import features_of_tokens, keep_features
+from .solver.token_features import features_of_tokens, keep_features, numbered
 from .solver.view import View
 
 
@@ -39,7 +39,7 @@ class Renumbering(NamedTuple):
 class CorpusFacts(NamedTuple):
     """What all shards are told then."""
 
-    n_rows: int
+    n_rows: tuple  # of features, of combinations
     potentials: Potentials
     bigram: bool
     scale: float  # of rows of numbers
@@ -58,12 +58,12 @@ class Descent(NamedTuple):
     weights: Piece
 
 
-def _inverse(size, new):
-    """(size,) where each number stands in ``new``, -1 if it does not."""
-    at = np.full(size, -1, np.int64)
-    known = np.flatnonzero(new >= 0)
-    at[new[known]] = known
-    return at
+def _known(rows, n_rows, chosen):
+    """Of a shard's ``rows``, as they are numbered in all shards, those ``chosen``: (their own numbers,
+    places among the chosen)."""
+    place = np.append(numbered(n_rows, chosen), np.int32(-1))[rows]  # a row of -1 has the last one
+    mine = np.flatnonzero(place >= 0)
+    return mine, place[mine]
 
 
 class CRFShard:
@@ -106,37 +106,28 @@ class CRFShard:
     def choose(self, _, choice):
         """Lay out the weights of this shard."""
         whole, K, Q = self.whole, choice.pair_label.shape[0], choice.pair.shape[0]
-        here = _inverse(whole.n_rows, self.rows.nodes)[choice.row]
-        mine = np.flatnonzero(here >= 0)
-        mine = mine[np.argsort(here[mine], kind="stable")]  # by row of the shard
-        first, pairs = ranges(choice.first[mine], np.diff(choice.first)[mine])
-        combination, edges, E = choice.edge_pair[:, 0], np.zeros(0, np.int64), self.rows.edges.shape[0]
-        edge_pair = np.zeros((0, 3), np.int64)
-        if combination.shape[0]:
-            at = _inverse(max(int(combination.max()), int(self.rows.edges.max())) + 1, self.rows.edges)
-            at = at[combination]
-            edges = np.flatnonzero(at >= 0)
-            edges = edges[np.argsort(at[edges], kind="stable")]
-            edge_pair = np.column_stack([at[edges], choice.edge_pair[edges, 1:]])
-        layout = WeightLayout(
-            here[mine], first.astype(np.int32), choice.pair_label[pairs], choice.pair, edge_pair
-        )
+        n_rows, n_edge_rows = whole.n_rows
+        row, self.feature = _known(self.rows.nodes, n_rows, choice.row)
+        first, pairs = ranges(choice.first[self.feature], np.diff(choice.first)[self.feature])
+        combinations, begin, n = np.unique(choice.edge_pair[:, 0], return_index=True, return_counts=True)
+        edge_row, at = _known(self.rows.edges, n_edge_rows, combinations)
+        edges = ranges(begin[at], n[at])[1]
+        edge_pair = np.column_stack([np.repeat(edge_row, n[at]), choice.edge_pair[edges, 1:]])
+        layout = WeightLayout(row, first.astype(np.int32), choice.pair_label[pairs], choice.pair, edge_pair)
         self.objective = o = CRFObjective(
             self.task, ObjectiveOptions(0.0, 0.0, bigram=whole.bigram), whole.potentials,
-            self.rows.nodes.shape[0], E, layout=layout, fields=self.fields,
+            *map(len, self.rows), layout=layout, fields=self.fields,
         )  # fmt: skip
         self.n_optional = K + choice.edge_pair.shape[0]
         self.size = self.n_optional + Q
-        self.feature = mine
         self.at = np.concatenate([pairs, K + edges, self.n_optional + np.arange(Q)])
         self.by_place = np.argsort(self.at[: o.n_optional], kind="stable")
         self.n_features, self.kept, self.view = choice.row.shape[0], None, None
         self.task = self.fields = self.listed = self.sequences = self.rows = None
-        values = None
-        if o.largest is not None:
-            values = np.zeros(self.n_features)
-            values[mine] = o.largest
-        return o.n_tokens, o.n_entries, self.n_sequences(), o.all_labelled, values
+        largest = np.ones(self.n_features)
+        if o.features.dense or o.features.value.shape[0]:
+            largest[:], largest[self.feature] = 0.0, o.largest
+        return o.n_tokens, o.n_entries, self.n_sequences(), o.all_labelled, largest
 
     def n_sequences(self):
         """How many there are."""
@@ -146,41 +137,32 @@ class CRFShard:
         """Work with these optional weights from now on, and all pairs of labels."""
         self.view = None  # two at once would be the largest thing in memory
         n = self.objective.n_optional
-        known = self.at[:n][self.by_place]
-        found = np.searchsorted(known, chosen)
-        place = np.flatnonzero(np.append(known, -1)[found] == chosen)
-        mine = self.by_place[found[place]]
-        order = np.argsort(mine, kind="stable")
-        self.view = View(self.objective, mine[order])
-        self.into = np.concatenate([place[order], self.at[n:] - self.n_optional + chosen.shape[0]])
+        place = np.searchsorted(chosen, self.at[:n])
+        mine = np.flatnonzero(np.append(chosen, -1)[place] == self.at[:n])
+        self.view = View(self.objective, mine)
+        self.into = np.concatenate([place[mine], self.at[n:] - self.n_optional + chosen.shape[0]])
 
     # -- summands: which weights there are ----------------------------------------------------------
     def row_counts(self, _, shared):
         """How often rows occur; and whether there are negative values, in front of them."""
-        n, whole = self.rows.nodes.shape[0], self.whole
-        self.listed = features_of_tokens(self.task, self.sequences, np.arange(n, dtype=np.int32))
-        total = count_features(self.listed, self.sequences, n)[0]
-        use = self.rows.nodes >= 0
-        keys = np.append(0, self.rows.nodes[use].astype(np.int64) + 1)
-        negative = float(self.listed.signed)
-        return Piece.of(keys, np.append(negative, total[use]), whole.n_rows + 1)
+        rows = self.rows.nodes
+        self.listed = features_of_tokens(self.task, self.sequences, np.arange(len(rows), dtype=np.int32))
+        total = count_features(self.listed, self.sequences, len(rows))[0]
+        use, negative = rows >= 0, float(self.listed.signed)
+        keys = np.append(0, rows[use].astype(np.int64) + 1)
+        return Piece.of(keys, np.append(negative, total[use]), self.whole.n_rows[0] + 1)
 
     def pair_counts(self, _, kept):
         """(F * (L + 1),): how often features of the rows ``kept`` (R,) occur unlabelled, and with labels."""
-        rows, L = self.rows.nodes, self.whole.potentials.cost.shape[0]
-        number = np.cumsum(kept) - 1
-        mine = np.flatnonzero(rows >= 0)
-        mine = mine[kept[rows[mine]]]
+        rows, L, chosen = self.rows.nodes, self.whole.potentials.cost.shape[0], np.flatnonzero(kept)
+        mine, place = _known(rows, len(kept), chosen)
         if self.listed is None:
             self.row_counts(None, None)
-        of_row = np.full(rows.shape[0], -1, np.int32)
-        of_row[mine] = np.arange(mine.shape[0], dtype=np.int32)
-        features = keep_features(self.listed, of_row)
+        features, self.listed = keep_features(self.listed, numbered(len(rows), mine)), None
         _, unknown, seen, *_ = count_features(features, self.sequences, mine.shape[0], L)
-        self.listed = None
         counts = np.column_stack([unknown, seen.reshape(-1, L)])
-        keys = number[rows[mine]][:, None] * (L + 1) + np.arange(L + 1)
-        return Piece.of(keys.ravel(), counts.ravel(), int(np.count_nonzero(kept)) * (L + 1))
+        keys = place[:, None].astype(np.int64) * (L + 1) + np.arange(L + 1)
+        return Piece.of(keys.ravel(), counts.ravel(), chosen.shape[0] * (L + 1))
 
     def transitions(self, _, options):
         """What pairs of labels there are (L * L,) bool, and counts of combinations (keys, counts)."""

@@ -63,15 +63,12 @@ class ShardedObjective(Objective):
         self.crew, self.alive, self.kept = crew, alive, None
         self.lay_out(self._chosen_weights(options))
         statistics = crew.step("choose", shared=self.layout)
-        n_tokens, n_entries, n_sequences, labelled, values = zip(*statistics)
+        n_tokens, n_entries, n_sequences, labelled, largest = zip(*statistics)
         self.all_labelled = all(labelled)
         self.n_tokens, self.n_entries, self.n_sequences = sum(n_tokens), sum(n_entries), sum(n_sequences)
         # The share of the sequences that the shard of a sequence lacks, on average.
         self.unseen = 1.0 - sum((n / max(self.n_sequences, 1)) ** 2 for n in n_sequences)
-        values = [v for v in values if v is not None]
-        self.largest = np.max(values, axis=0) if values else None
-        if values and len(values) < len(statistics):  # the others' values are all 1
-            self.largest = np.maximum(self.largest, 1.0)
+        self.largest = np.max(largest, axis=0)
         self.noted = crew.sent, crew.received
 
     def _chosen_weights(self, options):
@@ -179,14 +176,14 @@ class ShardedRun(CRFRun):
         self.alive = empty.node_alive, empty.edge_alive
         super().__init__(estimator, None, encoder, labels, constraints, cost)
         scale = float(getattr(encoder, "scale", 1.0))
-        facts = CorpusFacts(encoder.n_node_rows, self.potentials(), encoder.has_bigram, scale)
+        facts = CorpusFacts(self.n_rows(), self.potentials(), encoder.has_bigram, scale)
         plans = [Renumbering(*told) for told in zip(ids, rows)]
         self.facts = {"shards": crew.step("renumber", plans, facts)}
 
     def objective(self, c1):
         """The objective."""
         options = self.objective_options(c1)
-        return ShardedObjective(self.crew, options, self.potentials(), *self.n_rows, self.alive)
+        return ShardedObjective(self.crew, options, self.potentials(), *self.n_rows(), self.alive)
 
 
 @contextmanager

@@ -159,8 +159,6 @@ class CRFObjective(Objective):
         *_, seen, self.occurrences, self.largest = count_features(
             self.features, s, self.n_features, L, complete=True
         )
-        if not self.features.dense and self.features.value.shape[0] == 0:
-            self.largest = None
         self.edges, edge_seen = combinations.with_weights(s, self.edge_pair, self.n_edge_rows, L)
         seen = seen[self.pair_feature * np.int64(L) + self.pair_label]
         self.seen = np.concatenate([seen, edge_seen, seen_label_pairs(s, self.pair, L)])

@@ -19,13 +19,11 @@ from .quasi_newton import Minimum, dot, pseudo_gradient
 from .view import View
 from .working_set import active_orthant, owlqn
 
-SOLVERS = ("two-stage", "owlqn", "sgd")
-
 
 class SolverOptions(NamedTuple):
     """How to minimise; the names are the parameters of :class:`.L1CRF`."""
 
-    solver: str = "two-stage"  # one of SOLVERS
+    solver: str = "two-stage"  # or "owlqn", "sgd"
     sgd_iter: int = 2  # passes of stage one; may be 0
     eta0: float | str = "auto"  # equation 12
     decay: float = 0.5
@@ -91,7 +89,7 @@ class CRFResult:
         Norm of the minimal subgradient at the end, on all weights.
     max_violation : float
         Its largest element in magnitude: how far the weight that fits worst is from optimality.
-    n_active : int
+    n_active_features : int
     gap : float
         How far the objective can be above the optimum, as a share of it; nan if that is not known.
     carry : Carry or None
@@ -108,9 +106,13 @@ class CRFResult:
     converged: bool
     optimality: float
     max_violation: float
-    n_active: int
+    n_active_features: int
     gap: float
     carry: tuple | None = field(default=None, repr=False)
+
+
+MEASURES = "objective", "optimality", "max_violation", "gap", "n_active_features", "history"
+"""What users hear of a result, as attributes of a fitted estimator."""
 
 
 def _keys(objective):
@@ -280,8 +282,6 @@ def solve(objective, options, progress=None, *, weights=None, carry=None, cuts=N
     CRFResult
     """
     o, only_sgd = objective, options.solver == "sgd"
-    if options.solver not in SOLVERS:
-        raise ValueError(f"solver must be one of {SOLVERS}, got {options.solver!r}")
     if only_sgd and o.edge_pair.shape[0]:
         raise ValueError("solver='sgd' does not learn transitions that look at the input; use 'two-stage'")
     n_passes, progress = o.n_passes, Progress(o) if progress is None else progress
@@ -302,16 +302,14 @@ def solve(objective, options, progress=None, *, weights=None, carry=None, cuts=N
         value, gradient = penalised(o, start)
         rule = StoppingRule(o, None)
         rule.note(start, gradient, value)
-        pseudo = pseudo_gradient(start, gradient, o.c1)
-        found = Minimum(start, value, pseudo, n_iter, False, rule.gap(value))
+        found = Minimum(start, value, pseudo_gradient(start, gradient, o.c1), n_iter, False, rule.gap(value))
     else:
         progress.stage = "batch"
         minimise = owlqn if options.solver == "owlqn" else active_orthant
         found = minimise(o, start, options, progress, carry, cuts)
-    pseudo = found.pseudo
+    weights, pseudo = found.weights, found.pseudo
     return CRFResult(
-        *unpack(o, found.weights), found.weights, found.value, progress.history, found.n_iter,
+        *unpack(o, weights), weights, float(found.value), progress.history, found.n_iter,
         o.n_passes - n_passes + n_sgd, found.converged, float(np.sqrt(dot(pseudo, pseudo))),
-        float(np.abs(pseudo).max(initial=0.0)), int(np.count_nonzero(found.weights)), found.gap,
-        found.carry,
+        float(np.abs(pseudo).max(initial=0.0)), int(np.count_nonzero(weights)), found.gap, found.carry,
     )  # fmt: skip
