@@ -30,9 +30,10 @@ LARGEST_PENALTY = 1e100
 STRENGTH = Interval(Real, 0, LARGEST_PENALTY, closed="both")
 
 
-def are_strengths(values):
-    """Whether numbers can be the strengths of penalties; nan cannot."""
-    return all(0.0 <= value <= LARGEST_PENALTY for value in values)
+def check_strengths(what, values, given):
+    """Raise ValueError unless numbers can be the strengths of penalties; nan cannot."""
+    if not all(0.0 <= value <= LARGEST_PENALTY for value in values):
+        raise ValueError(f"{what} must be from 0 to {LARGEST_PENALTY:g}, got {given!r}")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -23,7 +23,7 @@ from ..taggers.constraints import constraints_of
 from ..taggers.labelled_corpus import EncodedPart, class_costs
 from ..training.held_out import both_or_neither, scored
 from .crf_run import CRFRun, warn_unless_converged
-from .l1crf import L1CRF, LARGEST_PENALTY, are_strengths
+from .l1crf import L1CRF, check_strengths
 from .solver.bound import Cuts
 from .solver.solve import HeldOutLikelihood, Progress, solve
 
@@ -223,8 +223,7 @@ def _strengths(name, values):
     found = np.unique(np.asarray(list(values), dtype=float))[::-1]
     if found.size == 0:
         raise ValueError(f"{name} is empty")
-    if not are_strengths(found):
-        raise ValueError(f"{name} must be from 0 to {LARGEST_PENALTY:g}, got {found.tolist()}")
+    check_strengths(name, found, found.tolist())
     return found.tolist()
 
 
@@ -247,22 +246,18 @@ class Tried(NamedTuple):
     score_time: float  # s
 
 
-class EncodedCorpus(NamedTuple):
-    """A corpus encoded for all folds."""
-
-    run: CRFRun
-    position: np.ndarray  # (n,) the sequences that it holds, by their positions in the corpus
-
-
 def encoded_once(tagger, X, y, weight):
-    """The corpus encoded for all folds, or None if features depend on the fold."""
+    """The corpus encoded for all folds, or None if features depend on the fold.
+
+    (a run, positions of the sequences that it holds)
+    """
     if tagger.min_count > 1:
         return None
     run = tagger._prepare(X, y, weight)
     if not run.encoder.is_independent:
         return None
     filled = X.lengths > 0
-    return EncodedCorpus(run, np.flatnonzero(filled if weight is None else filled & (weight > 0.0)))
+    return run, np.flatnonzero(filled if weight is None else filled & (weight > 0.0))
 
 
 class FoldSearch:
@@ -280,23 +275,21 @@ class FoldSearch:
                 more = None if weight is None else weight[train]
                 self.run = tagger._prepare(X.take(train), take(y, train), more)
         else:
-            self.run = _restricted(shared, tagger, train, len(X))
-        self.held_out = self._encoded_test()
-
-    def _encoded_test(self):
-        with renumbered(self.fold.test):
+            self.run = _restricted(*shared, tagger, train, len(X))
+        with renumbered(fold.test):
             gold, unseen, _ = encode_known(self.y, self.X.offsets, self.run.labels)
             task = make_task(self.run.encoder, self.X)
-        return EncodedPart.of(task, gold, unseen)
+        self.held_out = EncodedPart.of(task, gold, unseen)
 
     def tried(self, candidates, told):
         """A list of Tried, in the order of the candidates."""
-        found = [None] * len(candidates)
-        path = PenaltyPath(self.run, candidates, self.run.options(), self.interrupt, gaps=False)
-        try:
-            results, done = iter(path), 0
-            while done < len(candidates) and not self.interrupt.count:
-                with told(done):
+        found, options = [None] * len(candidates), self.run.options()
+        with closing(PenaltyPath(self.run, candidates, options, self.interrupt, gaps=False)) as path:
+            results = iter(path)
+            for k in range(len(candidates)):
+                if self.interrupt.count:
+                    break
+                with told(k):
                     began = time.perf_counter()
                     number, result = next(results)
                     if self.interrupt.count:
@@ -305,11 +298,8 @@ class FoldSearch:
                     score = self._score(result, candidates[number])
                     times = fitted - began, time.perf_counter() - fitted
                 found[number] = Tried(score, result.objective, result.n_iter, *times)
-                done += 1
                 if self.search.verbose:
                     self._print(candidates[number], found[number])
-        finally:
-            path.close()
         return found
 
     def _score(self, result, candidate):
@@ -336,15 +326,15 @@ class FoldSearch:
         )
 
 
-def _restricted(shared, tagger, train, n):
+def _restricted(whole, position, tagger, train, n):
     """The run of the sequences at ``train`` alone, of a corpus of ``n``: the others have weight 0.
 
-    Labels, and what follows from them, are those of these sequences.
+    Labels, and what follows from them, are those of these sequences. For ``whole`` and ``position`` see
+    :func:`encoded_once`.
     """
-    whole = shared.run
     chosen = np.zeros(n, bool)
     chosen[train] = True
-    chosen = chosen[shared.position]
+    chosen = chosen[position]
     task, lengths = whole.task, np.diff(whole.task.token)
     gold = Gold(task.gold, task.sets).at(np.repeat(chosen, lengths))
     present = gold.named()
