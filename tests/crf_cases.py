@@ -88,4 +88,11 @@ def train_crf(task, n_labels, *rows, n_threads=1, warm=None, after_pass=None, cu
         return solve(o, options, Progress(o, after_pass=after_pass), weights=weights, cuts=cuts)
 
 
+def dense(weights):
+    """The matrix that :class:`.SparseWeights` stand for."""
+    out = np.zeros(weights.shape)
+    out.ravel()[weights.keys] = weights.values
+    return out
+
+
 STRICT = {"tol": 1e-12, "max_iter": 3000, "sgd_iter": 0}

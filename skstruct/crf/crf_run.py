@@ -147,29 +147,20 @@ class CRFRun:
             return self.held_out.encoded.accuracy(fitted["_model"])
         return scored(scored_by_itself if scoring is None else scoring, self.estimator, fitted, X, y)
 
-    def objective_options(self, c1):
-        """What the estimator asks of the objective."""
-        e = self.estimator
-        return ObjectiveOptions(
+    def about(self, c1):
+        """(options, potentials, rows of features, combinations) of the objective."""
+        e, (start, allowed, end) = self.estimator, self.constraints
+        options = ObjectiveOptions(
             c1, e.c2, e.all_pairs in (True, "states"), e.all_pairs in (True, "transitions"),
             e._least_seen, self.encoder.has_bigram,
         )  # fmt: skip
-
-    def n_rows(self):
-        """Rows of weights of features, and of transition features."""
-        return self.encoder.n_node_rows, self.encoder.n_edge_rows
-
-    def potentials(self):
-        """Scores with weights zero."""
-        start, allowed, end = self.constraints
-        return Potentials(allowed, start, end, self.cost)
+        potentials = Potentials(allowed, start, end, self.cost)
+        return options, potentials, self.encoder.n_node_rows, self.encoder.n_edge_rows
 
     def objective(self, c1):
         """The objective; releases the encoded corpus, of which it has its own encoding."""
-        objective = CRFObjective(
-            self.task, self.objective_options(c1), self.potentials(), *self.n_rows(),
-            n_threads=effective_n_jobs(self.estimator.n_jobs), fields=self.encoder.template_of_row(self.task),
-        )  # fmt: skip
+        n_threads, fields = effective_n_jobs(self.estimator.n_jobs), self.encoder.template_of_row(self.task)
+        objective = CRFObjective(self.task, *self.about(c1), n_threads=n_threads, fields=fields)
         self.task = None
         return objective
 
@@ -191,8 +182,7 @@ class CRFRun:
         old, L = self.before, len(self.labels)
         column = np.array([self.labels.ids[v] for v in old.labels.values], np.int64)
         found = []
-        n_node_rows, n_edge_rows = self.n_rows()
-        for store, n_rows in (old.nodes, n_node_rows), (old.edges, n_edge_rows * L):
+        for store, n_rows in (old.nodes, self.encoder.n_node_rows), (old.edges, self.encoder.n_edge_rows * L):
             keys, values = nonzero_entries(store)
             rows, y = np.divmod(keys, len(column))
             if store is old.edges:

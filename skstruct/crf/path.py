@@ -207,11 +207,8 @@ def regularization_path(
             c1, c2 = candidates[number].tolist()
             model = clone(estimator).set_params(c1=c1, c2=c2)
             vars(model).update(run.fitted(result))
-            score = log_proba = None
-            if X_val is not None:
-                score = model.score(X_val, y_val)
-            if held_out is not None:
-                log_proba = held_out.score(result.weights)
+            score = None if X_val is None else model.score(X_val, y_val)
+            log_proba = None if held_out is None else held_out.score(result.weights)
             points[number] = PathPoint(
                 c1, model.objective_, result.n_active_features, result.n_iter, score, log_proba, model, c2
             )

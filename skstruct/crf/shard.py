@@ -39,9 +39,9 @@ class Renumbering(NamedTuple):
 class CorpusFacts(NamedTuple):
     """What all shards are told then."""
 
-    n_rows: tuple  # of features, of combinations
     potentials: Potentials
-    bigram: bool
+    n_rows: int  # of features
+    n_edge_rows: int  # combinations
     scale: float  # of rows of numbers
 
 
@@ -106,18 +106,17 @@ class CRFShard:
     def choose(self, _, choice):
         """Lay out the weights of this shard."""
         whole, K, Q = self.whole, choice.pair_label.shape[0], choice.pair.shape[0]
-        n_rows, n_edge_rows = whole.n_rows
-        row, self.feature = _known(self.rows.nodes, n_rows, choice.row)
+        row, self.feature = _known(self.rows.nodes, whole.n_rows, choice.row)
         first, pairs = ranges(choice.first[self.feature], np.diff(choice.first)[self.feature])
         combinations, begin, n = np.unique(choice.edge_pair[:, 0], return_index=True, return_counts=True)
-        edge_row, at = _known(self.rows.edges, n_edge_rows, combinations)
+        edge_row, at = _known(self.rows.edges, whole.n_edge_rows, combinations)
         edges = ranges(begin[at], n[at])[1]
         edge_pair = np.column_stack([np.repeat(edge_row, n[at]), choice.edge_pair[edges, 1:]])
         layout = WeightLayout(row, first.astype(np.int32), choice.pair_label[pairs], choice.pair, edge_pair)
+        n_rows, options = map(len, self.rows), ObjectiveOptions(0.0, 0.0)
         self.objective = o = CRFObjective(
-            self.task, ObjectiveOptions(0.0, 0.0, bigram=whole.bigram), whole.potentials,
-            *map(len, self.rows), layout=layout, fields=self.fields,
-        )  # fmt: skip
+            self.task, options, whole.potentials, *n_rows, layout=layout, fields=self.fields
+        )
         self.n_optional = K + choice.edge_pair.shape[0]
         self.size = self.n_optional + Q
         self.at = np.concatenate([pairs, K + edges, self.n_optional + np.arange(Q)])
@@ -150,7 +149,7 @@ class CRFShard:
         total = count_features(self.listed, self.sequences, len(rows))[0]
         use, negative = rows >= 0, float(self.listed.signed)
         keys = np.append(0, rows[use].astype(np.int64) + 1)
-        return Piece.of(keys, np.append(negative, total[use]), self.whole.n_rows[0] + 1)
+        return Piece.of(keys, np.append(negative, total[use]), self.whole.n_rows + 1)
 
     def pair_counts(self, _, kept):
         """(F * (L + 1),): how often features of the rows ``kept`` (R,) occur unlabelled, and with labels."""

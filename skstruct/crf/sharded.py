@@ -176,14 +176,13 @@ class ShardedRun(CRFRun):
         self.alive = empty.node_alive, empty.edge_alive
         super().__init__(estimator, None, encoder, labels, constraints, cost)
         scale = float(getattr(encoder, "scale", 1.0))
-        facts = CorpusFacts(self.n_rows(), self.potentials(), encoder.has_bigram, scale)
+        facts = CorpusFacts(*self.about(0.0)[1:], scale)
         plans = [Renumbering(*told) for told in zip(ids, rows)]
         self.facts = {"shards": crew.step("renumber", plans, facts)}
 
     def objective(self, c1):
         """The objective."""
-        options = self.objective_options(c1)
-        return ShardedObjective(self.crew, options, self.potentials(), *self.n_rows(), self.alive)
+        return ShardedObjective(self.crew, *self.about(c1), self.alive)
 
 
 @contextmanager

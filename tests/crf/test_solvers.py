@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import sklearn
-from crf_cases import FREE, STRICT, L, learnable, make_task, potentials, train_crf
+from crf_cases import FREE, STRICT, L, dense, learnable, make_task, potentials, train_crf
 from inside import pairs_to_work_on
 
 from skstruct.crf.solver import working_set
@@ -27,11 +27,11 @@ def test_solvers_agree_and_certify(edges, partial):
     a, b = found["two-stage"], found["owlqn"]
     if not partial:  # with partial labels there may be several local optima
         assert a.objective == pytest.approx(b.objective, rel=1e-7)
-        np.testing.assert_allclose(a.nodes.dense(), b.nodes.dense(), atol=2e-2)
+        np.testing.assert_allclose(dense(a.nodes), dense(b.nodes), atol=2e-2)
     assert a.optimality < 1e-2 and a.converged
     # The certificate holds on all pairs, those screened out included.
     o = CRFObjective(task, ObjectiveOptions(c1=0.0, c2=0.01), FREE, 20, n_edges)
-    nodes, edges = a.nodes.dense(), a.edges.dense()
+    nodes, edges = dense(a.nodes), dense(a.edges)
     w = np.concatenate([
         nodes[o.row[o.pair_feature], o.pair_label],
         edges[o.edge_pair[:, 0] * L + o.edge_pair[:, 1], o.edge_pair[:, 2]],
@@ -57,7 +57,7 @@ def test_threads_and_seed():
     task = learnable(n=200)
     runs = [train_crf(task, L, 20, c1=0.5, sgd_iter=2, eta0=0.1, n_threads=k) for k in (1, 2, 4)]
     for other in runs[1:]:
-        assert np.array_equal(runs[0].nodes.dense(), other.nodes.dense())
+        assert np.array_equal(dense(runs[0].nodes), dense(other.nodes))
         assert runs[0].objective == other.objective
 
 
@@ -126,7 +126,7 @@ def test_stage_one_lowers_the_objective(line_search, partial):
     some = train_crf(task, L, 20, c1=0.3, solver="sgd", sgd_iter=8, eta0=0.1, line_search=line_search)
     assert some.objective < 0.95 * zero.objective
     again = train_crf(task, L, 20, c1=0.3, solver="sgd", sgd_iter=8, eta0=0.1, line_search=line_search)
-    assert np.array_equal(some.nodes.dense(), again.nodes.dense())
+    assert np.array_equal(dense(some.nodes), dense(again.nodes))
 
 
 def sequence_alone(task, i):
@@ -228,7 +228,7 @@ def test_penalty_is_paid_up_to_zero():
 
 def test_table():
     table = SparseWeights.of((3, 2), np.array([4, 0, 3]), np.array([2.0, 0.0, -1.0]))
-    np.testing.assert_array_equal(table.dense(), [[0.0, 0.0], [0.0, -1.0], [2.0, 0.0]])
+    np.testing.assert_array_equal(dense(table), [[0.0, 0.0], [0.0, -1.0], [2.0, 0.0]])
     np.testing.assert_array_equal(table.at(np.array([5, 3, 0, 4])), [0.0, -1.0, 0.0, 2.0])
     assert not SparseWeights.of((3, 2), np.zeros(0, np.int64), np.zeros(0)).at(np.arange(6)).any()
 

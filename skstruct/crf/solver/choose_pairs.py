@@ -134,29 +134,17 @@ def check_number(n, n_shown, what, every):
         )
 
 
-def _choose(total, unknown, seen, signed, options, keep):
-    """Which pairs can have a gradient outside [-c1, c1] at some weights, of some features.
-
-    ``signed``: values may be negative, and ``seen`` says nothing of the bounds.
-    """
-    if signed:
-        keep[:] = total > options.c1
-    else:
-        np.greater(seen + unknown, options.c1, out=keep)
-        keep |= total - seen > options.c1
-    if not options.all_states:
-        keep &= (seen != 0.0) & (seen >= options.least_seen)
-
-
 def screened(rows, total, unknown, seen, signed, options):
-    """The pairs that can have a weight, of features with these counts (see :func:`count_features`).
+    """The pairs whose gradient can be outside [-c1, c1] at some weights.
+
+    Of features with these counts, see :func:`count_features`.
 
     Parameters
     ----------
     rows : ndarray of shape (F,)
         The weight row of each feature.
     signed : bool
-        Whether values may be negative.
+        Whether values may be negative: the counts of labels then say nothing of the bounds.
     options : ObjectiveOptions
 
     Returns
@@ -172,7 +160,13 @@ def screened(rows, total, unknown, seen, signed, options):
     by_feature = seen.reshape(F, L)
     for a in range(0, F, MANY_FEATURES):
         part = slice(a, a + MANY_FEATURES)
-        _choose(total[part, None], unknown[part, None], by_feature[part], signed, options, keep[part])
+        every, shown = total[part, None], by_feature[part]
+        if signed:
+            keep[part] = every > options.c1
+        else:
+            keep[part] = (shown + unknown[part, None] > options.c1) | (every - shown > options.c1)
+        if not options.all_states:
+            keep[part] &= (shown != 0.0) & (shown >= options.least_seen)
     n_pairs = keep.sum(axis=1)
     n_shown = int(np.count_nonzero(keep & (by_feature != 0.0))) if options.all_states else 0
     check_number(int(n_pairs.sum()), n_shown, "pairs of a feature and a label", options.all_states)

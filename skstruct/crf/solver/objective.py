@@ -14,6 +14,7 @@ order: results are the same, bit for bit, for any number of threads.
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -126,14 +127,13 @@ class CRFObjective(Objective):
         self.n_threads = n_threads
         self._lattices = []
         self.n_entries = int(self.occurrences.sum())
-        self._parts, self.field, self.grouping, self.products = None, None, None, None
+        self.grouping = self.products = None
         if self.features.dense:
             self.products = ProductSums(self.features.dense, s, self.row, self.n_labels, N_PARTS)
         elif fields is not None:
             # Numbered as they come, so that sums have one order however the corpus was encoded.
             _, first, field = np.unique(fields[self.row], return_index=True, return_inverse=True)
-            self.field = np.argsort(np.argsort(first))[field]
-            self.grouping = group_fields(self.features, self.field)
+            self.grouping = group_fields(self.features, np.argsort(np.argsort(first))[field])
         self.whole = Occurrences(self.features, self.first, self.pair_label)
         self.walked, self.wholes = [s], [(self.whole, self.edges)]  # what passes walk: all, and the partial
         if partial.size:
@@ -163,13 +163,10 @@ class CRFObjective(Objective):
         seen = seen[self.pair_feature * np.int64(L) + self.pair_label]
         self.seen = np.concatenate([seen, edge_seen, seen_label_pairs(s, self.pair, L)])
 
-    @property
+    @cached_property
     def parts(self):
         """The parts of the tokens, found when a view first asks for them."""
-        if self._parts is None:
-            group = self.grouping.group[self.field]
-            self._parts = PartSums(find_parts(self.features, group), self.n_labels, N_PARTS)
-        return self._parts
+        return PartSums(*find_parts(self.features, self.grouping.group), self.n_labels, N_PARTS)
 
     # -- sums over the corpus ----------------------------------------------------------------------
     @staticmethod

@@ -41,8 +41,6 @@ from .token_features import features_of
 
 CHANGE = 0.5
 """What algorithm 1 multiplies or divides rates by."""
-PIECE = 2**16
-"""Numbers that are seen to at a time, so that they stay in the cache."""
 
 
 class Sgd(NamedTuple):
@@ -310,16 +308,12 @@ def descend(corpus, schedule, order, begin, end, s):
         _descend(corpus, schedule, order, begin, end, (1,), s)
 
 
-def apply_penalties(s):
-    """Apply the pending penalty to every weight: :func:`apply_penalty`, piece by piece."""
-    for a in range(0, s.weight.shape[0], PIECE):
-        weight, received = s.weight[a : a + PIECE], s.received[a : a + PIECE]
-        with np.errstate(invalid="ignore"):  # weights that overflowed are reported elsewhere
-            less = np.maximum(0.0, weight - (s.clock[1] + received))
-            more = np.minimum(0.0, weight + (s.clock[1] - received))
-            after = np.where(weight > 0.0, less, np.where(weight < 0.0, more, weight))
-            received += after - weight
-        weight[:] = after
+def _paid(weight, due, received):
+    """The weights when they have paid what is due: :func:`apply_penalty`, for arrays."""
+    with np.errstate(invalid="ignore"):  # weights that overflowed are reported elsewhere
+        less = np.maximum(0.0, weight - (due + received))
+        more = np.minimum(0.0, weight + (due - received))
+        return np.where(weight > 0.0, less, np.where(weight < 0.0, more, weight))
 
 
 def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
@@ -372,5 +366,5 @@ def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
         if progress.add(found()):
             break
         progress.offer({"n_done": k + 1}, kept)
-    apply_penalties(state)
+    state.weight[:] = _paid(state.weight, state.clock[1], state.received)
     return found()

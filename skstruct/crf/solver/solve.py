@@ -55,12 +55,6 @@ class SparseWeights(NamedTuple):
         place = np.minimum(np.searchsorted(self.keys, keys), self.keys.shape[0] - 1)
         return np.where(self.keys[place] == keys, self.values[place], 0.0)
 
-    def dense(self):
-        """All weights, of shape ``shape``."""
-        out = np.zeros(self.shape)
-        out.ravel()[self.keys] = self.values
-        return out
-
 
 @dataclass
 class CRFResult:

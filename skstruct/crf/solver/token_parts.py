@@ -24,13 +24,6 @@ MOST_FIELDS = 1024
 """More fields are not grouped at all."""
 
 
-class Parts(NamedTuple):
-    """N tokens as parts, R of them different."""
-
-    tokens: TokenLists  # the parts of each token
-    features: TokenLists  # of each part
-
-
 # --------------------------------------------------------------------------------------------------
 # Which fields repeat together
 # --------------------------------------------------------------------------------------------------
@@ -76,7 +69,7 @@ def _count_parts(hashes, sizes, table):
 class Grouping(NamedTuple):
     """Which fields are parts together."""
 
-    group: np.ndarray  # (fields,): the group of each, from 0 on; -1 for those whose features stay alone
+    group: np.ndarray  # (F,) the group of each feature's field, from 0 on; -1 for features that stay alone
     n_parts: float  # parts of all tokens, estimated
     n_features: float  # features of the different parts of a group, estimated
 
@@ -91,7 +84,7 @@ def group_fields(lists, field):
     group = np.full(n_fields, -1)
     n_tokens = lists.start.shape[0] - 1
     if not 0 < n_fields <= MOST_FIELDS or n_tokens == 0:
-        return Grouping(group, float(lists.item.shape[0]), 0.0)
+        return Grouping(group[field], float(lists.item.shape[0]), 0.0)
     step = -(-n_tokens * n_fields // SAMPLE)
     n = -(-n_tokens // step)
     hashes, sizes = np.zeros((n, n_fields), np.uint64), np.zeros((n, n_fields), np.int32)
@@ -123,7 +116,8 @@ def group_fields(lists, field):
     for k, part in enumerate([p for p in parts if p.n_features]):
         group[part.fields] = k
     share = n_tokens / n
-    return Grouping(group, share * sum(p.n_parts for p in parts), share * sum(p.n_features for p in parts))
+    sizes = (share * sum(p.n_parts for p in parts), share * sum(p.n_features for p in parts))
+    return Grouping(group[field], *sizes)
 
 
 class _Candidate(NamedTuple):
@@ -145,9 +139,9 @@ class _Candidate(NamedTuple):
 # The different parts
 # --------------------------------------------------------------------------------------------------
 @inline
-def _is_part(p, t, g, lists, group, parts, first):
+def _is_part(p, t, g, lists, group, parts):
     """Whether part p is what the features of group g are at token t."""
-    k, end = first[p], first[p + 1]
+    k, end = parts.start[p], parts.start[p + 1]
     for e in range(lists.start[t], lists.start[t + 1]):
         if group[lists.item[e]] == g:
             if k == end or parts.item[k] != lists.item[e]:
@@ -159,16 +153,15 @@ def _is_part(p, t, g, lists, group, parts, first):
 
 
 @kernel
-def _list_parts(lists, group, alone, hashes, table, parts):
-    """Fill ``parts``, which has room enough; returns (parts of tokens, different parts, features of these).
+def _list_parts(lists, group, alone, hashes, table, tokens, parts):
+    """Fill ``tokens`` with their parts, and ``parts`` with features; both have room enough.
 
-    ``group`` (F,): of features. ``alone`` (F,): the part of a feature that is one by itself, -1 at first.
-    ``hashes`` (groups,): scratch. ``table``: parts by hash, -1 at first.
+    Returns (parts of tokens, different parts, features of these). ``group`` (F,): of features. ``alone``
+    (F,): the part of a feature that is one by itself, -1 at first. ``hashes`` (groups,): scratch. ``table``:
+    parts by hash, -1 at first.
     """
-    tokens, features, mask = parts.tokens, parts.features, table.shape[0] - 1
-    first = features.start
-    m, n, size = 0, 0, 0
-    first[0] = 0
+    m, n, size, mask = 0, 0, 0, table.shape[0] - 1
+    parts.start[0] = 0
     for t in range(lists.start.shape[0] - 1):
         tokens.start[t] = m
         hashes[:] = 0
@@ -180,31 +173,31 @@ def _list_parts(lists, group, alone, hashes, table, parts):
                 continue
             if alone[f] < 0:
                 alone[f] = n
-                size = append(features, size, f, 1.0)
+                size = append(parts, size, f, 1.0)
                 n += 1
-                first[n] = size
+                parts.start[n] = size
             m = append(tokens, m, alone[f], x)
         for g in range(hashes.shape[0]):
             if hashes[g] == 0:
                 continue
             i = np.int64(hashes[g] >> np.uint64(20)) & mask
-            while table[i] >= 0 and not _is_part(table[i], t, g, lists, group, features, first):
+            while table[i] >= 0 and not _is_part(table[i], t, g, lists, group, parts):
                 i = (i + 1) & mask
             if table[i] < 0:
                 table[i] = n
                 for e in range(lists.start[t], lists.start[t + 1]):
                     if group[lists.item[e]] == g:
                         x = lists.value[e] if lists.value.shape[0] > 0 else 1.0
-                        size = append(features, size, lists.item[e], x)
+                        size = append(parts, size, lists.item[e], x)
                 n += 1
-                first[n] = size
+                parts.start[n] = size
             m = append(tokens, m, table[i], 1.0)
     tokens.start[lists.start.shape[0] - 1] = m
     return m, n, size
 
 
 def find_parts(lists, group):
-    """The :class:`Parts` of tokens.
+    """(the parts of each token, the features of each different part), both :class:`.TokenLists`.
 
     Parameters
     ----------
@@ -216,11 +209,11 @@ def find_parts(lists, group):
     n_groups = int(group.max(initial=-1)) + 1
     E, N, valued = lists.item.shape[0], lists.start.shape[0] - 1, lists.value.shape[0] > 0
     # Memory that is never written to costs nothing.
-    parts = Parts(TokenLists.new(N, E, valued), TokenLists.new(E, E, valued))
+    tokens, parts = TokenLists.new(N, E, valued), TokenLists.new(E, E, valued)
     table = np.full(1 << int(2 * N * n_groups + 1).bit_length(), -1, np.int32)
-    alone = np.full(group.shape[0], -1, np.int32)
-    m, n, size = _list_parts(lists, group, alone, np.zeros(n_groups, np.uint64), table, parts)
-    return Parts(parts.tokens.first(N, m), parts.features.first(n, size))
+    alone, hashes = np.full(group.shape[0], -1, np.int32), np.zeros(n_groups, np.uint64)
+    m, n, size = _list_parts(lists, group, alone, hashes, table, tokens, parts)
+    return tokens.first(N, m), parts.first(n, size)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -251,19 +244,23 @@ def _count(parts, table, width, square, gradient):
 class PartSums:
     """The parts of a corpus and their tables.
 
-    Attributes
+    Parameters
     ----------
     tokens, features : TokenLists
-        Of :class:`Parts`.
+        From :func:`find_parts`.
+    n_labels, n_runs : int
+
+    Attributes
+    ----------
     scores : ndarray of shape (R * width,)
         The scores of each part, by label; ``width`` is the number of labels, rounded up to whole vectors.
     counts : ndarray of shape (n_runs, R * width)
         What parts receive in a pass, by run of sequences.
     """
 
-    def __init__(self, parts, n_labels, n_runs):
-        self.tokens, self.features = parts
-        self.width, self.n = row_width(n_labels), parts.features.start.shape[0] - 1
+    def __init__(self, tokens, features, n_labels, n_runs):
+        self.tokens, self.features = tokens, features
+        self.width, self.n = row_width(n_labels), features.start.shape[0] - 1
         self.scores = np.zeros(self.n * self.width)
         self.counts = np.zeros((n_runs, self.n * self.width))
 

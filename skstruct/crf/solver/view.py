@@ -180,7 +180,6 @@ class ProductSums:
         self.tokens = TokenLists(np.arange(self.n + 1), np.arange(self.n, dtype=np.int32), np.zeros(0))
         self.scores = np.zeros(self.n * self.width)
         self.counts = np.zeros((n_runs, self.n * self.width))
-        self._map = map
 
     def whole(self, first, label):
         """The places, in a matrix of weights, of those from ``first`` on by feature, with ``label``."""
@@ -198,7 +197,8 @@ class ProductSums:
             for rows, block, of_matrix in self._blocks(a, columns):
                 out[rows] += block @ matrix[of_matrix]
 
-        self._on_one_thread(work, range(0, self.n, BLOCK))
+        with one_thread_of_blas():
+            list(self._map(work, range(0, self.n, BLOCK)))
 
     def count(self, places, n, square, gradient):
         """Add to a gradient what the tokens have received in n runs; their sum is left in the first one."""
@@ -210,7 +210,8 @@ class ProductSums:
             for a in range(0, self.n, BLOCK)[k::RUNS]:
                 self._add_product(a, columns, square, runs[k])
 
-        self._on_one_thread(work, range(RUNS))
+        with one_thread_of_blas():
+            list(self._map(work, range(RUNS)))
         gradient[: places.shape[0]] += runs.sum(axis=0).ravel()[places]
 
     def _add_product(self, a, columns, square, out):
@@ -241,8 +242,3 @@ class ProductSums:
             block = d.block[at] if mine.shape[0] == d.block.shape[1] else d.block[at[:, None], mine]
             block = block.astype(np.float64, copy=False)
             yield rows, block if d.scale == 1.0 else d.scale * block, of_matrix
-
-    def _on_one_thread(self, work, items):
-        """All items, on the threads of the objective; each calls BLAS on one."""
-        with one_thread_of_blas():
-            list(self._map(work, items))
