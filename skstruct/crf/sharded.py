@@ -28,21 +28,13 @@ from .shard import CorpusFacts, CRFShard, Descent, Renumbering
 from .solver.choose_pairs import WeightLayout, added_up, allowed_conditioned, allowed_label_pairs, screened
 from .solver.objective import Objective
 from .solver.quasi_newton import dot
+from .solver.view import Selection
 
 
 def _united(parts):
     """What corpora show together; see ``CRFShard.transitions``."""
     shown, keys, counts = zip(*parts)
     return np.any(shown, axis=0), *added_up(np.concatenate(keys), np.concatenate(counts))
-
-
-class ShardedView:
-    """A working set and all pairs of labels, as :class:`.solver.view.View` without a corpus."""
-
-    def __init__(self, objective, chosen):
-        self.chosen, self.n_states = chosen, int(np.searchsorted(chosen, objective.n_pairs))
-        self.where = np.concatenate([chosen, np.arange(objective.n_optional, objective.size)])
-        self.size = self.where.shape[0]
 
 
 class ShardedObjective(Objective):
@@ -95,7 +87,7 @@ class ShardedObjective(Objective):
     def view(self, chosen):
         """Let the shards work with some optional weights and all pairs of labels."""
         self.crew.step("set_working_set", shared=chosen)
-        return ShardedView(self, chosen)
+        return Selection(self, chosen)
 
     def evaluate(self, view, weights, keep=False):
         """See :meth:`.CRFObjective.evaluate`; ``view`` is the newest one."""

@@ -24,8 +24,7 @@ from ...chain.lattice import exp_all
 from ...chain.token_scores import cost_of
 from ...chain.viterbi import differs
 from ...core.compile import inline, inline_fused, kernel, spliced
-from .conditioned import advance_each, count_steps, dot
-from .corpus_sums import LAST, row_width, spread, width_of
+from .corpus_sums import LAST, advance_each, count_steps, dot, row_width, spread, width_of
 from .sequence_sums import sum_alone
 
 LARGEST = 1e100

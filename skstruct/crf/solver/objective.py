@@ -30,8 +30,15 @@ from .choose_pairs import (
     seen_label_pairs,
     shown_label_pairs,
 )
-from .conditioned import exp_conditioned
-from .corpus_sums import LONGEST, ExpectedCounts, Occurrences, Sequences, exp_transitions, new_lanes
+from .corpus_sums import (
+    LONGEST,
+    ExpectedCounts,
+    Occurrences,
+    Sequences,
+    exp_conditioned,
+    exp_transitions,
+    new_lanes,
+)
 from .expectations import expect
 from .quasi_newton import dot
 from .sequence_sums import new_alone
@@ -124,9 +131,7 @@ class CRFObjective(Objective):
         self.n_tokens, partial = s.gold.shape[0], s.partial()
         self.all_labelled = not partial.size
         self._choose_weights(task, options, layout)
-        self.n_threads = n_threads
-        self._lattices = []
-        self.n_entries = int(self.occurrences.sum())
+        self._lattices, self.n_entries = [], int(self.occurrences.sum())
         self.grouping = self.products = None
         if self.features.dense:
             self.products = ProductSums(self.features.dense, s, self.row, self.n_labels, N_PARTS)
@@ -197,24 +202,18 @@ class CRFObjective(Objective):
         except IndexError:
             return new_lanes(self.walked, self.n_labels)
 
-    def _with_steps(self, weights):
-        """The potentials with the weights of pairs of labels."""
-        transition = self.potentials.transition.copy()
-        transition[self.pair[:, 0], self.pair[:, 1]] += weights
-        return self.potentials._replace(transition=transition)
-
     def _sum(self, view, weights, clamped, square=False, keep=False):
         """Σ weight log Z and the expectations, over a corpus; with ``keep`` the optional ones of all too."""
         corpus, edges = view.clamped if clamped else (view.corpus, view.edges)
-        sequences = corpus.sequences
+        sequences, (p, y) = corpus.sequences, self.pair.T
         L, K, N = self.n_labels, corpus.label.shape[0], view.chosen.shape[0]
-        p, y = self.pair.T
-        node, edge, step = weights[:K], weights[K:N], weights[N:]
-        potentials = self._with_steps(step)
+        node, edge, transition = weights[:K], weights[K:N], self.potentials.transition.copy()
+        transition[p, y] += weights[N:]
+        potentials = self.potentials._replace(transition=transition)
         sparse, matrix = exp_transitions(potentials, self.pair)
         exp_edges = exp_conditioned(edges, edge, matrix)
         if sums := view.sums:
-            sums.score(view.parts, node, self.map, self.n_threads)
+            sums.score(view.parts, node, self.map)
         block = self._split(sequences)
         n_blocks = block.shape[0] - 1
         n_parts = min(N_PARTS, n_blocks) if keep or sums else n_blocks

@@ -22,6 +22,8 @@ SAMPLE = 2**18
 """Tokens times fields that fields are grouped by."""
 MOST_FIELDS = 1024
 """More fields are not grouped at all."""
+PIECES = 8
+"""Of a table, that threads fill."""
 
 
 # --------------------------------------------------------------------------------------------------
@@ -268,14 +270,14 @@ class PartSums:
         """The weights of the parts, if features have those from ``first`` on, with ``label``."""
         return Occurrences(self.features, first, label)
 
-    def score(self, parts, weights, map, n):
-        """Fill the scores, in n pieces; ``parts`` (Occurrences): the weights of the parts."""
-        bounds = [self.n * k // n for k in range(n + 1)]
+    def score(self, parts, weights, map):
+        """Fill the scores; ``parts`` (Occurrences): the weights of the parts."""
 
         def work(k):
-            _score(parts, *bounds[k : k + 2], weights, self.width, self.scores)
+            begin, end = self.n * k // PIECES, self.n * (k + 1) // PIECES
+            _score(parts, begin, end, weights, self.width, self.scores)
 
-        list(map(work, range(n)))
+        list(map(work, range(PIECES)))
 
     def count(self, parts, n, square, gradient):
         """Add to a gradient what the parts have received in n runs; their sum is left in the first one."""

@@ -65,14 +65,29 @@ def _first(owner, n):
     return n_weights, np.append(0, np.cumsum(n_weights)).astype(np.int32)
 
 
-class View:
-    """The corpus written out in ``chosen`` (sorted indices of optional weights) and all pairs of labels.
+class Selection:
+    """Some weights: ``chosen`` (sorted indices of optional ones), and all pairs of labels.
 
     Attributes
     ----------
     chosen : ndarray
     n_states : int
         How many of them are pairs of a feature and a label.
+    where : ndarray of shape (size,)
+        The places of these weights among all.
+    """
+
+    def __init__(self, objective, chosen):
+        self.chosen, self.n_states = chosen, int(np.searchsorted(chosen, objective.n_pairs))
+        self.where = np.concatenate([chosen, np.arange(objective.n_optional, objective.size)])
+        self.size = self.where.shape[0]
+
+
+class View(Selection):
+    """The corpus written out in some of the weights.
+
+    Attributes
+    ----------
     corpus : Corpus
         What tokens add up.
     sums : PartSums, ProductSums or None
@@ -81,16 +96,13 @@ class View:
         The weights of the rows, as ``sums`` takes them.
     edges : Occurrences
         The transitions that look at the input.
-    where : ndarray of shape (size,)
-        The places of the view's weights among all.
     clamped : tuple (Corpus, Occurrences) or None
         The partially labelled sequences and their transitions.
     """
 
     def __init__(self, objective, chosen):
-        o = objective
-        self.chosen, self.sums, self.parts, self.edges = chosen, None, None, o.edges
-        self.n_states = int(np.searchsorted(chosen, o.n_pairs))
+        super().__init__(objective, chosen)
+        o, self.sums, self.parts, self.edges = objective, None, None, objective.edges
         pairs, edges = chosen[: self.n_states], chosen[self.n_states :] - o.n_pairs
         label = o.pair_label[pairs]
         n_weights, first = _first(o.pair_feature[pairs], o.n_features)
@@ -115,8 +127,6 @@ class View:
             run_label[first[1:][first[1:] > first[:-1]] - 1] += LAST
             rows, table = TokenLists.new(0), np.zeros(0)
         self.corpus = Corpus(o.sequences, entries, runs, label, run_label, rows, table)
-        self.where = np.concatenate([chosen, np.arange(o.n_optional, o.size)])
-        self.size = self.where.shape[0]
         self.clamped = o.subcorpus(self.corpus, self.edges)
 
 
@@ -130,32 +140,22 @@ def _is_shorter_by_parts(objective, n_weights):
 
 # -- dense rows of numbers ------------------------------------------------------------------------------
 _libraries = functools.cache(ThreadpoolController)
+_lock, _limits = threading.Lock(), []
 
 
-class _OneThread:
+@contextmanager
+def one_thread_of_blas():
     """A limit of one thread of BLAS, which is one for the whole process: the first of its users sets it, and
     the last one takes it back."""
-
-    def __init__(self):
-        self._lock, self._users, self._limit = threading.Lock(), 0, None
-
-    @contextmanager
-    def __call__(self):
-        with self._lock:
-            if self._users == 0:
-                self._limit = _libraries().limit(limits=1, user_api="blas")
-            self._users += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._users -= 1
-                if self._users == 0:
-                    self._limit.restore_original_limits()
-                    self._limit = None
-
-
-one_thread_of_blas = _OneThread()
+    with _lock:
+        _limits.append(_limits[0] if _limits else _libraries().limit(limits=1, user_api="blas"))
+    try:
+        yield
+    finally:
+        with _lock:
+            limit = _limits.pop()
+            if not _limits:
+                limit.restore_original_limits()
 
 
 class ProductSums:
@@ -185,7 +185,7 @@ class ProductSums:
         """The places, in a matrix of weights, of those from ``first`` on by feature, with ``label``."""
         return np.repeat(self.row, np.diff(first)) * np.int64(self.width) + label
 
-    def score(self, places, weights, map, n):
+    def score(self, places, weights, map):
         """Fill the scores; ``places`` of the weights as of :meth:`whole`."""
         matrix = np.zeros((self.dense.n_rows, self.width))
         matrix.ravel()[places] = weights
