@@ -182,16 +182,18 @@ class Cuts:
     def arrays(self):
         """What it takes to go on from here; see :meth:`restore`."""
         about = np.array([self.size, self.next, self.c1, *self.known])
-        found = {name: getattr(self, name) for name in ("offset", "alpha", "products", "squares")}
-        rows = {name: getattr(self, name)[: self.n_rows] for name in ("weight", "table", "sign")}
+        found = {name: getattr(self, name) for name in ("offset", "alpha", "products", "squares", "sign")}
+        rows = {name: getattr(self, name)[: self.n_rows] for name in ("weight", "table")}
         return {"about": about, **found, **rows}
 
-    def restore(self, about, **arrays):
+    def restore(self, about, weight, table, **others):
         """The opposite of :meth:`arrays`."""
-        vars(self).update((name, array.copy()) for name, array in arrays.items())
+        self.weight, self.table = weight, table
+        # As much room as there was: where it ends, products are reckoned anew, with other rounding errors.
+        self._hold(np.arange(weight.shape[0]), others["sign"].shape[0])
+        vars(self).update((name, array.copy()) for name, array in others.items())
         self.size, self.next = about[:2].astype(int).tolist()
         self.c1, self.known = float(about[2]), tuple(about[3:].tolist())
-        self.n_rows = self.weight.shape[0]
 
     def bound(self, c1, c2):
         """A number that no value of the objective with these penalties falls below.
