@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from .._sklearn import epoch_context
 from ..chain.bigram import ChainTask
@@ -30,6 +29,7 @@ from ..training.held_out import (
     warn_unseen,
 )
 from ..training.interrupt import DeferredInterrupt
+from ..training.run import new_key
 from .solver.corpus_sums import Potentials
 from .solver.objective import CRFObjective, ObjectiveOptions
 from .solver.solve import MEASURES, HeldOutLikelihood, Progress, SolverOptions, SparseWeights, pack, solve
@@ -79,15 +79,12 @@ class CRFRun:
         if not (n or self.validation.dense):
             part = EncodedPart.of(self.validation, gold, unseen)
         self.held_out = HeldOut(X, y, True, part)
-        warn_unseen(
-            others,
-            " and as not given in log-probabilities"
-            + (f", which leave out {n} sequences that constraints then leave no labelling" if n else ""),
-        )
+        more = f", which leave out {n} sequences that constraints then leave no labelling" if n else ""
+        warn_unseen(others, f" and as not given in log-probabilities{more}")
 
     def seed(self):
         """Of the order of the sequences."""
-        return int(check_random_state(self.estimator.random_state).randint(2**31 - 1))
+        return new_key(self.estimator.random_state)
 
     def options(self):
         """What the estimator asks of the solver."""
@@ -104,9 +101,7 @@ class CRFRun:
             if e.checkpoint is not None:
                 self.checkpoint = self._open_checkpoint(warm)
             with closing(self.objective(e.c1)) as objective:
-                held_out = None
-                if self.validation is not None:
-                    held_out = HeldOutLikelihood(objective, self.validation)
+                held_out = self.validation and HeldOutLikelihood(objective, self.validation)
                 progress = Progress(objective, held_out, self.after_pass, self.checkpoint, interrupt)
                 self.history = progress.history
                 weights = None if warm is None else pack(objective, *warm)
@@ -166,12 +161,8 @@ class CRFRun:
 
     def _open_checkpoint(self, warm):
         e = self.estimator
-        facts = {
-            "class": type(e).__name__,
-            "parameters": simple_parameters(e),
-            "bigram": self.encoder.has_bigram,
-            **self.facts,
-        }
+        facts = {"class": type(e).__name__, "parameters": simple_parameters(e), **self.facts}
+        facts["bigram"] = self.encoder.has_bigram
         if self.held_out is not None:
             facts.update(held_out_facts(self.held_out, e.scoring))
         arrays = arrays_of((self.task, self.constraints, self.cost, warm, self.validation), "fit")

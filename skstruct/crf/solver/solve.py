@@ -242,8 +242,8 @@ class Progress:
                 everywhere[where] = weights
             return unpack(self.objective, everywhere)
 
-        self.stopped = self.after_pass is not None and self.after_pass(entry, matrices)
-        self.stopped = bool(self.stopped) or self.interrupted
+        asked = self.after_pass is not None and self.after_pass(entry, matrices)
+        self.stopped = bool(asked) or self.interrupted
         return self.stopped
 
 
@@ -253,7 +253,7 @@ def penalised(objective, weights):
     return value + objective.c1 * float(np.abs(weights).sum()), gradient
 
 
-def solve(objective, options, progress=None, *, weights=None, carry=None, cuts=None, seed=0):
+def solve(objective, options, progress, *, weights=None, carry=None, cuts=None, seed=0):
     """Minimise an objective.
 
     Parameters
@@ -261,7 +261,7 @@ def solve(objective, options, progress=None, *, weights=None, carry=None, cuts=N
     objective : CRFObjective
     options : SolverOptions
         With ``solver="sgd"`` weights that overflow raise ValueError; two stages then go on from zero.
-    progress : Progress, optional
+    progress : Progress
     weights : ndarray of shape (objective.size,) or None
         Where to start; skips stage one (unless it is all there is).
     carry : Carry or None
@@ -278,7 +278,7 @@ def solve(objective, options, progress=None, *, weights=None, carry=None, cuts=N
     o, only_sgd = objective, options.solver == "sgd"
     if only_sgd and o.edge_pair.shape[0]:
         raise ValueError("solver='sgd' does not learn transitions that look at the input; use 'two-stage'")
-    n_passes, progress = o.n_passes, Progress(o) if progress is None else progress
+    n_passes = o.n_passes
     start = np.zeros(o.size) if weights is None else weights
     n_iter, n_sgd = 0, sum(entry["stage"] == "sgd" for entry in progress.history)
     first = only_sgd or (options.solver == "two-stage" and options.sgd_iter and weights is None)
