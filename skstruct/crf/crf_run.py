@@ -188,15 +188,11 @@ class CRFRun:
 
     def fitted_so_far(self, nodes, edges):
         """The same after some passes."""
-        history, last = self.history, self.history[-1]
-        return {
-            **self._model_of(nodes, edges),
-            "n_iter_": sum(record["stage"] == last["stage"] for record in history),
-            "objective_": last["objective"],
-            "optimality_": last["optimality"],
-            "n_active_features_": last["n_active"],
-            "history_": list(history),
-        }
+        last = self.history[-1]
+        n_iter = sum(record["stage"] == last["stage"] for record in self.history)
+        found = {"objective_": last["objective"], "optimality_": last["optimality"], "n_iter_": n_iter}
+        found.update(n_active_features_=last["n_active"], history_=list(self.history))
+        return {**self._model_of(nodes, edges), **found}
 
     def _model_of(self, nodes, edges):
         model = ChainModel(self.encoder, self.labels, store_of(nodes), store_of(edges), self.constraints)

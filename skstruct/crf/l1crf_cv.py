@@ -320,11 +320,9 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     def _chosen(self, candidates, X, y, weight, folds, context=None):
         """The fitted attributes that say what was chosen."""
         distinct, which = np.unique(candidates, axis=0, return_inverse=True)
-        which = which.ravel()
         n_jobs = effective_n_jobs(self.n_jobs)
-        tagger = self._tagger(
-            tol=self.selection_tol, n_jobs=max(1, n_jobs // min(n_jobs, len(folds))), verbose=0
-        )
+        of_fold = max(1, n_jobs // min(n_jobs, len(folds)))
+        tagger = self._tagger(tol=self.selection_tol, n_jobs=of_fold, verbose=0)
         shared = encoded_once(tagger, X, y, weight)
         with DeferredInterrupt(at_once=True) as interrupt:
 
@@ -339,7 +337,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
                 tried = list(map_all(work, folds))
             if interrupt.count:
                 raise KeyboardInterrupt(STOPPED)
-        return _results(candidates, [[fold[c] for c in which] for fold in tried])
+        return _results(candidates, [[fold[c] for c in which.ravel()] for fold in tried])
 
 
 _FITTED = "_model", "classes_", "n_iter_", *(f"{name}_" for name in MEASURES)

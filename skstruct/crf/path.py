@@ -90,26 +90,22 @@ class PenaltyPath:
     """
 
     def __init__(self, run, candidates, options, interrupt=None, gaps=True):
-        self.candidates, self.options, self.seed = candidates, options, run.seed()
-        self.interrupt = interrupt
-        self.tree = tree_of_starts(candidates)
+        self.candidates, self.options, self.interrupt = candidates, options, interrupt
+        self.tree, seed = tree_of_starts(candidates), run.seed()
         self.objective = run.objective(candidates[:, 0].min())
-        self.cuts = Cuts(threshold=self.objective.c1) if options.tol is None else (None if gaps else False)
+        cuts = Cuts(threshold=self.objective.c1) if options.tol is None else (None if gaps else False)
+        self.shared = {"cuts": cuts, "seed": seed}
 
     def __iter__(self):
         """Yield (number of the candidate, CRFResult); the objective has that candidate's penalties then."""
-        o, ends, parents = self.objective, {}, {step.parent for step in self.tree}
+        o, ends, parents = self.objective, {None: (None, None)}, {step.parent for step in self.tree}
         for candidate, parent, last in self.tree:
             o.c1, o.c2 = self.candidates[candidate].tolist()
-            weights = carry = None
-            if parent is not None:
-                weights, carry = ends.pop(parent) if last else ends[parent]
-                if carry is not None and not last:
-                    carry = carry._replace(memory=copy(carry.memory))  # which `move` gives other arrays
+            weights, carry = ends.pop(parent) if last else ends[parent]
+            if carry is not None and not last:
+                carry = carry._replace(memory=copy(carry.memory))  # which `move` gives other arrays
             progress = Progress(o, interrupt=self.interrupt)
-            result = solve(
-                o, self.options, progress, weights=weights, carry=carry, cuts=self.cuts, seed=self.seed
-            )
+            result = solve(o, self.options, progress, weights=weights, carry=carry, **self.shared)
             if candidate in parents:
                 ends[candidate] = result.weights, result.carry
             # Memories are the largest thing here: none may live longer than it is needed.
@@ -209,9 +205,8 @@ def regularization_path(
             vars(model).update(run.fitted(result))
             score = None if X_val is None else model.score(X_val, y_val)
             log_proba = None if held_out is None else held_out.score(result.weights)
-            points[number] = PathPoint(
-                c1, model.objective_, result.n_active_features, result.n_iter, score, log_proba, model, c2
-            )
+            facts = result.objective, result.n_active_features, result.n_iter
+            points[number] = PathPoint(c1, *facts, score, log_proba, model, c2)
     return points
 
 
@@ -272,7 +267,7 @@ class FoldSearch:
                 more = None if weight is None else weight[train]
                 self.run = tagger._prepare(X.take(train), take(y, train), more)
         else:
-            self.run = _restricted(*shared, tagger, train, len(X))
+            self.run = _restricted(*shared, tagger, train)
         with renumbered(fold.test):
             gold, unseen, _ = encode_known(self.y, self.X.offsets, self.run.labels)
             task = make_task(self.run.encoder, self.X)
@@ -323,16 +318,13 @@ class FoldSearch:
         )
 
 
-def _restricted(whole, position, tagger, train, n):
-    """The run of the sequences at ``train`` alone, of a corpus of ``n``: the others have weight 0.
+def _restricted(whole, position, tagger, train):
+    """The run of the sequences at ``train`` alone: the others have weight 0.
 
     Labels, and what follows from them, are those of these sequences. For ``whole`` and ``position`` see
     :func:`encoded_once`.
     """
-    chosen = np.zeros(n, bool)
-    chosen[train] = True
-    chosen = chosen[position]
-    task, lengths = whole.task, np.diff(whole.task.token)
+    task, lengths, chosen = whole.task, np.diff(whole.task.token), np.isin(position, train)
     gold = Gold(task.gold, task.sets).at(np.repeat(chosen, lengths))
     present = gold.named()
     labels = Labels([whole.labels.values[k] for k in present.tolist()])

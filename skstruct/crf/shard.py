@@ -15,13 +15,7 @@ from ..cluster.pieces import Piece, key_type
 from ..data.places import ranges
 from ..taggers.labelled_corpus import vocabulary_of
 from ..training.checkpoint import arrays_of, fingerprint
-from .solver.choose_pairs import (
-    Combinations,
-    WeightLayout,
-    added_up,
-    count_features,
-    shown_label_pairs,
-)
+from .solver.choose_pairs import Combinations, WeightLayout, added_up, count_features, shown_label_pairs
 from .solver.corpus_sums import Potentials, Sequences
 from .solver.objective import CRFObjective, ObjectiveOptions
 from .solver.solve import Progress
@@ -29,15 +23,8 @@ from .solver.token_features import features_of_tokens, keep_features, numbered
 from .solver.view import View
 
 
-class Renumbering(NamedTuple):
-    """What a shard is told when all vocabularies are known."""
-
-    ids: np.ndarray  # the label that each of its labels has become; the last one serves UNLABELLED
-    rows: object  # RowMap: the rows that its rows have become, -1 if a count cut-off leaves them out
-
-
 class CorpusFacts(NamedTuple):
-    """What all shards are told then."""
+    """What all shards are told when all vocabularies are known."""
 
     potentials: Potentials
     n_rows: int  # of features
@@ -93,12 +80,15 @@ class CRFShard:
         return vocabulary_of(self, min_count)
 
     def renumber(self, plan, whole):
-        """Learn what the labels and rows are in all shards; returns a digest of the examples."""
-        task, self.rows, self.whole = self.task, plan.rows, whole
+        """Learn what the labels and rows have become in all shards; returns a digest of the examples.
+
+        ``plan``: (ids, rows) of this shard, as in ``taggers.labelled_corpus.Merged``.
+        """
+        task, (ids, self.rows), self.whole = self.task, plan, whole
         self.fields = self.encoder.template_of_row(task)
         if whole.scale != 1.0:
             task = self.encoder.rescaled(task, whole.scale)
-        self.task = renumbered_labels(task, plan.ids, whole.potentials.cost.shape[0])
+        self.task = renumbered_labels(task, ids, whole.potentials.cost.shape[0])
         self.sequences = Sequences.of(self.task)
         self.encoder = self.labels = None
         return fingerprint({}, arrays_of(self.task, "shard"))
@@ -163,7 +153,7 @@ class CRFShard:
         keys = place[:, None].astype(np.int64) * (L + 1) + np.arange(L + 1)
         return Piece.of(keys.ravel(), counts.ravel(), chosen.shape[0] * (L + 1))
 
-    def transitions(self, _, options):
+    def transitions(self, _, shared):
         """What pairs of labels there are (L * L,) bool, and counts of combinations (keys, counts)."""
         L, rows = self.whole.potentials.cost.shape[0], self.rows.edges
         keys, counts = Combinations.of(self.task, self.sequences, rows.shape[0], L).counts(self.sequences, L)

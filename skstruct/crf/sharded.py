@@ -24,7 +24,7 @@ from ..cluster.pieces import Piece, add_arrays, add_pieces
 from ..data.inputs import as_tokens
 from ..taggers.labelled_corpus import merged
 from .crf_run import CRFRun
-from .shard import CorpusFacts, CRFShard, Descent, Renumbering
+from .shard import CorpusFacts, CRFShard, Descent
 from .solver.choose_pairs import WeightLayout, added_up, allowed_conditioned, allowed_label_pairs, screened
 from .solver.objective import Objective
 from .solver.quasi_newton import dot
@@ -75,7 +75,7 @@ class ShardedObjective(Objective):
         counts = crew.total("pair_counts", add_pieces, shared=kept)
         counts = counts.vector(rows.shape[0] * (L + 1)).reshape(-1, L + 1)
         states, _ = screened(rows, total[rows], counts[:, 0], counts[:, 1:].ravel(), signed, options)
-        shown, keys, counts = crew.total("transitions", _united, shared=options)
+        shown, keys, counts = crew.total("transitions", _united)
         if self.alive[1].shape[0]:
             alive = self.alive[1][keys // (L * L + 2)] != 0
             keys, counts = keys[alive], counts[alive]
@@ -169,8 +169,7 @@ class ShardedRun(CRFRun):
         super().__init__(estimator, None, encoder, labels, constraints, cost)
         scale = float(getattr(encoder, "scale", 1.0))
         facts = CorpusFacts(*self.about(0.0)[1:], scale)
-        plans = [Renumbering(*told) for told in zip(ids, rows)]
-        self.facts = {"shards": crew.step("renumber", plans, facts)}
+        self.facts = {"shards": crew.step("renumber", list(zip(ids, rows)), facts)}
 
     def objective(self, c1):
         """The objective."""
@@ -188,10 +187,7 @@ def sharded_run(estimator, shards, client):
     """
     loads = check_loads(shards)
     if estimator.solver == "sgd":
-        raise ValueError(
-            "solver='sgd' goes from sequence to sequence and has no sum over shards: fit_shards needs "
-            "'two-stage' or 'owlqn'"
-        )
+        raise ValueError("solver='sgd' has no sum over shards: fit_shards needs 'two-stage' or 'owlqn'")
     if estimator.warm_start and hasattr(estimator, "classes_"):
         raise ValueError("warm_start=True does not go with fit_shards, which numbers features anew; use fit")
     crew = LocalShards(estimator.n_jobs) if client is None else DaskShards(client)

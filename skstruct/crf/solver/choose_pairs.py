@@ -285,3 +285,27 @@ def allowed_conditioned(keys, counts, transition, options):
         here = np.setdiff1d(every, number[~keep], assume_unique=True)
     here = here[transition.ravel()[here % n] == 0.0]
     return np.stack([here // n, here // L % L, here % L], axis=1)
+
+
+# --------------------------------------------------------------------------------------------------
+# All weights
+# --------------------------------------------------------------------------------------------------
+def choose_weights(task, sequences, transition, n_rows, n_edge_rows, options, layout=None):
+    """The weights that a corpus needs, or those of a given layout, and where it has them.
+
+    Returns
+    -------
+    WeightLayout
+    TokenLists
+        The features of its tokens.
+    Combinations
+    """
+    L = transition.shape[0]
+    combinations = Combinations.of(task, sequences, n_edge_rows, L)
+    if layout is not None:
+        return layout, features_of_tokens(task, sequences, numbered(n_rows, layout.row)), combinations
+    lists, states = choose_states(task, sequences, L, n_rows, options)
+    shown = shown_label_pairs(sequences, L, options.least_seen)
+    edge_pair = allowed_conditioned(*combinations.counts(sequences, L), transition, options)
+    pair = allowed_label_pairs(shown, transition, options)
+    return WeightLayout(*states, pair, edge_pair), lists, combinations

@@ -20,16 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...data.places import ranges
-from .choose_pairs import (
-    Combinations,
-    WeightLayout,
-    allowed_conditioned,
-    allowed_label_pairs,
-    choose_states,
-    count_features,
-    seen_label_pairs,
-    shown_label_pairs,
-)
+from .choose_pairs import choose_weights, count_features, seen_label_pairs
 from .corpus_sums import (
     LONGEST,
     ExpectedCounts,
@@ -43,7 +34,7 @@ from .expectations import expect
 from .quasi_newton import dot
 from .sequence_sums import new_alone
 from .sgd import stochastic_passes
-from .token_features import features_of_tokens, numbered, repetition
+from .token_features import repetition
 from .token_parts import PartSums, find_parts, group_fields
 from .view import ProductSums, View
 
@@ -101,10 +92,6 @@ class Objective:
         """A view of all weights."""
         return self.view(np.arange(self.n_optional))
 
-    def features_of_token(self):
-        """How many features a token has, on average."""
-        return self.n_entries / max(self.n_tokens, 1)
-
 
 class CRFObjective(Objective):
     """Log-likelihood and gradient of a chain CRF.
@@ -150,15 +137,10 @@ class CRFObjective(Objective):
 
     def _choose_weights(self, task, options, layout):
         """Lay out the vector of weights."""
-        s, L, transition = self.sequences, self.n_labels, self.potentials.transition
-        combinations = Combinations.of(task, s, self.n_edge_rows, L)
-        if layout is None:
-            self.features, states = choose_states(task, s, L, self.n_rows, options)
-            pair = allowed_label_pairs(shown_label_pairs(s, L, options.least_seen), transition, options)
-            edge_pair = allowed_conditioned(*combinations.counts(s, L), transition, options)
-            layout = WeightLayout(*states, pair, edge_pair)
-        else:
-            self.features = features_of_tokens(task, s, numbered(self.n_rows, layout.row))
+        s, L = self.sequences, self.n_labels
+        layout, self.features, combinations = choose_weights(
+            task, s, self.potentials.transition, self.n_rows, self.n_edge_rows, options, layout
+        )
         self.lay_out(layout)
         # Partial labellings are left to the clamped pass.
         *_, seen, self.occurrences, self.largest = count_features(
@@ -190,10 +172,8 @@ class CRFObjective(Objective):
         """The partially labelled sequences alone, with the same weights: (corpus, edges), or None."""
         if self.all_labelled:
             return None
-        lists = {
-            name: getattr(corpus, name).take(self.partial_tokens) for name in ("entries", "runs", "rows")
-        }
-        return corpus._replace(sequences=self.walked[1], **lists), self._cut(edges)
+        cut = {name: getattr(corpus, name).take(self.partial_tokens) for name in ("entries", "runs", "rows")}
+        return corpus._replace(sequences=self.walked[1], **cut), self._cut(edges)
 
     def _lattice(self):
         """Scratch for one thread."""

@@ -29,14 +29,7 @@ from ...core.compile import inline, kernel
 from ...core.store import SMALLEST_SCALE
 from ...training.epochs import chunks
 from .corpus_sums import Occurrences, Potentials, Sequences
-from .sequence_sums import (
-    Scores,
-    expect_sequence,
-    log_partition,
-    new_scores,
-    set_emissions,
-    set_transitions,
-)
+from .sequence_sums import Scores, expect_sequence, log_partition, new_scores, set_emissions, set_transitions
 from .token_features import features_of
 
 CHANGE = 0.5
@@ -66,6 +59,7 @@ class SgdCorpus(NamedTuple):
     """What to learn from."""
 
     sequences: Sequences
+    partial: np.ndarray  # (S,) bool: whether labels of a sequence are not given
     features: Occurrences
     pair: np.ndarray  # (Q, 2) int64
     potentials: Potentials
@@ -149,16 +143,7 @@ def _add_expected(features, at, T, L, sign, s):
 
 
 @inline
-def _count_missing(labels):
-    """How many tokens have no label."""
-    missing = np.int64(0)
-    for t in range(labels.shape[0]):
-        missing += np.int64(labels[t] < 0)
-    return missing
-
-
-@inline
-def _differentiate(corpus, labels, at, with_fallback, missing, m, s):
+def _differentiate(corpus, labels, at, with_fallback, partial, m, s):
     """Equation 9: expectations given the labels minus expectations, for the sequence at hand.
 
     Fills ``s.gradient`` from the values in ``s.trial``; returns the negative log-likelihood, or NaN: see
@@ -172,18 +157,18 @@ def _differentiate(corpus, labels, at, with_fallback, missing, m, s):
         s.both[k] = 0.0
     right = 0.0
     if len(with_fallback) > 0:
-        if missing > 0:
+        if partial:
             clamp(labels, sets, L, scores.emission)
             right = expect_sequence(s, potentials, 1.0, with_fallback, T, L)
             _add_expected(features, at, T, L, 1.0, s)
             set_emissions(features, at, T, L, s)
-    if missing == 0:
+    if not partial:
         right = _score_of(labels, potentials, T, L, scores)
         for t in range(1, T):
             s.both[labels[t - 1] * L + labels[t]] += 1.0
     add_costs(labels, sets, potentials.cost, L, scores.emission)
     loss = expect_sequence(s, potentials, -1.0, with_fallback, T, L) - right
-    if missing == 0:
+    if not partial:
         for t in range(T):
             scores.lattice.beta[t * L + labels[t]] -= 1.0
     _add_expected(features, at, T, L, -1.0, s)
@@ -200,13 +185,13 @@ def _score_of(labels, potentials, T, L, scores):
 
 
 @inline
-def _loss(corpus, labels, at, missing, m, s):
+def _loss(corpus, labels, at, partial, m, s):
     """The negative log-likelihood of the sequence at hand under the values in ``s.trial``."""
     features, potentials, sets = corpus.features, corpus.potentials, corpus.sequences.sets
     L, T, scores = potentials.cost.shape[0], labels.shape[0], s.scores
     set_emissions(features, at, T, L, s)
     set_transitions(potentials, corpus.pair, m, L, s)
-    if missing > 0:
+    if partial:
         clamp(labels, sets, L, scores.emission)
         right = log_partition(scores, potentials, T, L)
         set_emissions(features, at, T, L, s)
@@ -217,7 +202,7 @@ def _loss(corpus, labels, at, missing, m, s):
 
 
 @inline
-def _search_rate(corpus, schedule, labels, at, missing, m, n, weight, loss, rate, s):
+def _search_rate(corpus, schedule, labels, at, partial, m, n, weight, loss, rate, s):
     """Algorithm 1: the best of a few learning rates around ``rate`` for the sequence at hand."""
     penalty, decay2, due, scale = schedule.penalty, schedule.decay2, s.clock[1], s.clock[2]
     best = weight * loss
@@ -232,7 +217,7 @@ def _search_rate(corpus, schedule, labels, at, missing, m, n, weight, loss, rate
             w = scale * apply_penalty(w, owed, s.received[s.local[k]])
             s.trial[k] = w
             now += penalty * abs(w) + 0.5 * decay2 * w * w
-        now += weight * _loss(corpus, labels, at, missing, m, s)
+        now += weight * _loss(corpus, labels, at, partial, m, s)
         if now < best:
             best, chosen = now, tried
         if now > initial and not failed:
@@ -270,13 +255,12 @@ def _descend(corpus, schedule, order, begin, end, with_fallback, s):
         T = sequences.token[i + 1] - at
         seen = np.int64(s.clock[0])
         rate = schedule.eta0 * schedule.decay ** (seen / schedule.n_sequences)
-        labels = sequences.gold[at : at + T]
-        missing = _count_missing(labels)
+        labels, partial = sequences.gold[at : at + T], corpus.partial[i]
         if len(with_fallback) == 0:
-            if missing > 0:
+            if partial:
                 return j
         m, n = _gather(corpus.features, at, T, 2 * seen + len(with_fallback), s)
-        loss = _differentiate(corpus, labels, at, with_fallback, missing, m, s)
+        loss = _differentiate(corpus, labels, at, with_fallback, partial, m, s)
         if len(with_fallback) == 0:
             if np.isnan(loss):
                 return j
@@ -286,7 +270,7 @@ def _descend(corpus, schedule, order, begin, end, with_fallback, s):
             s.gradient[k] = weight * s.gradient[k] - schedule.decay2 * s.trial[k]
         if len(with_fallback) > 0:
             if schedule.max_trials > 1:
-                rate = _search_rate(corpus, schedule, labels, at, missing, m, n, weight, loss, rate, s)
+                rate = _search_rate(corpus, schedule, labels, at, partial, m, n, weight, loss, rate, s)
         _shrink(s, rate * schedule.shrink)
         scale = s.clock[2]
         due = s.clock[1] + rate * schedule.penalty / scale
@@ -344,7 +328,9 @@ def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
     eta0 = o.learning_rate() if options.eta0 == "auto" else float(options.eta0)
     c2, shrink = (0.0, o.c2) if options.solver == "sgd" else (o.c2, 0.0)
     schedule = Schedule(eta0, float(options.decay), n, o.c1 / n, 2.0 * c2 / n, 2.0 * shrink / n, max_trials)
-    corpus = SgdCorpus(o.sequences, o.whole, o.pair, o.potentials)
+    partial = np.zeros(lengths.shape[0], bool)
+    partial[o.sequences.partial()] = True
+    corpus = SgdCorpus(o.sequences, partial, o.whole, o.pair, o.potentials)
     random = np.random.RandomState(seed)
 
     def found():

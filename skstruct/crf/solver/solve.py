@@ -16,7 +16,6 @@ import numpy as np
 from .bound import StoppingRule
 from .objective import CRFObjective, ObjectiveOptions
 from .quasi_newton import Minimum, dot, pseudo_gradient
-from .view import View
 from .working_set import active_orthant, owlqn
 
 
@@ -147,7 +146,7 @@ class HeldOutLikelihood:
         """``where``: places of ``weights`` in all weights, or None."""
         if self.view is None or where is not self.where:
             n = self.objective.n_optional
-            self.view = View(self.objective, np.arange(n) if where is None else where[where < n])
+            self.view = self.objective.view(np.arange(n) if where is None else where[where < n])
             self.where = where
         return -self.objective.evaluate(self.view, weights)[0] / self.n
 

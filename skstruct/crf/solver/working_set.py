@@ -191,13 +191,15 @@ class _OnWorkingSet(_Iterations):
         chosen = np.flatnonzero(weights[: objective.n_optional]) if chosen is None else chosen
         super().__init__(objective, weights, options, progress, objective.view(chosen), cuts, keep=True)
         if carry is None:
-            self.early, self.unit = EARLY, self._units()
+            # Each feature's largest value. With an L2 penalty no curvature is less than 2 c2.
+            least, largest = max(SMALLEST_UNIT, min(2.0 * objective.c2, 1.0) ** 0.5), objective.largest
+            self.early, self.unit = EARLY, np.maximum(np.where(largest == 0.0, 1.0, largest), least)
             self.memory = Memory(options.memory, self.view.size, self._root())
         else:
             self.early, self.unit, self.memory = 0, carry.unit, carry.memory
             self.memory.move(carry.where, self.view.where, self._root())
         # A token has this many features: no direction is steeper than that many diagonals.
-        self.first_scale = 1.0 / (1.0 + objective.features_of_token())
+        self.first_scale = 1.0 / (1.0 + objective.n_entries / max(objective.n_tokens, 1))
 
     def of_all_weights(self):
         """(all weights, the gradient of all), once :meth:`.CRFObjective.evaluate` kept it at the current
@@ -218,13 +220,6 @@ class _OnWorkingSet(_Iterations):
         self.view = view = self.objective.view(chosen)
         self.memory.move(before, view.where, self._root())
         self.weights, self.gradient = weights[view.where], gradient[view.where]
-
-    def _units(self):
-        """(F,) each feature's largest value."""
-        largest = self.objective.largest
-        # With an L2 penalty no curvature is less than 2 c2.
-        least = max(SMALLEST_UNIT, min(2.0 * self.objective.c2, 1.0) ** 0.5)
-        return np.maximum(np.where(largest == 0.0, 1.0, largest), least)
 
     def _diagonal(self):
         """What the recursion starts from, on the working set."""
