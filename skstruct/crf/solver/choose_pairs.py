@@ -156,8 +156,7 @@ def screened(rows, total, unknown, seen, signed, options):
     """
     F = rows.shape[0]
     L = seen.shape[0] // max(F, 1)
-    keep = np.zeros((F, L), np.bool_)
-    by_feature = seen.reshape(F, L)
+    keep, by_feature = np.zeros((F, L), np.bool_), seen.reshape(F, L)
     for a in range(0, F, MANY_FEATURES):
         part = slice(a, a + MANY_FEATURES)
         every, shown = total[part, None], by_feature[part]

@@ -165,8 +165,7 @@ def width_of(n):
 
 def form_groups(lengths):
     """(G + 1,) int64: first sequence of each group; ``lengths`` must descend."""
-    group = [0]
-    n = lengths.shape[0]
+    group, n = [0], lengths.shape[0]
     while group[-1] < n:
         longest = int(lengths[group[-1]])
         size = min(WIDTH, PLACES // max(longest, 1)) if longest <= LONGEST else 1
@@ -222,8 +221,7 @@ def exp_transitions(potentials, pair):
     matrix = np.exp(transition - shift)
     first = np.zeros((2, L + 1), np.int64)
     other = np.zeros((2, L * (L + 3)), np.int64)
-    value = np.zeros((2, L * (L + 3)))
-    base = np.zeros((2, L))
+    value, base = np.zeros(other.shape), np.zeros((2, L))
     for side, columns in enumerate((matrix.T, matrix)):
         n = 0
         for k in range(L):

@@ -147,8 +147,7 @@ def _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row):
 @inline_fused
 def _exp_emissions(x, n, P, L, lattice):
     """top = max_y x, x = exp(x - top) at n places."""
-    top = lattice.top
-    n = np.uint64(n)
+    top, n = lattice.top, np.uint64(n)
     for j in range(n):
         top[j] = x[j]
     for y in range(1, L):
@@ -345,8 +344,7 @@ def expect(
     total : float
         Σ weight log Z.
     """
-    L = transitions.cost.shape[0]
-    total = 0.0
+    L, total = transitions.cost.shape[0], 0.0
     b, x, row, gradient = lattice.b, lattice.x, lattice.row, counts.feature
     sequences, entries, runs, rows = corpus.sequences, corpus.entries, corpus.runs, corpus.rows
     width = np.uint64(row_width(L))

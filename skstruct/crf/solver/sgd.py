@@ -86,7 +86,7 @@ def new_sgd(objective):
         most = np.diff(o.features.start[s.token]).max(initial=0) * np.diff(o.first).max(initial=0)
         room = min(room, int(most))
     return Sgd(
-        *np.zeros((2, size)), np.array([0.0, 0.0, 1.0]), np.full(o.n_features, -1),
+        *np.zeros((2, size)), np.array([0.0, 0.0, 1.0]), np.full(o.n_features, -1, np.int64),
         np.zeros(o.n_features, np.int64), np.zeros(room + Q, np.int64), *np.zeros((2, room + Q)),
         np.zeros(L * L), new_scores(int(s.lengths.max(initial=1)), L),
     )  # fmt: skip
@@ -320,16 +320,15 @@ def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
         Weights of observation-conditioned transitions stay zero.
     """
     o, lengths, n = objective, objective.sequences.lengths, max(objective.sequences.order.shape[0], 1)
-    state, conditioned = new_sgd(o), slice(o.n_pairs, o.n_optional)
-    kept, n_done = dict(zip(STATE, state)), 0
+    state, n_done = new_sgd(o), 0
+    kept = dict(zip(STATE, state))
     if weights is not None:
-        state.weight[:] = np.delete(weights, conditioned)  # the scale is 1
+        state.weight[:] = np.delete(weights, slice(o.n_pairs, o.n_optional))  # the scale is 1
     max_trials = int(options.max_trials) if options.line_search else 1
     eta0 = o.learning_rate() if options.eta0 == "auto" else float(options.eta0)
     c2, shrink = (0.0, o.c2) if options.solver == "sgd" else (o.c2, 0.0)
     schedule = Schedule(eta0, float(options.decay), n, o.c1 / n, 2.0 * c2 / n, 2.0 * shrink / n, max_trials)
-    partial = np.zeros(lengths.shape[0], bool)
-    partial[o.sequences.partial()] = True
+    partial = np.isin(np.arange(lengths.shape[0]), o.sequences.partial())
     corpus = SgdCorpus(o.sequences, partial, o.whole, o.pair, o.potentials)
     random = np.random.RandomState(seed)
 

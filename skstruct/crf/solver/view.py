@@ -33,14 +33,14 @@ RUNS = 8
 
 
 @kernel
-def _list_weights(lists, first, listed, new):
-    """List the weights ``first[f] <= k < first[f + 1]`` of each feature f that is ``listed``."""
+def _list_weights(lists, first, n_weights, new):
+    """List the weights of each feature f, ``n_weights[f]`` from ``first[f]`` on."""
     n = 0
     for t in range(lists.start.shape[0] - 1):
         new.start[t] = n
         for e in range(lists.start[t], lists.start[t + 1]):
             f, x = lists.item[e], lists.value[e] if lists.value.shape[0] > 0 else 1.0
-            for k in range(first[f], first[f + 1] if listed[f] else first[f]):
+            for k in range(first[f], first[f] + n_weights[f]):
                 n = append(new, n, k, x)
     new.start[lists.start.shape[0] - 1] = n
 
@@ -119,8 +119,9 @@ class View(Selection):
             run_label, rows, table = label, self.sums.tokens, self.sums.scores
         else:
             many, times = n_weights >= MANY, o.occurrences  # which say how much there will be
-            n_listed, n_runs = int(times @ np.where(many, 0, n_weights)), int(times[many].sum())
-            entries = _made(_list_weights, n_listed, o.features, first, ~many)
+            few = np.where(many, 0, n_weights)
+            n_listed, n_runs = int(times @ few), int(times[many].sum())
+            entries = _made(_list_weights, n_listed, o.features, first, few)
             # Runs take the numbers of their first weights for the numbers of the features.
             runs = _made(select, n_runs, o.features, np.where(many, first[:-1], -1).astype(np.int32))
             run_label = label.copy()
