@@ -5,6 +5,7 @@ from contextlib import closing
 import numpy as np
 
 from skstruct.chain.bigram import ChainTask
+from skstruct.crf.solver.corpus_sums import Potentials
 from skstruct.crf.solver.objective import CRFObjective, ObjectiveOptions
 from skstruct.crf.solver.solve import Progress, SolverOptions, pack, solve
 from skstruct.features.encoded import Bag, Grid
@@ -67,15 +68,31 @@ def copies(task, n):
     )  # fmt: skip
 
 
+def potentials(n_labels=L, **given):
+    """Scores of pairs of labels, and at both ends, and costs; those not given are 0."""
+    zero = np.zeros(n_labels)
+    return Potentials(np.zeros((n_labels, n_labels)), zero, zero, zero)._replace(**given)
+
+
+FREE = potentials()
+
+
 def train_crf(task, n_labels, *rows, n_threads=1, warm=None, after_pass=None, cuts=None, **options):
     def those(names):
         return {name: options[name] for name in names if name in options}
 
-    about = ObjectiveOptions(**those(ObjectiveOptions._fields))
-    with closing(CRFObjective(task, about, n_labels, *rows, n_threads=n_threads)) as o:
+    about, scores = ObjectiveOptions(**those(ObjectiveOptions._fields)), potentials(n_labels)
+    with closing(CRFObjective(task, about, scores, *rows, n_threads=n_threads)) as o:
         weights = None if warm is None else pack(o, *warm)
         options = SolverOptions(**those(SolverOptions._fields))
         return solve(o, options, Progress(o, after_pass=after_pass), weights=weights, cuts=cuts)
+
+
+def dense(weights):
+    """The matrix that :class:`.SparseWeights` stand for."""
+    out = np.zeros(weights.shape)
+    out.ravel()[weights.keys] = weights.values
+    return out
 
 
 STRICT = {"tol": 1e-12, "max_iter": 3000, "sgd_iter": 0}

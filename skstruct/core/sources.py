@@ -13,8 +13,8 @@ chain/token_scores.py chain/viterbi.py
 cluster/weights.py
 core/codes.py core/compile.py core/feature_table.py core/hashing.py
 core/linking.py core/noise.py core/penalties.py core/prefetch.py core/rules.py core/store.py
-crf/solver/bound.py crf/solver/choose_pairs.py crf/solver/conditioned.py crf/solver/corpus_sums.py
-crf/solver/exact_sums.py crf/solver/expectations.py
+crf/solver/bound.py crf/solver/choose_pairs.py crf/solver/corpus_sums.py
+crf/solver/expectations.py
 crf/solver/quasi_newton.py crf/solver/sequence_sums.py crf/solver/sgd.py
 crf/solver/token_features.py crf/solver/token_parts.py crf/solver/view.py
 features/contexts.py features/encoded.py

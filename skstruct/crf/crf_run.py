@@ -1,19 +1,21 @@
 """One training run of a CRF: the objective, the solver, and the fitted attributes at its end."""
 
 from contextlib import closing, nullcontext
+from copy import copy
+from dataclasses import dataclass, field
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from .._sklearn import epoch_context
+from ..chain.bigram import ChainTask
 from ..chain.chain_model import ChainModel, check_values, make_task
 from ..core.final_weights import entries, sparse_store
-from ..core.store import DENSE_WEIGHTS, FEW_LABELS, READ_ONLY, is_sparse, new_store
+from ..core.store import DENSE_WEIGHTS, FEW_LABELS, READ_ONLY, is_sparse, made_sparse, new_store
 from ..core.user_warnings import warn
 from ..data.inputs import as_tokens, check_X_y
-from ..data.labels import encode_known
+from ..data.labels import Labels, encode_known
 from ..taggers.constraints import check_known
 from ..taggers.labelled_corpus import EncodedPart
 from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
@@ -27,37 +29,36 @@ from ..training.held_out import (
     warn_unseen,
 )
 from ..training.interrupt import DeferredInterrupt
+from ..training.run import new_key
+from .solver.corpus_sums import Potentials
 from .solver.objective import CRFObjective, ObjectiveOptions
-from .solver.solve import HeldOutLikelihood, Progress, SolverOptions, SparseWeights, pack, solve
+from .solver.solve import MEASURES, HeldOutLikelihood, Progress, SolverOptions, SparseWeights, pack, solve
 
 
+@dataclass(eq=False)
 class CRFRun:
     """One training run: the objective, the solver, and the fitted attributes at its end."""
 
-    model_class = ChainModel
+    estimator: object
+    task: ChainTask
+    encoder: object
+    labels: Labels
+    constraints: tuple  # start, allowed, end
+    cost: np.ndarray
+    before: ChainModel | None = None  # whose weights to start from
+    facts: dict = field(default_factory=dict)  # what tells its corpus from others, where the task does not
 
-    def __init__(self, estimator, task, encoder, labels, constraints, cost, before=None):
-        self.estimator = estimator
-        self.task = task
-        self.encoder = encoder
-        self.labels = labels
-        self.constraints = constraints
-        self.cost = cost
-        self.before = before
-        self.facts = {}  # what tells its corpus from others, where the task does not
-        self.n_rows = encoder.n_node_rows, encoder.n_edge_rows  # of features, of transition features
+    model_class = ChainModel
+    checkpoint = validation = held_out = None
+    title = ""
+    """Of the lines that ``verbose`` prints."""
 
     def member(self, estimator, seed, drawn):
         """A run of another estimator on a selection of the sequences, with repetitions."""
         counts = np.bincount(drawn, minlength=self.task.weight.shape[0])
-        task = self.task._replace(weight=self.task.weight * counts)
-        run = CRFRun(estimator, task, self.encoder, self.labels, self.constraints, self.cost)
-        run.held_out, run.validation = self.held_out, self.validation
+        run = copy(self)
+        run.estimator, run.task = estimator, self.task._replace(weight=self.task.weight * counts)
         return run
-
-    checkpoint = validation = held_out = None
-    title = ""
-    """Of the lines that ``verbose`` prints."""
 
     def hold_out(self, given):
         """Encode the user's (X_val, y_val), which is None if there is no such part."""
@@ -78,15 +79,12 @@ class CRFRun:
         if not (n or self.validation.dense):
             part = EncodedPart.of(self.validation, gold, unseen)
         self.held_out = HeldOut(X, y, True, part)
-        warn_unseen(
-            others,
-            " and as not given in log-probabilities"
-            + (f", which leave out {n} sequences that constraints then leave no labelling" if n else ""),
-        )
+        more = f", which leave out {n} sequences that constraints then leave no labelling" if n else ""
+        warn_unseen(others, f" and as not given in log-probabilities{more}")
 
     def seed(self):
         """Of the order of the sequences."""
-        return int(check_random_state(self.estimator.random_state).randint(2**31 - 1))
+        return new_key(self.estimator.random_state)
 
     def options(self):
         """What the estimator asks of the solver."""
@@ -103,9 +101,7 @@ class CRFRun:
             if e.checkpoint is not None:
                 self.checkpoint = self._open_checkpoint(warm)
             with closing(self.objective(e.c1)) as objective:
-                held_out = None
-                if self.validation is not None:
-                    held_out = HeldOutLikelihood(objective, self.validation)
+                held_out = self.validation and HeldOutLikelihood(objective, self.validation)
                 progress = Progress(objective, held_out, self.after_pass, self.checkpoint, interrupt)
                 self.history = progress.history
                 weights = None if warm is None else pack(objective, *warm)
@@ -146,31 +142,27 @@ class CRFRun:
             return self.held_out.encoded.accuracy(fitted["_model"])
         return scored(scored_by_itself if scoring is None else scoring, self.estimator, fitted, X, y)
 
-    def objective_options(self, c1):
-        """What the estimator asks of the objective."""
+    def about(self, c1):
+        """(options, potentials, rows of features, combinations) of the objective."""
         e, (start, allowed, end) = self.estimator, self.constraints
-        return ObjectiveOptions(
+        options = ObjectiveOptions(
             c1, e.c2, e.all_pairs in (True, "states"), e.all_pairs in (True, "transitions"),
-            e._least_seen, self.encoder.has_bigram, start, allowed, end, self.cost,
+            e._least_seen, self.encoder.has_bigram,
         )  # fmt: skip
+        potentials = Potentials(allowed, start, end, self.cost)
+        return options, potentials, self.encoder.n_node_rows, self.encoder.n_edge_rows
 
     def objective(self, c1):
         """The objective; releases the encoded corpus, of which it has its own encoding."""
-        objective = CRFObjective(
-            self.task, self.objective_options(c1), len(self.labels), *self.n_rows,
-            n_threads=effective_n_jobs(self.estimator.n_jobs), fields=self.encoder.template_of_row(self.task),
-        )  # fmt: skip
+        n_threads, fields = effective_n_jobs(self.estimator.n_jobs), self.encoder.template_of_row(self.task)
+        objective = CRFObjective(self.task, *self.about(c1), n_threads=n_threads, fields=fields)
         self.task = None
         return objective
 
     def _open_checkpoint(self, warm):
         e = self.estimator
-        facts = {
-            "class": type(e).__name__,
-            "parameters": simple_parameters(e),
-            "bigram": self.encoder.has_bigram,
-            **self.facts,
-        }
+        facts = {"class": type(e).__name__, "parameters": simple_parameters(e), **self.facts}
+        facts["bigram"] = self.encoder.has_bigram
         if self.held_out is not None:
             facts.update(held_out_facts(self.held_out, e.scoring))
         arrays = arrays_of((self.task, self.constraints, self.cost, warm, self.validation), "fit")
@@ -181,39 +173,26 @@ class CRFRun:
         old, L = self.before, len(self.labels)
         column = np.array([self.labels.ids[v] for v in old.labels.values], np.int64)
         found = []
-        for store, n_rows in ((old.nodes, self.encoder.n_node_rows), (old.edges, None)):
+        for store, n_rows in (old.nodes, self.encoder.n_node_rows), (old.edges, self.encoder.n_edge_rows * L):
             keys, values = nonzero_entries(store)
-            rows, y = keys // len(column), keys % len(column)
-            if n_rows is None:
+            rows, y = np.divmod(keys, len(column))
+            if store is old.edges:
                 rows = rows // len(column) * L + column[rows % len(column)]
-                n_rows = self.encoder.n_edge_rows * L
             found.append(SparseWeights.of((n_rows, L), rows * L + column[y], values))
         return tuple(found)
 
     def fitted(self, result):
         """The attributes of a fitted estimator."""
-        return {
-            **self._model_of(result.nodes, result.edges),
-            "n_iter_": max(result.n_iter, 1),
-            "objective_": float(result.objective),
-            "optimality_": result.optimality,
-            "max_violation_": result.max_violation,
-            "gap_": result.gap,
-            "n_active_features_": result.n_active,
-            "history_": result.history,
-        }
+        found = {f"{name}_": getattr(result, name) for name in MEASURES}
+        return {**self._model_of(result.nodes, result.edges), **found, "n_iter_": max(result.n_iter, 1)}
 
     def fitted_so_far(self, nodes, edges):
         """The same after some passes."""
-        history, last = self.history, self.history[-1]
-        return {
-            **self._model_of(nodes, edges),
-            "n_iter_": sum(record["stage"] == last["stage"] for record in history),
-            "objective_": last["objective"],
-            "optimality_": last["optimality"],
-            "n_active_features_": last["n_active"],
-            "history_": list(history),
-        }
+        last = self.history[-1]
+        n_iter = sum(record["stage"] == last["stage"] for record in self.history)
+        found = {"objective_": last["objective"], "optimality_": last["optimality"], "n_iter_": n_iter}
+        found.update(n_active_features_=last["n_active"], history_=list(self.history))
+        return {**self._model_of(nodes, edges), **found}
 
     def _model_of(self, nodes, edges):
         model = ChainModel(self.encoder, self.labels, store_of(nodes), store_of(edges), self.constraints)
@@ -224,12 +203,9 @@ def warn_unless_converged(result, estimator):
     """Say so if a solver that converges did not."""
     if result.converged or estimator.solver == "sgd":
         return
+    what = f"stopped before convergence after {result.n_iter} passes: the line search found no descent step"
     if result.n_iter >= estimator.max_iter:
         what = f"did not converge in max_iter={estimator.max_iter} passes"
-    else:
-        what = (
-            f"stopped before convergence after {result.n_iter} passes: the line search found no descent step"
-        )
     warn(f"L1CRF {what} (optimality {result.optimality:.3g})", ConvergenceWarning)
 
 
@@ -257,7 +233,4 @@ def store_of(weights, save_memory=False):
 
 def nonzero_entries(store):
     """(keys, values) of a store, with those that are zero left out if it is dense."""
-    if store.sparse:
-        return entries(store)
-    keys = np.flatnonzero(store.value)
-    return keys, store.value[keys]
+    return entries(made_sparse(store))

@@ -24,15 +24,15 @@ from ..training.parameters import CHECKPOINT, WARM_START, TrainingParameters, do
 from .crf_run import CRFRun, store_of
 from .sharded import sharded_run
 
-NONNEGATIVE = Interval(Real, 0, None, closed="left")
 LARGEST_PENALTY = 1e100
 """Twice a strength, times a weight, has to be a number."""
 STRENGTH = Interval(Real, 0, LARGEST_PENALTY, closed="both")
 
 
-def are_strengths(values):
-    """Whether numbers can be the strengths of penalties; nan cannot."""
-    return all(0.0 <= value <= LARGEST_PENALTY for value in values)
+def check_strengths(what, values, given):
+    """Raise ValueError unless numbers can be the strengths of penalties; nan cannot."""
+    if not all(0.0 <= value <= LARGEST_PENALTY for value in values):
+        raise ValueError(f"{what} must be from 0 to {LARGEST_PENALTY:g}, got {given!r}")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -73,7 +73,7 @@ class CRFParameters(TaggerParameters, TrainingParameters):
         that bound is loose for small ``c2``, as with ``tol=2e-5``; as with ``tol=2e-4`` where it says more
         than 1 %, and otherwise.""",
         "float or None",
-        [NONNEGATIVE, None],
+        [Interval(Real, 0, None, closed="left"), None],
     )
     all_pairs: bool | Literal["states", "transitions"] = parameter("transitions", *PAIRS)
 
@@ -296,10 +296,8 @@ def ready_crf(encoder, labels, nodes, edges, **parameters):
         Of the estimator.
     """
     crf = L1CRF(**parameters)
-    constraints = constraint_arrays(None, labels)
-    model = ChainModel(
-        encoder, labels, store_of(nodes, save_memory=True), store_of(edges, save_memory=True), constraints
-    )
+    stores = [store_of(weights, save_memory=True) for weights in (nodes, edges)]
+    model = ChainModel(encoder, labels, *stores, constraint_arrays(None, labels))
     n_active = int(np.count_nonzero(nodes.values) + np.count_nonzero(edges.values))
     vars(crf).update({"_model": model, "classes_": labels.array, "n_active_features_": n_active})
     return crf

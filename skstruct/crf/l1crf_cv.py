@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,8 +36,9 @@ from ..taggers.probability_tagger import ProbabilityTagger
 from ..training.chunks import threads
 from ..training.interrupt import DeferredInterrupt
 from ..training.parameters import documented, parameter
-from .l1crf import L1CRF, LARGEST_PENALTY, CRFParameters, are_strengths
+from .l1crf import L1CRF, CRFParameters, check_strengths
 from .path import Fold, FoldSearch, encoded_once
+from .solver.solve import MEASURES
 
 ITERABLE = [HasMethods(["__iter__"])]
 STOPPED = "the search was interrupted; the estimator is as it was before fit"
@@ -177,11 +179,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         ConvergenceWarning
             As :meth:`L1CRF.fit`, of the model that is refitted.
         """
-        self._validate_params()
-        candidates = self._candidates()
-        X, y, _ = check_X_y(X, y, read=as_tokens)
-        weight = sample_weights(sample_weight, X)
-        folds = self._folds(len(X), groups)
+        candidates, X, y, weight, folds = self._checked(X, y, sample_weight, groups)
         context = self._init_callback_context(
             max_subtasks=len(folds) * len(candidates) + self.refit, sequential_subtasks=False
         )
@@ -276,17 +274,22 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
 
     def _settled(self, X, y, sample_weight):
         """See ``SavableLearner._settled``: the search is made once."""
-        self._validate_params()
-        X, y, _ = check_X_y(X, y, read=as_tokens)
-        weight = sample_weights(sample_weight, X)
-        found = self._chosen(self._candidates(), X, y, weight, self._folds(len(X), None), None)
-        return self._tagger(**found["best_params_"])
+        return self._tagger(**self._chosen(*self._checked(X, y, sample_weight))["best_params_"])
 
     def _prepare(self, X, y, sample_weight, given=None):
         """The run of the model with the penalties chosen."""
         return self._settled(X, y, sample_weight)._prepare(X, y, sample_weight, given)
 
     # -- the search --------------------------------------------------------------------------------
+    def _checked(self, X, y, sample_weight, groups=None):
+        """(candidates, X, y, weights, folds) of a search."""
+        self._validate_params()
+        candidates = self._candidates()
+        X, y, _ = check_X_y(X, y, read=as_tokens)
+        weight = sample_weights(sample_weight, X)
+        folds = [Fold(k, *fold) for k, fold in enumerate(folds_of(self.cv, len(X), groups))]
+        return candidates, X, y, weight, folds
+
     def _candidates(self):
         """(n, 2) c1 and c2."""
         if self.solver == "sgd":
@@ -294,45 +297,32 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         for name in ("c1s", "c2s", "candidates"):
             if isinstance(getattr(self, name), Iterator):
                 raise TypeError(f"{name} is an iterator, which one fit uses up; give a list: list({name})")
-        given = self.candidates
-        if given is None:
-            given, c2s = [], list(self.c2s)
-            for c1 in self.c1s:
-                given.extend((c1, c2) for c2 in c2s)
         found = []
-        for k, candidate in enumerate(given):
-            pair = candidate
-            if isinstance(candidate, dict):
-                odd = sorted(candidate.keys() - {"c1", "c2"})
+        for k, given in enumerate(
+            product(self.c1s, self.c2s) if self.candidates is None else self.candidates
+        ):
+            pair = given
+            if isinstance(given, dict):
+                odd = sorted(given.keys() - {"c1", "c2"})
                 if odd:
                     raise ValueError(f"candidate {k} has {odd[0]!r}; a search chooses c1 and c2 only")
-                pair = candidate.get("c1", L1CRF.c1), candidate.get("c2", L1CRF.c2)
+                pair = given.get("c1", L1CRF.c1), given.get("c2", L1CRF.c2)
             try:
                 c1, c2 = map(float, pair)
             except (TypeError, ValueError):
-                raise ValueError(
-                    f"candidate {k} must be a pair (c1, c2) or a dict, got {candidate!r}"
-                ) from None
-            if not are_strengths((c1, c2)):
-                raise ValueError(
-                    f"candidate {k}: c1 and c2 must be from 0 to {LARGEST_PENALTY:g}, got {candidate!r}"
-                )
+                raise ValueError(f"candidate {k} must be a pair (c1, c2) or a dict, got {given!r}") from None
+            check_strengths(f"candidate {k}: c1 and c2", (c1, c2), given)
             found.append((c1, c2))
         if not found:
             raise ValueError("there are no candidates")
         return np.array(found)
 
-    def _folds(self, n, groups):
-        return [Fold(k, *fold) for k, fold in enumerate(folds_of(self.cv, n, groups))]
-
-    def _chosen(self, candidates, X, y, weight, folds, context):
+    def _chosen(self, candidates, X, y, weight, folds, context=None):
         """The fitted attributes that say what was chosen."""
         distinct, which = np.unique(candidates, axis=0, return_inverse=True)
-        which = which.ravel()
         n_jobs = effective_n_jobs(self.n_jobs)
-        tagger = self._tagger(
-            tol=self.selection_tol, n_jobs=max(1, n_jobs // min(n_jobs, len(folds))), verbose=0
-        )
+        of_fold = max(1, n_jobs // min(n_jobs, len(folds)))
+        tagger = self._tagger(tol=self.selection_tol, n_jobs=of_fold, verbose=0)
         shared = encoded_once(tagger, X, y, weight)
         with DeferredInterrupt(at_once=True) as interrupt:
 
@@ -347,14 +337,10 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
                 tried = list(map_all(work, folds))
             if interrupt.count:
                 raise KeyboardInterrupt(STOPPED)
-        table = [[tried[k][c] for c in which] for k in range(len(folds))]
-        return _results(candidates, table)
+        return _results(candidates, [[fold[c] for c in which.ravel()] for fold in tried])
 
 
-_FITTED = (
-    "_model", "classes_", "objective_", "optimality_", "max_violation_", "gap_", "n_active_features_",
-    "n_iter_", "history_",
-)  # fmt: skip
+_FITTED = "_model", "classes_", "n_iter_", *(f"{name}_" for name in MEASURES)
 """Attributes that a fitted L1CRF shares with the search."""
 
 
@@ -380,8 +366,7 @@ def _results(candidates, table):
     for name in "objective", "n_iter":
         for k, of_fold in enumerate(column(name)):
             results[f"split{k}_{name}"] = of_fold
-    ranked = sorted(range(len(mean)), key=lambda c: (-mean[c], *(-candidates[c]).tolist(), c))
-    best = ranked[0]
+    best = min(range(len(mean)), key=lambda c: (-mean[c], *(-candidates[c]).tolist(), c))
     c1, c2 = candidates[best].tolist()
     return {
         "c1_": c1, "c2_": c2, "best_score_": float(mean[best]), "best_params_": {"c1": c1, "c2": c2},

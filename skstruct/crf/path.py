@@ -23,7 +23,7 @@ from ..taggers.constraints import constraints_of
 from ..taggers.labelled_corpus import EncodedPart, class_costs
 from ..training.held_out import both_or_neither, scored
 from .crf_run import CRFRun, warn_unless_converged
-from .l1crf import L1CRF, LARGEST_PENALTY, are_strengths
+from .l1crf import L1CRF, check_strengths
 from .solver.bound import Cuts
 from .solver.solve import HeldOutLikelihood, Progress, solve
 
@@ -90,26 +90,22 @@ class PenaltyPath:
     """
 
     def __init__(self, run, candidates, options, interrupt=None, gaps=True):
-        self.candidates, self.options, self.seed = candidates, options, run.seed()
-        self.interrupt = interrupt
-        self.tree = tree_of_starts(candidates)
+        self.candidates, self.options, self.interrupt = candidates, options, interrupt
+        self.tree, seed = tree_of_starts(candidates), run.seed()
         self.objective = run.objective(candidates[:, 0].min())
-        self.cuts = Cuts(threshold=self.objective.c1) if options.tol is None else (None if gaps else False)
+        cuts = Cuts(threshold=self.objective.c1) if options.tol is None else (None if gaps else False)
+        self.shared = {"cuts": cuts, "seed": seed}
 
     def __iter__(self):
         """Yield (number of the candidate, CRFResult); the objective has that candidate's penalties then."""
-        o, ends, parents = self.objective, {}, {step.parent for step in self.tree}
+        o, ends, parents = self.objective, {None: (None, None)}, {step.parent for step in self.tree}
         for candidate, parent, last in self.tree:
             o.c1, o.c2 = self.candidates[candidate].tolist()
-            weights = carry = None
-            if parent is not None:
-                weights, carry = ends.pop(parent) if last else ends[parent]
-                if carry is not None and not last:
-                    carry = carry._replace(memory=copy(carry.memory))  # which `move` gives other arrays
+            weights, carry = ends.pop(parent) if last else ends[parent]
+            if carry is not None and not last:
+                carry = carry._replace(memory=copy(carry.memory))  # which `move` gives other arrays
             progress = Progress(o, interrupt=self.interrupt)
-            result = solve(
-                o, self.options, progress, weights=weights, carry=carry, cuts=self.cuts, seed=self.seed
-            )
+            result = solve(o, self.options, progress, weights=weights, carry=carry, **self.shared)
             if candidate in parents:
                 ends[candidate] = result.weights, result.carry
             # Memories are the largest thing here: none may live longer than it is needed.
@@ -207,14 +203,10 @@ def regularization_path(
             c1, c2 = candidates[number].tolist()
             model = clone(estimator).set_params(c1=c1, c2=c2)
             vars(model).update(run.fitted(result))
-            score = log_proba = None
-            if X_val is not None:
-                score = model.score(X_val, y_val)
-            if held_out is not None:
-                log_proba = held_out.score(result.weights)
-            points[number] = PathPoint(
-                c1, model.objective_, result.n_active, result.n_iter, score, log_proba, model, c2
-            )
+            score = None if X_val is None else model.score(X_val, y_val)
+            log_proba = None if held_out is None else held_out.score(result.weights)
+            facts = result.objective, result.n_active_features, result.n_iter
+            points[number] = PathPoint(c1, *facts, score, log_proba, model, c2)
     return points
 
 
@@ -223,8 +215,7 @@ def _strengths(name, values):
     found = np.unique(np.asarray(list(values), dtype=float))[::-1]
     if found.size == 0:
         raise ValueError(f"{name} is empty")
-    if not are_strengths(found):
-        raise ValueError(f"{name} must be from 0 to {LARGEST_PENALTY:g}, got {found.tolist()}")
+    check_strengths(name, found, found.tolist())
     return found.tolist()
 
 
@@ -247,22 +238,18 @@ class Tried(NamedTuple):
     score_time: float  # s
 
 
-class EncodedCorpus(NamedTuple):
-    """A corpus encoded for all folds."""
-
-    run: CRFRun
-    position: np.ndarray  # (n,) the sequences that it holds, by their positions in the corpus
-
-
 def encoded_once(tagger, X, y, weight):
-    """The corpus encoded for all folds, or None if features depend on the fold."""
+    """The corpus encoded for all folds, or None if features depend on the fold.
+
+    (a run, positions of the sequences that it holds)
+    """
     if tagger.min_count > 1:
         return None
     run = tagger._prepare(X, y, weight)
     if not run.encoder.is_independent:
         return None
     filled = X.lengths > 0
-    return EncodedCorpus(run, np.flatnonzero(filled if weight is None else filled & (weight > 0.0)))
+    return run, np.flatnonzero(filled if weight is None else filled & (weight > 0.0))
 
 
 class FoldSearch:
@@ -280,23 +267,21 @@ class FoldSearch:
                 more = None if weight is None else weight[train]
                 self.run = tagger._prepare(X.take(train), take(y, train), more)
         else:
-            self.run = _restricted(shared, tagger, train, len(X))
-        self.held_out = self._encoded_test()
-
-    def _encoded_test(self):
-        with renumbered(self.fold.test):
+            self.run = _restricted(*shared, tagger, train)
+        with renumbered(fold.test):
             gold, unseen, _ = encode_known(self.y, self.X.offsets, self.run.labels)
             task = make_task(self.run.encoder, self.X)
-        return EncodedPart.of(task, gold, unseen)
+        self.held_out = EncodedPart.of(task, gold, unseen)
 
     def tried(self, candidates, told):
         """A list of Tried, in the order of the candidates."""
-        found = [None] * len(candidates)
-        path = PenaltyPath(self.run, candidates, self.run.options(), self.interrupt, gaps=False)
-        try:
-            results, done = iter(path), 0
-            while done < len(candidates) and not self.interrupt.count:
-                with told(done):
+        found, options = [None] * len(candidates), self.run.options()
+        with closing(PenaltyPath(self.run, candidates, options, self.interrupt, gaps=False)) as path:
+            results = iter(path)
+            for k in range(len(candidates)):
+                if self.interrupt.count:
+                    break
+                with told(k):
                     began = time.perf_counter()
                     number, result = next(results)
                     if self.interrupt.count:
@@ -304,12 +289,9 @@ class FoldSearch:
                     fitted = time.perf_counter()
                     score = self._score(result, candidates[number])
                     times = fitted - began, time.perf_counter() - fitted
-                found[number] = Tried(score, float(result.objective), result.n_iter, *times)
-                done += 1
+                found[number] = Tried(score, result.objective, result.n_iter, *times)
                 if self.search.verbose:
                     self._print(candidates[number], found[number])
-        finally:
-            path.close()
         return found
 
     def _score(self, result, candidate):
@@ -336,16 +318,13 @@ class FoldSearch:
         )
 
 
-def _restricted(shared, tagger, train, n):
-    """The run of the sequences at ``train`` alone, of a corpus of ``n``: the others have weight 0.
+def _restricted(whole, position, tagger, train):
+    """The run of the sequences at ``train`` alone: the others have weight 0.
 
-    Labels, and what follows from them, are those of these sequences.
+    Labels, and what follows from them, are those of these sequences. For ``whole`` and ``position`` see
+    :func:`encoded_once`.
     """
-    whole = shared.run
-    chosen = np.zeros(n, bool)
-    chosen[train] = True
-    chosen = chosen[shared.position]
-    task, lengths = whole.task, np.diff(whole.task.token)
+    task, lengths, chosen = whole.task, np.diff(whole.task.token), np.isin(position, train)
     gold = Gold(task.gold, task.sets).at(np.repeat(chosen, lengths))
     present = gold.named()
     labels = Labels([whole.labels.values[k] for k in present.tolist()])

@@ -15,47 +15,21 @@ from ..cluster.pieces import Piece, key_type
 from ..data.places import ranges
 from ..taggers.labelled_corpus import vocabulary_of
 from ..training.checkpoint import arrays_of, fingerprint
-from .solver.choose_pairs import (
-    LabelledSequences,
-    StateWeights,
-    added_up,
-    count_conditioned,
-    count_pairs,
-    count_rows,
-    shown_label_pairs,
-)
+from .solver.choose_pairs import Combinations, WeightLayout, added_up, count_features, shown_label_pairs
+from .solver.corpus_sums import Potentials, Sequences
 from .solver.objective import CRFObjective, ObjectiveOptions
 from .solver.solve import Progress
-from .solver.token_features import features_of_tokens, keep_features
+from .solver.token_features import features_of_tokens, keep_features, numbered
 from .solver.view import View
 
 
-class Renumbering(NamedTuple):
-    """What a shard is told when all vocabularies are known."""
-
-    ids: np.ndarray  # the label that each of its labels has become; the last one serves UNLABELLED
-    rows: object  # RowMap: the rows that its rows have become, -1 if a count cut-off leaves them out
-
-
 class CorpusFacts(NamedTuple):
-    """What all shards are told then."""
+    """What all shards are told when all vocabularies are known."""
 
-    n_labels: int
-    n_rows: int
-    constraints: tuple
-    cost: np.ndarray
-    bigram: bool
+    potentials: Potentials
+    n_rows: int  # of features
+    n_edge_rows: int  # combinations
     scale: float  # of rows of numbers
-
-
-class WeightLayout(NamedTuple):
-    """The weights of the whole."""
-
-    row: np.ndarray  # (F,) int64: weight row of each feature
-    first: np.ndarray  # (F + 1,) int32: first pair of each feature
-    pair_label: np.ndarray  # (K,) int32
-    pair: np.ndarray  # (Q, 2) int64: pairs of labels
-    edge_pair: np.ndarray  # (M, 3) int64: combination, previous label, next label
 
 
 class Descent(NamedTuple):
@@ -71,20 +45,12 @@ class Descent(NamedTuple):
     weights: Piece
 
 
-class _Like(NamedTuple):
-    """Weights, in the numbers of a shard."""
-
-    state_weights: StateWeights
-    pair: np.ndarray
-    edge_pair: np.ndarray
-
-
-def _inverse(size, new):
-    """(size,) where each number stands in ``new``, -1 if it does not."""
-    at = np.full(size, -1, np.int64)
-    known = np.flatnonzero(new >= 0)
-    at[new[known]] = known
-    return at
+def _known(rows, n_rows, chosen):
+    """Of a shard's ``rows``, as they are numbered in all shards, those ``chosen``: (their own numbers,
+    places among the chosen)."""
+    place = np.append(numbered(n_rows, chosen), np.int32(-1))[rows]  # a row of -1 has the last one
+    mine = np.flatnonzero(place >= 0)
+    return mine, place[mine]
 
 
 class CRFShard:
@@ -114,101 +80,83 @@ class CRFShard:
         return vocabulary_of(self, min_count)
 
     def renumber(self, plan, whole):
-        """Learn what the labels and rows are in all shards; returns a digest of the examples."""
-        task, self.rows, self.whole = self.task, plan.rows, whole
+        """Learn what the labels and rows have become in all shards; returns a digest of the examples.
+
+        ``plan``: (ids, rows) of this shard, as in ``taggers.labelled_corpus.Merged``.
+        """
+        task, (ids, self.rows), self.whole = self.task, plan, whole
         self.fields = self.encoder.template_of_row(task)
         if whole.scale != 1.0:
             task = self.encoder.rescaled(task, whole.scale)
-        self.task = renumbered_labels(task, plan.ids, whole.n_labels)
-        self.sequences = LabelledSequences.of(self.task)
+        self.task = renumbered_labels(task, ids, whole.potentials.cost.shape[0])
+        self.sequences = Sequences.of(self.task)
         self.encoder = self.labels = None
         return fingerprint({}, arrays_of(self.task, "shard"))
 
     def choose(self, _, choice):
         """Lay out the weights of this shard."""
         whole, K, Q = self.whole, choice.pair_label.shape[0], choice.pair.shape[0]
-        L, (start, allowed, end) = whole.n_labels, whole.constraints
-        options = ObjectiveOptions(
-            0.0, 0.0, bigram=whole.bigram, start=start, allowed=allowed, end=end, cost=whole.cost
-        )
-        here = _inverse(whole.n_rows, self.rows.nodes)[choice.row]
-        mine = np.flatnonzero(here >= 0)
-        mine = mine[np.argsort(here[mine], kind="stable")]  # by row of the shard
-        n = np.diff(choice.first)[mine]
-        first, pairs = ranges(choice.first[mine], n)
-        owner = np.repeat(np.arange(mine.shape[0], dtype=np.int32), n)
-        row = here[mine]
-        first = first.astype(np.int32)
-        state = StateWeights(None, row, first, owner, choice.pair_label[pairs], row[owner], None, None, None)
-        combination, edges, E = choice.edge_pair[:, 0], np.zeros(0, np.int64), self.rows.edges.shape[0]
-        edge_pair = np.zeros((0, 3), np.int64)
-        if combination.shape[0]:
-            here = _inverse(max(int(combination.max()), int(self.rows.edges.max())) + 1, self.rows.edges)
-            here = here[combination]
-            edges = np.flatnonzero(here >= 0)
-            edges = edges[np.argsort(here[edges], kind="stable")]
-            edge_pair = np.column_stack([here[edges], choice.edge_pair[edges, 1:]])
+        row, self.feature = _known(self.rows.nodes, whole.n_rows, choice.row)
+        first, pairs = ranges(choice.first[self.feature], np.diff(choice.first)[self.feature])
+        combinations, begin, n = np.unique(choice.edge_pair[:, 0], return_index=True, return_counts=True)
+        edge_row, at = _known(self.rows.edges, whole.n_edge_rows, combinations)
+        edges = ranges(begin[at], n[at])[1]
+        edge_pair = np.column_stack([np.repeat(edge_row, n[at]), choice.edge_pair[edges, 1:]])
+        layout = WeightLayout(row, first.astype(np.int32), choice.pair_label[pairs], choice.pair, edge_pair)
+        n_rows, options = map(len, self.rows), ObjectiveOptions(0.0, 0.0)
         self.objective = o = CRFObjective(
-            self.task, options, L, self.rows.nodes.shape[0], E, like=_Like(state, choice.pair, edge_pair),
-            fields=self.fields,
-        )  # fmt: skip
+            self.task, options, whole.potentials, *n_rows, layout=layout, fields=self.fields
+        )
         self.n_optional = K + choice.edge_pair.shape[0]
         self.size = self.n_optional + Q
-        self.feature = mine
         self.at = np.concatenate([pairs, K + edges, self.n_optional + np.arange(Q)])
         self.by_place = np.argsort(self.at[: o.n_optional], kind="stable")
         self.n_features, self.kept, self.view = choice.row.shape[0], None, None
         self.task = self.fields = self.listed = self.sequences = self.rows = None
-        values = None
-        if o.largest_values() is not None:
-            values = np.zeros(self.n_features)
-            values[mine] = o.largest_values()
-        return o.n_tokens, o.n_entries, np.count_nonzero(o.lengths), o.all_labelled, values
+        largest = np.ones(self.n_features)
+        if o.features.dense or o.features.value.shape[0]:
+            largest[:], largest[self.feature] = 0.0, o.largest
+        return o.n_tokens, o.n_entries, self.n_sequences(), o.all_labelled, largest
+
+    def n_sequences(self):
+        """How many there are."""
+        return self.objective.sequences.order.shape[0]
 
     def set_working_set(self, _, chosen):
         """Work with these optional weights from now on, and all pairs of labels."""
         self.view = None  # two at once would be the largest thing in memory
         n = self.objective.n_optional
-        known = self.at[:n][self.by_place]
-        found = np.searchsorted(known, chosen)
-        place = np.flatnonzero(np.append(known, -1)[found] == chosen)
-        mine = self.by_place[found[place]]
-        order = np.argsort(mine, kind="stable")
-        self.view = View(self.objective, mine[order])
-        self.into = np.concatenate([place[order], self.at[n:] - self.n_optional + chosen.shape[0]])
+        place = np.searchsorted(chosen, self.at[:n])
+        mine = np.flatnonzero(np.append(chosen, -1)[place] == self.at[:n])
+        self.view = View(self.objective, mine)
+        self.into = np.concatenate([place[mine], self.at[n:] - self.n_optional + chosen.shape[0]])
 
     # -- summands: which weights there are ----------------------------------------------------------
     def row_counts(self, _, shared):
         """How often rows occur; and whether there are negative values, in front of them."""
-        n, whole = self.rows.nodes.shape[0], self.whole
-        self.listed = features_of_tokens(self.task, self.sequences, np.arange(n, dtype=np.int32))
-        total = count_rows(self.listed, self.sequences, n)
-        use = self.rows.nodes >= 0
-        keys = np.append(0, self.rows.nodes[use].astype(np.int64) + 1)
-        negative = float(self.listed.signed)
-        return Piece.of(keys, np.append(negative, total[use]), whole.n_rows + 1)
+        rows = self.rows.nodes
+        self.listed = features_of_tokens(self.task, self.sequences, np.arange(len(rows), dtype=np.int32))
+        total = count_features(self.listed, self.sequences, len(rows))[0]
+        use, negative = rows >= 0, float(self.listed.signed)
+        keys = np.append(0, rows[use].astype(np.int64) + 1)
+        return Piece.of(keys, np.append(negative, total[use]), self.whole.n_rows + 1)
 
     def pair_counts(self, _, kept):
         """(F * (L + 1),): how often features of the rows ``kept`` (R,) occur unlabelled, and with labels."""
-        rows, L = self.rows.nodes, self.whole.n_labels
-        number = np.cumsum(kept) - 1
-        mine = np.flatnonzero(rows >= 0)
-        mine = mine[kept[rows[mine]]]
+        rows, L, chosen = self.rows.nodes, self.whole.potentials.cost.shape[0], np.flatnonzero(kept)
+        mine, place = _known(rows, len(kept), chosen)
         if self.listed is None:
             self.row_counts(None, None)
-        of_row = np.full(rows.shape[0], -1, np.int32)
-        of_row[mine] = np.arange(mine.shape[0], dtype=np.int32)
-        features = keep_features(self.listed, of_row)
-        _, unknown, seen = count_pairs(features, self.sequences, L, mine.shape[0])
-        self.listed = None
+        features, self.listed = keep_features(self.listed, numbered(len(rows), mine)), None
+        _, unknown, seen, *_ = count_features(features, self.sequences, mine.shape[0], L)
         counts = np.column_stack([unknown, seen.reshape(-1, L)])
-        keys = number[rows[mine]][:, None] * (L + 1) + np.arange(L + 1)
-        return Piece.of(keys.ravel(), counts.ravel(), int(np.count_nonzero(kept)) * (L + 1))
+        keys = place[:, None].astype(np.int64) * (L + 1) + np.arange(L + 1)
+        return Piece.of(keys.ravel(), counts.ravel(), chosen.shape[0] * (L + 1))
 
-    def transitions(self, _, options):
+    def transitions(self, _, shared):
         """What pairs of labels there are (L * L,) bool, and counts of combinations (keys, counts)."""
-        L, rows = self.whole.n_labels, self.rows.edges
-        keys, counts = count_conditioned(self.task, self.sequences, L, rows.shape[0])
+        L, rows = self.whole.potentials.cost.shape[0], self.rows.edges
+        keys, counts = Combinations.of(self.task, self.sequences, rows.shape[0], L).counts(self.sequences, L)
         each = L * L + 2
         new = rows[keys // each].astype(np.int64)
         known = new >= 0
@@ -257,12 +205,12 @@ class CRFShard:
 
     def rate(self, _, shared):
         """The learning rate that ``"auto"`` stands for, times the sequences."""
-        return np.array([self.objective.learning_rate() * np.count_nonzero(self.objective.lengths)])
+        return np.array([self.objective.learning_rate() * self.n_sequences()])
 
     def descend(self, _, descent):
         """A pass of stage one from common weights on: weights times occurrences of their features."""
         o, d = self.objective, descent
-        share = np.count_nonzero(o.lengths) / d.n_sequences
+        share = self.n_sequences() / d.n_sequences
         o.c1, o.c2 = d.c1 * share, d.c2 * share
         seed = np.random.SeedSequence([d.seed, self.number, d.number]).generate_state(1)[0]
         options = d.options._replace(sgd_iter=1, eta0=d.rate)

@@ -24,9 +24,11 @@ from ..cluster.pieces import Piece, add_arrays, add_pieces
 from ..data.inputs import as_tokens
 from ..taggers.labelled_corpus import merged
 from .crf_run import CRFRun
-from .shard import CorpusFacts, CRFShard, Descent, Renumbering, WeightLayout
-from .solver.choose_pairs import added_up, allowed_conditioned, allowed_label_pairs, label_pairs, screened
+from .shard import CorpusFacts, CRFShard, Descent
+from .solver.choose_pairs import WeightLayout, added_up, allowed_conditioned, allowed_label_pairs, screened
+from .solver.objective import Objective
 from .solver.quasi_newton import dot
+from .solver.view import Selection
 
 
 def _united(parts):
@@ -35,50 +37,34 @@ def _united(parts):
     return np.any(shown, axis=0), *added_up(np.concatenate(keys), np.concatenate(counts))
 
 
-class ShardedView:
-    """A working set and all pairs of labels, as :class:`.solver.view.View` without a corpus."""
-
-    def __init__(self, objective, chosen):
-        self.chosen, self.n_states = chosen, int(np.searchsorted(chosen, objective.n_pairs))
-        self.where = np.concatenate([chosen, np.arange(objective.n_optional, objective.size)])
-        self.size = self.where.shape[0]
-
-
-class ShardedObjective:
+class ShardedObjective(Objective):
     """An objective that is a sum over shards; solvers use it as they use :class:`.CRFObjective`.
 
     Parameters
     ----------
     crew : LocalShards or DaskShards
         Of shards that know their labels and rows.
-    options : ObjectiveOptions
-    n_labels, n_rows, n_edge_rows : int
+    options, potentials, n_rows, n_edge_rows
+        See :class:`.Objective`.
     alive : tuple of ndarray (node_alive, edge_alive)
         0 for rows below the count cut-off; empty without one.
     """
 
-    def __init__(self, crew, options, n_labels, n_rows, n_edge_rows, alive):
-        self.crew, self.alive = crew, alive
-        self.n_labels, self.n_rows, self.n_edge_rows = n_labels, n_rows, n_edge_rows
-        self.c1, self.c2 = float(options.c1), float(options.c2)
-        self.potentials = options.potentials(n_labels)
-        self.n_passes, self.seen, self.kept = 0, None, None
-        self._choose_weights(options)
-        layout = WeightLayout(self.row, self.first, self.pair_label, self.pair, self.edge_pair)
-        statistics = crew.step("choose", shared=layout)
-        n_tokens, n_entries, n_sequences, labelled, values = zip(*statistics)
+    def __init__(self, crew, options, potentials, n_rows, n_edge_rows, alive):
+        super().__init__(options, potentials, n_rows, n_edge_rows)
+        self.crew, self.alive, self.kept = crew, alive, None
+        self.lay_out(self._chosen_weights(options))
+        statistics = crew.step("choose", shared=self.layout)
+        n_tokens, n_entries, n_sequences, labelled, largest = zip(*statistics)
         self.all_labelled = all(labelled)
         self.n_tokens, self.n_entries, self.n_sequences = sum(n_tokens), sum(n_entries), sum(n_sequences)
         # The share of the sequences that the shard of a sequence lacks, on average.
         self.unseen = 1.0 - sum((n / max(self.n_sequences, 1)) ** 2 for n in n_sequences)
-        values = [v for v in values if v is not None]
-        self.largest = np.max(values, axis=0) if values else None
-        if values and len(values) < len(statistics):  # the others' values are all 1
-            self.largest = np.maximum(self.largest, 1.0)
+        self.largest = np.max(largest, axis=0)
         self.noted = crew.sent, crew.received
 
-    def _choose_weights(self, options):
-        """Lay out the vector of weights; see :mod:`.solver.choose_pairs`."""
+    def _chosen_weights(self, options):
+        """The :class:`.WeightLayout`; see :mod:`.solver.choose_pairs`."""
         L, crew = self.n_labels, self.crew
         counts = crew.total("row_counts", add_pieces).vector(self.n_rows + 1)
         signed, total = counts[0] > 0.0, counts[1:]
@@ -88,28 +74,20 @@ class ShardedObjective:
         rows = np.flatnonzero(kept)
         counts = crew.total("pair_counts", add_pieces, shared=kept)
         counts = counts.vector(rows.shape[0] * (L + 1)).reshape(-1, L + 1)
-        pairs, _ = screened(rows, total[rows], counts[:, 0], counts[:, 1:].ravel(), signed, options)
-        self.row, self.first, self.pair_feature, self.pair_label, self.pair_row = pairs
-        self.n_features, self.n_pairs = self.row.shape[0], self.pair_row.shape[0]
-        shown, keys, counts = crew.total("transitions", _united, shared=options)
-        transition = self.potentials.transition
-        self.pair = label_pairs(allowed_label_pairs(shown, transition, options), L)
+        states, _ = screened(rows, total[rows], counts[:, 0], counts[:, 1:].ravel(), signed, options)
+        shown, keys, counts = crew.total("transitions", _united)
         if self.alive[1].shape[0]:
             alive = self.alive[1][keys // (L * L + 2)] != 0
             keys, counts = keys[alive], counts[alive]
-        self.edge_pair = allowed_conditioned(keys, counts, transition, options)
-        self.n_optional = self.n_pairs + self.edge_pair.shape[0]
-        self.size = self.n_optional + self.pair.shape[0]
+        transition = self.potentials.transition
+        edge_pair = allowed_conditioned(keys, counts, transition, options)
+        return WeightLayout(*states, allowed_label_pairs(shown, transition, options), edge_pair)
 
     # -- what the solvers ask ------------------------------------------------------------------------
     def view(self, chosen):
         """Let the shards work with some optional weights and all pairs of labels."""
         self.crew.step("set_working_set", shared=chosen)
-        return ShardedView(self, chosen)
-
-    def everything(self):
-        """A view of all weights."""
-        return self.view(np.arange(self.n_optional))
+        return Selection(self, chosen)
 
     def evaluate(self, view, weights, keep=False):
         """See :meth:`.CRFObjective.evaluate`; ``view`` is the newest one."""
@@ -133,14 +111,6 @@ class ShardedObjective:
     def value_at_zero(self):
         """The objective if all weights are zero."""
         return float(self.crew.total("value_at_zero", add_arrays)[0])
-
-    def features_of_token(self):
-        """How many features a token has, on average."""
-        return self.n_entries / max(self.n_tokens, 1)
-
-    def largest_values(self):
-        """(F,) the largest value of each feature; None if all are 1."""
-        return None if self.largest is None else self.largest.copy()
 
     def traffic(self):
         """Bytes to and from the shards since the last call."""
@@ -198,14 +168,12 @@ class ShardedRun(CRFRun):
         self.alive = empty.node_alive, empty.edge_alive
         super().__init__(estimator, None, encoder, labels, constraints, cost)
         scale = float(getattr(encoder, "scale", 1.0))
-        facts = CorpusFacts(len(labels), encoder.n_node_rows, constraints, cost, encoder.has_bigram, scale)
-        plans = [Renumbering(*told) for told in zip(ids, rows)]
-        self.facts = {"shards": crew.step("renumber", plans, facts)}
+        facts = CorpusFacts(*self.about(0.0)[1:], scale)
+        self.facts = {"shards": crew.step("renumber", list(zip(ids, rows)), facts)}
 
     def objective(self, c1):
         """The objective."""
-        options = self.objective_options(c1)
-        return ShardedObjective(self.crew, options, len(self.labels), *self.n_rows, self.alive)
+        return ShardedObjective(self.crew, *self.about(c1), self.alive)
 
 
 @contextmanager
@@ -219,10 +187,7 @@ def sharded_run(estimator, shards, client):
     """
     loads = check_loads(shards)
     if estimator.solver == "sgd":
-        raise ValueError(
-            "solver='sgd' goes from sequence to sequence and has no sum over shards: fit_shards needs "
-            "'two-stage' or 'owlqn'"
-        )
+        raise ValueError("solver='sgd' has no sum over shards: fit_shards needs 'two-stage' or 'owlqn'")
     if estimator.warm_start and hasattr(estimator, "classes_"):
         raise ValueError("warm_start=True does not go with fit_shards, which numbers features anew; use fit")
     crew = LocalShards(estimator.n_jobs) if client is None else DaskShards(client)

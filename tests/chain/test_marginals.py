@@ -12,12 +12,14 @@ from skstruct.crf.solver.corpus_sums import (
     ExpectedCounts,
     Occurrences,
     Potentials,
+    Sequences,
     exp_transitions,
     form_groups,
     new_lanes,
 )
-from skstruct.crf.solver.exact_sums import exactly
 from skstruct.crf.solver.expectations import expect
+from skstruct.crf.solver.sequence_sums import new_alone
+from skstruct.crf.solver.token_features import TokenLists
 
 
 def corpus_of(lengths, L, gold=None, weight=None):
@@ -27,28 +29,29 @@ def corpus_of(lengths, L, gold=None, weight=None):
     N = int(token[-1])
     label = np.arange(L, dtype=np.int32)
     weights, odd = np.arange(N * L, dtype=np.int32).reshape(N, L), np.arange(N) % 2 == 1
-    return Corpus(
-        token, form_groups(lengths),
+    sequences = Sequences(
+        np.arange(lengths.shape[0]), token, form_groups(lengths),
         np.full(N, -1, np.int32) if gold is None else gold,
-        np.ones(lengths.shape[0]) if weight is None else weight,
-        np.append(0, np.cumsum(~odd)) * L, weights[~odd].ravel(), np.zeros(0),
-        np.append(0, np.cumsum(odd)), weights[odd, 0], np.zeros(0), np.tile(label, N),
-        np.tile(label + LAST * (label == L - 1).astype(np.int32), N),
-        np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0), np.zeros(0),
+        np.ones(lengths.shape[0]) if weight is None else weight, (),
     )  # fmt: skip
+    return Corpus(
+        sequences,
+        TokenLists(np.append(0, np.cumsum(~odd)) * L, weights[~odd].ravel(), np.zeros(0)),
+        TokenLists(np.append(0, np.cumsum(odd)), weights[odd, 0], np.zeros(0)),
+        np.tile(label, N),
+        np.tile(label + LAST * (label == L - 1).astype(np.int32), N),
+        TokenLists.new(0),
+        np.zeros(0),
+    )
 
 
 def whole_of(corpus, L):
-    N = corpus.gold.shape[0]
-    return Occurrences(
-        np.arange(N + 1), np.arange(N, dtype=np.int32), np.zeros(0),
-        np.arange(0, N * L + 1, L, dtype=np.int32), corpus.label,
-    )  # fmt: skip
+    N = corpus.sequences.gold.shape[0]
+    lists = TokenLists(np.arange(N + 1), np.arange(N, dtype=np.int32), np.zeros(0))
+    return Occurrences(lists, np.arange(0, N * L + 1, L, dtype=np.int32), corpus.label)
 
 
-NO_EDGES = Occurrences(
-    np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0), np.zeros(1, np.int32), np.zeros(0, np.int32)
-)
+NO_EDGES = Occurrences(TokenLists.new(0), np.zeros(1, np.int32), np.zeros(0, np.int32))
 
 
 def counts_of(gradient, step, corpus, of_pairs, L):
@@ -59,15 +62,15 @@ def counts_of(gradient, step, corpus, of_pairs, L):
 def fast(corpus, emission, potentials, clamped=False):
     """(total, marginals, pairs, sequences given up)."""
     L = potentials.cost.shape[0]
-    lengths = np.diff(corpus.token)
+    lengths = corpus.sequences.lengths
     pair = np.array(list(product(range(L), range(L))))
-    sparse, matrix = exp_transitions(potentials.transition, pair, *potentials[1:])
+    sparse, matrix = exp_transitions(potentials, pair)
     gradient, of_pairs, step = np.zeros(emission.shape[0]), np.zeros(emission.shape[0]), np.zeros(L * L)
     bad = np.zeros(lengths.shape[0], bool)
     with np.errstate(all="ignore"):
         total = expect(
-            corpus, 0, corpus.group.shape[0] - 1, emission, sparse, (), clamped, False,
-            new_lanes([(corpus.token, corpus.group)], L),
+            corpus, 0, corpus.sequences.group.shape[0] - 1, emission, sparse, (), clamped, False,
+            new_lanes([corpus.sequences], L),
             counts_of(gradient, step, corpus, of_pairs, L), bad, (),
         )  # fmt: skip
     np.testing.assert_array_equal(of_pairs, gradient)
@@ -76,15 +79,16 @@ def fast(corpus, emission, potentials, clamped=False):
 
 def exact(corpus, emission, potentials, clamped=False):
     L = potentials.cost.shape[0]
-    lengths = np.diff(corpus.token)
-    sparse, _ = exp_transitions(potentials.transition, np.zeros((0, 2), np.int64), *potentials[1:])
+    lengths = corpus.sequences.lengths
+    sparse, _ = exp_transitions(potentials, np.zeros((0, 2), np.int64))
     gradient, of_pairs, step = np.zeros(emission.shape[0]), np.zeros(emission.shape[0]), np.zeros(L * L)
+    group = np.arange(lengths.shape[0] + 1)
+    each = corpus._replace(sequences=corpus.sequences._replace(group=group))
     with np.errstate(all="ignore"):
         total = expect(
-            corpus._replace(group=np.arange(lengths.shape[0] + 1)), 0, lengths.shape[0], emission, sparse, (),
-            clamped, False, new_lanes([(corpus.token, corpus.group)], L),
+            each, 0, lengths.shape[0], emission, sparse, (), clamped, False, new_lanes([corpus.sequences], L),
             counts_of(gradient, step, corpus, of_pairs, L),
-            np.ones(lengths.shape[0], bool), exactly(potentials, NO_EDGES, np.zeros(0), int(lengths.max())),
+            np.ones(lengths.shape[0], bool), new_alone(potentials, NO_EDGES, np.zeros(0), int(lengths.max())),
         )  # fmt: skip
     np.testing.assert_allclose(of_pairs, gradient, rtol=1e-12)
     return total, gradient.reshape(-1, L), step.reshape(L, L)
@@ -94,9 +98,9 @@ def enumerated(corpus, emission, potentials, clamped=False):
     """The same, by listing all labellings."""
     L = potentials.cost.shape[0]
     marginal, pairs, total = np.zeros((emission.shape[0] // L, L)), np.zeros((L, L)), 0.0
-    for i, weight in enumerate(corpus.weight):
-        a, b = corpus.token[i], corpus.token[i + 1]
-        gold = corpus.gold[a:b]
+    for i, weight in enumerate(corpus.sequences.weight):
+        a, b = corpus.sequences.token[i], corpus.sequences.token[i + 1]
+        gold = corpus.sequences.gold[a:b]
         scores = {}
         for y in product(range(L), repeat=int(b - a)):
             s = potentials.start[y[0]] + potentials.end[y[-1]]
@@ -197,7 +201,7 @@ def test_huge_weights_are_exact_or_given_up(where):
             np.testing.assert_allclose(g, w, rtol=1e-9, atol=1e-9)
         for i in range(3):
             one = corpus_of(lengths[i : i + 1], L)
-            part = emission[corpus.token[i] * L : corpus.token[i + 1] * L]
+            part = emission[corpus.sequences.token[i] * L : corpus.sequences.token[i + 1] * L]
             total, marginal, _, bad = fast(one, part, potentials)
             if not bad[0]:
                 right = enumerated(one, part, potentials)

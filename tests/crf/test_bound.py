@@ -129,3 +129,19 @@ def test_the_gap_is_certified(solver, c1, c2):
 def test_no_gap_without_an_l2_penalty_or_all_labels():
     assert np.isnan(train_crf(learnable(), L, 20, 1, c1=0.5).gap)
     assert np.isnan(train_crf(learnable(partial=True), L, 20, 1, c1=0.5, c2=0.5).gap)
+
+
+def test_cuts_go_on_from_their_arrays_bit_for_bit():
+    """Also where new weights fit into the room that the table had."""
+    rng = np.random.RandomState(0)
+    cuts, other = Cuts(), Cuts()
+    for n in 1100, 1150, 1180:
+        gradient = np.zeros(1200)
+        gradient[:n] = rng.randn(n)
+        if n == 1180:
+            other.restore(**{name: array.copy() for name, array in cuts.arrays().items()})
+            other.add(gradient, -1.0)
+        cuts.add(gradient, -1.0)
+        bound = cuts.bound(0.3, 0.1)
+    assert other.bound(0.3, 0.1) == bound
+    assert np.array_equal(other.products, cuts.products)

@@ -4,7 +4,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from crf_cases import L, make_task
+from crf_cases import FREE, L, make_task, potentials
 
 from skstruct import L1CRF
 from skstruct.crf.solver import choose_pairs
@@ -23,7 +23,7 @@ def labellings(task, o, weights):
     """For each sequence its first token, and its labellings: (labels, score, margin, whether gold agrees)."""
     table = {}
     for k in range(o.n_pairs):
-        table[o.pair_row[k], o.pair_label[k]] = weights[k]
+        table[o.row[o.pair_feature][k], o.pair_label[k]] = weights[k]
     step = np.zeros((L, L))
     step[o.pair[:, 0], o.pair[:, 1]] = weights[o.n_optional :]
     step = step + o.potentials.transition
@@ -77,7 +77,7 @@ def enumerated_curvature(task, o, weights):
                 if task.edges.row.shape[0] and task.edges.row[0, a + t] >= 0:
                     edges[task.edges.row[0, a + t]] += weight * both
     transitions = np.append(edges[tuple(o.edge_pair.T)], steps[tuple(o.pair.T)])
-    return np.append(nodes[o.pair_row, o.pair_label], 0.5 * transitions) + 2.0 * o.c2
+    return np.append(nodes[o.row[o.pair_feature], o.pair_label], 0.5 * transitions) + 2.0 * o.c2
 
 
 @pytest.fixture(params=["weights", "runs", "parts"])
@@ -95,8 +95,9 @@ def fields(request, monkeypatch):
 @pytest.mark.parametrize("all_pairs", [False, True])
 def test_value_and_gradient(fields, edges, partial, cost, all_pairs):
     task = make_task(edges=edges, partial=partial)
-    options = ObjectiveOptions(0.0, 0.1, all_pairs, all_pairs, cost=cost)
-    o = CRFObjective(task, options, L, 6, 3 if edges else 1, fields=fields)
+    options = ObjectiveOptions(0.0, 0.1, all_pairs, all_pairs)
+    scores = FREE if cost is None else potentials(cost=cost)
+    o = CRFObjective(task, options, scores, 6, 3 if edges else 1, fields=fields)
     view = o.everything()
     rng = np.random.RandomState(1)
     w = rng.randn(o.size)
@@ -123,11 +124,12 @@ def test_curvature(fields, edges, logarithms, monkeypatch):
         def leave_all(corpus, begin, end, *arguments):
             if arguments[-1]:  # those left out, by logarithms
                 return expect(corpus, begin, end, *arguments)
-            arguments[-2][corpus.group[begin] : corpus.group[end]] = True
+            group = corpus.sequences.group
+            arguments[-2][group[begin] : group[end]] = True
             return 0.0
 
         monkeypatch.setattr(crf_objective, "expect", leave_all)
-    o = CRFObjective(task, ObjectiveOptions(0.0, 0.1), L, 6, 3 if edges else 1, fields=fields)
+    o = CRFObjective(task, ObjectiveOptions(0.0, 0.1), FREE, 6, 3 if edges else 1, fields=fields)
     w = np.random.RandomState(1).randn(o.size)
     np.testing.assert_allclose(o.curvature(o.everything(), w), enumerated_curvature(task, o, w), rtol=1e-9)
 
@@ -182,11 +184,11 @@ def test_very_long_sequences(partial, top):
         gold[rng.rand(gold.shape[0]) < 0.3] = -1
     bag = Bag(np.arange(gold.shape[0] + 1), rng.randint(0, 6, gold.shape[0]).astype(np.int32), np.zeros(0))
     task = task._replace(token=token, anchor=token, gold=gold, bag=bag)
-    o = CRFObjective(task, ObjectiveOptions(0.0, 0.1), L, 6)
+    o = CRFObjective(task, ObjectiveOptions(0.0, 0.1), FREE, 6)
     w = top * rng.randn(o.size)
     value, gradient = o.evaluate(o.everything(), w)
     nodes, steps = np.zeros((6, L)), np.zeros((L, L))
-    nodes[o.pair_row, o.pair_label], steps[tuple(o.pair.T)] = w[: o.n_pairs], w[o.n_optional :]
+    nodes[o.row[o.pair_feature], o.pair_label], steps[tuple(o.pair.T)] = w[: o.n_pairs], w[o.n_optional :]
     expected = o.c2 * w @ w
     for i, (begin, end) in enumerate(pairwise(token)):
         for sign, labels in ((1.0, np.full(end - begin, -1)), (-1.0, gold[begin:end])):
@@ -205,7 +207,7 @@ def test_very_long_sequences(partial, top):
 
 
 def test_transitions_that_look_at_the_input_are_summed_side_by_side(monkeypatch):
-    monkeypatch.setattr(crf_objective, "exactly", None)  # sums with logarithms, one by one
+    monkeypatch.setattr(crf_objective, "new_alone", None)  # sums with logarithms, one by one
     X, y = make_hmm_sequences(40, random_state=0)
     fitted = L1CRF(["U0:%x[0,0]", "B", "B1:%x[0,0]"], c1=0.1, random_state=0).fit(X, y)
     assert fitted.score(X, y) > 0.5
@@ -217,7 +219,7 @@ def test_constraints():
     allowed = np.zeros((L, L))
     allowed[1, 2] = -np.inf
     end = np.array([0.0, 0.0, -np.inf])
-    o = CRFObjective(task, ObjectiveOptions(c1=0.0, allowed=allowed, end=end), L, 6)
+    o = CRFObjective(task, ObjectiveOptions(c1=0.0), potentials(transition=allowed, end=end), 6)
     assert not ((o.pair[:, 0] == 1) & (o.pair[:, 1] == 2)).any()
     w = np.random.RandomState(0).randn(o.size)
     assert o.evaluate(o.everything(), w)[0] == pytest.approx(enumerated(task, o, w))
@@ -227,14 +229,14 @@ def test_constraints():
 @pytest.mark.parametrize("partial", [False, True])
 def test_a_view_is_the_same_with_the_other_weights_zero(fields, partial, edges):
     task = make_task(n=20, partial=partial, edges=edges)
-    o = CRFObjective(task, ObjectiveOptions(c1=0.0), L, 6, 3 if edges else 1, fields=fields)
+    o = CRFObjective(task, ObjectiveOptions(c1=0.0), FREE, 6, 3 if edges else 1, fields=fields)
     rng = np.random.RandomState(0)
     chosen = np.append(
         rng.permutation(o.n_pairs)[:7], o.n_pairs + rng.permutation(o.n_optional - o.n_pairs)[:5]
     )
     view = View(o, np.sort(chosen))
     assert (view.parts is not None) == (fields is not None)
-    assert view.corpus.run.shape[0] > 0 or crf_view.MANY > L or view.parts is not None
+    assert view.corpus.runs.item.shape[0] > 0 or crf_view.MANY > L or view.parts is not None
     w = rng.randn(view.size)
     full = np.zeros(o.size)
     full[view.where] = w
@@ -252,11 +254,15 @@ def test_screening_leaves_out_only_what_cannot_move(valued, partial):
     """At any weights, the gradient of a pair left out stays within [-c1, c1]."""
     task = make_task(n=20, R=40, valued=valued, partial=partial)
     task.weight[:] = 1.0
-    everything = CRFObjective(task, ObjectiveOptions(c1=0.0), L, 40)
-    screened = CRFObjective(task, ObjectiveOptions(c1=2.0), L, 40)
+    everything = CRFObjective(task, ObjectiveOptions(c1=0.0), FREE, 40)
+    screened = CRFObjective(task, ObjectiveOptions(c1=2.0), FREE, 40)
     assert 0 < screened.n_pairs < everything.n_pairs
-    kept = set(zip(screened.pair_row.tolist(), screened.pair_label.tolist()))
-    out = [k for k, p in enumerate(zip(everything.pair_row, everything.pair_label)) if tuple(p) not in kept]
+    kept = set(zip(screened.row[screened.pair_feature].tolist(), screened.pair_label.tolist()))
+    out = [
+        k
+        for k, p in enumerate(zip(everything.row[everything.pair_feature], everything.pair_label))
+        if tuple(p) not in kept
+    ]
     view = everything.everything()
     for seed in range(10):
         w = 5 * np.random.RandomState(seed).randn(everything.size)
@@ -270,8 +276,8 @@ def test_screening_of_transitions_that_look_at_the_input(partial, all_states):
     """Likewise; those left out because they are not seen are not asked for."""
     task = make_task(n=20, partial=partial, edges=True)
     task.weight[:] = 1.0
-    everything, c1 = CRFObjective(task, ObjectiveOptions(c1=0.0, all_states=all_states), L, 6, 3), 10.0
-    screened = CRFObjective(task, ObjectiveOptions(c1=c1, all_states=all_states), L, 6, 3)
+    everything, c1 = CRFObjective(task, ObjectiveOptions(c1=0.0, all_states=all_states), FREE, 6, 3), 10.0
+    screened = CRFObjective(task, ObjectiveOptions(c1=c1, all_states=all_states), FREE, 6, 3)
     kept = set(map(tuple, screened.edge_pair.tolist()))
     every = list(map(tuple, everything.edge_pair.tolist()))
     assert kept < set(every)
@@ -288,7 +294,7 @@ def test_many_weights_for_what_the_corpus_shows(edges, monkeypatch, recwarn):
     monkeypatch.setattr(choose_pairs, "MANY_TIMES", 1.1)
     task = make_task(n=4, R=40, edges=edges)
     for all_states in False, True:
-        CRFObjective(task, ObjectiveOptions(0.0, all_states=all_states), L, 40, 3 if edges else 1)
+        CRFObjective(task, ObjectiveOptions(0.0, all_states=all_states), FREE, 40, 3 if edges else 1)
     told = [str(each.message) for each in recwarn.list]
     assert len(told) == 1 + edges and "of which the corpus shows" in told[0]
     assert ("transitions that look" in told[-1]) == edges
@@ -301,7 +307,7 @@ def test_more_weights_than_can_be_numbered(edges, monkeypatch):
     task, more = make_task(R=5 if edges else 6, edges=edges), {"all_states": True} if edges else {}
     what = "transitions that look at the input" if edges else "pairs of a feature and a label"
     with pytest.raises(ValueError, match=f"the corpus has [0-9]+ {what}, at most 17 can have weights: use"):
-        CRFObjective(task, ObjectiveOptions(0.0, **more), L, 5 if edges else 6, 3 if edges else 1)
+        CRFObjective(task, ObjectiveOptions(0.0, **more), FREE, 5 if edges else 6, 3 if edges else 1)
 
 
 @pytest.mark.parametrize("valued", [False, True])
@@ -318,9 +324,9 @@ def test_parts_change_nothing(monkeypatch, valued):
     for name in ("PART", "LABEL", "PART_FEATURE"):
         monkeypatch.setattr(crf_view, name, 0.0)
     options = ObjectiveOptions(c1=0.5)
-    plain = CRFObjective(task, options, L, 24)
-    parts = CRFObjective(task, options, L, 24, fields=np.arange(24) // 6)
-    assert parts.parts.tokens[1].shape[0] < 0.8 * row.shape[0]
+    plain = CRFObjective(task, options, FREE, 24)
+    parts = CRFObjective(task, options, FREE, 24, fields=np.arange(24) // 6)
+    assert parts.parts.tokens.item.shape[0] < 0.8 * row.shape[0]
     w = rng.randn(plain.size)
     for o in (plain, parts):
         o.found = (*o.evaluate(o.everything(), w, keep=True), o.gradient_of_all(w[: o.n_optional]))
@@ -337,7 +343,7 @@ def test_threads_change_nothing(monkeypatch, fields):
     w = None
     results = []
     for n_threads in (1, 2, 5):
-        o = CRFObjective(task, ObjectiveOptions(c1=0.5), L, 30, n_threads=n_threads, fields=fields)
+        o = CRFObjective(task, ObjectiveOptions(c1=0.5), FREE, 30, n_threads=n_threads, fields=fields)
         w = np.random.RandomState(0).randn(o.size)
         value, gradient = o.evaluate(o.everything(), w, keep=True)
         results.append((value, gradient, o.gradient_of_all(w[: o.n_optional])))

@@ -24,8 +24,6 @@ SMALL = {
     "crf.crf_run": {"FEW_LABELS": 1, "DENSE_WEIGHTS": 10},
     "crf.solver.choose_pairs": {"MANY_FEATURES": 3},
     "crf.solver.corpus_sums": {"PLACES": 64},
-    "crf.solver.sgd": {"PIECE": 5},
-    "crf.solver.token_features": {"PIECE": 10},
     "crf.solver.token_parts": {"SAMPLE": 30},
     "crf.solver.view": {"BLOCK": 16},
     "crf.solver.working_set": {"SMALLEST": 2},

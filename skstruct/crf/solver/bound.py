@@ -134,7 +134,6 @@ class Cuts:
         self.size, self.next = 0, 0
         self.offset = np.full(m, -np.inf)
         self.alpha = np.zeros(m)
-        self.known = -1.0, np.nan, np.nan  # (cuts taken, c2, bound): the last one
         self.weight = np.zeros(FIRST_ROWS, np.int64)  # (rows,) the weight of each row of the table
         self.table = np.empty((FIRST_ROWS, m))  # (rows, m) the gradients; nan where nothing is stored
         self._hold(np.zeros(0, np.int64), FIRST_ROWS)
@@ -147,8 +146,9 @@ class Cuts:
         self._forget(np.nan)
 
     def _forget(self, c1):
-        """Know no products; those to come are under this penalty."""
+        """Know no products, and no bound; those to come are under this penalty."""
         self.c1 = c1
+        self.known = -1.0, np.nan, np.nan  # (cuts taken, c2, bound): the last one
         self.sign = np.zeros(self.table.shape[0], np.int8)  # of the weights in the products; 0 for others
         self.products = np.zeros((self.m, self.m))  # of the excesses beyond c1, summed: each cut with each
         self.squares = np.full(self.m, np.nan)  # of each cut's excesses; nan: both are to be found
@@ -182,19 +182,18 @@ class Cuts:
     def arrays(self):
         """What it takes to go on from here; see :meth:`restore`."""
         about = np.array([self.size, self.next, self.c1, *self.known])
-        found = {name: getattr(self, name) for name in ("offset", "alpha", "products", "squares")}
-        rows = {name: getattr(self, name)[: self.n_rows] for name in ("weight", "table", "sign")}
+        found = {name: getattr(self, name) for name in ("offset", "alpha", "products", "squares", "sign")}
+        rows = {name: getattr(self, name)[: self.n_rows] for name in ("weight", "table")}
         return {"about": about, **found, **rows}
 
-    def restore(self, about, offset, alpha, weight, table, sign, products, squares):
+    def restore(self, about, weight, table, **others):
         """The opposite of :meth:`arrays`."""
-        n = weight.shape[0]
+        self.weight, self.table = weight, table
+        # As much room as there was: where it ends, products are reckoned anew, with other rounding errors.
+        self._hold(np.arange(weight.shape[0]), others["sign"].shape[0])
+        vars(self).update((name, array.copy()) for name, array in others.items())
         self.size, self.next = about[:2].astype(int).tolist()
-        self.offset, self.alpha = offset.copy(), alpha.copy()
-        self.weight, self.table, self.known = weight, table, tuple(about[3:].tolist())
-        self._hold(np.arange(n), max(n, FIRST_ROWS))
-        self.c1, self.sign[:n] = float(about[2]), sign
-        self.products[:], self.squares[:] = products, squares
+        self.c1, self.known = float(about[2]), tuple(about[3:].tolist())
 
     def bound(self, c1, c2):
         """A number that no value of the objective with these penalties falls below.
@@ -214,7 +213,6 @@ class Cuts:
             return -np.inf
         if c1 != self.c1:
             self._forget(c1)
-            self.known = -1.0, c2, np.nan
         if self.known[:2] != (self.next, c2):
             new = np.flatnonzero(np.isnan(self.squares[:n]))
             _enter(*self._table(), new, c1, self.sign, np.empty(self.m), self.squares, self.products)
@@ -341,8 +339,7 @@ class StoppingRule:
 
     def restore(self, arrays):
         """The opposite of :meth:`arrays`, among arrays of other names."""
-        n = len(PREFIX)
-        mine = {name[n:]: array for name, array in arrays.items() if name.startswith(PREFIX)}
+        mine = {name.removeprefix(PREFIX): a for name, a in arrays.items() if name.startswith(PREFIX)}
         *self.last, self.due = mine.pop("asked").tolist()
         if self.cuts is not None:
             self.cuts.restore(**mine)

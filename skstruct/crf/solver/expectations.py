@@ -9,7 +9,7 @@ The same sums as `skstruct.chain.lattice`, arranged for speed:
 * Transitions are a sparse matrix (:class:`.corpus_sums.ExpTransitions`).
 
 Nothing over- or underflows unnoticed. Each sequence's mass is summed forwards and backwards; where the two
-differ it is left to :func:`.exact_sums.sum_alone`. Numbers below e^-708 become 0 in both passes.
+differ it is left to :func:`.sequence_sums.sum_alone`. Numbers below e^-708 become 0 in both passes.
 They matter only if what follows is worth as much more after them as after what was kept; then the scale of a
 token, or the sum of what follows it (``total`` in :func:`_backward`), leaves the range from 1 / LARGEST to
 LARGEST, and the sequence is left to logarithms too.
@@ -24,9 +24,8 @@ from ...chain.lattice import exp_all
 from ...chain.token_scores import cost_of
 from ...chain.viterbi import differs
 from ...core.compile import inline, inline_fused, kernel, spliced
-from .conditioned import advance_each, count_steps, dot
-from .corpus_sums import LAST, row_width, spread, width_of
-from .exact_sums import sum_alone
+from .corpus_sums import LAST, advance_each, count_steps, dot, row_width, spread, width_of
+from .sequence_sums import sum_alone
 
 LARGEST = 1e100
 """Largest scale of a token, and largest sum of what follows it in the same unit."""
@@ -49,15 +48,30 @@ def _advance(a, at, P, transitions, side, total, out, to, W):
                 out[o + l] += a[i0 + l] * v0 + a[i1 + l] * v1 + a[i2 + l] * v2 + a[i3 + l] * v3
 
 
+@inline
+def _items(lists, token):
+    """The first item of a token, and the one behind its last."""
+    return np.uint64(lists.start[token]), np.uint64(lists.start[token + 1])
+
+
+@inline
+def _value(lists, e, square):
+    """What an item counts, or the square of that."""
+    if lists.value.shape[0] == 0:
+        return 1.0
+    return lists.value[e] * lists.value[e] if square else lists.value[e]
+
+
 @spliced
-def _sum_rows(rows, value, begin, end, table, width, x, i, stride):
+def _sum_rows(rows, token, table, width, x, i, stride):
     """x[i + y stride] = Σ_e value[e] table[rows[e], y], four labels at a time."""
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    begin, end = _items(rows, token)
     for y in range(np.uint64(0), width, np.uint64(4)):
         s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
         for e in range(begin, end):
-            o = np.uint64(rows[e]) * width + y
-            v = value[e] if value.shape[0] > 0 else 1.0
+            o = np.uint64(rows.item[e]) * width + y
+            v = rows.value[e] if rows.value.shape[0] > 0 else 1.0
             s0, s1 = s0 + v * table[o], s1 + v * table[o + one]
             s2, s3 = s2 + v * table[o + two], s3 + v * table[o + three]
         o = i + y * stride
@@ -65,17 +79,16 @@ def _sum_rows(rows, value, begin, end, table, width, x, i, stride):
 
 
 @spliced
-def _add_to_rows(rows, value, begin, end, b, i, stride, square, of_rows, width):
+def _add_to_rows(rows, token, b, i, stride, square, of_rows, width):
     """of_rows[rows[e], y] += value[e] b[i + y stride], four labels at a time."""
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    begin, end = _items(rows, token)
     for y in range(np.uint64(0), width, np.uint64(4)):
         o = i + y * stride
         p0, p1, p2, p3 = b[o], b[o + stride], b[o + two * stride], b[o + three * stride]
         for e in range(begin, end):
-            o = np.uint64(rows[e]) * width + y
-            v = 1.0
-            if value.shape[0] > 0:
-                v = value[e] * value[e] if square else value[e]
+            o = np.uint64(rows.item[e]) * width + y
+            v = _value(rows, e, square)
             s0, s1 = of_rows[o] + v * p0, of_rows[o + one] + v * p1
             s2, s3 = of_rows[o + two] + v * p2, of_rows[o + three] + v * p3
             of_rows[o], of_rows[o + one], of_rows[o + two], of_rows[o + three] = s0, s1, s2, s3
@@ -90,29 +103,27 @@ def _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row):
     L = transitions.cost.shape[0]
     for k in range(np.uint64(L * P)):
         x[k] = 0.0
-    label, entry, value, start = corpus.label, corpus.entry, corpus.value, corpus.start
-    run_label, run, run_value, run_start = corpus.run_label, corpus.run, corpus.run_value, corpus.run_start
-    row_start, rows, row_value, table = corpus.row_start, corpus.row, corpus.row_value, corpus.table
-    by_row = row_start.shape[0] > 1
-    width = np.uint64(row_width(L))
-    stride = np.uint64(P)
+    entries, runs, label, run_label = corpus.entries, corpus.runs, corpus.label, corpus.run_label
+    gold, sets, by_row = corpus.sequences.gold, corpus.sequences.sets, corpus.rows.start.shape[0] > 1
+    width, stride = np.uint64(row_width(L)), np.uint64(P)
     for l in range(n_lanes):
-        token = corpus.token[q + l]
-        length = corpus.token[q + l + 1] - token
+        token = corpus.sequences.token[q + l]
+        length = corpus.sequences.token[q + l + 1] - token
         for t in range(length):
             i = np.uint64(t * W + l)
             if by_row:
-                begin, end = np.uint64(row_start[token + t]), np.uint64(row_start[token + t + 1])
-                _sum_rows(rows, row_value, begin, end, table, width, x, i, stride)
+                _sum_rows(corpus.rows, token + t, corpus.table, width, x, i, stride)
             for y in range(np.uint64(L)):
                 row[y] = 0.0
-            for e in range(np.uint64(start[token + t]), np.uint64(start[token + t + 1])):
-                k = np.uint64(entry[e])
-                v = value[e] if value.shape[0] > 0 else 1.0
+            begin, end = _items(entries, token + t)
+            for e in range(begin, end):
+                k = np.uint64(entries.item[e])
+                v = entries.value[e] if entries.value.shape[0] > 0 else 1.0
                 row[np.uint64(label[k])] += v * weight[k]
-            for e in range(np.uint64(run_start[token + t]), np.uint64(run_start[token + t + 1])):
-                k, y = np.uint64(run[e]), 0
-                v = run_value[e] if run_value.shape[0] > 0 else 1.0
+            begin, end = _items(runs, token + t)
+            for e in range(begin, end):
+                k, y = np.uint64(runs.item[e]), 0
+                v = runs.value[e] if runs.value.shape[0] > 0 else 1.0
                 while y < LAST:
                     y = run_label[k]
                     row[np.uint64(y & (LAST - 1))] += v * weight[k]
@@ -120,11 +131,11 @@ def _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row):
             if not by_row:
                 for y in range(np.uint64(L)):
                     x[i + y * stride] = row[y]
-            g = corpus.gold[token + t]
-            missing = -np.inf if clamped else cost_of(g, corpus.sets, transitions.cost)
+            g = gold[token + t]
+            missing = -np.inf if clamped else cost_of(g, sets, transitions.cost)
             if g != -1 and missing != 0.0:
                 for y in range(L):
-                    if differs(y, g, corpus.sets):
+                    if differs(y, g, sets):
                         x[y * P + t * W + l] += missing
         for y in range(L):
             if length > 0 and not transitions.start[y]:
@@ -136,8 +147,7 @@ def _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row):
 @inline_fused
 def _exp_emissions(x, n, P, L, lattice):
     """top = max_y x, x = exp(x - top) at n places."""
-    top = lattice.top
-    n = np.uint64(n)
+    top, n = lattice.top, np.uint64(n)
     for j in range(n):
         top[j] = x[j]
     for y in range(1, L):
@@ -152,7 +162,7 @@ def _exp_emissions(x, n, P, L, lattice):
 
 
 @inline_fused
-def _forward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P):
+def _forward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P):
     """a[y, t] = x[y, t] Σ_p a[p, t-1] M[p, y] / scale[t], so that Σ_y a[y, t] = 1."""
     L = transitions.cost.shape[0]
     x, a, one = lattice.x, lattice.a, lattice.scratch
@@ -166,7 +176,7 @@ def _forward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P):
                 for l in range(W):
                     a[y * P + l] = 1.0
         elif len(edges) > 0:
-            advance_each(corpus, q, n_lanes, edges, side, t, lattice, P, W)
+            advance_each(sequences, q, n_lanes, edges, side, t, lattice, P, W)
         else:
             _advance(a, at - W, P, transitions, side, one, a, at, W)
         scale = lattice.inverse[at : at + W]
@@ -188,14 +198,14 @@ def _forward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P):
 
 
 @inline_fused
-def _backward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P):
+def _backward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P):
     """b[y, t] = p(y_t = y), and x[y, t] such that p(p, y) = a[p, t-1] M[p, y] x[y, t].
 
     With the scales of the forward pass Σ_y a b = 1 at every token. b is reset to 1 where a sequence
     ends; entries after its end are undefined.
     """
     L = transitions.cost.shape[0]
-    x, a, b, total, token = lattice.x, lattice.a, lattice.b, lattice.scratch, corpus.token
+    x, a, b, total, token = lattice.x, lattice.a, lattice.b, lattice.scratch, sequences.token
     side = np.int64(1)
     for y in range(L):
         for l in range(W):
@@ -224,13 +234,13 @@ def _backward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P):
             scale[l] = scale[l] if total[l] < LARGEST else np.nan
         if t > 0:
             if len(edges) > 0:
-                advance_each(corpus, q, n_lanes, edges, side, t, lattice, P, W)
+                advance_each(sequences, q, n_lanes, edges, side, t, lattice, P, W)
             else:
                 _advance(x, at, P, transitions, side, total, b, at - W, W)
 
 
 @inline
-def _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad):
+def _add_log_z(sequences, q, n_lanes, transitions, lattice, T, W, P, bad):
     """Σ weight log Z of a group. Weights b and x, and clears what must not count.
 
     A sequence whose forward and backward mass differ, or with a scale that is NaN, is noted in ``bad``
@@ -242,7 +252,7 @@ def _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad):
     for l in range(W):
         length, factor = 0, 0.0
         if l < n_lanes:
-            length = corpus.token[q + l + 1] - corpus.token[q + l]
+            length = sequences.token[q + l + 1] - sequences.token[q + l]
             mass = 0.0
             for y in range(L):
                 mass += b[y * P + l]
@@ -256,7 +266,7 @@ def _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad):
                     product = 1.0
             log_z -= np.log(product)
             if length > 0 and abs(mass - 1.0) < 1e-7 and not np.isnan(product):
-                factor = corpus.weight[q + l]
+                factor = sequences.weight[q + l]
                 total += factor * log_z
             else:
                 bad[q + l] = length > 0
@@ -285,15 +295,15 @@ def _variances(weight, L, T, W, P, b):
 
 
 @inline
-def _sum_group(corpus, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad):
+def _sum_group(sequences, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad):
     """Σ weight log Z of a group; b = its marginals, and the expected transitions are counted."""
     a, x = lattice.a, lattice.x
     _exp_emissions(x, T * W, P, transitions.cost.shape[0], lattice)
-    _forward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P)
-    _backward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P)
-    total = _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad)
+    _forward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P)
+    _backward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P)
+    total = _add_log_z(sequences, q, n_lanes, transitions, lattice, T, W, P, bad)
     if len(edges) > 0:
-        count_steps(corpus, q, n_lanes, edges, lattice, P, W, counts)
+        count_steps(sequences, q, n_lanes, edges, lattice, P, W, counts)
     else:
         for k in range(transitions.pair.shape[0]):
             counts.transition[k] += dot(
@@ -304,7 +314,7 @@ def _sum_group(corpus, q, n_lanes, transitions, edges, lattice, T, W, P, counts,
 
 @kernel
 def expect(
-    corpus, begin, end, weight, transitions, edges, clamped, square, lattice, counts, bad, exact
+    corpus, begin, end, weight, transitions, edges, clamped, square, lattice, counts, bad, alone
 ):  # fmt: skip
     """Add up log Z and expectations over the groups ``begin <= k < end``.
 
@@ -326,7 +336,7 @@ def expect(
         it is (L * L,) and receives Σ weight E[pair count].
     bad : (S,) bool
         Sequences that are left out, very long ones; receives others.
-    exact : Exactly, or an empty tuple
+    alone : Alone, or an empty tuple
         With it groups are single sequences, and those in ``bad`` are summed each by itself.
 
     Returns
@@ -334,55 +344,44 @@ def expect(
     total : float
         Σ weight log Z.
     """
-    L = transitions.cost.shape[0]
-    total = 0.0
-    b, x, row = lattice.b, lattice.x, lattice.row
-    gradient, of_pairs = counts.feature, counts.of_pairs
-    label, entry, value, start = corpus.label, corpus.entry, corpus.value, corpus.start
-    run_label, run, run_value, run_start = corpus.run_label, corpus.run, corpus.run_value, corpus.run_start
-    row_start, rows, row_value, of_rows = corpus.row_start, corpus.row, corpus.row_value, counts.of_rows
-    by_row = row_start.shape[0] > 1
+    L, total = transitions.cost.shape[0], 0.0
+    b, x, row, gradient = lattice.b, lattice.x, lattice.row, counts.feature
+    sequences, entries, runs, rows = corpus.sequences, corpus.entries, corpus.runs, corpus.rows
     width = np.uint64(row_width(L))
     for group in range(begin, end):
-        q = corpus.group[group]
-        n_lanes = corpus.group[group + 1] - q
-        T = corpus.token[q + 1] - corpus.token[q]
-        if T == 0 or bad[q] != (len(exact) > 0):
+        q = sequences.group[group]
+        n_lanes = sequences.group[group + 1] - q
+        T = sequences.token[q + 1] - sequences.token[q]
+        if T == 0 or bad[q] != (len(alone) > 0):
             continue
         W = width_of(n_lanes)
         P = (T | 1) * W  # odd: places a power of two apart would share cache lines
         stride = np.uint64(P)
         _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row)
-        if len(exact) > 0:
-            total += sum_alone(corpus, q, exact, lattice, T, P, counts)
+        if len(alone) > 0:
+            total += sum_alone(corpus, q, alone, lattice, T, P, counts)
         else:
-            total += _sum_group(corpus, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad)
+            total += _sum_group(sequences, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad)
         if square:
-            _variances(corpus.weight[q : q + n_lanes], L, T, W, P, b)
+            _variances(sequences.weight[q : q + n_lanes], L, T, W, P, b)
         for l in range(n_lanes):
-            token = corpus.token[q + l]
-            for t in range(corpus.token[q + l + 1] - token):
-                i = np.uint64(t * W + l)
+            first = sequences.token[q + l]
+            for t in range(sequences.token[q + l + 1] - first):
+                i, token = np.uint64(t * W + l), first + t
                 for y in range(np.uint64(L)):
                     row[y] = b[i + y * stride]
-                if by_row:
-                    first, last = np.uint64(row_start[token + t]), np.uint64(row_start[token + t + 1])
-                    _add_to_rows(rows, row_value, first, last, b, i, stride, square, of_rows, width)
-                for e in range(np.uint64(start[token + t]), np.uint64(start[token + t + 1])):
-                    k = np.uint64(entry[e])
-                    v = 1.0
-                    if value.shape[0] > 0:
-                        v = value[e] * value[e] if square else value[e]
-                    gradient[k] += v * row[np.uint64(label[k])]
-                for e in range(np.uint64(run_start[token + t]), np.uint64(run_start[token + t + 1])):
-                    k, y = np.uint64(run[e]), 0
-                    v = 1.0
-                    if run_value.shape[0] > 0:
-                        v = run_value[e] * run_value[e] if square else run_value[e]
+                if rows.start.shape[0] > 1:
+                    _add_to_rows(rows, token, b, i, stride, square, counts.of_rows, width)
+                here, behind = _items(entries, token)
+                for e in range(here, behind):
+                    k = np.uint64(entries.item[e])
+                    gradient[k] += _value(entries, e, square) * row[np.uint64(corpus.label[k])]
+                here, behind = _items(runs, token)
+                for e in range(here, behind):
+                    k, y, v = np.uint64(runs.item[e]), 0, _value(runs, e, square)
                     while y < LAST:
-                        y = run_label[k]
+                        y = corpus.run_label[k]
                         gradient[k] += v * row[np.uint64(y & (LAST - 1))]
                         k += np.uint64(1)
-                if of_pairs.shape[0] > 0:
-                    spread(counts.whole, token + t, 1.0, row, of_pairs)
+                spread(counts.whole, token, row, False, counts.of_pairs)
     return total

@@ -14,27 +14,27 @@ order: results are the same, bit for bit, for any number of threads.
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from ...data.places import ranges
-from .choose_pairs import LabelledSequences, choose_conditioned, choose_label_pairs, choose_state_weights
-from .conditioned import exp_conditioned
+from .choose_pairs import choose_weights, count_features, seen_label_pairs
 from .corpus_sums import (
     LONGEST,
     ExpectedCounts,
     Occurrences,
-    Potentials,
+    Sequences,
+    exp_conditioned,
     exp_transitions,
-    form_groups,
     new_lanes,
 )
-from .exact_sums import exactly
 from .expectations import expect
 from .quasi_newton import dot
+from .sequence_sums import new_alone
 from .sgd import stochastic_passes
-from .token_features import new_row, repetition
+from .token_features import repetition
 from .token_parts import PartSums, find_parts, group_fields
 from .view import ProductSums, View
 
@@ -49,14 +49,8 @@ N_PARTS = 2
 sums."""
 
 
-def _take_tokens(tokens, start, *arrays):
-    """(starts, items, values) of some tokens."""
-    new, at = ranges(start[tokens], np.diff(start)[tokens])
-    return new, *(a[at] if a.shape[0] else a for a in arrays)
-
-
 class ObjectiveOptions(NamedTuple):
-    """What an objective is made of besides the corpus; L labels."""
+    """What an objective is made of besides the corpus and the potentials."""
 
     c1: float = 1.0
     c2: float = 0.0
@@ -64,23 +58,42 @@ class ObjectiveOptions(NamedTuple):
     all_transitions: bool = True  # also pairs of labels that it does not show
     least_seen: float = 0.0  # of these kinds only pairs that it shows so often
     bigram: bool = True  # whether pairs of labels have weights
-    start: np.ndarray | None = None  # constraints: (L,) 0 or -inf
-    allowed: np.ndarray | None = None  # (L, L) [previous, next]
-    end: np.ndarray | None = None  # (L,)
-    cost: np.ndarray | None = None  # (L,): missing a token of label y gains cost[y] (softmax-margin)
-
-    def potentials(self, L):
-        """Scores that all tokens share, with weights zero."""
-
-        def filled(array, *shape):
-            return np.zeros(shape) if array is None else np.array(array, float)
-
-        return Potentials(
-            filled(self.allowed, L, L), filled(self.start, L), filled(self.end, L), filled(self.cost, L)
-        )
 
 
-class CRFObjective:
+class Objective:
+    """What solvers ask of an objective, of one corpus or of shards.
+
+    Parameters
+    ----------
+    options : ObjectiveOptions
+    potentials : Potentials
+        Scores with weights zero.
+    n_rows, n_edge_rows : int
+        Weight rows of the state features; combinations of the transition features (the first is the label
+        bigram).
+    """
+
+    def __init__(self, options, potentials, n_rows, n_edge_rows):
+        self.c1, self.c2 = float(options.c1), float(options.c2)
+        self.potentials, self.n_labels = potentials, potentials.cost.shape[0]
+        self.n_rows, self.n_edge_rows = n_rows, n_edge_rows
+        self.n_passes = 0
+
+    def lay_out(self, layout):
+        """Have the weights of a :class:`WeightLayout`."""
+        self.layout = layout
+        self.row, self.first, self.pair_label, self.pair, self.edge_pair = layout
+        self.n_features, self.n_pairs = self.row.shape[0], self.pair_label.shape[0]
+        self.pair_feature = np.repeat(np.arange(self.n_features, dtype=np.int32), np.diff(self.first))
+        self.n_optional = self.n_pairs + self.edge_pair.shape[0]
+        self.size = self.n_optional + self.pair.shape[0]
+
+    def everything(self):
+        """A view of all weights."""
+        return self.view(np.arange(self.n_optional))
+
+
+class CRFObjective(Objective):
     """Log-likelihood and gradient of a chain CRF.
 
     Parameters
@@ -88,119 +101,79 @@ class CRFObjective:
     task : ChainTask
         The corpus; ``gold`` may hold UNLABELLED. Tokens that are nothing but dense rows of numbers stay so;
         beside other features, each number is a feature of the bag.
-    options : ObjectiveOptions
-    n_labels, n_rows, n_edge_rows : int
-        Labels; weight rows of the state features; combinations of the transition features (the first
-        is the label bigram).
+    options, potentials, n_rows, n_edge_rows
+        See :class:`Objective`.
     n_threads : int
-    like : CRFObjective or None
-        Have the weights of this one, in its order, whatever the corpus shows.
+    layout : WeightLayout or None
+        Have these weights, whatever the corpus shows.
     fields : ndarray of shape (n_rows,) or None
         What the feature of each row looks at: see :mod:`.token_parts`.
     """
 
-    def __init__(self, task, options, n_labels, n_rows, n_edge_rows=1, n_threads=1, like=None, fields=None):
-        self.n_labels, self.n_rows, self.n_edge_rows = n_labels, n_rows, n_edge_rows
-        self.c1, self.c2 = float(options.c1), float(options.c2)
-        self.potentials = options.potentials(n_labels)
-        self.sequences = LabelledSequences.of(task)
-        (
-            self.order, self.lengths, self.token, self.gold, self.sequence_weight, self.partial, self.sets,
-        ) = self.sequences  # fmt: skip
-        self.n_tokens, self.all_labelled = int(self.token[-1]), not self.partial.size
-        self.group = form_groups(self.lengths)
-        self._choose_weights(task, options, like)
-        self.n_passes = 0
-        self.n_threads = n_threads
-        self._lattices = []
-        self.n_entries = int(self.occurrences.sum())
-        self._parts, self.field, self.grouping, self.products = None, None, None, None
-        if self.dense:
-            self.products = ProductSums(self.dense, self.token, self.row, n_labels, N_PARTS)
+    def __init__(
+        self, task, options, potentials, n_rows, n_edge_rows=1, n_threads=1, layout=None, fields=None
+    ):
+        super().__init__(options, potentials, n_rows, n_edge_rows)
+        self.sequences = s = Sequences.of(task)
+        self.n_tokens, partial = s.gold.shape[0], s.partial()
+        self.all_labelled = not partial.size
+        self._choose_weights(task, options, layout)
+        self._lattices, self.n_entries = [], int(self.occurrences.sum())
+        self.grouping = self.products = None
+        if self.features.dense:
+            self.products = ProductSums(self.features.dense, s, self.row, self.n_labels, N_PARTS)
         elif fields is not None:
             # Numbered as they come, so that sums have one order however the corpus was encoded.
             _, first, field = np.unique(fields[self.row], return_index=True, return_inverse=True)
-            self.field = np.argsort(np.argsort(first))[field]
-            self.grouping = group_fields(self.start, self.feature, self.value, self.field)
-        self.whole = Occurrences(
-            self.start, self.feature, self.value, self.first, self.pair_label, self.dense
-        )
-        self.walked = [(self.token, self.group)]  # what passes walk, also of a part of the sequences
-        if self.partial.size:
-            mine = self.partial
-            token, self.partial_tokens = ranges(self.token[mine], self.lengths[mine])
-            self.walked.append((token, form_groups(np.diff(token))))
-        self.wholes = [(self.whole, self.edges)]
-        if self.partial.size:
+            self.grouping = group_fields(self.features, np.argsort(np.argsort(first))[field])
+        self.whole = Occurrences(self.features, self.first, self.pair_label)
+        self.walked, self.wholes = [s], [(self.whole, self.edges)]  # what passes walk: all, and the partial
+        if partial.size:
+            self.walked.append(Sequences.some(s, partial))
+            self.partial_tokens = ranges(s.token[partial], s.lengths[partial])[1]
             self.wholes.append((self._cut(self.whole), self._cut(self.edges)))
         self.kept = np.zeros(0)  # expectations of all optional weights, by `evaluate`
         self.pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None  # last, after all that can fail
 
-    def _choose_weights(self, task, options, like):
+    def _choose_weights(self, task, options, layout):
         """Lay out the vector of weights."""
-        s, transition = self.sequences, self.potentials.transition
-        self.state_weights = choose_state_weights(
-            task, s, self.n_labels, self.n_rows, options, None if like is None else like.state_weights
+        s, L = self.sequences, self.n_labels
+        layout, self.features, combinations = choose_weights(
+            task, s, self.potentials.transition, self.n_rows, self.n_edge_rows, options, layout
         )
-        (
-            (self.start, self.feature, self.value, self.dense), self.row, self.first,
-            self.pair_feature, self.pair_label, self.pair_row, self.pair_seen,
-            self.occurrences, self.largest,
-        ) = self.state_weights  # fmt: skip
-        self.n_features, self.n_pairs = self.row.shape[0], self.pair_row.shape[0]
-        self.pair, pair_seen = choose_label_pairs(s, transition, options, None if like is None else like.pair)
-        self.edge_pair, edge_seen, self.edges = choose_conditioned(
-            task, s, transition, self.n_edge_rows, options, None if like is None else like.edge_pair
+        self.lay_out(layout)
+        # Partial labellings are left to the clamped pass.
+        *_, seen, self.occurrences, self.largest = count_features(
+            self.features, s, self.n_features, L, complete=True
         )
-        self.n_optional = self.n_pairs + self.edge_pair.shape[0]
-        self.size = self.n_optional + self.pair.shape[0]
-        self.seen = np.concatenate([self.pair_seen, edge_seen, pair_seen])
+        self.edges, edge_seen = combinations.with_weights(s, self.edge_pair, self.n_edge_rows, L)
+        seen = seen[self.pair_feature * np.int64(L) + self.pair_label]
+        self.seen = np.concatenate([seen, edge_seen, seen_label_pairs(s, self.pair, L)])
 
-    @property
+    @cached_property
     def parts(self):
         """The parts of the tokens, found when a view first asks for them."""
-        if self._parts is None:
-            group = self.grouping.group[self.field]
-            self._parts = PartSums(
-                find_parts(self.start, self.feature, self.value, group), self.n_labels, N_PARTS
-            )
-        return self._parts
-
-    def sequences_of_corpus(self):
-        """The first fields of a Corpus."""
-        return self.token, self.group, self.gold, self.sequence_weight
+        return PartSums(*find_parts(self.features, self.grouping.group), self.n_labels, N_PARTS)
 
     # -- sums over the corpus ----------------------------------------------------------------------
     @staticmethod
-    def _split(token, group):
-        at = token[group]
-        n_blocks = max(1, min(N_BLOCKS, group.shape[0] - 1))
+    def _split(sequences):
+        at = sequences.token[sequences.group]
+        n_blocks = max(1, min(N_BLOCKS, at.shape[0] - 1))
         block = np.searchsorted(at, np.arange(n_blocks + 1) * at[-1] / n_blocks)
-        block[0], block[-1] = 0, group.shape[0] - 1
+        block[0], block[-1] = 0, at.shape[0] - 1
         return np.maximum.accumulate(block)
 
     def _cut(self, features):
         """The same features of the tokens of partially labelled sequences."""
-        if features.start.shape[0] == 1:
-            return features
-        start, feature, value = _take_tokens(self.partial_tokens, *features[:3])
-        return features._replace(start=start, feature=feature, value=value)
+        return features._replace(lists=features.lists.take(self.partial_tokens))
 
     def subcorpus(self, corpus, edges):
-        """The partially labelled sequences alone, with the same weights: (corpus, edges)."""
-        (token, group), tokens = self.walked[1], self.partial_tokens
-        start, entry, value = _take_tokens(tokens, corpus.start, corpus.entry, corpus.value)
-        run_start, run, run_value = _take_tokens(tokens, corpus.run_start, corpus.run, corpus.run_value)
-        rows = corpus.row_start, corpus.row, corpus.row_value
-        if corpus.row_start.shape[0] > 1:
-            rows = _take_tokens(tokens, *rows)
-        new = corpus._replace(
-            token=token, group=group, gold=self.gold[tokens],
-            weight=self.sequence_weight[self.partial], start=start, entry=entry, value=value,
-            run_start=run_start, run=run, run_value=run_value,
-            row_start=rows[0], row=rows[1], row_value=rows[2],
-        )  # fmt: skip
-        return new, self._cut(edges)
+        """The partially labelled sequences alone, with the same weights: (corpus, edges), or None."""
+        if self.all_labelled:
+            return None
+        cut = {name: getattr(corpus, name).take(self.partial_tokens) for name in ("entries", "runs", "rows")}
+        return corpus._replace(sequences=self.walked[1], **cut), self._cut(edges)
 
     def _lattice(self):
         """Scratch for one thread."""
@@ -209,27 +182,22 @@ class CRFObjective:
         except IndexError:
             return new_lanes(self.walked, self.n_labels)
 
-    def _with_steps(self, weights):
-        """The potentials with the weights of pairs of labels."""
-        transition = self.potentials.transition.copy()
-        transition[self.pair[:, 0], self.pair[:, 1]] += weights
-        return self.potentials._replace(transition=transition)
-
     def _sum(self, view, weights, clamped, square=False, keep=False):
         """Σ weight log Z and the expectations, over a corpus; with ``keep`` the optional ones of all too."""
         corpus, edges = view.clamped if clamped else (view.corpus, view.edges)
+        sequences, (p, y) = corpus.sequences, self.pair.T
         L, K, N = self.n_labels, corpus.label.shape[0], view.chosen.shape[0]
-        p, y = self.pair.T
-        node, edge, step = weights[:K], weights[K:N], weights[N:]
-        potentials = self._with_steps(step)
-        sparse, matrix = exp_transitions(potentials.transition, self.pair, *potentials[1:])
+        node, edge, transition = weights[:K], weights[K:N], self.potentials.transition.copy()
+        transition[p, y] += weights[N:]
+        potentials = self.potentials._replace(transition=transition)
+        sparse, matrix = exp_transitions(potentials, self.pair)
         exp_edges = exp_conditioned(edges, edge, matrix)
         if sums := view.sums:
-            sums.score(view.parts, node, self.map, self.n_threads)
-        block = self._split(corpus.token, corpus.group)
+            sums.score(view.parts, node, self.map)
+        block = self._split(sequences)
         n_blocks = block.shape[0] - 1
         n_parts = min(N_PARTS, n_blocks) if keep or sums else n_blocks
-        bad = (np.diff(corpus.token) > LONGEST) & (not exp_edges)
+        bad = (sequences.lengths > LONGEST) & (not exp_edges)
         gradient = np.zeros((n_blocks, weights.shape[0]))
         everywhere = np.zeros((n_blocks, L * L))
         whole, whole_edges = self.wholes[clamped]
@@ -238,7 +206,7 @@ class CRFObjective:
         of_rows = sums.counts if sums else np.zeros((n_parts, 0))
 
         def work(k, lattice, part):
-            first, stop = corpus.group[block[k]], corpus.group[block[k + 1]]
+            first, stop = sequences.group[block[k]], sequences.group[block[k + 1]]
             counts = ExpectedCounts(
                 gradient[k, :K], gradient[k, N:], gradient[k, K:N], whole, kept[part, :S], whole_edges,
                 kept[part, S:], of_rows[part],
@@ -249,10 +217,10 @@ class CRFObjective:
                 dense if exp_edges else counts, bad, (),
             )  # fmt: skip
             if bad[first:stop].any():
-                alone = corpus._replace(group=np.arange(bad.shape[0] + 1))
-                exact = exactly(potentials, edges, edge, int(np.diff(corpus.token).max()))
+                each = corpus._replace(sequences=sequences._replace(group=np.arange(bad.shape[0] + 1)))
+                alone = new_alone(potentials, edges, edge, int(sequences.lengths.max()))
                 total += expect(
-                    alone, first, stop, node, sparse, (), clamped, square, lattice, dense, bad, exact
+                    each, first, stop, node, sparse, (), clamped, square, lattice, dense, bad, alone
                 )
             return total
 
@@ -332,10 +300,6 @@ class CRFObjective:
         """A view of some optional weights, and of all pairs of labels."""
         return View(self, chosen)
 
-    def everything(self):
-        """A view of all weights."""
-        return self.view(np.arange(self.n_optional))
-
     def value_at_zero(self):
         """The objective if all weights are zero."""
         nothing = self.view(np.zeros(0, np.int64))
@@ -353,22 +317,10 @@ class CRFObjective:
         itself, and steps overshoot; so they do where weights make each step as long as several.
         """
         count = np.zeros(self.n_features)
-        found = repetition(
-            self.token, self.start, self.feature, self.value, self.dense, *new_row(self.dense), count
-        )
-        weight = self.sequence_weight[self.sequence_weight > 0.0]
+        found = repetition(self.sequences.token, self.features, count)
+        weight = self.sequences.weight
         longer = max(float(weight.mean()), 1.0) if weight.size else 1.0
         return RATE * REPETITION / max(found, REPETITION) / longer
-
-    def features_of_token(self):
-        """How many features a token has, on average."""
-        return self.n_entries / max(self.n_tokens, 1)
-
-    def largest_values(self):
-        """(F,) the largest value of each feature; None if all are 1."""
-        if self.value.shape[0] == 0 and not self.dense:
-            return None
-        return self.largest.copy()
 
     def traffic(self):
         """What to note of the traffic since the last call: here there is none."""

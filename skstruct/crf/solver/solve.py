@@ -16,16 +16,13 @@ import numpy as np
 from .bound import StoppingRule
 from .objective import CRFObjective, ObjectiveOptions
 from .quasi_newton import Minimum, dot, pseudo_gradient
-from .view import View
 from .working_set import active_orthant, owlqn
-
-SOLVERS = ("two-stage", "owlqn", "sgd")
 
 
 class SolverOptions(NamedTuple):
     """How to minimise; the names are the parameters of :class:`.L1CRF`."""
 
-    solver: str = "two-stage"  # one of SOLVERS
+    solver: str = "two-stage"  # or "owlqn", "sgd"
     sgd_iter: int = 2  # passes of stage one; may be 0
     eta0: float | str = "auto"  # equation 12
     decay: float = 0.5
@@ -57,12 +54,6 @@ class SparseWeights(NamedTuple):
         place = np.minimum(np.searchsorted(self.keys, keys), self.keys.shape[0] - 1)
         return np.where(self.keys[place] == keys, self.values[place], 0.0)
 
-    def dense(self):
-        """All weights, of shape ``shape``."""
-        out = np.zeros(self.shape)
-        out.ravel()[self.keys] = self.values
-        return out
-
 
 @dataclass
 class CRFResult:
@@ -91,7 +82,7 @@ class CRFResult:
         Norm of the minimal subgradient at the end, on all weights.
     max_violation : float
         Its largest element in magnitude: how far the weight that fits worst is from optimality.
-    n_active : int
+    n_active_features : int
     gap : float
         How far the objective can be above the optimum, as a share of it; nan if that is not known.
     carry : Carry or None
@@ -108,9 +99,13 @@ class CRFResult:
     converged: bool
     optimality: float
     max_violation: float
-    n_active: int
+    n_active_features: int
     gap: float
     carry: tuple | None = field(default=None, repr=False)
+
+
+MEASURES = "objective", "optimality", "max_violation", "gap", "n_active_features", "history"
+"""What users hear of a result, as attributes of a fitted estimator."""
 
 
 def _keys(objective):
@@ -118,7 +113,7 @@ def _keys(objective):
     o, L = objective, np.int64(objective.n_labels)
     combination, p, y = o.edge_pair.T
     edges = np.concatenate([(combination * L + p) * L + y, o.pair[:, 0] * L + o.pair[:, 1]])
-    return o.pair_row * L + o.pair_label, edges
+    return o.row[o.pair_feature] * L + o.pair_label, edges
 
 
 def unpack(objective, weights):
@@ -140,10 +135,9 @@ class HeldOutLikelihood:
     """The mean log-probability of held-out sequences; closed with the objective that it belongs to."""
 
     def __init__(self, objective, task):
-        o = objective
-        allowed, start, end, _ = o.potentials
-        options = ObjectiveOptions(0.0, 0.0, start=start, allowed=allowed, end=end)
-        self.objective = CRFObjective(task, options, o.n_labels, o.n_rows, o.n_edge_rows, like=o)
+        o, options = objective, ObjectiveOptions(0.0, 0.0)
+        potentials = o.potentials._replace(cost=np.zeros(o.n_labels))
+        self.objective = CRFObjective(task, options, potentials, o.n_rows, o.n_edge_rows, layout=o.layout)
         self.objective.pool = o.pool
         self.n = max(float(task.weight.sum()), 1e-300)
         self.where = self.view = None
@@ -152,7 +146,7 @@ class HeldOutLikelihood:
         """``where``: places of ``weights`` in all weights, or None."""
         if self.view is None or where is not self.where:
             n = self.objective.n_optional
-            self.view = View(self.objective, np.arange(n) if where is None else where[where < n])
+            self.view = self.objective.view(np.arange(n) if where is None else where[where < n])
             self.where = where
         return -self.objective.evaluate(self.view, weights)[0] / self.n
 
@@ -247,8 +241,8 @@ class Progress:
                 everywhere[where] = weights
             return unpack(self.objective, everywhere)
 
-        self.stopped = self.after_pass is not None and self.after_pass(entry, matrices)
-        self.stopped = bool(self.stopped) or self.interrupted
+        asked = self.after_pass is not None and self.after_pass(entry, matrices)
+        self.stopped = bool(asked) or self.interrupted
         return self.stopped
 
 
@@ -258,7 +252,7 @@ def penalised(objective, weights):
     return value + objective.c1 * float(np.abs(weights).sum()), gradient
 
 
-def solve(objective, options, progress=None, *, weights=None, carry=None, cuts=None, seed=0):
+def solve(objective, options, progress, *, weights=None, carry=None, cuts=None, seed=0):
     """Minimise an objective.
 
     Parameters
@@ -266,7 +260,7 @@ def solve(objective, options, progress=None, *, weights=None, carry=None, cuts=N
     objective : CRFObjective
     options : SolverOptions
         With ``solver="sgd"`` weights that overflow raise ValueError; two stages then go on from zero.
-    progress : Progress, optional
+    progress : Progress
     weights : ndarray of shape (objective.size,) or None
         Where to start; skips stage one (unless it is all there is).
     carry : Carry or None
@@ -281,11 +275,9 @@ def solve(objective, options, progress=None, *, weights=None, carry=None, cuts=N
     CRFResult
     """
     o, only_sgd = objective, options.solver == "sgd"
-    if options.solver not in SOLVERS:
-        raise ValueError(f"solver must be one of {SOLVERS}, got {options.solver!r}")
     if only_sgd and o.edge_pair.shape[0]:
         raise ValueError("solver='sgd' does not learn transitions that look at the input; use 'two-stage'")
-    n_passes, progress = o.n_passes, Progress(o) if progress is None else progress
+    n_passes = o.n_passes
     start = np.zeros(o.size) if weights is None else weights
     n_iter, n_sgd = 0, sum(entry["stage"] == "sgd" for entry in progress.history)
     first = only_sgd or (options.solver == "two-stage" and options.sgd_iter and weights is None)
@@ -303,16 +295,14 @@ def solve(objective, options, progress=None, *, weights=None, carry=None, cuts=N
         value, gradient = penalised(o, start)
         rule = StoppingRule(o, None)
         rule.note(start, gradient, value)
-        pseudo = pseudo_gradient(start, gradient, o.c1)
-        found = Minimum(start, value, pseudo, n_iter, False, rule.gap(value))
+        found = Minimum(start, value, pseudo_gradient(start, gradient, o.c1), n_iter, False, rule.gap(value))
     else:
         progress.stage = "batch"
         minimise = owlqn if options.solver == "owlqn" else active_orthant
         found = minimise(o, start, options, progress, carry, cuts)
-    pseudo = found.pseudo
+    weights, pseudo = found.weights, found.pseudo
     return CRFResult(
-        *unpack(o, found.weights), found.weights, found.value, progress.history, found.n_iter,
+        *unpack(o, weights), weights, float(found.value), progress.history, found.n_iter,
         o.n_passes - n_passes + n_sgd, found.converged, float(np.sqrt(dot(pseudo, pseudo))),
-        float(np.abs(pseudo).max(initial=0.0)), int(np.count_nonzero(found.weights)), found.gap,
-        found.carry,
+        float(np.abs(pseudo).max(initial=0.0)), int(np.count_nonzero(weights)), found.gap, found.carry,
     )  # fmt: skip

@@ -1,31 +1,37 @@
-"""The features of tokens: listed, or the columns of dense rows, which are read where they are."""
+"""What tokens have: lists of features, or the columns of dense rows, which are read where they are."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from ...core.compile import inline, kernel
+from ...data.places import ranges
 from ...features.encoded import Dense
-
-PIECE = 2**16
-"""Features of tokens that are counted at a time."""
 
 
 class DenseFeatures(NamedTuple):
-    """Dense rows of numbers as features; R rows of weights, N tokens."""
+    """Dense rows of numbers as features; R rows of weights, N tokens. The last two are scratch."""
 
     rows: Dense
     place: np.ndarray  # (N,) int64: the number of each token in ``rows``
     number: np.ndarray  # (R,) int32: the feature of each row of weights, -1 if it is none
+    item: np.ndarray  # (R + 1,) int32: features of a token
+    value: np.ndarray  # (R + 1,) float64
 
 
-class TokenFeatures(NamedTuple):
-    """Features by token: listed, or dense."""
+class TokenLists(NamedTuple):
+    """Features, weights, or rows of a table, of each of N tokens; or dense rows of numbers instead."""
 
-    start: np.ndarray  # (N + 1,) int64: where the features of each token begin; (1,) if they are dense
-    feature: np.ndarray  # (E,) int32
-    value: np.ndarray  # (E,) float64: what the features count; empty if all are 1
+    start: np.ndarray  # (N + 1,) int64: where the list of each token begins; (1,) if there are none
+    item: np.ndarray  # (E,) int32
+    value: np.ndarray  # (E,) float64: what each counts; empty if all are 1
     dense: DenseFeatures | tuple[()] = ()
+
+    @classmethod
+    def new(cls, n_tokens, n=0, valued=False):
+        """Lists of n items that are still to be written; without any, each is empty."""
+        start = np.zeros(n_tokens + 1, np.int64)
+        return cls(start, np.empty(n, np.int32), np.empty(n if valued else 0))
 
     @property
     def signed(self):
@@ -34,127 +40,123 @@ class TokenFeatures(NamedTuple):
             return self.dense.rows.block.min(initial=0.0) * self.dense.rows.scale < 0.0
         return self.value.min(initial=0.0) < 0.0
 
+    def first(self, n_tokens, n):
+        """A copy of the first lists, which have n items."""
+        return TokenLists(*(a[:k].copy() for a, k in zip(self[:3], (n_tokens + 1, n, n))))
 
-def new_row(dense):
-    """Scratch for :func:`features_of`: (features, values) of a token."""
-    n = dense.number.shape[0] + 1 if dense else 0
-    return np.zeros(n, np.int32), np.zeros(n)
+    def take(self, tokens):
+        """The lists of some tokens."""
+        if self.start.shape[0] == 1:
+            return self
+        start, at = ranges(self.start[tokens], np.diff(self.start)[tokens])
+        return TokenLists(start, self.item[at], self.value[at] if self.value.shape[0] else self.value)
 
 
 @inline
-def features_of(start, feature, value, dense, first, t, T, row_feature, row_value):
-    """The features of token t of the T tokens from ``first`` on: (begin, end, feature, value).
+def features_of(lists, dense, first, t, T):
+    """The features of token t of the T tokens from ``first`` on: (begin, end, features, values).
 
-    Those of dense rows are listed in ``row_feature`` and ``row_value``, which have room for all rows of
-    weights and one more: what is zero is written, and overwritten by the next.
+    ``dense`` is that of the lists: what an empty argument rules out is not compiled. Features of dense rows
+    are written to their scratch, which has room for one more than there can be: what is zero is written, and
+    overwritten by the next.
     """
     if len(dense) > 0:
-        x, number, n, row = dense.rows, dense.number, 0, 0
+        x, number, item, value, n, row = dense.rows, dense.number, dense.item, dense.value, 0, 0
         F = x.block.shape[1]
         for s in range(x.low, x.high + 1):
             if 0 <= t + s < T:
                 at = dense.place[first + t + s]
                 for f in range(F):
                     v = x.scale * x.block[at, f]
-                    row_feature[n] = number[row + f]
-                    row_value[n] = v
+                    item[n], value[n] = number[row + f], v
                     n += np.int64(v != 0.0 and number[row + f] >= 0)
             row += F
         if x.bias and number[row] >= 0:
-            row_feature[n] = number[row]
-            row_value[n] = 1.0
+            item[n], value[n] = number[row], 1.0
             n += 1
-        return np.int64(0), np.int64(n), row_feature, row_value
-    return start[first + t], start[first + t + 1], feature, value
+        return np.int64(0), np.int64(n), item, value
+    return lists.start[first + t], lists.start[first + t + 1], lists.item, lists.value
+
+
+@inline
+def append(lists, n, item, value):
+    """Write an item behind n others, unless it is -1 or there is no room; returns how many there are then."""
+    if item < 0:
+        return n
+    if lists.item.shape[0] > 0:
+        lists.item[n] = item
+        if lists.value.shape[0] > 0:
+            lists.value[n] = value
+    return n + 1
 
 
 @kernel
-def _list_features(
-    token, anchor, left, rows, lo, width, bag_start, bag_row, bag_value, order, of_row, start, feature, value
-):  # fmt: skip
-    """CSR of the features of each token; returns their number. ``feature`` empty: count only.
+def _list_features(token, anchor, left, grid, bag, order, of_row, lists):
+    """The features of each token; returns their number. Without room for items they are only counted.
 
-    The arguments up to the bag are those of a task, or stand for them. ``of_row`` (R,) int32 translates rows
-    to features, -1 leaves them out.
+    The arguments up to the bag are those of a task. ``of_row`` (R,) int32 translates rows to features, -1
+    leaves them out.
     """
     n, k = 0, 0
-    write = feature.shape[0] > 0
     for i in order:
         T = token[i + 1] - token[i]
         first, n_anchors = anchor[i], anchor[i + 1] - anchor[i]
         for t in range(T):
-            start[k] = n
+            lists.start[k] = n
             k += 1
-            for g in range(rows.shape[0]):
-                for s in range(width[g]):
-                    a = t - lo[g] - s + left
-                    if a < 0 or a >= n_anchors or rows[g, first + a] < 0:
-                        continue
-                    f = of_row[rows[g, first + a] + s]
-                    if f >= 0:
-                        if write:
-                            feature[n] = f
-                            if value.shape[0] > 0:
-                                value[n] = 1.0
-                        n += 1
-            if bag_start.shape[0] > 1:
-                for e in range(bag_start[token[i] + t], bag_start[token[i] + t + 1]):
-                    if bag_row[e] < 0:
-                        continue
-                    f = of_row[bag_row[e]]
-                    if f >= 0:
-                        if write:
-                            feature[n] = f
-                            if value.shape[0] > 0:
-                                value[n] = bag_value[e] if bag_value.shape[0] > 0 else 1.0
-                        n += 1
-    start[k] = n
+            for g in range(grid.row.shape[0]):
+                for s in range(grid.width[g]):
+                    a = t - grid.lo[g] - s + left
+                    if 0 <= a < n_anchors and grid.row[g, first + a] >= 0:
+                        n = append(lists, n, of_row[grid.row[g, first + a] + s], 1.0)
+            if bag.start.shape[0] > 1:
+                for e in range(bag.start[token[i] + t], bag.start[token[i] + t + 1]):
+                    if bag.row[e] >= 0:
+                        value = bag.value[e] if bag.value.shape[0] > 0 else 1.0
+                        n = append(lists, n, of_row[bag.row[e]], value)
+    lists.start[k] = n
     return n
 
 
 @kernel
-def select(start, feature, value, of_feature, new_start, new_feature, new_value):
-    """Keep the features with ``of_feature >= 0``, under their new numbers; returns how many.
+def select(lists, of_item, new):
+    """Keep the items with ``of_item >= 0``, under their new numbers; returns how many.
 
     The new arrays may be the old ones.
     """
-    n, begin = 0, start[0]
-    for t in range(start.shape[0] - 1):
-        end = start[t + 1]
-        new_start[t] = n
+    n, begin = 0, lists.start[0]
+    for t in range(lists.start.shape[0] - 1):
+        end = lists.start[t + 1]
+        new.start[t] = n
         for e in range(begin, end):
-            f = of_feature[feature[e]]
-            if f >= 0:
-                new_feature[n] = f
-                if new_value.shape[0] > 0:
-                    new_value[n] = value[e]
-                n += 1
+            value = lists.value[e] if lists.value.shape[0] > 0 else 1.0
+            n = append(new, n, of_item[lists.item[e]], value)
         begin = end
-    new_start[start.shape[0] - 1] = n
+    new.start[lists.start.shape[0] - 1] = n
     return n
 
 
-def list_rows(task, order, grid, bag, of_row, valued):
-    """(starts, features, values) of each token, by running the kernel twice: for sizes, then for content."""
-    start = np.zeros(int(np.diff(task.token)[order].sum()) + 1, np.int64)
-    place = task.token, task.anchor, task.left, grid.row, grid.lo, grid.width, *bag, order, of_row, start
-    n = _list_features(*place, np.zeros(0, np.int32), np.zeros(0))
-    features, values = np.zeros(n, np.int32), np.zeros(n if valued else 0)
+def list_rows(task, order, grid, bag, of_row):
+    """The features of each token, by running the kernel twice: for sizes, then for content."""
+    place = task.token, task.anchor, task.left, grid, bag, order, of_row
+    n_tokens = int(np.diff(task.token)[order].sum())
+    lists = TokenLists.new(n_tokens)
+    n = _list_features(*place, lists)
     if n:
-        _list_features(*place, features, values)
-    return start, features, values
+        lists = TokenLists.new(n_tokens, n, bag.value.shape[0] > 0)
+        _list_features(*place, lists)
+    return lists
 
 
-def keep_features(features, of_feature):
-    """Keep the features with ``of_feature >= 0``, under their new numbers; lists are changed in place."""
-    start, feature, value, dense = features
-    if dense:
-        number = np.append(of_feature, np.int32(-1))[dense.number]
-        return features._replace(dense=dense._replace(number=number))
-    n = select(start, feature, value, of_feature, start, feature, value)
-    feature.resize(n, refcheck=False)
-    value.resize(n if value.shape[0] else 0, refcheck=False)
-    return features
+def keep_features(lists, of_item):
+    """Keep the features with ``of_item >= 0``, under their new numbers; lists are changed in place."""
+    if lists.dense:
+        number = np.append(of_item, np.int32(-1))[lists.dense.number]
+        return lists._replace(dense=lists.dense._replace(number=number))
+    n = select(lists, of_item, lists)
+    lists.item.resize(n, refcheck=False)
+    lists.value.resize(n if lists.value.shape[0] else 0, refcheck=False)
+    return lists
 
 
 def alive_rows(n_rows, alive):
@@ -173,26 +175,23 @@ def numbered(n, chosen):
 
 
 def features_of_tokens(task, sequences, of_row):
-    """The :class:`.TokenFeatures` of a corpus; ``of_row`` (R,) int32: the feature of each row, or -1."""
+    """The features of a corpus, as :class:`.TokenLists`; ``of_row`` (R,) int32: that of each row, or -1."""
     if task.dense and task.bag.start.shape[0] == 1:
-        return TokenFeatures(
-            np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0),
-            DenseFeatures(task.dense, sequences.places(task.token), of_row),
-        )  # fmt: skip
-    valued = task.bag.value.shape[0] > 0 and task.bag.start.shape[0] > 1
-    return TokenFeatures(*list_rows(task, sequences.order, task.nodes, task.bag, of_row, valued))
+        place = ranges(task.token[sequences.order], sequences.lengths)[1]
+        n = of_row.shape[0] + 1
+        dense = DenseFeatures(task.dense, place, of_row, np.zeros(n, np.int32), np.zeros(n))
+        return TokenLists.new(0)._replace(dense=dense)
+    return list_rows(task, sequences.order, task.nodes, task.bag, of_row)
 
 
 @kernel
-def repetition(token, start, feature, value, dense, row_feature, row_value, count):
+def repetition(token, lists, count):
     """Mean over sequences of Σ_f (Σ_t x_tf)² / T. ``count`` (F,): zeros, and zeros again at the end."""
     total, n = 0.0, 0
     for i in range(token.shape[0] - 1):
         T, squares = token[i + 1] - token[i], 0.0
         for t in range(2 * T):  # the second time to clear
-            begin, end, which, values = features_of(
-                start, feature, value, dense, token[i], t % T, T, row_feature, row_value
-            )
+            begin, end, which, values = features_of(lists, lists.dense, token[i], t % T, T)
             for e in range(begin, end):
                 if t >= T:
                     count[which[e]] = 0.0
@@ -205,19 +204,3 @@ def repetition(token, start, feature, value, dense, row_feature, row_value, coun
             total += squares / T
             n += 1
     return total / max(n, 1)
-
-
-def most_pairs(token, features, first):
-    """The most pairs that the features of one sequence have."""
-    n_pairs = np.diff(first)
-    if features.dense:
-        return int(n_pairs.sum())
-    most, feature, bounds = 0, features.feature, features.start[token]
-    a = 0
-    while a < token.shape[0] - 1:  # some sequences at a time
-        b = max(int(np.searchsorted(bounds, bounds[a] + PIECE, "right")) - 1, a + 1)
-        before = np.zeros(bounds[b] - bounds[a] + 1, np.int64)
-        np.cumsum(n_pairs[feature[bounds[a] : bounds[b]]], out=before[1:])
-        most = max(most, int(np.diff(before[bounds[a : b + 1] - bounds[a]]).max()))
-        a = b
-    return most

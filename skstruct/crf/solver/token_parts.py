@@ -15,23 +15,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.compile import inline, kernel
-from .corpus_sums import Occurrences, row_width
+from .corpus_sums import Occurrences, row_width, spread
+from .token_features import TokenLists, append
 
 SAMPLE = 2**18
 """Tokens times fields that fields are grouped by."""
 MOST_FIELDS = 1024
 """More fields are not grouped at all."""
-
-
-class Parts(NamedTuple):
-    """N tokens as M parts, R of them different; F features."""
-
-    start: np.ndarray  # (N + 1,) int64: where the parts of each token begin
-    part: np.ndarray  # (M,) int32
-    value: np.ndarray  # (M,) float64: what they count; empty if all are 1
-    first: np.ndarray  # (R + 1,) int64: where the features of each part begin
-    feature: np.ndarray  # (E,) int32
-    feature_value: np.ndarray  # (E,) float64: what these count; empty if all are 1
+PIECES = 8
+"""Of a table, that threads fill."""
 
 
 # --------------------------------------------------------------------------------------------------
@@ -47,12 +39,12 @@ def _mix(h, feature, value):
 
 
 @kernel
-def _hash_fields(start, feature, value, field, step, hashes, sizes):
+def _hash_fields(lists, field, step, hashes, sizes):
     """The hash and the number of features by field, of every ``step``-th token; (n, fields)."""
     for k in range(hashes.shape[0]):
-        for e in range(start[k * step], start[k * step + 1]):
-            f = feature[e]
-            x = value[e] if value.shape[0] > 0 else 1.0
+        for e in range(lists.start[k * step], lists.start[k * step + 1]):
+            f = lists.item[e]
+            x = lists.value[e] if lists.value.shape[0] > 0 else 1.0
             hashes[k, field[f]] = _mix(hashes[k, field[f]], f, x)
             sizes[k, field[f]] += 1
 
@@ -79,12 +71,12 @@ def _count_parts(hashes, sizes, table):
 class Grouping(NamedTuple):
     """Which fields are parts together."""
 
-    group: np.ndarray  # (fields,): the group of each, from 0 on; -1 for those whose features stay alone
+    group: np.ndarray  # (F,) the group of each feature's field, from 0 on; -1 for features that stay alone
     n_parts: float  # parts of all tokens, estimated
     n_features: float  # features of the different parts of a group, estimated
 
 
-def group_fields(start, feature, value, field):
+def group_fields(lists, field):
     """The :class:`Grouping` of a corpus, from a sample of its tokens.
 
     Neighbouring fields are joined as long as that makes less to add up: the features of the different
@@ -92,13 +84,13 @@ def group_fields(start, feature, value, field):
     """
     n_fields = int(field.max(initial=-1)) + 1
     group = np.full(n_fields, -1)
-    n_tokens = start.shape[0] - 1
+    n_tokens = lists.start.shape[0] - 1
     if not 0 < n_fields <= MOST_FIELDS or n_tokens == 0:
-        return Grouping(group, float(feature.shape[0]), 0.0)
+        return Grouping(group[field], float(lists.item.shape[0]), 0.0)
     step = -(-n_tokens * n_fields // SAMPLE)
     n = -(-n_tokens // step)
     hashes, sizes = np.zeros((n, n_fields), np.uint64), np.zeros((n, n_fields), np.int32)
-    _hash_fields(start, feature, value, field, step, hashes, sizes)
+    _hash_fields(lists, field, step, hashes, sizes)
     table = np.zeros(1 << int(2 * n).bit_length(), np.uint64)
 
     def part(fields, hashes, sizes):
@@ -126,7 +118,8 @@ def group_fields(start, feature, value, field):
     for k, part in enumerate([p for p in parts if p.n_features]):
         group[part.fields] = k
     share = n_tokens / n
-    return Grouping(group, share * sum(p.n_parts for p in parts), share * sum(p.n_features for p in parts))
+    sizes = (share * sum(p.n_parts for p in parts), share * sum(p.n_features for p in parts))
+    return Grouping(group[field], *sizes)
 
 
 class _Candidate(NamedTuple):
@@ -148,108 +141,81 @@ class _Candidate(NamedTuple):
 # The different parts
 # --------------------------------------------------------------------------------------------------
 @inline
-def _is_part(p, t, g, start, feature, value, group, first, listed, listed_value):
+def _is_part(p, t, g, lists, group, parts):
     """Whether part p is what the features of group g are at token t."""
-    k, end = first[p], first[p + 1]
-    for e in range(start[t], start[t + 1]):
-        if group[feature[e]] == g:
-            if k == end or listed[k] != feature[e]:
+    k, end = parts.start[p], parts.start[p + 1]
+    for e in range(lists.start[t], lists.start[t + 1]):
+        if group[lists.item[e]] == g:
+            if k == end or parts.item[k] != lists.item[e]:
                 return False
-            if value.shape[0] > 0 and listed_value[k] != value[e]:
+            if lists.value.shape[0] > 0 and parts.value[k] != lists.value[e]:
                 return False
             k += 1
     return k == end
 
 
 @kernel
-def _list_parts(start, feature, value, group, alone, hashes, table, parts):
-    """Fill ``parts``, which has room enough; returns (parts of tokens, different parts, features of these).
+def _list_parts(lists, group, alone, hashes, table, tokens, parts):
+    """Fill ``tokens`` with their parts, and ``parts`` with features; both have room enough.
 
-    ``group`` (F,): of features. ``alone`` (F,): the part of a feature that is one by itself, -1 at first.
-    ``hashes`` (groups,): scratch. ``table``: parts by hash, -1 at first.
+    Returns (parts of tokens, different parts, features of these). ``group`` (F,): of features. ``alone``
+    (F,): the part of a feature that is one by itself, -1 at first. ``hashes`` (groups,): scratch. ``table``:
+    parts by hash, -1 at first.
     """
-    of, of_value, first = parts.part, parts.value, parts.first
-    listed, listed_value = parts.feature, parts.feature_value
-    mask = table.shape[0] - 1
-    m, n, size = 0, 0, 0
-    first[0] = 0
-    for t in range(start.shape[0] - 1):
-        parts.start[t] = m
+    m, n, size, mask = 0, 0, 0, table.shape[0] - 1
+    parts.start[0] = 0
+    for t in range(lists.start.shape[0] - 1):
+        tokens.start[t] = m
         hashes[:] = 0
-        for e in range(start[t], start[t + 1]):
-            f = feature[e]
-            x = value[e] if value.shape[0] > 0 else 1.0
+        for e in range(lists.start[t], lists.start[t + 1]):
+            f = lists.item[e]
+            x = lists.value[e] if lists.value.shape[0] > 0 else 1.0
             if group[f] >= 0:
                 hashes[group[f]] = _mix(hashes[group[f]], f, x)
                 continue
             if alone[f] < 0:
                 alone[f] = n
-                listed[size] = f
-                if value.shape[0] > 0:
-                    listed_value[size] = 1.0
-                size += 1
+                size = append(parts, size, f, 1.0)
                 n += 1
-                first[n] = size
-            of[m] = alone[f]
-            if value.shape[0] > 0:
-                of_value[m] = x
-            m += 1
+                parts.start[n] = size
+            m = append(tokens, m, alone[f], x)
         for g in range(hashes.shape[0]):
             if hashes[g] == 0:
                 continue
             i = np.int64(hashes[g] >> np.uint64(20)) & mask
-            while table[i] >= 0 and not _is_part(
-                table[i], t, g, start, feature, value, group, first, listed, listed_value
-            ):
+            while table[i] >= 0 and not _is_part(table[i], t, g, lists, group, parts):
                 i = (i + 1) & mask
             if table[i] < 0:
                 table[i] = n
-                for e in range(start[t], start[t + 1]):
-                    if group[feature[e]] == g:
-                        listed[size] = feature[e]
-                        if value.shape[0] > 0:
-                            listed_value[size] = value[e]
-                        size += 1
+                for e in range(lists.start[t], lists.start[t + 1]):
+                    if group[lists.item[e]] == g:
+                        x = lists.value[e] if lists.value.shape[0] > 0 else 1.0
+                        size = append(parts, size, lists.item[e], x)
                 n += 1
-                first[n] = size
-            of[m] = table[i]
-            if value.shape[0] > 0:
-                of_value[m] = 1.0
-            m += 1
-    parts.start[start.shape[0] - 1] = m
+                parts.start[n] = size
+            m = append(tokens, m, table[i], 1.0)
+    tokens.start[lists.start.shape[0] - 1] = m
     return m, n, size
 
 
-def find_parts(start, feature, value, group):
-    """The parts of the tokens.
+def find_parts(lists, group):
+    """(the parts of each token, the features of each different part), both :class:`.TokenLists`.
 
     Parameters
     ----------
-    start : ndarray of shape (N + 1,)
-        Where the features of each token begin.
-    feature : ndarray of int32
-    value : ndarray
-        What the features count; empty if all are 1.
+    lists : TokenLists
+        Of features.
     group : ndarray of shape (F,)
         The group of each feature, -1 if it stays alone.
-
-    Returns
-    -------
-    Parts
     """
     n_groups = int(group.max(initial=-1)) + 1
-    E, N = feature.shape[0], start.shape[0] - 1
-    valued = value.shape[0] > 0
+    E, N, valued = lists.item.shape[0], lists.start.shape[0] - 1, lists.value.shape[0] > 0
     # Memory that is never written to costs nothing.
-    parts = Parts(
-        np.empty(N + 1, np.int64), np.empty(E, np.int32), np.empty(E if valued else 0),
-        np.empty(E + 1, np.int64), np.empty(E, np.int32), np.empty(E if valued else 0),
-    )  # fmt: skip
+    tokens, parts = TokenLists.new(N, E, valued), TokenLists.new(E, E, valued)
     table = np.full(1 << int(2 * N * n_groups + 1).bit_length(), -1, np.int32)
-    alone = np.full(group.shape[0], -1, np.int32)
-    m, n, size = _list_parts(start, feature, value, group, alone, np.zeros(n_groups, np.uint64), table, parts)
-    sizes = (N + 1, m, m, n + 1, size, size)
-    return Parts(*(a[:k].copy() for a, k in zip(parts, sizes)))
+    alone, hashes = np.full(group.shape[0], -1, np.int32), np.zeros(n_groups, np.uint64)
+    m, n, size = _list_parts(lists, group, alone, hashes, table, tokens, parts)
+    return tokens.first(N, m), parts.first(n, size)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -258,14 +224,14 @@ def find_parts(start, feature, value, group):
 @kernel
 def _score(parts, begin, end, weight, width, table):
     """``table[r]`` (R, width) = Σ weights of part r, for the parts ``begin <= r < end``."""
-    first, label, value = parts.first, parts.label, parts.value
+    lists, first, label = parts.lists, parts.first, parts.label
     for r in range(begin, end):
         o = np.uint64(r * width)
         for y in range(np.uint64(width)):
             table[o + y] = 0.0
-        for e in range(parts.start[r], parts.start[r + 1]):
-            f = parts.feature[e]
-            x = value[e] if value.shape[0] > 0 else 1.0
+        for e in range(lists.start[r], lists.start[r + 1]):
+            f = lists.item[e]
+            x = lists.value[e] if lists.value.shape[0] > 0 else 1.0
             for k in range(np.uint64(first[f]), np.uint64(first[f + 1])):
                 table[o + np.uint64(label[k])] += x * weight[k]
 
@@ -273,52 +239,45 @@ def _score(parts, begin, end, weight, width, table):
 @kernel
 def _count(parts, table, width, square, gradient):
     """``gradient[k]`` += Σ ``table[r, label of k]`` over the parts r that have the weight's feature."""
-    first, label, value = parts.first, parts.label, parts.value
-    for r in range(parts.start.shape[0] - 1):
-        o = np.uint64(r * width)
-        for e in range(parts.start[r], parts.start[r + 1]):
-            f = parts.feature[e]
-            x = value[e] if value.shape[0] > 0 else 1.0
-            if square:
-                x *= x
-            for k in range(np.uint64(first[f]), np.uint64(first[f + 1])):
-                gradient[k] += x * table[o + np.uint64(label[k])]
+    for r in range(parts.lists.start.shape[0] - 1):
+        spread(parts, r, table[r * width :], square, gradient)
 
 
 class PartSums:
     """The parts of a corpus and their tables.
 
+    Parameters
+    ----------
+    tokens, features : TokenLists
+        From :func:`find_parts`.
+    n_labels, n_runs : int
+
     Attributes
     ----------
-    tokens : tuple of ndarray (start, part, value)
-    features : tuple of ndarray (first, feature, feature_value)
-        The fields of :class:`Parts`.
     scores : ndarray of shape (R * width,)
         The scores of each part, by label; ``width`` is the number of labels, rounded up to whole vectors.
     counts : ndarray of shape (n_runs, R * width)
         What parts receive in a pass, by run of sequences.
     """
 
-    def __init__(self, parts, n_labels, n_runs):
-        self.tokens, self.features = tuple(parts[:3]), tuple(parts[3:])
-        self.width = row_width(n_labels)
-        self.n = parts.first.shape[0] - 1
-        size = self.n * self.width
-        self.scores = np.zeros(size)
-        self.counts = np.zeros((n_runs, size))
+    def __init__(self, tokens, features, n_labels, n_runs):
+        self.tokens, self.features = tokens, features
+        self.width, self.n = row_width(n_labels), features.start.shape[0] - 1
+        self.scores = np.zeros(self.n * self.width)
+        self.counts = np.zeros((n_runs, self.n * self.width))
 
     def whole(self, first, label):
         """The weights of the parts, if features have those from ``first`` on, with ``label``."""
-        return Occurrences(*self.features, first, label)
+        return Occurrences(self.features, first, label)
 
-    def score(self, parts, weights, map, n):
-        """Fill the scores, in n pieces; ``parts`` (Occurrences): the weights of the parts."""
-        bounds = [self.n * k // n for k in range(n + 1)]
+    def score(self, parts, weights, map):
+        """Fill the scores; ``parts`` (Occurrences): the weights of the parts."""
 
         def work(k):
-            _score(parts, *bounds[k : k + 2], weights, self.width, self.scores)
+            begin, end = self.n * k // PIECES, self.n * (k + 1) // PIECES
+            _score(parts, begin, end, weights, self.width, self.scores)
 
-        list(map(work, range(n)))
+        list(map(work, range(PIECES)))
 
     def count(self, parts, n, square, gradient):
         """Add to a gradient what the parts have received in n runs; their sum is left in the first one."""

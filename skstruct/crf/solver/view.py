@@ -15,10 +15,11 @@ import threading
 from contextlib import contextmanager
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from ...core.compile import kernel
 from .corpus_sums import LAST, Corpus, Occurrences, row_width
-from .token_features import select
+from .token_features import TokenLists, append, select
 
 MANY = 6
 """A feature with so many weights has them listed in one place, not at each of its tokens."""
@@ -32,37 +33,30 @@ RUNS = 8
 
 
 @kernel
-def _list_weights(start, feature, value, first, listed, new_start, entry, new_value):
-    """List the weights ``first[f] <= k < first[f + 1]`` of each feature f that is ``listed``."""
+def _list_weights(lists, first, n_weights, new):
+    """List the weights of each feature f, ``n_weights[f]`` from ``first[f]`` on."""
     n = 0
-    for t in range(start.shape[0] - 1):
-        new_start[t] = n
-        for e in range(start[t], start[t + 1]):
-            f = feature[e]
-            if not listed[f]:
-                continue
-            for k in range(first[f], first[f + 1]):
-                entry[n] = k
-                if new_value.shape[0] > 0:
-                    new_value[n] = value[e]
-                n += 1
-    new_start[start.shape[0] - 1] = n
+    for t in range(lists.start.shape[0] - 1):
+        new.start[t] = n
+        for e in range(lists.start[t], lists.start[t + 1]):
+            f, x = lists.item[e], lists.value[e] if lists.value.shape[0] > 0 else 1.0
+            for k in range(first[f], first[f] + n_weights[f]):
+                n = append(new, n, k, x)
+    new.start[lists.start.shape[0] - 1] = n
 
 
-def _made(kernel, n, start, feature, value, *how):
-    """New arrays (starts, n items, values) by :func:`select` or :func:`_list_weights`."""
-    if n == 0:
-        return np.zeros_like(start), np.zeros(0, np.int32), np.zeros(0)
-    found = np.empty_like(start), np.empty(n, np.int32), np.empty(n if value.shape[0] else 0)
-    kernel(start, feature, value, *how, *found)
-    return found
+def _made(kernel, n, lists, *how):
+    """New lists of n items by :func:`select` or :func:`_list_weights`."""
+    new = TokenLists.new(lists.start.shape[0] - 1, n, lists.value.shape[0] > 0)
+    if n:
+        kernel(lists, *how, new)
+    return new
 
 
-def _with_weights(start, feature, value, n_weights):
-    """(starts, items, values) of the features that have weights."""
+def _with_weights(lists, n_weights):
+    """The lists of the features that have weights."""
     in_use = np.where(n_weights > 0, np.arange(n_weights.shape[0]), -1).astype(np.int32)
-    n = np.count_nonzero(in_use[feature] >= 0)
-    return _made(select, n, start, feature, value, in_use)
+    return _made(select, np.count_nonzero(in_use[lists.item] >= 0), lists, in_use)
 
 
 def _first(owner, n):
@@ -71,14 +65,29 @@ def _first(owner, n):
     return n_weights, np.append(0, np.cumsum(n_weights)).astype(np.int32)
 
 
-class View:
-    """The corpus written out in ``chosen`` (sorted indices of optional weights) and all pairs of labels.
+class Selection:
+    """Some weights: ``chosen`` (sorted indices of optional ones), and all pairs of labels.
 
     Attributes
     ----------
     chosen : ndarray
     n_states : int
         How many of them are pairs of a feature and a label.
+    where : ndarray of shape (size,)
+        The places of these weights among all.
+    """
+
+    def __init__(self, objective, chosen):
+        self.chosen, self.n_states = chosen, int(np.searchsorted(chosen, objective.n_pairs))
+        self.where = np.concatenate([chosen, np.arange(objective.n_optional, objective.size)])
+        self.size = self.where.shape[0]
+
+
+class View(Selection):
+    """The corpus written out in some of the weights.
+
+    Attributes
+    ----------
     corpus : Corpus
         What tokens add up.
     sums : PartSums, ProductSums or None
@@ -87,50 +96,39 @@ class View:
         The weights of the rows, as ``sums`` takes them.
     edges : Occurrences
         The transitions that look at the input.
-    where : ndarray of shape (size,)
-        The places of the view's weights among all.
     clamped : tuple (Corpus, Occurrences) or None
         The partially labelled sequences and their transitions.
     """
 
     def __init__(self, objective, chosen):
-        o = objective
-        self.chosen, self.sums, self.parts, self.edges = chosen, None, None, o.edges
-        self.n_states = int(np.searchsorted(chosen, o.n_pairs))
+        super().__init__(objective, chosen)
+        o, self.sums, self.parts, self.edges = objective, None, None, objective.edges
         pairs, edges = chosen[: self.n_states], chosen[self.n_states :] - o.n_pairs
         label = o.pair_label[pairs]
         n_weights, first = _first(o.pair_feature[pairs], o.n_features)
         if o.edge_pair.shape[0]:
             of_edges, first_edge = _first(o.edge_pair[edges, 0], o.n_edge_rows)
-            tokens = _with_weights(*o.edges[:3], of_edges)
-            self.edges = Occurrences(*tokens, first_edge, o.edges.label[edges])
-        nothing = np.zeros(o.n_tokens + 1, np.int64), np.zeros(0, np.int32), np.zeros(0)
+            self.edges = Occurrences(_with_weights(o.edges.lists, of_edges), first_edge, o.edges.label[edges])
         if o.products is not None:
             self.sums, self.parts = o.products, o.products.whole(first, label)
         elif o.grouping is not None and _is_shorter_by_parts(o, n_weights):
-            self.sums = sums = o.parts
-            self.parts = Occurrences(*_with_weights(*sums.features, n_weights), first, label)
+            self.sums = o.parts
+            self.parts = Occurrences(_with_weights(o.parts.features, n_weights), first, label)
         if self.sums is not None:
-            table = *self.sums.tokens, self.sums.scores
-            self.corpus = Corpus(
-                *o.sequences_of_corpus(), *nothing, *nothing, label, label, *table, sets=o.sets
-            )
+            entries = runs = TokenLists.new(o.n_tokens)
+            run_label, rows, table = label, self.sums.tokens, self.sums.scores
         else:
             many, times = n_weights >= MANY, o.occurrences  # which say how much there will be
-            n_listed, n_runs = int(times @ np.where(many, 0, n_weights)), int(times[many].sum())
-            runs = np.where(many, first[:-1], -1).astype(np.int32)
+            few = np.where(many, 0, n_weights)
+            n_listed, n_runs = int(times @ few), int(times[many].sum())
+            entries = _made(_list_weights, n_listed, o.features, first, few)
+            # Runs take the numbers of their first weights for the numbers of the features.
+            runs = _made(select, n_runs, o.features, np.where(many, first[:-1], -1).astype(np.int32))
             run_label = label.copy()
             run_label[first[1:][first[1:] > first[:-1]] - 1] += LAST
-            # Runs take the numbers of their first weights for the numbers of the features.
-            self.corpus = Corpus(
-                *o.sequences_of_corpus(),
-                *_made(_list_weights, n_listed, o.start, o.feature, o.value, first, ~many),
-                *_made(select, n_runs, o.start, o.feature, o.value, runs),
-                label, run_label, np.zeros(1, np.int64), *nothing[1:], np.zeros(0), o.sets,
-            )  # fmt: skip
-        self.where = np.concatenate([chosen, np.arange(o.n_optional, o.size)])
-        self.size = self.where.shape[0]
-        self.clamped = o.subcorpus(self.corpus, self.edges) if o.partial.size else None
+            rows, table = TokenLists.new(0), np.zeros(0)
+        self.corpus = Corpus(o.sequences, entries, runs, label, run_label, rows, table)
+        self.clamped = o.subcorpus(self.corpus, self.edges)
 
 
 def _is_shorter_by_parts(objective, n_weights):
@@ -142,40 +140,23 @@ def _is_shorter_by_parts(objective, n_weights):
 
 
 # -- dense rows of numbers ------------------------------------------------------------------------------
-@functools.cache
-def _libraries():
-    """What limits the threads of BLAS; None without threadpoolctl, which scikit-learn brings along."""
-    try:
-        from threadpoolctl import ThreadpoolController
-    except ImportError:  # pragma: no cover
-        return None
-    return ThreadpoolController()
+_libraries = functools.cache(ThreadpoolController)
+_lock, _limits = threading.Lock(), []
 
 
-class _OneThread:
+@contextmanager
+def one_thread_of_blas():
     """A limit of one thread of BLAS, which is one for the whole process: the first of its users sets it, and
     the last one takes it back."""
-
-    def __init__(self):
-        self._lock, self._users, self._limit = threading.Lock(), 0, None
-
-    @contextmanager
-    def __call__(self):
-        with self._lock:
-            if self._users == 0 and _libraries() is not None:
-                self._limit = _libraries().limit(limits=1, user_api="blas")
-            self._users += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._users -= 1
-                if self._users == 0 and self._limit is not None:
-                    self._limit.restore_original_limits()
-                    self._limit = None
-
-
-one_thread_of_blas = _OneThread()
+    with _lock:
+        _limits.append(_limits[0] if _limits else _libraries().limit(limits=1, user_api="blas"))
+    try:
+        yield
+    finally:
+        with _lock:
+            limit = _limits.pop()
+            if not _limits:
+                limit.restore_original_limits()
 
 
 class ProductSums:
@@ -185,29 +166,27 @@ class ProductSums:
     ----------
     features : DenseFeatures
         Of N tokens.
-    token : ndarray of shape (n + 1,)
-        First token of each sequence.
+    sequences : Sequences
     row : ndarray of shape (F,)
         The weight row of each feature.
     n_labels, n_runs : int
     """
 
-    def __init__(self, features, token, row, n_labels, n_runs):
+    def __init__(self, features, sequences, row, n_labels, n_runs):
         self.dense, self.place = features.rows, features.place
         self.row, self.width, self.n = row, row_width(n_labels), features.place.shape[0]
-        length = np.diff(token)
-        self.before = np.arange(self.n) - np.repeat(token[:-1], length)
+        length = sequences.lengths
+        self.before = np.arange(self.n) - np.repeat(sequences.token[:-1], length)
         self.behind = np.repeat(length, length) - 1 - self.before
-        self.tokens = np.arange(self.n + 1), np.arange(self.n, dtype=np.int32), np.zeros(0)
+        self.tokens = TokenLists(np.arange(self.n + 1), np.arange(self.n, dtype=np.int32), np.zeros(0))
         self.scores = np.zeros(self.n * self.width)
         self.counts = np.zeros((n_runs, self.n * self.width))
-        self._map = map
 
     def whole(self, first, label):
         """The places, in a matrix of weights, of those from ``first`` on by feature, with ``label``."""
         return np.repeat(self.row, np.diff(first)) * np.int64(self.width) + label
 
-    def score(self, places, weights, map, n):
+    def score(self, places, weights, map):
         """Fill the scores; ``places`` of the weights as of :meth:`whole`."""
         matrix = np.zeros((self.dense.n_rows, self.width))
         matrix.ravel()[places] = weights
@@ -219,7 +198,8 @@ class ProductSums:
             for rows, block, of_matrix in self._blocks(a, columns):
                 out[rows] += block @ matrix[of_matrix]
 
-        self._on_one_thread(work, range(0, self.n, BLOCK))
+        with one_thread_of_blas():
+            list(self._map(work, range(0, self.n, BLOCK)))
 
     def count(self, places, n, square, gradient):
         """Add to a gradient what the tokens have received in n runs; their sum is left in the first one."""
@@ -231,7 +211,8 @@ class ProductSums:
             for a in range(0, self.n, BLOCK)[k::RUNS]:
                 self._add_product(a, columns, square, runs[k])
 
-        self._on_one_thread(work, range(RUNS))
+        with one_thread_of_blas():
+            list(self._map(work, range(RUNS)))
         gradient[: places.shape[0]] += runs.sum(axis=0).ravel()[places]
 
     def _add_product(self, a, columns, square, out):
@@ -262,8 +243,3 @@ class ProductSums:
             block = d.block[at] if mine.shape[0] == d.block.shape[1] else d.block[at[:, None], mine]
             block = block.astype(np.float64, copy=False)
             yield rows, block if d.scale == 1.0 else d.scale * block, of_matrix
-
-    def _on_one_thread(self, work, items):
-        """All items, on the threads of the objective; each calls BLAS on one."""
-        with one_thread_of_blas():
-            list(self._map(work, items))

@@ -66,45 +66,40 @@ def active_orthant(objective, weights, options, progress, carry=None, cuts=None)
     Minimum
     """
     o, c1 = objective, objective.c1
-    # Start from what is not zero; pairs of labels are always in.
     n_iter, done, finished = 0, 1, False
     if progress.found is not None:
         state, arrays = progress.found
-        run = _Iterations(o, arrays["weights"], options, progress, arrays["chosen"], cuts=cuts)
+        run = _OnWorkingSet(o, arrays["weights"], options, progress, arrays["chosen"], cuts=cuts)
         run.resume(state, arrays)
         n_iter, finished = state["n_iter"], state["finished"]
     else:
-        run = _Iterations(o, weights, options, progress, carry=carry, cuts=cuts)
-    if n_iter == 0 and weights.any() and carry is None:
-        # A start worse than none, from a learning rate that was too high?
-        if not (np.isfinite(run.value) and run.value <= o.value_at_zero()):
-            run = _Iterations(o, np.zeros(o.size), options, progress, cuts=cuts)
-    if (
-        n_iter == 0 and cuts and run.rule.certifies and cuts.next
-    ):  # of other penalties, with a start from there
-        run.of_all_weights()
-        run.rule.ask(run.past)
+        run = _OnWorkingSet(o, weights, options, progress, carry=carry, cuts=cuts)
+        if weights.any() and carry is None:
+            # A start worse than none, from a learning rate that was too high?
+            if not (np.isfinite(run.value) and run.value <= o.value_at_zero()):
+                run = _OnWorkingSet(o, np.zeros(o.size), options, progress, cuts=cuts)
+        if cuts and run.rule.certifies and cuts.next:  # of other penalties, with a start from there
+            run.of_all_weights()
+            run.rule.ask(run.past)
+    rule = run.rule
     while True:
         # Not where it was stopped: the revisions of a run that goes on stand elsewhere.
         if n_iter and not progress.stopped:
-            state = {"value": float(run.value), "past": [float(v) for v in run.past]}
-            state.update(n_iter=n_iter, finished=bool(finished), noted=run.noted)
-            state["certified"] = run.rule.certified
-            progress.offer(state, run.arrays())
+            run.offer(n_iter, finished=bool(finished), noted=run.noted, certified=rule.certified)
         at, full = run.of_all_weights()
         pseudo = pseudo_gradient(at, full, c1)
         missing = pseudo.copy()
         missing[run.view.where] = 0.0
         n_missing = np.count_nonzero(missing)
         # A weight whose gradient exceeds c1 has a curvature of that order.
-        rule = run.rule
         converged = rule.certified or finished and dot(missing, missing) <= c1 * rule.tol * abs(run.value)
         stopped = progress.stopped or n_iter >= options.max_iter
         # Without missing weights, or without a step, no number below this one can be reached.
         last = finished and (n_missing == 0 or done == 0)
         if converged or stopped or last:
             converged = bool(converged or not stopped and not run.stuck)
-            return Minimum(at, run.value, pseudo, n_iter, converged, rule.gap(run.value), run.carry())
+            carry = Carry(run.memory, run.view.where, run.unit)
+            return Minimum(at, run.value, pseudo, n_iter, converged, rule.gap(run.value), carry)
         chosen = _working_set(o, at, full)
         if n_missing or chosen.shape[0] < SHRINK * run.view.chosen.shape[0]:
             run.move(chosen, at, full)
@@ -137,47 +132,74 @@ class Carry(NamedTuple):
 
 
 class _Iterations:
-    """Iterations on one working set; moves to another one."""
+    """Iterations on the weights of a view, and what it takes to go on from one of them; with a ``memory``."""
 
-    def __init__(self, objective, weights, options, progress, chosen=None, carry=None, cuts=None):
-        self.objective, self.progress = objective, progress
-        self.rule, self.noted = StoppingRule(objective, options.tol, cuts), False
-        chosen = np.flatnonzero(weights[: objective.n_optional]) if chosen is None else chosen
-        self.view = objective.view(chosen)
-        self.weights = weights[self.view.where]
-        smooth, self.gradient = objective.evaluate(self.view, self.weights, keep=True)
+    def __init__(self, objective, weights, options, progress, view, cuts=None, keep=False):
+        self.objective, self.progress, self.view = objective, progress, view
+        self.rule, self.noted, self.stuck = StoppingRule(objective, options.tol, cuts), False, False
+        self.weights = weights[view.where]
+        smooth, self.gradient = objective.evaluate(view, self.weights, keep=keep)
         self.value = smooth + objective.c1 * float(np.abs(self.weights).sum())
-        self.unit = self._units() if carry is None else carry.unit
-        if carry is None:
-            self.memory = Memory(options.memory, self.view.size, self._root())
-        else:
-            self.memory = carry.memory
-            self.memory.move(carry.where, self.view.where, self._root())
-        self.early = EARLY if carry is None else 0
         self.past = [self.value]
-        self.stuck = False
-        # A token has this many features: no direction is steeper than that many diagonals.
-        self.first_scale = 1.0 / (1.0 + objective.features_of_token())
 
-    def arrays(self):
-        """What it takes to go on from here, besides numbers."""
+    def offer(self, n_iter, **more):
+        """Offer the state after some iterations to the checkpoint."""
         weights = np.zeros(self.objective.size)
         weights[self.view.where] = self.weights
         steps, changes = self.memory.kept()
         arrays = {"chosen": self.view.chosen, "weights": weights, "steps": steps, "changes": changes}
-        return {**arrays, **self.rule.arrays()}
+        state = {"past": [float(v) for v in self.past], "n_iter": n_iter, **more}
+        self.progress.offer(state, {**arrays, **self.rule.arrays()})
 
     def resume(self, state, arrays):
-        """Go on from an earlier state, with what :meth:`arrays` gave there."""
-        self.value, self.past = state["value"], state["past"]
+        """Go on from an earlier state, as it was offered."""
+        self.past = state["past"]
+        self.value = self.past[-1]
         self.memory.restore(arrays["steps"], arrays["changes"])
         self.rule.restore(arrays)
         self.rule.reached(self.past)
-        self.noted, self.rule.certified = state["noted"], state["certified"]
+        self.noted, self.rule.certified = state.get("noted", False), state.get("certified", False)
 
-    def carry(self):
-        """What a minimisation with other penalties can go on from."""
-        return Carry(self.memory, self.view.where, self.unit)
+    def step(self, direction, pseudo, length=1.0, keep=False):
+        """Search along a direction; returns whether the objective fell. If not, the memory is forgotten.
+
+        ``stuck``: there was none, and numbers of this precision would have shown what was promised.
+        """
+        o, w, found, promised = self.objective, self.weights, None, -dot(direction, pseudo)
+
+        def evaluate(new):
+            return o.evaluate(self.view, new, keep=keep)
+
+        if promised > 0.0:
+            found = search(evaluate, w, self.value, pseudo, direction, o.c1, length)
+        if found is None:  # no descent in numbers of this precision, or a bad memory
+            self.stuck = not len(self.memory) and not at_precision(promised, self.past)
+            self.memory.clear()
+            return False
+        new, self.value, gradient = found
+        self.memory.add(new - w, gradient - self.gradient)
+        self.weights, self.gradient, self.noted = new, gradient, False
+        self.past.append(self.value)
+        return True
+
+
+class _OnWorkingSet(_Iterations):
+    """Iterations on one working set; moves to another one."""
+
+    def __init__(self, objective, weights, options, progress, chosen=None, carry=None, cuts=None):
+        # Start from what is not zero; pairs of labels are always in.
+        chosen = np.flatnonzero(weights[: objective.n_optional]) if chosen is None else chosen
+        super().__init__(objective, weights, options, progress, objective.view(chosen), cuts, keep=True)
+        if carry is None:
+            # Each feature's largest value. With an L2 penalty no curvature is less than 2 c2.
+            least, largest = max(SMALLEST_UNIT, min(2.0 * objective.c2, 1.0) ** 0.5), objective.largest
+            self.early, self.unit = EARLY, np.maximum(np.where(largest == 0.0, 1.0, largest), least)
+            self.memory = Memory(options.memory, self.view.size, self._root())
+        else:
+            self.early, self.unit, self.memory = 0, carry.unit, carry.memory
+            self.memory.move(carry.where, self.view.where, self._root())
+        # A token has this many features: no direction is steeper than that many diagonals.
+        self.first_scale = 1.0 / (1.0 + objective.n_entries / max(objective.n_tokens, 1))
 
     def of_all_weights(self):
         """(all weights, the gradient of all), once :meth:`.CRFObjective.evaluate` kept it at the current
@@ -199,15 +221,6 @@ class _Iterations:
         self.memory.move(before, view.where, self._root())
         self.weights, self.gradient = weights[view.where], gradient[view.where]
 
-    def _units(self):
-        """(F,) each feature's largest value."""
-        o, largest = self.objective, self.objective.largest_values()
-        if largest is None:
-            return np.ones(o.n_features)
-        largest[largest == 0.0] = 1.0
-        # With an L2 penalty no curvature is less than 2 c2.
-        return np.maximum(np.maximum(largest, SMALLEST_UNIT), min(2.0 * o.c2, 1.0) ** 0.5)
-
     def _diagonal(self):
         """What the recursion starts from, on the working set."""
         unit = self.memory.root**2
@@ -228,40 +241,25 @@ class _Iterations:
 
         Returns (iterations, whether there was nothing left to gain).
         """
-        o, view, c1 = self.objective, self.view, self.objective.c1
-        diagonal = self._diagonal()
+        diagonal, rule = self._diagonal(), self.rule
         done, finished, kept = 0, False, True
-
-        def evaluate(weights):
-            return o.evaluate(view, weights, keep=kept)
-
         while done < budget and not finished and not self.progress.stopped:
             w = self.weights
-            pseudo = pseudo_gradient(w, self.gradient, c1)
+            pseudo = pseudo_gradient(w, self.gradient, self.objective.c1)
             free = (w != 0.0) | (pseudo != 0.0)
             direction = -self.memory.solve(pseudo, free, diagonal, self.first_scale)
             direction[(w == 0.0) & (direction * pseudo >= 0.0)] = 0.0
-            kept = done == budget - 1 or self.rule.near
-            found = None
-            if dot(direction, pseudo) < 0.0:
-                found = search(evaluate, w, self.value, pseudo, direction, c1, 1.0)
-            if found is None:  # no descent in numbers of this precision, or a bad memory
-                kept = False
-                finished = not len(self.memory)
-                self.stuck = finished and not at_precision(-dot(direction, pseudo), self.past)
-                self.memory.clear()
+            first, kept = not len(self.memory), done == budget - 1 or rule.near
+            if not self.step(direction, pseudo, keep=kept):
+                finished, kept = first, False
                 continue
-            new, self.value, gradient = found
-            self.memory.add(new - w, gradient - self.gradient)
-            self.weights, self.gradient, self.noted = new, gradient, False
-            self.past.append(self.value)
             done += 1
-            if self.rule.near:
+            if rule.near:
                 self.of_all_weights()
-            finished = self.rule.reached(self.past, self.noted)
-            self.progress.add(new, view.where, self.value, pseudo)
+            finished = rule.reached(self.past, self.noted)
+            self.progress.add(self.weights, self.view.where, self.value, pseudo)
         if not kept:
-            _, self.gradient = o.evaluate(view, self.weights, keep=True)
+            _, self.gradient = self.objective.evaluate(self.view, self.weights, keep=True)
         return done, finished
 
 
@@ -274,56 +272,32 @@ def owlqn(objective, weights, options, progress, carry=None, cuts=None):
 
     ``carry`` has no effect: the method begins anew.
     """
-    o, c1 = objective, objective.c1
-    view = o.everything()
-    weights, n_done = weights.copy(), 0
-    found = progress.found
-    if found is not None:
-        weights, n_done = found[1]["weights"], found[0]["n_iter"]
-    smooth, gradient = o.evaluate(view, weights)
-    value = smooth + c1 * float(np.abs(weights).sum())
-    past, rule = [value], StoppingRule(o, options.tol, cuts)
-    store = Memory(options.memory, weights.shape[0])
-    one = np.ones(weights.shape[0])
-    everywhere = np.ones(weights.shape[0], bool)
-    if found is not None:
-        past = found[0]["past"]
-        value = past[-1]
-        store.restore(found[1]["steps"], found[1]["changes"])
-        rule.restore(found[1])
-        rule.reached(past)
-    converged, n_iter = False, n_done
-    for n_iter in range(n_done + 1, options.max_iter + 1):
-        pseudo = pseudo_gradient(weights, gradient, c1)
+    n_iter, finished = 0, False
+    if progress.found is not None:
+        weights, n_iter = progress.found[1]["weights"], progress.found[0]["n_iter"]
+    run = _Iterations(objective, weights, options, progress, objective.everything(), cuts)
+    run.memory = Memory(options.memory, objective.size)
+    if progress.found is not None:
+        run.resume(*progress.found)
+    rule, one, everywhere = run.rule, np.ones(objective.size), np.ones(objective.size, bool)
+    while True:
+        pseudo = pseudo_gradient(run.weights, run.gradient, objective.c1)
         norm = np.sqrt(dot(pseudo, pseudo))
-        if norm == 0.0:
-            converged, n_iter = True, n_iter - 1
+        if finished or progress.stopped or norm == 0.0 or n_iter >= options.max_iter:
             break
-        direction = -store.solve(pseudo, everywhere, one, 1.0)
+        direction = -run.memory.solve(pseudo, everywhere, one, 1.0)
         direction[direction * pseudo >= 0.0] = 0.0
-        step = 1.0 if len(store) else 1.0 / norm
-        found = search(lambda w: o.evaluate(view, w), weights, value, pseudo, direction, c1, step)
-        if found is None:
-            if not len(store):
-                converged, n_iter = at_precision(-dot(direction, pseudo), past), n_iter - 1
-                break
-            store.clear()
+        first = not len(run.memory)
+        if not run.step(direction, pseudo, 1.0 / norm if first else 1.0):
+            finished = first
             continue
-        new, value, new_gradient = found
-        store.add(new - weights, new_gradient - gradient)
-        weights, gradient = new, new_gradient
-        past.append(value)
+        n_iter += 1
         if rule.near:
-            rule.note(weights, gradient, value)
-        finished = rule.reached(past, rule.near)
-        if progress.add(weights, view.where, value, pseudo):
-            break
-        if finished:
-            converged = True
-            break
-        if n_iter % KEEP_EVERY == 0:
-            steps, changes = store.kept()
-            state = {"past": [float(v) for v in past], "n_iter": n_iter}
-            progress.offer(state, {"weights": weights, "steps": steps, "changes": changes, **rule.arrays()})
-    rule.note(weights, gradient, value)
-    return Minimum(weights, value, pseudo_gradient(weights, gradient, c1), n_iter, converged, rule.gap(value))
+            rule.note(run.weights, run.gradient, run.value)
+        finished = rule.reached(run.past, rule.near)
+        progress.add(run.weights, run.view.where, run.value, pseudo)
+        if n_iter % KEEP_EVERY == 0 and not finished and not progress.stopped:
+            run.offer(n_iter)
+    rule.note(run.weights, run.gradient, run.value)
+    converged = (finished or norm == 0.0) and not run.stuck and not progress.stopped
+    return Minimum(run.weights, run.value, pseudo, n_iter, bool(converged), rule.gap(run.value))
