@@ -5,7 +5,6 @@ Real source files are joined to one: relative imports are left out, the constant
 
 from __future__ import annotations
 
-import ast
 import base64
 import gzip
 import hashlib
@@ -246,26 +245,15 @@ def python_file(block, parts):
     """
     imports, sources = set(), []
     for name in (*parts, "command", "tagger"):
-        text = (_PYTHON / f"{name}.py").read_text(encoding="utf-8")
-        lines = text.splitlines()
-        tree = ast.parse(text)
-        for node in reversed(tree.body):
-            part = lines[node.lineno - 1 : node.end_lineno]
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                if not getattr(node, "level", 0):
-                    imports.add("\n".join(part))
-                del lines[node.lineno - 1 : node.end_lineno]
-            elif isinstance(node, ast.Expr) and node is tree.body[0]:
-                said = ast.get_docstring(tree).splitlines()
-                lines[node.lineno - 1 : node.end_lineno] = [f"# {line}".rstrip() for line in said]
-            elif name == "tagger" and isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "DATA":
-                lines[node.lineno - 1] = f'DATA = "{block}"'
-        text = re.sub("\n{4,}", "\n\n\n", "\n".join(lines).strip("\n"))  # at most two blank lines in a row
-        sources.append(f"# {'-' * 98}\n" + text)
+        _, said, text = (_PYTHON / f"{name}.py").read_text(encoding="utf-8").split('"""', 2)
+        imports.update(re.findall(r"^(?:import|from \w).*", text, re.MULTILINE))
+        text = re.sub(r"^(?:import|from) .*\n", "", text, flags=re.MULTILINE).strip("\n")
+        text = re.sub('^DATA = ".*"', f'DATA = "{block}"', text, flags=re.MULTILINE)
+        said = "\n".join(f"# {line}".rstrip() for line in said.splitlines())
+        sources.append(f"# {'-' * 98}\n{said}\n\n{text}")
     head = _HEAD.format(version=__version__) + _LICENCE
-    plain = sorted(line for line in imports if line.startswith("import "))
-    rest = sorted(imports.difference(plain))
-    return head + "\n" + "\n".join(plain + rest) + "\n\n" + "\n\n\n".join(sources) + "\n"
+    imports = sorted(imports, key=lambda line: (line.startswith("from"), line))
+    return head + "\n" + "\n".join(imports) + "\n\n" + "\n\n\n".join(sources) + "\n"
 
 
 def javascript_file(block, parts, ending):

@@ -11,16 +11,7 @@ const SIGMA = "\u03a3", SMALL_SIGMA = "\u03c3", FINAL_SIGMA = "\u03c2";
 function memberOf(table) {
   const bounds = startsOf(table).slice(1), known = new Map();
   return (c) => {
-    if (!known.has(c)) {
-      const code = c.codePointAt(0);
-      let low = 0, high = bounds.length;
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (bounds[middle] <= code) low = middle + 1;
-        else high = middle;
-      }
-      known.set(c, low % 2 === 1);
-    }
+    if (!known.has(c)) known.set(c, above(bounds, c.codePointAt(0)) % 2 === 1);
     return known.get(c);
   };
 }

@@ -19,7 +19,6 @@ class Chain:
         self.states, self.edges = Weights(header, arrays, "nodes", L), Weights(header, arrays, "edges")
         allowed = [0.0 if ok else NEVER for ok in arrays["allowed"]]
         self.start, self.end, self.allowed = allowed[:L], allowed[L : 2 * L], allowed[2 * L :]
-        self.step = header["step"]
         self.plain = self.transitions_into(1.0)
 
     def transitions_into(self, scale):
@@ -66,18 +65,6 @@ class Chain:
                 highest[y] = max(into[y])
             out.append((into, highest))
         return out
-
-    def best(self, rows, values, edges, options):
-        """(labels, score) of the best labelling; ``options`` has for each token labels, or None for all."""
-        T = len(rows)
-        if not T:
-            return [], 0.0
-        emission = self.emissions(rows, values)
-        for score, some in zip(emission, options or ()):
-            if some is not None:
-                score[:] = [s if y in some else NEVER for y, s in enumerate(score)]
-        path, score = self.decode(emission, self.transitions(edges, self.plain, T))
-        return path, score * self.step
 
     def prefixes(self, emission, transitions, joined_before):
         """For each token and label what joins the scores of prefixes that end there in the label."""

@@ -46,19 +46,34 @@ def read_array(data, kind, n):
     return values
 
 
-class Weights(dict):
+class Memory(dict):
+    """The values of a function, which are remembered."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __missing__(self, key):
+        found = self.function(key)
+        if len(self) < REMEMBERED:
+            self[key] = found
+        return found
+
+
+class Weights(Memory):
     """Row -> its weights that are not zero, as pairs (column, weight); made when they are first needed.
 
     Of rows with many, all weights as a list, if the number of columns is given: such rows are added faster.
     """
 
     def __init__(self, header, arrays, name, columns=None):
+        super().__init__(self.read)
         self.columns = columns
         self.start = array("I", accumulate(arrays[name + ".count"], initial=0))
         self.column, self.weight = arrays[name + ".column"], arrays[name + ".weight"]
         self.divisor = header["divisor"] if self.weight.typecode in "BHI" else None
 
-    def __missing__(self, row):
+    def read(self, row):
+        """The weights of a row."""
         part = slice(self.start[row], self.start[row + 1])
         weights = self.weight[part]
         if self.divisor is not None:  # 0, -1, 1, -2 ... are written as 0, 1, 2, 3 ...
@@ -68,9 +83,7 @@ class Weights(dict):
             dense = [0.0] * self.columns
             for column, w in found:
                 dense[column] = w
-            found = dense
-        if len(self) < REMEMBERED:
-            self[row] = found
+            return dense
         return found
 
 
