@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..._sklearn import layers
 from ..._version import __version__
-from ...data.inputs import SPANS, WORDS
+from ...data.inputs import LABELS, SPANS, WORDS
 from ...data.label_colours import label_style
 from ...data.scheme_rules import CLOSING, OPENING, LabelTable, are_chunks
 from ...data.segmented import ENDING_WORD, STARTING_WORD
@@ -50,8 +51,7 @@ class Payload(NamedTuple):
         channels = zip(header.get("channels", ()), header.get("values", ()))
         words = [s for (name, _), strings in channels if name == "x" for s in strings]
         characters = header["token"] == "str" and 2 * sum(len(s) == 1 for s in words) > len(words)
-        parts = [part for part in self.parts if part not in ("words", "spans")]
-        parts += ["words", "spans"] if "spans" in self.parts else ["words"]
+        parts = self.parts if "words" in self.parts else [*self.parts, "words"]
         return self._replace(header={**header, "chunks": chunks, "characters": characters}, parts=parts)
 
     def block(self, **about):
@@ -71,22 +71,26 @@ def payload_of(model, weights="exact"):
         If a part of it cannot be written; the message says which.
     """
     estimator, sections = predictor_of(model), Sections()
-    task, tagger, more = task_of(estimator)
-    tagger = predictor_of(tagger)
+    task = estimator.inputs.task if hasattr(estimator, "tagger_") else LABELS
+    tagger = predictor_of(getattr(estimator, "tagger_", estimator))
     inner = chain_model(tagger, estimator)
-    keys = keys_of(inner)
-    for label in inner.labels.values:
+    labels, keys = inner.labels.values, keys_of(inner)
+    for label in labels:
         if not isinstance(label, (str, int)):  # JSON could not hold it
             refuse(f"labels of type {type(label).__name__}")
+    distributions = [getattr(layer, "_distribution", None) for layer, _ in layers(tagger)]
+    scales = [float(each.scale) for each in distributions if each is not None and inner.order == 1]
     header = {
         "format": FORMAT,
         "task": task,
-        "labels": inner.labels.values,
-        **more(inner.labels.values),
+        "labels": labels,
+        **(_spans(estimator, labels) if task == SPANS else {}),
+        **(_words(estimator, labels) if task == WORDS else {}),
         "token": inner.encoder.token_type.__name__,
         "columns": inner.encoder.n_columns,
         "chain": "chain" if inner.order == 1 else "pairs",
-        "probabilities": probability_scale(tagger) if inner.order == 1 else None,
+        # What scores are multiplied by to be log-probabilities, up to a constant; None if it knows none
+        "probabilities": scales[0] if scales else None,
         **keys.header(sections),
         **add_weights(inner, keys, sections, weights),
         "about": {"model": type(estimator).__name__, "skstruct": __version__, "weights": weights},
@@ -94,9 +98,9 @@ def payload_of(model, weights="exact"):
     parts = ["reading", *keys.parts, "chain"]
     if inner.order == 2:
         parts.append("pairs")
-    if header["probabilities"] is not None:
+    if scales:
         parts.append("sums")
-    parts += {"labels": ["calls"], "words": ["calls", "words"], "spans": ["calls", "words", "spans"]}[task]
+    parts += ["calls", *{WORDS: ["words"], SPANS: ["words", "spans"]}.get(task, ())]
     return Payload(header, sections, keys, parts)
 
 
@@ -105,18 +109,14 @@ def payload_of(model, weights="exact"):
 # --------------------------------------------------------------------------------------------------
 def predictor_of(model):
     """The tagger or segmenter that a search, a pipeline, or an average of segmenters is around."""
-    while True:
-        if hasattr(model, "best_estimator_"):
-            model = model.best_estimator_
-        elif hasattr(model, "steps"):
-            for _, step in model.steps[:-1]:
-                if step is not None and not isinstance(step, str):
-                    refuse(f"the step {type(step).__name__}(...) before the tagger")
-            model = model.steps[-1][1]
-        elif hasattr(getattr(model, "estimator_", None), "tagger_"):
-            model = model.estimator_
-        else:
-            return model
+    for layer, _ in layers(model):
+        for _, step in getattr(layer, "steps", ())[:-1]:
+            if step is not None and not isinstance(step, str):
+                refuse(f"the step {type(step).__name__}(...) before the tagger")
+        if not any(hasattr(layer, name) for name in ("best_estimator_", "steps")):
+            if not hasattr(getattr(layer, "estimator_", None), "tagger_"):
+                break
+    return layer
 
 
 def chain_model(tagger, estimator):
@@ -132,15 +132,6 @@ def chain_model(tagger, estimator):
     return model
 
 
-def probability_scale(tagger):
-    """What scores are multiplied by to be log-probabilities, up to a constant; None if it knows none."""
-    while not hasattr(tagger, "_distribution"):
-        tagger = getattr(tagger, "estimator_", None)
-        if tagger is None:
-            return None
-    return float(getattr(tagger, "_distribution").scale)  # noqa: B009
-
-
 def keys_of(model):
     """The keys of the features that have weights."""
     encoder, L = model.encoder, len(model.labels)
@@ -150,10 +141,7 @@ def keys_of(model):
         if any(macro.expression is not None for macro in pattern.macros):
             refuse(f"the pattern {pattern.text!r} has a regular expression")
     sizes = (model.nodes, L, encoder.n_node_rows), (model.edges, L * L, encoder.n_edge_rows)
-    used = []
-    for store, columns, n_rows in sizes:
-        used.append(np.zeros(n_rows, np.bool_))
-        used[-1][entries(store)[0] // columns] = True
+    used = [np.bincount(entries(store)[0] // columns, minlength=n) > 0 for store, columns, n in sizes]
     return _KEYS[type(encoder)](encoder, used)
 
 
@@ -185,18 +173,6 @@ def add_weights(model, keys, sections, weights):
 # --------------------------------------------------------------------------------------------------
 # What a file predicts: labels of tokens, words of texts, or spans of texts
 # --------------------------------------------------------------------------------------------------
-def task_of(estimator):
-    """(name, the tagger inside, what the header says of the task by the labels of the model)."""
-    if not hasattr(estimator, "tagger_"):
-        return "labels", estimator, lambda labels: {}
-    task = estimator.inputs.task
-    if task == WORDS:
-        return "words", estimator.tagger_, functools.partial(_words, estimator)
-    if task == SPANS:
-        return "spans", estimator.tagger_, functools.partial(_spans, estimator)
-    return "labels", None, None
-
-
 def _words(segmenter, labels):
     parsed = LabelTable(segmenter.scheme).parse(labels)
     closes = [prefix in ENDING_WORD for prefix, _ in parsed]

@@ -94,15 +94,32 @@ def weight_table(sections, name, n_rows, keys, weights, columns):
     add(f"{name}.weight", weights)
 
 
-def combination_table(sections, name, before, last, n_before):
+def combination_table(sections, name, pairs, kept, before, last):
     """Add combinations: how many begin with each of the shorter ones, and their last values.
 
-    Returns their order: by the shorter one, then by the last value.
+    Parameters
+    ----------
+    sections : Sections
+    name : str
+    pairs : ndarray of shape (n, 2)
+        Of all combinations the shorter one and the last value, by their old numbers.
+    kept : ndarray of shape (n,), bool
+    before, last : ndarray of int64
+        New numbers of the shorter ones and of the values, by the old ones.
+
+    Returns
+    -------
+    ndarray of shape (n,), int64
+        The new numbers: by the shorter one, then by the last value; 0 of those that are not kept.
     """
-    order = np.lexsort((last, before))
-    sections.unsigned(f"{name}.left", np.bincount(before - 1, minlength=n_before))
-    sections.unsigned(f"{name}.right", last[order])
-    return order
+    mine = np.flatnonzero(kept)
+    shorter, value = before[pairs[mine, 0]], last[pairs[mine, 1]]
+    order = np.lexsort((value, shorter))
+    sections.unsigned(f"{name}.left", np.bincount(shorter - 1, minlength=before.max(initial=0)))
+    sections.unsigned(f"{name}.right", value[order])
+    number = np.zeros(kept.shape[0], np.int64)
+    number[mine[order]] = np.arange(1, mine.shape[0] + 1)
+    return number
 
 
 # --------------------------------------------------------------------------------------------------
@@ -152,13 +169,8 @@ def common_denominator(weights):
     some = weights[:: max(1, weights.shape[0] // _SAMPLE)]
     d = 1
     for w in some.tolist():
-        found = Fraction(w)
-        for limit in (10**3, 10**5, 10**7):
-            near = Fraction(w).limit_denominator(limit)
-            if near.numerator / near.denominator == w:
-                found = near
-                break
-        d = math.lcm(d, found.denominator)
+        near = (Fraction(w).limit_denominator(limit) for limit in (10**3, 10**5, 10**7))
+        d = math.lcm(d, next((found for found in near if float(found) == w), Fraction(w)).denominator)
         if d > _LARGEST_DENOMINATOR:
             return None
     whole = np.rint(weights * d)
