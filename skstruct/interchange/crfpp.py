@@ -5,6 +5,7 @@ References
 T. Kudo, "CRF++: yet another CRF toolkit", 2005.
 """
 
+import re
 import struct
 from typing import Any
 
@@ -16,14 +17,15 @@ from ..features.patterns import CRFPP
 from ..saving.atomic import atomic_write
 from ..saving.container import ModelFileError
 from .double_array import LONGEST, MOST_TIMES, UNIT, build, read_keys
-from .foreign import ForeignBytes, as_bytes, as_text, chain_model, check_labels, read_source, refuse
+from .foreign import ForeignBytes, as_bytes, as_text, check_labels, read_source, refuse
 from .pattern_models import Keys, keyed_model, pattern_crf, patterns_of
 
 VERSION = 100
 HEADER = 28
 """Bytes of version, type, cost factor, and three sizes."""
 
-TEXT_START = b"version: "
+_KEY = re.compile(rb"(\d{1,10}) (.*)", re.DOTALL)
+TEXT_START, BINARY_START = b"version: ", struct.pack("<Ii", VERSION, 0)
 
 
 def load_crfpp(source: Any) -> L1CRF:
@@ -89,54 +91,39 @@ def _strings(file, at, what):
 
 def _load_text(file):
     lines = file.data.split(b"\n")
-    file.require(not lines[-1], len(file.data), "no line feed at its end: it is cut off")
+    file.require(not lines.pop(), len(file.data), "no line feed at its end: it is cut off")
 
     def fail(k, what):
         found = as_text(lines[k]) if k < len(lines) else "the end of the file"
         raise ModelFileError(f"{file.name}: line {k + 1}: {what}, found {found!r:.60}")
 
-    header = {}
-    for k in range(4):
-        name, colon, value = (lines[k] if k < len(lines) else b"").partition(b": ")
-        if not colon:
-            fail(k, "expected 'name: value'")
-        header[name] = k, value
-    numbers = {}
-    for name in (b"version", b"maxid", b"xsize"):
-        k, value = header.get(name, (4, b""))
-        if not value.isdigit() or len(value) > 10:
-            fail(k, f"expected a number of {name.decode()}")
-        numbers[name] = int(value)
-    if numbers[b"version"] // 100 != 1:
-        fail(header[b"version"][0], "expected version 100")
-    blocks, k = [], 4
-    for what in ("labels", "templates", "keys"):
-        if k >= len(lines) or lines[k]:
-            fail(k, f"expected an empty line before the {what}")
+    def number(k, name):
+        found = re.fullmatch(rb"%s: (\d{1,10})" % name, lines[k] if k < len(lines) else b"")
+        return int(found[1]) if found else fail(k, f"expected a number of {name.decode()}")
+
+    if number(0, b"version") // 100 != 1:
+        fail(0, "expected version 100")
+    n_weights, _ = number(2, b"maxid"), number(3, b"xsize")
+    empty = [k for k, line in enumerate(lines) if not line]
+    if empty[:1] != [4]:
+        fail(4, "expected an empty line behind the header")
+    if len(empty) < 4:
+        fail(len(lines), "expected empty lines behind labels, templates and keys")
+    labels, templates = lines[5 : empty[1]], lines[empty[1] + 1 : empty[2]]
+    keys, weights = [], []
+    for k in range(empty[2] + 1, empty[3]):
+        found = _KEY.fullmatch(lines[k])
+        keys.append((found[2], int(found[1])) if found else fail(k, "expected a number and a key"))
+    for k in range(empty[3] + 1, len(lines)):
         try:
-            end = lines.index(b"", k + 1)
+            weights.append(float(lines[k]))
         except ValueError:
-            fail(len(lines), f"expected an empty line behind the {what}")
-        blocks.append(lines[k + 1 : end])
-        k = end
-    keys = []
-    for n, line in enumerate(blocks[2], k - len(blocks[2])):
-        number, blank, key = line.partition(b" ")
-        if not blank or not number.isdigit() or len(number) > 10:
-            fail(n, "expected a number and a key")
-        keys.append((key, int(number)))
-    n_weights, k = numbers[b"maxid"], k + 1
-    if len(lines) - k != n_weights + 1:
-        fail(len(lines), f"expected {n_weights} weights, got {len(lines) - k - 1}")
-    weights = np.empty(n_weights)
-    for n in range(n_weights):
-        try:
-            weights[n] = float(lines[k + n])
-        except ValueError:
-            fail(k + n, "expected a weight")
+            fail(k, "expected a weight")
+    if len(weights) != n_weights:
+        fail(len(lines), f"expected {n_weights} weights, got {len(weights)}")
     with np.errstate(over="ignore"):
-        weights = weights.astype(np.float32).astype(np.float64)
-    return _crf_of(ForeignBytes(b"", file.name), blocks[0], blocks[1], keys, weights)
+        weights = np.array(weights).astype(np.float32).astype(np.float64)
+    return _crf_of(ForeignBytes(b"", file.name), labels, templates, keys, weights)
 
 
 def _crf_of(file, labels, lines, keys, weights):
@@ -193,7 +180,7 @@ def save_crfpp(model: object, path: Path, text: bool = False) -> None:
     What constraints forbid gets the weight -10000; labels that must not be the first or the last by templates
     that read one row before and behind.
     """
-    patterns, named = keyed_model(chain_model(model, "CRF++"), CRFPP)
+    patterns, named = keyed_model(model, CRFPP)
     data = (_text if text else _binary)(patterns, named.labels, *_weights(named))
     with atomic_write(path) as file:
         file.write(data)

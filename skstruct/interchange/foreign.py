@@ -9,6 +9,7 @@ why a format cannot express it.
 """
 
 import os
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -74,7 +75,7 @@ def entries(store):
     return keys[kept], values[kept]
 
 
-def named_model(model, tool, pairs=None):
+def named_model(model, tool, spelled=str):
     """The names and weights of a ChainModel.
 
     Parameters
@@ -82,23 +83,22 @@ def named_model(model, tool, pairs=None):
     model : ChainModel
     tool : str
         For errors.
-    pairs : list of (name, row), optional
-        The names of all rows, several of a row if need be; by default those of the encoder.
+    spelled : callable
+        How the tool writes the name of a feature; it may give several the same.
 
     Raises
     ------
     ValueError
         If two features of other weights have the same name, or weights are not finite.
     """
-    L = len(model.labels)
+    L, encoder = len(model.labels), model.encoder
     (keys, weight), (edge_keys, edge_weight) = entries(model.nodes), entries(model.edges)
     weight, edge_weight = weight * model.scale, edge_weight * model.scale
     if not (np.isfinite(weight).all() and np.isfinite(edge_weight).all()):
         refuse(tool, "weights that are not finite")
-    if pairs is None:
-        named = model.encoder.row_names(set(range(model.encoder.n_node_rows)))
-        pairs = [(named[row], row) for row in sorted(named)]
-    bounds = np.searchsorted(keys, np.arange(model.encoder.n_node_rows + 1) * L)
+    bounds = np.searchsorted(keys, np.arange(encoder.n_node_rows + 1) * L)
+    named = encoder.row_names(set(range(encoder.n_node_rows)))
+    pairs = [(spelled(named[row]), row) for row in sorted(named)]
     rows = _rows_of_names(pairs, keys % L, weight, bounds.tolist(), tool)
     names = [name for name, row in rows.items() if bounds[row] < bounds[row + 1]]
     used = np.array([rows[name] for name in names], np.int64)
@@ -109,7 +109,7 @@ def named_model(model, tool, pairs=None):
     for e, mine in zip(combinations.tolist(), np.split(np.arange(edge_keys.size), first[1:])):
         block = transitions.setdefault(e, np.zeros((L, L)))
         block.ravel()[edge_keys[mine] - e * L * L] = edge_weight[mine]
-    if not model.encoder.has_bigram:
+    if not encoder.has_bigram:
         transitions[0][:] = 0.0
     start, allowed, end = (part == 0.0 for part in model.constraints)
     transitions[0][~allowed] = FORBIDDEN
@@ -160,6 +160,15 @@ class ForeignBytes:
         if not condition:
             self.fail(at, what)
 
+    def require_all(self, ok, at, what):
+        """Raise a ModelFileError about the first of several things that is not as it has to be.
+
+        ``at`` are their bytes; in ``what`` its number stands for ``{}``.
+        """
+        if not ok.all():
+            k = int(np.argmin(ok))
+            self.fail(int(at[k]), what.format(k))
+
     def array(self, at, n, dtype, what):
         """``n`` numbers that begin at a byte; read-only, perhaps not aligned."""
         end = at + n * np.dtype(dtype).itemsize
@@ -190,6 +199,17 @@ def as_text(raw):
 def as_bytes(text):
     """A str as bytes, the opposite of :func:`as_text`."""
     return text.encode("utf-8", "surrogateescape")
+
+
+def encoded(strings, what, tool, bad="\0", wrong="with a NUL character"):
+    """The bytes of strings that a file can hold: of text in which the expression ``bad`` finds nothing."""
+    for string in strings:
+        if re.search(bad, string):
+            refuse(tool, f"a {what} {wrong}, such as {string!r:.80}")
+    try:
+        return list(map(as_bytes, strings))
+    except UnicodeEncodeError as error:
+        refuse(tool, f"a {what} that is no Unicode text, such as {error.object!r:.80}")
 
 
 def check_labels(labels, name):

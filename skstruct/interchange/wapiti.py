@@ -18,10 +18,12 @@ from ..features.bag_encoder import BagEncoder
 from ..features.patterns import WAPITI
 from ..saving.atomic import atomic_write
 from ..saving.container import ModelFileError
-from .foreign import as_bytes, as_text, chain_model, check_labels, read_source
+from .foreign import as_bytes, as_text, check_labels, read_source
 from .pattern_models import Keys, keyed_model, pattern_crf, patterns_of, weights_of_labels
 
 MAGIC = b"#mdl#"
+_LENGTH, _BEHIND = re.compile(rb"(\d{1,10}):"), re.compile(rb",\r?\n")
+_WEIGHT = re.compile(rb"(\d{1,15})=([^\r]*)\r?")
 
 _TYPES = {0: "maximum entropy", 1: "a maximum entropy Markov model", 2: "a CRF"}
 
@@ -110,33 +112,28 @@ class _Reader:
         """So many strings: length, colon, bytes, comma, line feed."""
         data, out = self.file.data, []
         for k in range(n):
-            colon = data.find(b":", self.at, self.at + 11)
-            size = data[self.at : colon] if colon > 0 else b""
-            if not size.isdigit():
-                self.file.fail(self.at, f"expected the length of string {k} of {n} {what}")
-            end = colon + 1 + int(size)
-            behind = data[end : end + 3]
-            skip = 2 if behind[:2] == b",\n" else 3 if behind == b",\r\n" else 0
-            if not skip or not int(size):
-                self.file.fail(self.at, f"string {k} of {n} {what} has not the length {int(size)}")
-            out.append(data[colon + 1 : end])
-            self.at = end + skip
+            size = _LENGTH.match(data, self.at)
+            end = size.end() + int(size[1]) if size else 0
+            behind = _BEHIND.match(data, end) if size else None
+            if behind is None or not int(size[1]):
+                self.file.fail(self.at, f"string {k} of {n} {what} has not the length that it says")
+            out.append(data[size.end() : end])
+            self.at = behind.end()
         return out
 
     def weights(self, n):
         """So many lines ``index=weight``, up to the end of the file."""
-        self.weights_at = self.at
-        rows = self.file.data[self.at :].split(b"\n")
+        at = self.weights_at = self.at
+        rows = self.file.data[at:].split(b"\n")
         self.file.require(not rows.pop(), len(self.file.data), "no line feed at its end: it is cut off")
-        self.file.require(len(rows) == n, self.at, f"expected {n} weights, found {len(rows)}")
+        self.file.require(len(rows) == n, at, f"expected {n} weights, found {len(rows)}")
         index, weight = np.empty(n, np.int64), np.empty(n)
-        at = self.at
         for k, row in enumerate(rows):
-            number, _, text = row.removesuffix(b"\r").partition(b"=")
-            value = _number(text)
-            if not number.isdigit() or len(number) > 15 or value is None:
+            found = _WEIGHT.fullmatch(row)
+            value = _number(found[2]) if found else None
+            if value is None:
                 self.file.fail(at, f"expected index=weight, found {as_text(row)!r:.60}")
-            index[k], weight[k] = int(number), value
+            index[k], weight[k] = int(found[1]), value
             at += len(row) + 1
         return index, weight
 
@@ -197,7 +194,7 @@ def save_wapiti(model: object, path: Path) -> None:
     Features without weights are left out. Wapiti has one symbol for all that is five or more tokens before a
     sequence, or behind it; features that differ in these only need equal weights.
     """
-    patterns, named = keyed_model(chain_model(model, "Wapiti"), WAPITI)
+    patterns, named = keyed_model(model, WAPITI)
     with atomic_write(path) as file:
         file.write(_bytes_of(patterns, named))
 
