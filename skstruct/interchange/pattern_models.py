@@ -126,14 +126,7 @@ def keyed_model(estimator, syntax):
             refuse(tool, f"two features of one name: {name!r:.80}")
     letters = _LETTERS[syntax]
     if named.transitions[0].any():
-        # Patterns of transitions that read no token add up: of several one is left.
-        fixed = [line for line in lines if line[0] == letters[1] and "%" not in line]
-        for line in fixed[1:]:
-            lines.remove(line)
-        if not fixed:
-            fixed = [letters[1]]
-            lines += fixed
-        transitions[fixed[0]] = named.transitions[0]
+        transitions[_bigram_line(lines, letters[1])] = named.transitions[0]
     for allowed, at, name in ((named.start, -1, "BOS"), (named.end, 1, "EOS")):
         forbidden = np.flatnonzero(~allowed)
         if forbidden.size:
@@ -152,6 +145,22 @@ def keyed_model(estimator, syntax):
     for what, strings in (("label", named.labels), ("template", lines), ("feature", features)):
         encoded(strings, what, tool, bad, "that is empty or has white space in it")
     return Patterns(lines, syntax), named._replace(transitions=transitions)
+
+
+def _bigram_line(lines, letter):
+    """The pattern of transitions that gets the weights of the label bigram.
+
+    Several such patterns add up; so ``lines`` loses repetitions, or gets one more that is alone.
+    """
+    for line in [line for line in lines if line[0] == letter and "%" not in line]:
+        if lines.count(line) > 1:
+            lines.remove(line)
+    fixed = [line for line in lines if line[0] in (letter, "*") and "%" not in line]
+    alone = [line for line in fixed if lines.count(line) == 1]
+    if not alone:
+        alone = [letter]
+        lines += alone
+    return alone[0]
 
 
 def _as_patterns(templates, tool, syntax):
