@@ -17,8 +17,8 @@ from ..features.patterns import CRFPP
 from ..saving.atomic import atomic_write
 from ..saving.container import ModelFileError
 from .double_array import LONGEST, MOST_TIMES, UNIT, build, read_keys
-from .foreign import ForeignBytes, as_bytes, as_text, check_labels, read_source, refuse
-from .pattern_models import Keys, keyed_model, pattern_crf, patterns_of
+from .foreign import ForeignBytes, as_bytes, as_text, labels_in_order, read_source, refuse
+from .pattern_models import keyed_model, pattern_crf, patterns_of
 
 VERSION = 100
 HEADER = 28
@@ -128,24 +128,23 @@ def _load_text(file):
 
 def _crf_of(file, labels, lines, keys, weights):
     """The fitted :class:`L1CRF` of what both kinds of file hold."""
-    check_labels([as_text(label) for label in labels], file.name)
-    patterns = patterns_of(file, lines, CRFPP)
-    L = len(labels)
+    labels = labels_in_order(list(map(as_text, labels)), file.name)
+    patterns, L = patterns_of(file, lines, CRFPP), len(labels)
     if not np.isfinite(weights).all():
         raise ModelFileError(f"{file.name}: weight {int(np.argmin(np.isfinite(weights)))} is not finite")
     if len({key for key, _ in keys}) < len(keys):
         raise ModelFileError(f"{file.name}: a key occurs twice")
-    found, end = {b"U": [], b"B": []}, 0
+    nodes, edges, end = [], [], 0
     for key, number in sorted(keys, key=lambda pair: pair[1]):
-        size = L if key[:1] == b"U" else L * L
-        if key[:1] not in found or number < end or number + size > weights.shape[0]:
+        size, mine = (L, nodes) if key[:1] == b"U" else (L * L, edges)
+        if key[:1] not in (b"U", b"B") or number < end or number + size > weights.size:
             raise ModelFileError(
                 f"{file.name}: the key {as_text(key)!r:.60} has the number {number}, which does not fit "
-                f"{weights.shape[0]} weights of {L} labels"
+                f"{weights.size} weights of {L} labels"
             )
         end = number + size
-        found[key[:1]].append((key, number))
-    return pattern_crf(patterns, labels, *map(Keys.of, found.values()), np.arange(weights.shape[0]), weights)
+        mine.append((key, number))
+    return pattern_crf(patterns, labels, nodes, edges, np.arange(weights.size), weights)
 
 
 # --------------------------------------------------------------------------------------------------

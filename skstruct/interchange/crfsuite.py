@@ -19,14 +19,13 @@ import numpy as np
 
 from ..crf.l1crf import L1CRF, ready_crf
 from ..crf.solver.solve import SparseWeights
-from ..data.labels import Labels
 from ..data.places import ranges
 from ..data.types import Path
 from ..features.bag_encoder import BagEncoder
 from ..saving.atomic import atomic_write
 from ..saving.container import ModelFileError
 from .cqdb import read_strings, string_database
-from .foreign import MOST_LABELS, chain_model, check_labels, encoded, named_model, read_source, refuse
+from .foreign import MOST_LABELS, chain_model, encoded, labels_in_order, named_model, read_source, refuse
 from .pickles import crf_in_pickle, unpacked
 
 MAGIC = b"lCRF"
@@ -155,7 +154,7 @@ def _contents(file):
 def _crf_of(file, contents, parameters):
     """The :class:`L1CRF` of a model file, with parameters."""
     header, labels, attributes, features = contents
-    check_labels(labels, file.name)
+    known = labels_in_order(labels, file.name)
     L, weights = len(labels), []
     at = header["off_features"] + CHUNK_HEADER + FEATURE.itemsize * np.arange(features.shape[0])
     file.require_all(features["dst"] < L, at, f"a feature of a label above {L - 1}")
@@ -176,7 +175,7 @@ def _crf_of(file, contents, parameters):
     if len(encoder.nodes.ids) < len(attributes):
         file.fail(header["off_attrs"], "an attribute occurs twice")
     transitions, states = weights
-    return ready_crf(encoder, Labels(labels, in_order=True), states, transitions, **parameters)
+    return ready_crf(encoder, known, states, transitions, **parameters)
 
 
 def _header(file):

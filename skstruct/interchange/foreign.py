@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..crf.crf_run import nonzero_entries
 from ..data.inputs import LABELS, describe
+from ..data.labels import Labels
 from ..data.places import ranges
 from ..saving.container import ModelFileError
 
@@ -212,8 +213,8 @@ def encoded(strings, what, tool, bad="\0", wrong="with a NUL character"):
         refuse(tool, f"a {what} that is no Unicode text, such as {error.object!r:.80}")
 
 
-def check_labels(labels, name):
-    """Raise unless these can be the labels of a model."""
+def labels_in_order(labels, name):
+    """The :class:`Labels` of a model, if these can be such; ``name`` is that of the file."""
     if not labels:
         raise ModelFileError(f"{name}: the model has no labels; it was trained on nothing")
     if len(labels) > MOST_LABELS:
@@ -221,3 +222,4 @@ def check_labels(labels, name):
     if len(set(labels)) < len(labels):
         twice = next(label for k, label in enumerate(labels) if label in labels[:k])
         raise ModelFileError(f"{name}: the label {twice!r} occurs twice")
+    return Labels(labels, in_order=True)

@@ -7,38 +7,17 @@ next label. Keys of transitions that every token has are summed to the label big
 import re
 from functools import partial
 from itertools import count
-from typing import NamedTuple
 
 import numpy as np
 
 from ..crf.l1crf import ready_crf
 from ..crf.solver.solve import SparseWeights
-from ..data.labels import Labels
 from ..features.pattern_encoder import PatternEncoder
 from ..features.patterns import CRFPP, FARTHEST, NEAR, WAPITI, Patterns, boundary
 from ..features.template_encoder import TemplateEncoder
 from ..features.templates import MACRO
 from ..saving.container import ModelFileError
 from .foreign import FORBIDDEN, as_text, chain_model, encoded, named_model, refuse
-
-
-class Keys(NamedTuple):
-    """Keys of one kind, and where in the weights of the file their blocks begin."""
-
-    names: list  # bytes
-    first: np.ndarray  # (n,) int64, ascending
-
-    @classmethod
-    def of(cls, pairs):
-        """Of (name, first) in ascending order of the latter."""
-        return cls([name for name, _ in pairs], np.array([first for _, first in pairs], np.int64))
-
-    def weights(self, index, weight, size):
-        """(block, place in the block, weight) of those that are not zero; ``index`` is where each stands."""
-        block = np.searchsorted(self.first, index, side="right") - 1
-        place = index - np.append(self.first, 0)[block]
-        mine = (block >= 0) & (place < size) & (weight != 0.0)
-        return block[mine], place[mine], weight[mine]
 
 
 def patterns_of(file, lines, syntax):
@@ -55,9 +34,9 @@ def pattern_crf(patterns, labels, nodes, edges, index, weight):
     Parameters
     ----------
     patterns : Patterns
-    labels : list of bytes
-    nodes, edges : Keys
-        Of features of labels and of transitions.
+    labels : Labels
+    nodes, edges : list of (bytes, int)
+        Keys of features of labels and of transitions, and where in the file their weights begin, ascending.
     index : ndarray of shape (n,), int64
         Places of weights in the file, ascending.
     weight : ndarray of shape (n,)
@@ -68,29 +47,36 @@ def pattern_crf(patterns, labels, nodes, edges, index, weight):
     """
     L = len(labels)
     fixed = [p.literals[0] for p in patterns.patterns if p.transition and not p.macros]
-    names = list(map(as_text, edges.names))
+    names = [as_text(name) for name, _ in edges]
     times = np.array([fixed.count(name) for name in names], np.int64)
-    block, place, value = edges.weights(index, weight, L * L)
+    block, place, value = _weights_of(edges, index, weight, L * L)
     bigram, always = np.zeros(L * L), times[block] > 0
     np.add.at(bigram, place[always], (value * times[block])[always])
     keys = np.cumsum(times == 0)[block] * L * L + place
     encoder = PatternEncoder.of_names(
-        patterns, list(map(as_text, nodes.names)), [name for name, n in zip(names, times) if not n]
+        patterns, [as_text(name) for name, _ in nodes], [name for name, n in zip(names, times) if not n]
     )
     edge_weights = SparseWeights.of(
         (encoder.n_edge_rows * L, L),
         np.concatenate([keys[~always], np.arange(L * L)]),
         np.concatenate([value[~always], bigram]),
     )
-    node_weights = weights_of_labels(nodes, L, index, weight)
-    labels = Labels(list(map(as_text, labels)), in_order=True)
-    return ready_crf(encoder, labels, node_weights, edge_weights, features=patterns)
+    return ready_crf(encoder, labels, label_weights(nodes, L, index, weight), edge_weights, features=patterns)
 
 
-def weights_of_labels(nodes, L, index, weight):
+def label_weights(nodes, L, index, weight):
     """The :class:`SparseWeights` of features of labels."""
-    block, place, value = nodes.weights(index, weight, L)
-    return SparseWeights.of((len(nodes.names), L), block * L + place, value)
+    block, place, value = _weights_of(nodes, index, weight, L)
+    return SparseWeights.of((len(nodes), L), block * L + place, value)
+
+
+def _weights_of(keys, index, weight, size):
+    """(number of the key, place in its block, weight) of all that are not zero, in blocks of a size."""
+    first = np.array([first for _, first in keys], np.int64)
+    block = np.searchsorted(first, index, side="right") - 1
+    place = index - np.append(first, 0)[block]
+    mine = (block >= 0) & (place < size) & (weight != 0.0)
+    return block[mine], place[mine], weight[mine]
 
 
 # --------------------------------------------------------------------------------------------------

@@ -12,18 +12,18 @@ import numpy as np
 
 from ..crf.l1crf import L1CRF, ready_crf
 from ..crf.solver.solve import SparseWeights
-from ..data.labels import Labels
 from ..data.types import Path
 from ..features.bag_encoder import BagEncoder
 from ..features.patterns import WAPITI
 from ..saving.atomic import atomic_write
 from ..saving.container import ModelFileError
-from .foreign import as_bytes, as_text, check_labels, read_source
-from .pattern_models import Keys, keyed_model, pattern_crf, patterns_of, weights_of_labels
+from .foreign import as_bytes, as_text, labels_in_order, read_source
+from .pattern_models import keyed_model, label_weights, pattern_crf, patterns_of
 
 MAGIC = b"#mdl#"
-_LENGTH, _BEHIND = re.compile(rb"(\d{1,10}):"), re.compile(rb",\r?\n")
-_WEIGHT = re.compile(rb"(\d{1,15})=([^\r]*)\r?")
+_COUNT = rb"#qrk#(\d{1,10})"
+_LENGTH, _BEHIND = re.compile(rb"([1-9]\d{0,9}):"), re.compile(rb",\r?\n")
+_WEIGHT = re.compile(rb"(\d{1,15})=([^\r\n]*)\r?\n")
 
 _TYPES = {0: "maximum entropy", 1: "a maximum entropy Markov model", 2: "a CRF"}
 
@@ -54,34 +54,33 @@ def load_wapiti(source: Any) -> L1CRF:
     """
     file = read_source(source)
     reader = _Reader(file)
-    numbers = reader.numbers(rb"#mdl#(?:(\d{1,10})#)?(\d{1,10})", "#mdl#")
-    kind, n_active = numbers[0], numbers[1]
+    kind, n_active = reader.numbers(rb"#mdl#(?:(\d{1,10})#)?(\d{1,10})", "#mdl#")
     if kind not in (None, 0, 2):
         file.fail(0, f"the model is {_TYPES.get(kind, f'of type {kind}')}; expected a CRF or maximum entropy")
     n_patterns, _, auto = reader.numbers(rb"#rdr#(\d{1,10})/(\d{1,10})(?:/(\d{1,10}))?", "#rdr#")
     lines = reader.strings(n_patterns, "patterns")
-    labels = reader.strings(reader.numbers(rb"#qrk#(\d{1,10})", "#qrk#")[0], "labels")
-    check_labels([as_text(label) for label in labels], file.name)
+    labels = reader.strings(*reader.numbers(_COUNT, "#qrk#"), "labels")
+    labels = labels_in_order(list(map(as_text, labels)), file.name)
     at = reader.at
-    names = reader.strings(reader.numbers(rb"#qrk#(\d{1,10})", "#qrk#")[0], "observations")
-    if len(set(names)) < len(names):
-        file.fail(at, "an observation occurs twice")
+    names = reader.strings(*reader.numbers(_COUNT, "#qrk#"), "observations")
+    file.require(len(set(names)) == len(names), at, "an observation occurs twice")
+    at = reader.at
     index, weight = reader.weights(n_active)
     nodes, edges, end = _layout(file, names, len(labels))
-    if index.size and int(index.max()) >= end:
-        file.fail(reader.weights_at, f"the weight {int(index.max())} is above the {end} that there can be")
-    file.require(np.unique(index).size == index.size, reader.weights_at, "an index occurs twice")
+    highest = int(index.max(initial=-1))
+    file.require(highest < end, at, f"the weight {highest} is above the {end} that there can be")
+    file.require(np.unique(index).size == index.size, at, "an index occurs twice")
     order = np.argsort(index)
     index, weight = index[order], weight[order]
     if lines:
         return pattern_crf(patterns_of(file, lines, WAPITI), labels, nodes, edges, index, weight)
-    if edges.names:
-        file.fail(0, "the model has no patterns, and observations of transitions in its data: not supported")
+    file.require(
+        not edges, 0, "the model has no patterns, and observations of transitions in its data: not supported"
+    )
     # With the reader's third number the tool itself puts the u in front.
-    encoder = BagEncoder.of_names([as_text(name[bool(auto) :]) for name in nodes.names])
+    encoder = BagEncoder.of_names([as_text(name[bool(auto) :]) for name, _ in nodes])
     nothing = SparseWeights.of((len(labels),) * 2, np.zeros(0, np.int64), np.zeros(0))
-    states = weights_of_labels(nodes, len(labels), index, weight)
-    return ready_crf(encoder, Labels(list(map(as_text, labels)), in_order=True), states, nothing)
+    return ready_crf(encoder, labels, label_weights(nodes, len(labels), index, weight), nothing)
 
 
 class _Reader:
@@ -90,52 +89,42 @@ class _Reader:
     def __init__(self, file):
         self.file, self.at = file, 0
 
-    def _line(self):
-        """The next line, and where it began."""
-        at, data = self.at, self.file.data
-        end = data.find(b"\n", at)
-        end = len(data) if end < 0 else end
-        self.at = end + 1
-        return data[at:end].removesuffix(b"\r"), at
+    def match(self, form, what, *values):
+        """What an expression finds at the next byte, which is passed over; values stand for ``{}``."""
+        found = form.match(self.file.data, self.at)
+        if found is None:
+            line = as_text(self.file.data[self.at : self.at + 60].partition(b"\n")[0])
+            self.file.fail(self.at, f"expected {what.format(*values)}, found {line!r}")
+        self.at = found.end()
+        return found
 
     def numbers(self, form, what):
         """The numbers in a line; None for those that it lacks."""
-        line, at = self._line()
-        found = re.fullmatch(form, line)
-        if found is None:
-            self.file.fail(
-                at, f"not a Wapiti model: expected {what} and numbers, found {as_text(line)!r:.60}"
-            )
+        found = self.match(re.compile(form + rb"\r?\n"), f"{what} and numbers of a Wapiti model")
         return [None if number is None else int(number) for number in found.groups()]
 
     def strings(self, n, what):
         """So many strings: length, colon, bytes, comma, line feed."""
         data, out = self.file.data, []
         for k in range(n):
-            size = _LENGTH.match(data, self.at)
-            end = size.end() + int(size[1]) if size else 0
-            behind = _BEHIND.match(data, end) if size else None
-            if behind is None or not int(size[1]):
-                self.file.fail(self.at, f"string {k} of {n} {what} has not the length that it says")
-            out.append(data[size.end() : end])
-            self.at = behind.end()
+            size = int(self.match(_LENGTH, "the length of string {} of {} {}", k, n, what)[1])
+            out.append(data[self.at : self.at + size])
+            self.at += size
+            self.match(_BEHIND, "a comma behind the {} bytes of string {} of {} {}", size, k, n, what)
         return out
 
     def weights(self, n):
         """So many lines ``index=weight``, up to the end of the file."""
-        at = self.weights_at = self.at
-        rows = self.file.data[at:].split(b"\n")
-        self.file.require(not rows.pop(), len(self.file.data), "no line feed at its end: it is cut off")
-        self.file.require(len(rows) == n, at, f"expected {n} weights, found {len(rows)}")
-        index, weight = np.empty(n, np.int64), np.empty(n)
-        for k, row in enumerate(rows):
-            found = _WEIGHT.fullmatch(row)
-            value = _number(found[2]) if found else None
-            if value is None:
-                self.file.fail(at, f"expected index=weight, found {as_text(row)!r:.60}")
-            index[k], weight[k] = int(found[1]), value
-            at += len(row) + 1
-        return index, weight
+        data, index, weight = self.file.data, [], []
+        self.file.require(data.endswith(b"\n"), len(data), "no line feed at its end: it is cut off")
+        for _ in range(n):
+            at, found = self.at, self.match(_WEIGHT, "index=weight")
+            weight.append(_number(found[2]))
+            if weight[-1] is None:
+                self.file.fail(at, f"expected index=weight, found {as_text(found[0])!r:.60}")
+            index.append(int(found[1]))
+        self.file.require(self.at == len(data), self.at, f"more than {n} weights")
+        return np.array(index, np.int64), np.array(weight)
 
 
 def _number(text):
@@ -149,7 +138,7 @@ def _number(text):
 
 
 def _layout(file, names, L):
-    """(:class:`Keys` of labels, of transitions, number of weights): observations follow one another.
+    """((name, first weight) of labels, of transitions, number of weights): one observation follows another.
 
     An observation of labels (``u``) has L weights, one of transitions (``b``) L * L, one of both (``*``)
     first the one and then the other.
@@ -163,7 +152,7 @@ def _layout(file, names, L):
             if name[0] in letters:
                 found.append((name, first))
                 first += size
-    return Keys.of(nodes), Keys.of(edges), first
+    return nodes, edges, first
 
 
 # --------------------------------------------------------------------------------------------------
