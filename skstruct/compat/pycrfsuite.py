@@ -86,11 +86,7 @@ class BaseTrainer:
         """
         from .training import train
 
-        self._before_train()
         train(self._algorithm, self._values, self._examples, model, holdout, self.message)
-
-    def _before_train(self):
-        """Called first."""
 
     def params(self):
         """The names of the parameters."""
@@ -130,8 +126,10 @@ class Trainer(BaseTrainer):
 
     logparser = None
 
-    def _before_train(self):
+    def train(self, model, holdout=-1):
+        """See :meth:`BaseTrainer.train`."""
         self.logparser = TrainLogParser()
+        super().train(model, holdout)
 
     def message(self, message):
         """Read a message, and call the method of the event that it ends, if ``verbose``."""

@@ -156,7 +156,7 @@ def _varieties(statistics: AccessorVariety, column, longest, sections):
             number = combination_table(sections, name, pairs[n - 1], kept[n], number, token)
         by_number = np.zeros(number.max(initial=0) + 1, np.int64)
         by_number[number] = buckets[n]
-        sections.unsigned(f"{name}.bucket", by_number[1:])
+        sections.add(f"{name}.bucket", by_number[1:])
     return [strings[k] for k in order]
 
 

@@ -166,7 +166,7 @@ def add_weights(model, keys, sections, weights):
         written = np.flatnonzero(values)  # rounding makes some weights 0
         weight_table(sections, name, n_rows, place[written], values[written], columns)
     start, allowed, end = (part == 0.0 for part in model.constraints)
-    sections.unsigned("allowed", np.concatenate([start, end, allowed.ravel()]))
+    sections.add("allowed", np.concatenate([start, end, allowed.ravel()]))
     return {"divisor": divisor, "step": step}
 
 

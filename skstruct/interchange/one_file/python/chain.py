@@ -48,20 +48,16 @@ class Chain:
         """For each token the transitions into it: ``plain``, and what its own features add."""
         if rows is None:
             return [plain] * T
-        out = []
+        out, L = [], self.L
         for mine in rows:
-            into, highest = plain
-            changed = set()
-            for row in mine:
-                for k, w in self.edges[row]:
-                    p, y = divmod(k, self.L)
-                    if not changed:
-                        into, highest = list(into), list(highest)
-                    if y not in changed:
-                        changed.add(y)
-                        into[y] = list(into[y])
-                    into[y][p] += scale * w
-            for y in changed:
+            added = [entry for row in mine for entry in self.edges[row]]
+            labels = {k % L for k, _ in added}
+            into, highest = map(list, plain) if added else plain
+            for y in labels:
+                into[y] = list(into[y])
+            for k, w in added:
+                into[k % L][k // L] += scale * w
+            for y in labels:
                 highest[y] = max(into[y])
             out.append((into, highest))
         return out
