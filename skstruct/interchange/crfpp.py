@@ -5,7 +5,6 @@ References
 T. Kudo, "CRF++: yet another CRF toolkit", 2005.
 """
 
-import re
 import struct
 from typing import Any
 
@@ -17,14 +16,13 @@ from ..features.patterns import CRFPP
 from ..saving.atomic import atomic_write
 from ..saving.container import ModelFileError
 from .double_array import LONGEST, MOST_TIMES, UNIT, build, read_keys
-from .foreign import ForeignBytes, as_bytes, as_text, labels_in_order, read_source, refuse
+from .foreign import as_bytes, as_text, labels_in_order, read_source, refuse
 from .pattern_models import keyed_model, pattern_crf, patterns_of
 
 VERSION = 100
 HEADER = 28
 """Bytes of version, type, cost factor, and three sizes."""
 
-_KEY = re.compile(rb"(\d{1,10}) (.*)", re.DOTALL)
 TEXT_START, BINARY_START = b"version: ", struct.pack("<Ii", VERSION, 0)
 
 
@@ -90,40 +88,32 @@ def _strings(file, at, what):
 
 
 def _load_text(file):
-    lines = file.data.split(b"\n")
-    file.require(not lines.pop(), len(file.data), "no line feed at its end: it is cut off")
-
-    def fail(k, what):
-        found = as_text(lines[k]) if k < len(lines) else "the end of the file"
-        raise ModelFileError(f"{file.name}: line {k + 1}: {what}, found {found!r:.60}")
-
-    def number(k, name):
-        found = re.fullmatch(rb"%s: (\d{1,10})" % name, lines[k] if k < len(lines) else b"")
-        return int(found[1]) if found else fail(k, f"expected a number of {name.decode()}")
-
-    if number(0, b"version") // 100 != 1:
-        fail(0, "expected version 100")
-    n_weights, _ = number(2, b"maxid"), number(3, b"xsize")
-    empty = [k for k, line in enumerate(lines) if not line]
-    if empty[:1] != [4]:
-        fail(4, "expected an empty line behind the header")
-    if len(empty) < 4:
-        fail(len(lines), "expected empty lines behind labels, templates and keys")
-    labels, templates = lines[5 : empty[1]], lines[empty[1] + 1 : empty[2]]
+    file.require(file.data.endswith(b"\n"), len(file.data), "no line feed at its end: it is cut off")
+    file.match(rb"version: 1\d\d\n", "version 100")
+    file.match(rb"cost-factor: .*\n", "a cost factor")
+    n_weights = int(file.match(rb"maxid: (\d{1,10})\n", "a number of maxid")[1])
+    file.match(rb"xsize: \d{1,10}\n", "a number of xsize")
+    labels, lines = (
+        file.match(rb"(?ms)\n(.*?)^(?=\n)", "an empty line before the {}", what)[1].split(b"\n")[:-1]
+        for what in ("labels", "templates")
+    )
+    file.match(b"\n", "an empty line before the keys")
     keys, weights = [], []
-    for k in range(empty[2] + 1, empty[3]):
-        found = _KEY.fullmatch(lines[k])
-        keys.append((found[2], int(found[1])) if found else fail(k, "expected a number and a key"))
-    for k in range(empty[3] + 1, len(lines)):
+    while not file.data.startswith(b"\n", file.at):
+        number, key = file.match(rb"(\d{1,10}) (.*)\n", "a number and a key").groups()
+        keys.append((key, int(number)))
+    file.at += 1
+    found = file.data.count(b"\n", file.at)
+    file.require(found == n_weights, file.at, f"expected {n_weights} weights, found {found}")
+    for line in file.data[file.at :].split(b"\n")[:-1]:
         try:
-            weights.append(float(lines[k]))
+            weights.append(float(line))
         except ValueError:
-            fail(k, "expected a weight")
-    if len(weights) != n_weights:
-        fail(len(lines), f"expected {n_weights} weights, got {len(weights)}")
+            file.expected("a weight")
+        file.at += len(line) + 1
     with np.errstate(over="ignore"):
         weights = np.array(weights).astype(np.float32).astype(np.float64)
-    return _crf_of(ForeignBytes(b"", file.name), labels, templates, keys, weights)
+    return _crf_of(file, labels, lines, keys, weights)
 
 
 def _crf_of(file, labels, lines, keys, weights):

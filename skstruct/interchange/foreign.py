@@ -151,10 +151,24 @@ class ForeignBytes:
     def __init__(self, data, name, size=None):
         self.data, self.name = data, name
         self.size = len(data) if size is None else size
+        self.at = 0  # the byte that `match` reads next
 
     def fail(self, at, what):
         """Raise a ModelFileError about the byte ``at``."""
         raise ModelFileError(f"{self.name}: byte {at}: {what}")
+
+    def expected(self, what):
+        """Raise a ModelFileError about the line at the next byte."""
+        line, n = self.data[self.at :].partition(b"\n")[0], self.data.count(b"\n", 0, self.at)
+        raise ModelFileError(f"{self.name}: line {n + 1}: expected {what}, found {as_text(line)!r:.60}")
+
+    def match(self, form, what, *values):
+        """What an expression finds at the next byte, which is passed over; values stand for ``{}``."""
+        found = re.compile(form).match(self.data, self.at)
+        if found is None:
+            self.expected(what.format(*values))
+        self.at = found.end()
+        return found
 
     def require(self, condition, at, what):
         """Raise a ModelFileError about the byte ``at`` unless the condition holds."""

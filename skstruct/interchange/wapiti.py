@@ -21,7 +21,6 @@ from .foreign import as_bytes, as_text, labels_in_order, read_source
 from .pattern_models import keyed_model, label_weights, pattern_crf, patterns_of
 
 MAGIC = b"#mdl#"
-_COUNT = rb"#qrk#(\d{1,10})"
 _LENGTH, _BEHIND = re.compile(rb"([1-9]\d{0,9}):"), re.compile(rb",\r?\n")
 _WEIGHT = re.compile(rb"(\d{1,15})=([^\r\n]*)\r?\n")
 
@@ -53,19 +52,18 @@ def load_wapiti(source: Any) -> L1CRF:
         If it cannot be read.
     """
     file = read_source(source)
-    reader = _Reader(file)
-    kind, n_active = reader.numbers(rb"#mdl#(?:(\d{1,10})#)?(\d{1,10})", "#mdl#")
+    kind, n_active = _numbers(file, rb"#mdl#(?:(\d{1,10})#)?(\d{1,10})")
     if kind not in (None, 0, 2):
         file.fail(0, f"the model is {_TYPES.get(kind, f'of type {kind}')}; expected a CRF or maximum entropy")
-    n_patterns, _, auto = reader.numbers(rb"#rdr#(\d{1,10})/(\d{1,10})(?:/(\d{1,10}))?", "#rdr#")
-    lines = reader.strings(n_patterns, "patterns")
-    labels = reader.strings(*reader.numbers(_COUNT, "#qrk#"), "labels")
+    n_patterns, _, auto = _numbers(file, rb"#rdr#(\d{1,10})/(\d{1,10})(?:/(\d{1,10}))?")
+    lines = _strings(file, n_patterns, "patterns")
+    labels = _strings(file, *_numbers(file, rb"#qrk#(\d{1,10})"), "labels")
     labels = labels_in_order(list(map(as_text, labels)), file.name)
-    at = reader.at
-    names = reader.strings(*reader.numbers(_COUNT, "#qrk#"), "observations")
+    at = file.at
+    names = _strings(file, *_numbers(file, rb"#qrk#(\d{1,10})"), "observations")
     file.require(len(set(names)) == len(names), at, "an observation occurs twice")
-    at = reader.at
-    index, weight = reader.weights(n_active)
+    at = file.at
+    index, weight = _weights(file, n_active)
     nodes, edges, end = _layout(file, names, len(labels))
     highest = int(index.max(initial=-1))
     file.require(highest < end, at, f"the weight {highest} is above the {end} that there can be")
@@ -83,48 +81,36 @@ def load_wapiti(source: Any) -> L1CRF:
     return ready_crf(encoder, labels, label_weights(nodes, len(labels), index, weight), nothing)
 
 
-class _Reader:
-    """Reads the parts of a file one after the other."""
+def _numbers(file, form):
+    """The numbers in the next line; None for those that it lacks."""
+    found = file.match(form + rb"\r?\n", "{} and numbers of a Wapiti model", form[:5].decode())
+    return [None if number is None else int(number) for number in found.groups()]
 
-    def __init__(self, file):
-        self.file, self.at = file, 0
 
-    def match(self, form, what, *values):
-        """What an expression finds at the next byte, which is passed over; values stand for ``{}``."""
-        found = form.match(self.file.data, self.at)
-        if found is None:
-            line = as_text(self.file.data[self.at : self.at + 60].partition(b"\n")[0])
-            self.file.fail(self.at, f"expected {what.format(*values)}, found {line!r}")
-        self.at = found.end()
-        return found
+def _strings(file, n, what):
+    """So many strings: length, colon, bytes, comma, line feed."""
+    out = []
+    for k in range(n):
+        size = int(file.match(_LENGTH, "the length of string {} of {} {}", k, n, what)[1])
+        out.append(file.data[file.at : file.at + size])
+        file.at += size
+        file.match(_BEHIND, "a comma behind the {} bytes of string {} of {} {}", size, k, n, what)
+    return out
 
-    def numbers(self, form, what):
-        """The numbers in a line; None for those that it lacks."""
-        found = self.match(re.compile(form + rb"\r?\n"), f"{what} and numbers of a Wapiti model")
-        return [None if number is None else int(number) for number in found.groups()]
 
-    def strings(self, n, what):
-        """So many strings: length, colon, bytes, comma, line feed."""
-        data, out = self.file.data, []
-        for k in range(n):
-            size = int(self.match(_LENGTH, "the length of string {} of {} {}", k, n, what)[1])
-            out.append(data[self.at : self.at + size])
-            self.at += size
-            self.match(_BEHIND, "a comma behind the {} bytes of string {} of {} {}", size, k, n, what)
-        return out
-
-    def weights(self, n):
-        """So many lines ``index=weight``, up to the end of the file."""
-        data, index, weight = self.file.data, [], []
-        self.file.require(data.endswith(b"\n"), len(data), "no line feed at its end: it is cut off")
-        for _ in range(n):
-            at, found = self.at, self.match(_WEIGHT, "index=weight")
-            weight.append(_number(found[2]))
-            if weight[-1] is None:
-                self.file.fail(at, f"expected index=weight, found {as_text(found[0])!r:.60}")
-            index.append(int(found[1]))
-        self.file.require(self.at == len(data), self.at, f"more than {n} weights")
-        return np.array(index, np.int64), np.array(weight)
+def _weights(file, n):
+    """So many lines ``index=weight``, up to the end of the file."""
+    data, index, weight = file.data, [], []
+    file.require(data.endswith(b"\n"), len(data), "no line feed at its end: it is cut off")
+    for _ in range(n):
+        at, found = file.at, file.match(_WEIGHT, "index=weight")
+        index.append(int(found[1]))
+        weight.append(_number(found[2]))
+        if weight[-1] is None:
+            file.at = at
+            file.expected("index=weight, a finite number")
+    file.require(file.at == len(data), file.at, f"more than {n} weights")
+    return np.array(index, np.int64), np.array(weight)
 
 
 def _number(text):
@@ -201,12 +187,12 @@ def _bytes_of(patterns, named):
         names.append(name)
         if of_labels:
             mine = slice(bounds[k], bounds[k + 1])
-            rows += _weights(first, named.column[mine], named.weight[mine])
+            rows += _lines(first, named.column[mine], named.weight[mine])
         first += L if name[0] in "u*" else 0
         if name[0] in "b*":
             block = transitions.pop(name, np.zeros((L, L))).ravel()
             places = np.flatnonzero(block)
-            rows += _weights(first, places, block[places])
+            rows += _lines(first, places, block[places])
             first += L * L
     lines, highest = patterns.lines, patterns.n_columns - 1
     return b"".join((
@@ -222,7 +208,7 @@ def _netstring(string):
     return b"%d:%s,\n" % (len(raw), raw)
 
 
-def _weights(first, places, weights):
+def _lines(first, places, weights):
     """The lines of the weights at some places behind ``first``."""
     return [f"{first + p}={_hexadecimal(w)}\n" for p, w in zip(places.tolist(), weights.tolist())]
 

@@ -245,28 +245,18 @@ def table(name):
 
 
 def gaps(places):
-    """Ascending places as the first and the distances from each to the next."""
+    """Numbers as the first and the distances from each to the next."""
     return np.diff(places, prepend=0).tolist()
 
 
 def _lower_case():
-    """Runs (first, last, step, difference) of the mapping of single characters, and what becomes two."""
-    runs, longer = [], {}
-    for code in range(N_CODES):
-        to = chr(code).lower()
-        if to == chr(code) or code == 0x3A3:  # of sigma the file has the rule
-            continue
-        if len(to) > 1:
-            longer[chr(code)] = to
-            continue
-        difference = ord(to) - code
-        if runs and runs[-1][3] == difference and code - runs[-1][1] in (1, 2):
-            first, last, step, _ = runs[-1]
-            if first == last or code - last == step:
-                runs[-1] = [first, code, code - last, difference]
-                continue
-        runs.append([code, code, 1, difference])
-    return {"runs": runs, "long": longer}
+    """The code points that change and by how much, both as :func:`gaps`, and what becomes two characters."""
+    lower = [chr(code).lower() for code in range(N_CODES)]
+    changed = [code for code, to in enumerate(lower) if to != chr(code) and code != 0x3A3]  # see "cased"
+    places = [code for code in changed if len(lower[code]) == 1]
+    differences = [ord(lower[code]) - code for code in places]
+    longer = {chr(code): lower[code] for code in changed if len(lower[code]) > 1}
+    return {"places": gaps(places), "differences": gaps(differences), "long": longer}
 
 
 def tables_for(functions):

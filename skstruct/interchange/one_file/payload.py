@@ -150,19 +150,19 @@ def keys_of(model):
 # --------------------------------------------------------------------------------------------------
 def add_weights(model, keys, sections, weights):
     """Add weights and constraints; returns what the header says of them."""
-    L, tables = len(model.labels), {}
-    stores = {"nodes": (model.nodes, L), "edges": (model.edges, L * L)}
-    for (name, (store, columns)), (row_of, n_rows) in zip(stores.items(), keys.write(sections)):
+    L, tables = len(model.labels), []  # of name, keys, weights, rows, columns
+    stores = ("nodes", model.nodes, L), ("edges", model.edges, L * L)
+    for (name, store, columns), (row_of, n_rows) in zip(stores, keys.write(sections)):
         old, values = entries(store)
         if name == "edges" and not model.encoder.has_bigram:
             old, values = old[old >= columns], values[old >= columns]
         new = row_of[old // columns] * columns + old % columns
         order = np.argsort(new)
-        tables[name] = new[order], values[order], n_rows, columns
+        tables.append((name, new[order], values[order], n_rows, columns))
     if model.order == 2:
-        tables["trigrams"] = *entries(model.trigrams), L * (L + 1), L
-    numbers, divisor, step = as_numbers([values for _, values, _, _ in tables.values()], weights)
-    for (name, (place, _, n_rows, columns)), values in zip(tables.items(), numbers):
+        tables.append(("trigrams", *entries(model.trigrams), L * (L + 1), L))
+    numbers, divisor, step = as_numbers([values for _, _, values, _, _ in tables], weights)
+    for (name, place, _, n_rows, columns), values in zip(tables, numbers):
         written = np.flatnonzero(values)  # rounding makes some weights 0
         weight_table(sections, name, n_rows, place[written], values[written], columns)
     start, allowed, end = (part == 0.0 for part in model.constraints)

@@ -48,14 +48,15 @@ function characterType(token, test) {
   return test.punctuation(c) ? "punctuation" : "other";
 }
 
-/** Lower case as Python has it; mapping has (first, last, step, difference) of code points. */
+/** Lower case as Python has it; mapping has code points and what is added to them, both as distances. */
 function lowerCase(cased, ignorable, mapping) {
   const to = new Map(Object.entries(mapping.long));
-  for (const [first, last, step, difference] of mapping.runs) {
-    for (let code = first; code <= last; code += step) {
-      to.set(String.fromCodePoint(code), String.fromCodePoint(code + difference));
-    }
-  }
+  let code = 0, difference = 0;
+  mapping.places.forEach((distance, k) => {
+    code += distance;
+    difference += mapping.differences[k];
+    to.set(String.fromCodePoint(code), String.fromCodePoint(code + difference));
+  });
 
   return (s) => {
     const characters = Array.from(s), out = characters.map((c) => (to.has(c) ? to.get(c) : c));

@@ -62,10 +62,9 @@ def character_type(token, test):
 
 
 def lower_case(cased, ignorable, mapping):
-    """``str.lower``; ``mapping`` has (first, last, step, difference) of code points."""
-    to = dict(mapping["long"])
-    for first, last, step, difference in mapping["runs"]:
-        to.update((chr(code), chr(code + difference)) for code in range(first, last + 1, step))
+    """``str.lower``; ``mapping`` has code points and what is added to them, both as distances."""
+    to, pairs = dict(mapping["long"]), zip(*map(accumulate, (mapping["places"], mapping["differences"])))
+    to.update((chr(code), chr(code + difference)) for code, difference in pairs)
 
     def lower(s):
         out = [to.get(c, c) for c in s]
