@@ -5,6 +5,7 @@ References
 T. Kudo, "CRF++: yet another CRF toolkit", 2005.
 """
 
+import re
 import struct
 from typing import Any
 
@@ -23,6 +24,7 @@ VERSION = 100
 HEADER = 28
 """Bytes of version, type, cost factor, and three sizes."""
 
+_KEY = re.compile(rb"(\d{1,10}) (.*)\n")
 TEXT_START, BINARY_START = b"version: ", struct.pack("<Ii", VERSION, 0)
 
 
@@ -100,7 +102,7 @@ def _load_text(file):
     file.match(b"\n", "an empty line before the keys")
     keys, weights = [], []
     while not file.data.startswith(b"\n", file.at):
-        number, key = file.match(rb"(\d{1,10}) (.*)\n", "a number and a key").groups()
+        number, key = file.match(_KEY, "a number and a key").groups()
         keys.append((key, int(number)))
     file.at += 1
     found = file.data.count(b"\n", file.at)
@@ -181,14 +183,11 @@ def _weights(named):
     blocks[named.row, named.column] = named.weight
     block_of = dict(zip(map(as_bytes, named.names), blocks))
     block_of.update((as_bytes(name), block.ravel()) for name, block in named.transitions.items())
-    keys, values, first = [], [np.zeros(0)], 0
-    for key in sorted(block_of):
-        keys.append((key, first))
-        values.append(block_of[key])
-        first += block_of[key].shape[0]
-    if first >= 2**31:
-        refuse("CRF++", f"more than {2**31 - 1} weights; the model has {first}")
-    return keys, np.concatenate(values)
+    keys = sorted(block_of)
+    first = np.cumsum([0, *(block_of[key].size for key in keys)]).tolist()
+    if first[-1] >= 2**31:
+        refuse("CRF++", f"more than {2**31 - 1} weights; the model has {first[-1]}")
+    return list(zip(keys, first)), np.concatenate([np.zeros(0), *map(block_of.get, keys)])
 
 
 def _binary(patterns, labels, keys, weights):

@@ -164,7 +164,8 @@ class ForeignBytes:
 
     def match(self, form, what, *values):
         """What an expression finds at the next byte, which is passed over; values stand for ``{}``."""
-        found = re.compile(form).match(self.data, self.at)
+        form = form if isinstance(form, re.Pattern) else re.compile(form)
+        found = form.match(self.data, self.at)
         if found is None:
             self.expected(what.format(*values))
         self.at = found.end()

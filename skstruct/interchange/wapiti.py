@@ -176,21 +176,15 @@ def save_wapiti(model: object, path: Path) -> None:
 
 def _bytes_of(patterns, named):
     """The model file."""
-    L = len(named.labels)
-    bounds = np.searchsorted(named.row, np.arange(len(named.names) + 1)).tolist()
-    transitions = dict(named.transitions)
-    names, rows, first = [], [], 0  # observations; weights as text; weights before the observation
-    for k, name in enumerate([*named.names, *transitions]):
-        of_labels = k < len(named.names)
-        if not of_labels and name not in transitions:
-            continue  # written with the feature of labels of that name
-        names.append(name)
-        if of_labels:
-            mine = slice(bounds[k], bounds[k + 1])
-            rows += _lines(first, named.column[mine], named.weight[mine])
-        first += L if name[0] in "u*" else 0
+    L, rows, first = len(named.labels), [], 0  # weights as text; weights before the observation
+    names = list(dict.fromkeys([*named.names, *named.transitions]))
+    bounds = np.searchsorted(named.row, np.arange(len(names) + 1)).tolist()
+    for name, a, b in zip(names, bounds, bounds[1:]):
+        if name[0] in "u*":
+            rows += _lines(first, named.column[a:b], named.weight[a:b])
+            first += L
         if name[0] in "b*":
-            block = transitions.pop(name, np.zeros((L, L))).ravel()
+            block = named.transitions.get(name, np.zeros((L, L))).ravel()
             places = np.flatnonzero(block)
             rows += _lines(first, places, block[places])
             first += L * L

@@ -10,6 +10,9 @@ class Tagger:
     ``labels`` are all labels; ``about`` says where the model is from.
     """
 
+    holds, hint = "sequences", ""
+    """What X holds, for errors."""
+
     def __init__(self, header, arrays):
         self.header, self.labels, self.about = header, header["labels"], header["about"]
         self.features = PARTS[header["features"]](header, arrays)
@@ -59,7 +62,7 @@ class Tagger:
     def sequences(self, X):
         """All that is labelled, as a list."""
         if isinstance(X, (str, dict)) or not hasattr(X, "__iter__"):
-            raise ValueError(f"X must be a list of sequences, got {X!r}")
+            raise ValueError(f"X must be a list of {self.holds}, got {X!r}{self.hint}")
         return list(X)
 
     def parts(self, sequence, i):
@@ -102,10 +105,10 @@ class Tagger:
             refuse(i, None, f"expected {len(sequence)} entries in allowed, got {len(choices)}")
         for t, choice in enumerate(choices):
             some = list(choice) if isinstance(choice, (list, tuple, set, frozenset)) else [choice]
-            unknown = [label for label in some if label not in self.labels and choice is not None]
-            if unknown:
-                refuse(i, t, f"{unknown[0]!r} is not a label of the model")
-            out.append(None if choice is None else {self.labels.index(label) for label in some})
+            for label in some:
+                if choice is not None and label not in self.labels:
+                    refuse(i, t, f"{label!r} is not a label of the model")
+            out.append(None if choice is None else set(map(self.labels.index, some)))
         return out
 
     def explained(self, sequence, options=None):

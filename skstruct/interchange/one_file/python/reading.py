@@ -34,8 +34,7 @@ def read_block(data):
 def read_array(data, kind, n):
     """The n numbers of a section, whose kind is u, z or f and the bytes of a number."""
     size = int(kind[1])
-    code = {1: "B", 2: "H", 3: "I", 4: "I"}[size] if kind[0] in "uz" else {4: "f", 8: "d"}[size]
-    values = array(code)
+    values = array({"f4": "f", "f8": "d"}.get(kind) or " BHII"[size])
     width = values.itemsize
     mixed = bytearray(n * width)
     for k in range(size):

@@ -11,7 +11,6 @@ from unicodedata import normalize
 
 from .calls import Tagger
 from .reading import PARTS, Memory, refuse
-from .words import texts_of
 
 SPACE, BREAK, LETTER, DIGIT, SINGLE, SYMBOL, OTHER, ALONE, REGIONAL, MARK, JOINER = range(1, 12)
 LINE, PARAGRAPH = 2, 3
@@ -22,7 +21,7 @@ ZERO_WIDTH_JOINER = "\u200d"
 class SpanTagger(Tagger):
     """Marks spans of texts."""
 
-    sequences = staticmethod(texts_of)
+    holds, hint = "texts", "; use [text] for one text"
 
     def __init__(self, header, arrays):
         super().__init__(header, arrays)

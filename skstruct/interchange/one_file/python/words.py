@@ -4,17 +4,10 @@ from .calls import Tagger
 from .reading import PARTS, refuse
 
 
-def texts_of(X):
-    """The texts as a list."""
-    if isinstance(X, (str, dict)) or not hasattr(X, "__iter__"):
-        raise ValueError(f"X must be a list of texts, got {X!r}; use [text] for one text")
-    return list(X)
-
-
 class WordTagger(Tagger):
     """Cuts texts into words, or into words with tags."""
 
-    sequences = staticmethod(texts_of)
+    holds, hint = "texts", "; use [text] for one text"
 
     def __init__(self, header, arrays):
         super().__init__(header, arrays)
