@@ -5,7 +5,7 @@ What trains and what reads models is imported at its first use: programs import 
 
 import sys
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import exp
 
 from .items import ItemSequence, text_of, tokens_of
@@ -157,26 +157,22 @@ class ParsedDump:
     Numbers of the header, labels and attributes are str, as in CRFsuite's text; weights have full precision.
     """
 
-    header: dict = field(default_factory=dict)
-    labels: dict = field(default_factory=dict)
-    attributes: dict = field(default_factory=dict)
-    transitions: dict = field(default_factory=dict)
-    state_features: dict = field(default_factory=dict)
+    header: dict
+    labels: dict
+    attributes: dict
+    transitions: dict
+    state_features: dict
 
     @classmethod
     def of(cls, contents):
         """That of a model file's ``CRFsuiteContents``."""
-        labels, names = contents.labels, contents.attributes
-        info = cls(
+        labels, names, features = contents.labels, contents.attributes, contents.features.tolist()
+        return cls(
             {name: f"0x{v:X}" if name.startswith("off_") else str(v) for name, v in contents.header.items()},
             *({name: str(k) for k, name in enumerate(part)} for part in (labels, names)),
+            {(labels[a], labels[b]): weight for kind, a, b, weight in features if kind},
+            {(names[a], labels[b]): weight for kind, a, b, weight in features if not kind},
         )
-        for kind, source, target, weight in contents.features.tolist():
-            if kind:
-                info.transitions[labels[source], labels[target]] = weight
-            else:
-                info.state_features[names[source], labels[target]] = weight
-        return info
 
     def text(self):
         """The text that CRFsuite's dump writes."""

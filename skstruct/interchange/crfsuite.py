@@ -97,9 +97,7 @@ def _file_of(source):
         if not path:
             raise ModelFileError("the CRF is not fitted")
         return read_source(path), _parameters(vars(source))
-    file = read_source(source)
-    if not file.data.startswith(MAGIC):
-        file = unpacked(file)
+    file = unpacked(read_source(source))
     if file.data.startswith(MAGIC):
         return file, {}
     file.require(file.data, 0, "the file is empty")

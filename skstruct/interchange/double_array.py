@@ -49,10 +49,11 @@ def read_keys(file, at, units):
     reached = np.zeros(base.shape[0], np.bool_)
     file.require(base.shape[0] > 0, at, "the double array is empty")
     node = np.zeros(1, np.int64)  # units of the nodes at this depth,
-    parents, letters = [np.zeros(1, np.int64)], [np.zeros(1, np.uint8)]  # and, of all depths, where from
+    written = np.zeros((1, 0), np.uint8)  # and the bytes that lead to each
     reached[0] = True
-    keys, depth, total = [], 0, 0
+    keys, most = [], MOST_TIMES * units.nbytes
     while node.size:
+        depth = written.shape[1]
         file.require(depth <= LONGEST, at, f"the double array holds a key of more than {LONGEST} bytes")
         first = np.searchsorted(checks, base[node], side="left")
         n = np.searchsorted(checks, base[node], side="right") - first
@@ -62,30 +63,16 @@ def read_keys(file, at, units):
         code = child - base[node][owner]
         ends = (code == 0) & (base[child] < 0)
         goes = (code >= 1) & (code <= 256) & (base[child] > 0)
-        total += depth * int(np.count_nonzero(ends))
-        file.require(total <= MOST_TIMES * units.nbytes, at, "the keys of the double array are too long")
-        keys += zip(_written(parents, letters, owner[ends]), (-base[child[ends]] - 1).tolist())
-        node, owner = child[goes], owner[goes]
+        most -= depth * int(np.count_nonzero(ends))
+        # Each node leads to a key at least as long as what leads to it.
+        longer = (depth + 1) * int(np.count_nonzero(goes))
+        file.require(longer <= most, at, "the keys of the double array are too long")
+        keys += zip((row.tobytes() for row in written[owner[ends]]), (-base[child[ends]] - 1).tolist())
+        node, written = child[goes], np.column_stack([written[owner[goes]], code[goes].astype(np.uint8) - 1])
         twice = reached[node].any() or np.unique(node).size < node.size
         file.require(not twice, at, "units of the double array are used twice")
         reached[node] = True
-        parents.append(owner)
-        letters.append((code[goes] - 1).astype(np.uint8))
-        depth += 1
     return keys
-
-
-def _written(parents, letters, owner):
-    """The strings of nodes of the deepest level, given by their numbers."""
-    depth = len(parents) - 1
-    if not owner.size:
-        return []
-    out = np.empty((owner.size, depth), np.uint8)
-    for d in range(depth, 0, -1):
-        out[:, d - 1] = letters[d][owner]
-        owner = parents[d][owner]
-    data = out.tobytes()
-    return [data[k : k + depth] for k in range(0, len(data), depth)] if depth else [b""]
 
 
 def build(keys):

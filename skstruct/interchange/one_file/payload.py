@@ -44,7 +44,9 @@ class Payload(NamedTuple):
                 "a page cannot make the features of dicts and lists, which your own code makes: "
                 "write .js and call predict from your page"
             )
-        chunks = header.get("spans") or segments_of(header["labels"])
+        chunks, labels = header.get("spans"), header["labels"]
+        if chunks is None and all(isinstance(label, str) for label in labels) and are_chunks(labels):
+            chunks = _segments(labels)
         if chunks and header["task"] != "words":
             chunks = {name: chunks[name] for name in ("opens", "closes", "types")}
             chunks["styles"] = [label_style(kind) for kind in chunks["types"]]
@@ -202,11 +204,6 @@ def _spans(model, labels):
             "classes": classes,
         }
     }
-
-
-def segments_of(labels):
-    """How labels spell segments; None if they are no labels of a scheme."""
-    return _segments(labels) if all(isinstance(v, str) for v in labels) and are_chunks(labels) else None
 
 
 def _segments(labels):

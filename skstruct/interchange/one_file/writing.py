@@ -102,10 +102,9 @@ def export(
     >>> report.n_sequences, report.n_sequences_differ, report.largest_difference
     (2, 0, 0.0)
     """
-    file_name = os.path.basename(os.fspath(path))
-    stem, ending = os.path.splitext(file_name)
+    stem, ending = os.path.splitext(os.path.basename(os.fspath(path)))
     if ending not in ENDINGS:
-        raise ValueError(f"path must end in .py, .js, .cjs, .mjs or .html, got {file_name!r}")
+        raise ValueError(f"path must end in .py, .js, .cjs, .mjs or .html, got {stem + ending!r}")
     if weights not in WEIGHTS:
         raise ValueError(f"weights must be 'exact', 'int16' or 'int8', got {weights!r}")
     for name, value in (("title", title), ("example", example)):
@@ -113,11 +112,9 @@ def export(
             raise TypeError(f"{name} must be a str, got {describe(value)}")
     kept = model if keep == 1.0 else predictor_of(model).compress(dtype="float64", keep=keep)
     payload = payload_of(kept, weights)
-    if ending != ".py":
-        for label in payload.header["labels"]:
-            if isinstance(label, int) and abs(label) > LARGEST_INTEGER:
-                what = f"the label {label} is beyond 2**53, which JavaScript rounds"
-                refuse(f"{what}; write .py, or train on str")
+    for label in payload.header["labels"] if ending != ".py" else ():
+        if isinstance(label, int) and abs(label) > LARGEST_INTEGER:
+            refuse(f"the label {label} is beyond 2**53, which JavaScript rounds; write .py, or train on str")
     if ending == ".html":
         payload = payload.page()
     about = {"name": stem if _IDENTIFIER.fullmatch(stem) and stem not in _RESERVED else "tagger"}
@@ -138,8 +135,8 @@ def export(
     with atomic_write(path, encoding="utf-8") as file:
         file.write(text)
     data = text.encode()
-    size = len(gzip.compress(data, mtime=0))
-    return ExportReport(os.fspath(path), len(data), size, payload.n_weights, **found)
+    sizes = len(data), len(gzip.compress(data, mtime=0))
+    return ExportReport(os.fspath(path), *sizes, payload.n_weights, **found)
 
 
 # --------------------------------------------------------------------------------------------------

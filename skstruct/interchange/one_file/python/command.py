@@ -18,9 +18,7 @@ def main(tagger):
     out = open(sys.stdout.fileno(), "w", encoding="utf-8", newline="\n", closefd=False)
     try:
         with open(name, encoding="utf-8-sig", newline="\n", closefd=isinstance(name, str)) as file, out:
-            write = PARTS["write_" + tagger.header["task"]]
-            for lines in write(tagger, file, arguments.text):
-                out.write(lines)
+            out.writelines(PARTS["write_" + tagger.header["task"]](tagger, file, arguments.text))
     except BrokenPipeError:  # the reader has what it wants
         sys.exit(141)
     except KeyboardInterrupt:

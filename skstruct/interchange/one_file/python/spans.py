@@ -11,6 +11,7 @@ from unicodedata import normalize
 
 from .calls import Tagger
 from .reading import PARTS, Memory, refuse
+from .words import ranges
 
 SPACE, BREAK, LETTER, DIGIT, SINGLE, SYMBOL, OTHER, ALONE, REGIONAL, MARK, JOINER = range(1, 12)
 LINE, PARAGRAPH = 2, 3
@@ -33,11 +34,10 @@ class SpanTagger(Tagger):
         """The spans (start, end, label) of each text, in order."""
         found = []
         for i, text in enumerate(self.sequences(X)):
-            spans = []
+            found.append([])
             for piece in self.pieces(text, i):
                 path, _ = self.best_of([token for _, _, token in piece], i)
-                spans += [(piece[a][0], piece[b - 1][1], label) for a, b, label in self.chunks(path)]
-            found.append(spans)
+                found[-1] += [(piece[a][0], piece[b - 1][1], label) for a, b, label in self.chunks(path)]
         return found
 
     def parts(self, text, i):
@@ -46,18 +46,14 @@ class SpanTagger(Tagger):
 
     def chunks(self, path):
         """(first token, token behind, label) of the segments that labels spell."""
-        opens, closes, types = self.spans["opens"], self.spans["closes"], self.spans["types"]
-        found, start = [], None  # the label None is that of a token in no span
-        for t, y in enumerate(path):
-            before = path[t - 1] if t else y
-            if start is not None and (opens[y] or closes[before] or types[y] != types[before]):
-                found.append((start, t, types[before]))
-                start = None
-            if start is None and types[y] is not None:
-                start = t
-        if start is not None:
-            found.append((start, len(path), types[path[-1]]))
-        return found
+        opens, closes, types = (self.spans[name] for name in ("opens", "closes", "types"))
+        begins = [
+            t
+            for t, (before, y) in enumerate(zip([None, *path], path))
+            if not t or opens[y] or closes[before] or types[y] != types[before]
+        ]
+        # The label None is that of a token in no span.
+        return [(a, b, types[path[a]]) for a, b in ranges(begins, path) if types[path[a]] is not None]
 
     # -- tokens and pieces ----------------------------------------------------------------------------
     def pieces(self, text, i):
@@ -83,11 +79,6 @@ class SpanTagger(Tagger):
 
 
 PARTS["spans"] = SpanTagger
-
-
-def ranges(begins, tokens):
-    """(first, behind the last) of pieces that begin at some tokens."""
-    return list(zip(begins, [*begins[1:], len(tokens)]))
 
 
 def words_in(text, kinds):
