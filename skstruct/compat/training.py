@@ -20,7 +20,7 @@ from ..interchange.crfsuite import ALL_PAIRS, crfsuite_bytes, crfsuite_model
 from ..interchange.foreign import NamedModel
 from ..saving.atomic import atomic_write
 from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
-from .parameters import NO_LIMIT
+from .parameters import DEFAULTS, NO_LIMIT
 
 _NOTHING = NamedModel(
     [], [], *(np.zeros(0, kind) for kind in (int, int, float)), {0: np.zeros((0, 0))}, np.ones(0, bool),
@@ -91,6 +91,11 @@ def _estimator(algorithm, values, n):
         values[f"feature.possible_{kind}"] and not least > 0 for kind in ("states", "transitions")
     )
     shared = {"random_state": 0, "all_pairs": ALL_PAIRS[states, transitions]}
+    if algorithm == "arow":
+        warn("the algorithm 'arow' is not implemented: a passive-aggressive tagger of type 2 is trained")
+        gamma = values["gamma"]
+        instead = {"type": 2, "c": values["variance"] / gamma / 2} if gamma else {"type": 0}
+        values = {**DEFAULTS["passive-aggressive"], **values, **instead}
     if algorithm in ("lbfgs", "l2sgd"):
         found = L1CRF(
             c1=values.get("c1", 0.0), c2=values["c2"], tol=min(values["delta"], 1e-4),
@@ -100,19 +105,11 @@ def _estimator(algorithm, values, n):
         found = StructuredPerceptron(max_iter=passes, **shared)
         found._enough = "token_error", values["epsilon"]
     else:
-        if algorithm == "arow":
-            warn("the algorithm 'arow' is not implemented: a passive-aggressive tagger of type 2 is trained")
-            gamma = values["gamma"]
-            given = {"C": values["variance"] / gamma / 2, "variant": "PA-II"} if gamma else {"variant": "PA"}
-        else:
-            given = {
-                "C": values["c"], "variant": ("PA", "PA-I", "PA-II")[values["type"]],
-                "average": "step" if values["averaging"] else None,
-            }  # fmt: skip
-        hamming = values.get("error_sensitive", True)
         found = PassiveAggressiveTagger(
-            max_iter=passes, cost="hamming" if hamming else "one", **given, **shared
-        )
+            C=values["c"], variant=("PA", "PA-I", "PA-II")[values["type"]], max_iter=passes,
+            average="step" if values["averaging"] else None,
+            cost="hamming" if values["error_sensitive"] else "one", **shared,
+        )  # fmt: skip
         found._enough = "loss", values["epsilon"] * n
     found._least_seen = least
     return found

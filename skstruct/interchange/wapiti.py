@@ -24,8 +24,6 @@ MAGIC = b"#mdl#"
 _LENGTH, _BEHIND = re.compile(rb"([1-9]\d{0,9}):"), re.compile(rb",\r?\n")
 _WEIGHT = re.compile(rb"(\d{1,15})=([^\r\n]*)\r?\n")
 
-_TYPES = {0: "maximum entropy", 1: "a maximum entropy Markov model", 2: "a CRF"}
-
 
 def load_wapiti(source: Any) -> L1CRF:
     """Read a model of Wapiti.
@@ -54,7 +52,8 @@ def load_wapiti(source: Any) -> L1CRF:
     file = read_source(source)
     kind, n_active = _numbers(file, rb"#mdl#(?:(\d{1,10})#)?(\d{1,10})")
     if kind not in (None, 0, 2):
-        file.fail(0, f"the model is {_TYPES.get(kind, f'of type {kind}')}; expected a CRF or maximum entropy")
+        what = "a maximum entropy Markov model" if kind == 1 else f"of type {kind}"
+        file.fail(0, f"the model is {what}; expected a CRF or maximum entropy")
     n_patterns, _, auto = _numbers(file, rb"#rdr#(\d{1,10})/(\d{1,10})(?:/(\d{1,10}))?")
     lines = _strings(file, n_patterns, "patterns")
     labels = _strings(file, *_numbers(file, rb"#qrk#(\d{1,10})"), "labels")

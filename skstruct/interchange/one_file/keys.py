@@ -43,7 +43,7 @@ class TemplateKeys:
                 values = np.flatnonzero(mine) if compound.prefix < 0 else own[mine, 1]
                 met[compound.channel].append(values)
         outside = plan.left + plan.right
-        self.numbers, self.values = [], []  # by channel: new number by id; strings
+        self.numbers, self.values, self.spelled = [], [], []  # by channel: new number by id; strings
         for channel, ids in zip(plan.channels, met):
             if channel[0] == "const":
                 self.numbers.append(np.ones(1, np.int64))
@@ -57,24 +57,21 @@ class TemplateKeys:
             number[ids] = 1 + outside + np.arange(len(ids))
             self.numbers.append(number)
             self.values.append([strings[v - outside] for v in ids])
+            self.spelled.append((strings, self.values[-1]))
+        if encoder.templates.words is not None:
+            self.spelled.append((encoder.templates.words.words,) * 2)
 
     @property
     def parts(self):
         """The parts of a program that read templates."""
         names = [name for name, _ in self.encoder.plan.channels]
-        more = [
-            ("characters", FUNCTIONS.__contains__),
-            ("clusters", CLUSTER.__eq__),
-            ("contexts", is_context),
-        ]
-        return ["templates", *(part for part, reads in more if any(map(reads, names)))]
+        tests = {"characters": FUNCTIONS.__contains__, "clusters": CLUSTER.__eq__, "contexts": is_context}
+        return ["templates", *(part for part, reads in tests.items() if any(map(reads, names)))]
 
     def header(self, sections):
         """What the header of a file says of templates."""
-        plan = self.encoder.plan
-        functions = [name for name, _ in plan.channels]
-        out = {"features": "templates", "unicode": tables_for(functions)}
-        words = self.encoder.templates.words
+        plan, words = self.encoder.plan, self.encoder.templates.words
+        out = {"features": "templates", "unicode": tables_for(name for name, _ in plan.channels)}
         if self.encoder.contexts.in_use:
             out.update(contexts_header(self.encoder, sections))
         if words is not None:
@@ -85,15 +82,6 @@ class TemplateKeys:
             groups = [[g.compound, g.slot, g.lo, g.width] for g in side.groups]
             out[name] = {"compounds": compounds, "groups": groups}
         return out
-
-    @property
-    def spelled(self):
-        """(strings that are known, strings that are written), of each channel."""
-        channels, words = self.encoder.plan.channels, self.encoder.templates.words
-        clusters = [] if words is None else [(words.words, words.words)]
-        return clusters + [
-            (self.encoder.values_of(c), v) for c, v in zip(channels, self.values) if c[0] != "const"
-        ]
 
     def write(self, sections):
         """Add the combinations; returns for each side (new row by row, -1 without; how many)."""
@@ -110,8 +98,7 @@ class TemplateKeys:
                 numbers.append(number)
                 slots, first = np.arange(len(compound.slots)), side.row_of[c][:-1]
                 mine = np.flatnonzero((first >= 0) & kept[c])
-                rows = n_rows + (number[mine, None] - 1) * slots.size + slots
-                row_of[first[mine, None] + slots] = rows
+                row_of[first[mine, None] + slots] = n_rows + (number[mine, None] - 1) * slots.size + slots
                 n_rows += int(number.max(initial=0)) * slots.size
             maps.append((row_of, n_rows))
         return maps
@@ -122,8 +109,7 @@ class TemplateKeys:
 # --------------------------------------------------------------------------------------------------
 def contexts_header(encoder, sections):
     """Add the tables of the functions of contexts; returns what the header says of them."""
-    contexts = encoder.contexts
-    lexicons = []
+    contexts, lexicons = encoder.contexts, []
     for name, column in encoder.plan.channels:
         if lexicon_of(name) is not None:
             entries = encoder.templates.lexicons[lexicon_of(name)]
@@ -139,10 +125,9 @@ def contexts_header(encoder, sections):
 
 def _varieties(statistics: AccessorVariety, column, longest, sections):
     """Add the strings whose variety matters and what they begin with; returns the tokens."""
-    buckets = [np.floor(np.log2(np.maximum(v, 1))).astype(np.int64) for v in statistics.varieties[:longest]]
-    buckets = [np.minimum(each, 15) for each in buckets]
+    varieties, pairs = statistics.varieties[:longest], statistics.pairs
+    buckets = [np.minimum(np.log2(np.maximum(v, 1)), 15).astype(np.int64) for v in varieties]
     kept = [each > 0 for each in buckets]
-    pairs = statistics.pairs
     for n in range(longest - 1, 0, -1):
         kept[n - 1][pairs[n - 1][kept[n], 0]] = True
         kept[0][pairs[n - 1][kept[n], 1]] = True

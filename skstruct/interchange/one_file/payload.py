@@ -1,6 +1,5 @@
 """A fitted model as the block of a file: what is written, and why some models cannot be."""
 
-import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -80,14 +79,14 @@ def payload_of(model, weights="exact"):
     for label in labels:
         if not isinstance(label, (str, int)):  # JSON could not hold it
             refuse(f"labels of type {type(label).__name__}")
+    of_texts = {WORDS: _words, SPANS: _spans}.get(task)
     distributions = [getattr(layer, "_distribution", None) for layer, _ in layers(tagger)]
     scales = [float(each.scale) for each in distributions if each is not None and inner.order == 1]
     header = {
         "format": FORMAT,
         "task": task,
         "labels": labels,
-        **(_spans(estimator, labels) if task == SPANS else {}),
-        **(_words(estimator, labels) if task == WORDS else {}),
+        **({task: of_texts(estimator, labels)} if of_texts else {}),
         "token": inner.encoder.token_type.__name__,
         "columns": inner.encoder.n_columns,
         "chain": "chain" if inner.order == 1 else "pairs",
@@ -179,12 +178,10 @@ def _words(segmenter, labels):
     parsed = LabelTable(segmenter.scheme).parse(labels)
     closes = [prefix in ENDING_WORD for prefix, _ in parsed]
     return {
-        "words": {
-            "opens": [prefix in STARTING_WORD for prefix, _ in parsed],
-            "closes": closes,  # a word starts behind it
-            "ends": [True] * len(labels) if segmenter.scheme == "BI" else closes,  # a word may end with it
-            "tags": [kind for _, kind in parsed] if segmenter.tagged_ else None,
-        }
+        "opens": [prefix in STARTING_WORD for prefix, _ in parsed],
+        "closes": closes,  # a word starts behind it
+        "ends": [True] * len(labels) if segmenter.scheme == "BI" else closes,  # a word may end with it
+        "tags": [kind for _, kind in parsed] if segmenter.tagged_ else None,
     }
 
 
@@ -192,17 +189,16 @@ def _spans(model, labels):
     if model.tokenizer not in TOKENIZERS:
         kind = "regular expression" if isinstance(model.tokenizer, str) else "function"
         refuse(f'the tokenizer is a {kind}; "words" and "characters" can be written')
-    bounds, classes = _classes()
+    classes = classes_of(np.arange(N_CODES, dtype=np.uint32))
+    begins = np.flatnonzero(np.diff(classes, prepend=0))
     return {
-        "spans": {
-            "tokenizer": model.tokenizer,
-            "pieces": model.pieces_,
-            "max_length": model.max_length,
-            "layout": bool(model.layout),
-            **_segments(labels),
-            "bounds": bounds,
-            "classes": classes,
-        }
+        "tokenizer": model.tokenizer,
+        "pieces": model.pieces_,
+        "max_length": model.max_length,
+        "layout": bool(model.layout),
+        **_segments(labels),
+        "bounds": gaps(begins),  # where the classes of code points begin
+        "classes": classes[begins].tolist(),
     }
 
 
@@ -213,11 +209,3 @@ def _segments(labels):
         "closes": [prefix in CLOSING for prefix, _ in parsed],
         "types": [None if prefix == "O" else kind for prefix, kind in parsed],
     }
-
-
-@functools.cache
-def _classes():
-    """Where the classes of code points begin, as gaps, and the classes."""
-    classes = classes_of(np.arange(N_CODES, dtype=np.uint32))
-    begins = np.flatnonzero(np.diff(classes, prepend=0))
-    return gaps(begins), classes[begins].tolist()
