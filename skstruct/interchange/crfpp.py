@@ -21,8 +21,8 @@ from .foreign import as_bytes, as_text, labels_in_order, read_source, refuse
 from .pattern_models import keyed_model, pattern_crf, patterns_of
 
 VERSION = 100
-HEADER = 28
-"""Bytes of version, type, cost factor, and three sizes."""
+HEADER, _HEAD = 28, "<IidIII"
+"""Bytes of version, type, cost factor, and three sizes: those of weights, columns and double array."""
 
 _KEY = re.compile(rb"(\d{1,10}) (.*)\n")
 TEXT_START, BINARY_START = b"version: ", struct.pack("<Ii", VERSION, 0)
@@ -62,10 +62,9 @@ def load_crfpp(source: Any) -> L1CRF:
 
 def _load_binary(file):
     file.require(len(file.data) >= HEADER, 0, "not a CRF++ model: it is too short")
-    version, kind = file.array(0, 2, "<u4", "the header").tolist()
+    version, kind, _, n_weights, _, n_units = struct.unpack_from(_HEAD, file.data)
     file.require(version // 100 == 1, 0, f"not a CRF++ model of version 100: found {version}")
     file.require(kind == 0, 4, f"expected the type 0, found {kind}")
-    n_weights, _, n_units = file.array(16, 3, "<u4", "the header").tolist()
     labels, at = _strings(file, HEADER, "labels")
     lines, at = _strings(file, at, "templates")
     units = file.array(at, n_units // UNIT.itemsize, UNIT, "the double array")
@@ -200,7 +199,7 @@ def _binary(patterns, labels, keys, weights):
     lines = b"".join(as_bytes(line) + b"\0" for line in _ordered(patterns))
     lines += bytes(-(len(labels) + len(lines)) % 4)
     return b"".join((
-        struct.pack("<IidIII", VERSION, 0, 1.0, weights.shape[0], patterns.n_columns, units.nbytes),
+        struct.pack(_HEAD, VERSION, 0, 1.0, weights.shape[0], patterns.n_columns, units.nbytes),
         struct.pack("<I", len(labels)), labels, struct.pack("<I", len(lines)), lines,
         units.tobytes(), single.tobytes(),
     ))  # fmt: skip

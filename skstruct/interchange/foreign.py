@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 from ..crf.crf_run import nonzero_entries
 from ..data.inputs import LABELS, describe
 from ..data.labels import Labels
-from ..data.places import ranges
 from ..saving.container import ModelFileError
 
 FORBIDDEN = -1e4
@@ -101,10 +100,9 @@ def named_model(model, tool, spelled=str):
     named = encoder.row_names(set(range(encoder.n_node_rows)))
     pairs = [(spelled(named[row]), row) for row in sorted(named)]
     rows = _rows_of_names(pairs, keys % L, weight, bounds.tolist(), tool)
-    names = [name for name, row in rows.items() if bounds[row] < bounds[row + 1]]
-    used = np.array([rows[name] for name in names], np.int64)
-    size = bounds[used + 1] - bounds[used]
-    _, place = ranges(bounds[used], size)
+    name_of = {row: name for name, row in rows.items()}
+    kept = np.isin(keys // L, list(name_of))
+    used, row = np.unique(keys[kept] // L, return_inverse=True)
     transitions = {0: np.zeros((L, L))}
     combinations, first = np.unique(edge_keys // (L * L), return_index=True)
     for e, mine in zip(combinations.tolist(), np.split(np.arange(edge_keys.size), first[1:])):
@@ -115,8 +113,8 @@ def named_model(model, tool, spelled=str):
     start, allowed, end = (part == 0.0 for part in model.constraints)
     transitions[0][~allowed] = FORBIDDEN
     return NamedModel(
-        list(model.labels.values), names, np.repeat(np.arange(used.size), size), (keys % L)[place],
-        weight[place], transitions, start, end,
+        list(model.labels.values), [name_of[k] for k in used.tolist()], row, keys[kept] % L, weight[kept],
+        transitions, start, end,
     )  # fmt: skip
 
 

@@ -119,10 +119,10 @@ def export(
         payload = payload.page()
     about = {"name": stem if _IDENTIFIER.fullmatch(stem) and stem not in _RESERVED else "tagger"}
     about |= {k: v for k, v in (("title", title), ("example", example)) if v is not None}
-    found = {}
+    found = ()
     if check is not None:
         found = compared(model, payload.block(), check)
-        about["check"] = {name: value for name, value in found.items() if name != "places"}
+        about["check"] = dict(zip(ExportReport._fields[4:8], found))  # the counts, and not the places
     block = payload.block(**about)
     for known, strings in payload.keys.spelled if ending != ".py" else ():
         check_spellings(known, set(strings))
@@ -136,7 +136,7 @@ def export(
         file.write(text)
     data = text.encode()
     sizes = len(data), len(gzip.compress(data, mtime=0))
-    return ExportReport(os.fspath(path), *sizes, payload.n_weights, **found)
+    return ExportReport(os.fspath(path), *sizes, payload.n_weights, *found)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -188,8 +188,8 @@ class ExportReport(NamedTuple):
         return "\n".join([*lines, f"largest difference of a score: {largest}"])
 
 
-def compared(model: Any, block: str, X: Any) -> dict[str, Any]:
-    """What a report says of the predictions of a model and of its file on some sequences, or texts."""
+def compared(model: Any, block: str, X: Any) -> tuple[Any, ...]:
+    """``n_sequences`` ... ``places`` of the report about a model and its file on some sequences, or texts."""
     if isinstance(X, (str, dict)) or not hasattr(X, "__len__"):
         raise ValueError(f"check must be a list of sequences, got {describe(X)}")
     file = open_model(block)
@@ -206,13 +206,7 @@ def compared(model: Any, block: str, X: Any) -> dict[str, Any]:
     if hasattr(model, "decision_function"):
         scores = np.asarray(model.decision_function(X), float), np.asarray(file.decision_function(X), float)
         largest = float(np.abs(scores[0] - scores[1]).max(initial=0.0))
-    return {
-        "n_sequences": len(X),
-        "n_sequences_differ": n_differ,
-        "n_tokens_differ": len(places),
-        "largest_difference": largest,
-        "places": places[:MOST_PLACES],
-    }
+    return len(X), n_differ, len(places), largest, places[:MOST_PLACES]
 
 
 _PYTHON, _JAVASCRIPT, _PAGE = (files(__package__) / name for name in ("python", "javascript", "page"))
