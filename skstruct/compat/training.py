@@ -87,10 +87,8 @@ def _shown(token):
 
 def _estimator(algorithm, values, n):
     least, passes = values["feature.minfreq"], values["max_iterations"]
-    states, transitions = (
-        values[f"feature.possible_{kind}"] and not least > 0 for kind in ("states", "transitions")
-    )
-    shared = {"random_state": 0, "all_pairs": ALL_PAIRS[states, transitions]}
+    asked = (values[f"feature.possible_{kind}"] and not least > 0 for kind in ("states", "transitions"))
+    shared = {"random_state": 0, "all_pairs": ALL_PAIRS[tuple(asked)]}
     if algorithm == "arow":
         warn("the algorithm 'arow' is not implemented: a passive-aggressive tagger of type 2 is trained")
         gamma = values["gamma"]
@@ -123,10 +121,8 @@ def _counts(X, y, estimator):
     label = sparse.csr_matrix(np.eye(labels)[np.concatenate(y).astype(int)])
     inner = np.ones(label.shape[0], bool)
     inner[np.cumsum([len(each) for each in y if each][:-1], dtype=int)] = False  # first tokens
-    pairs = {
-        "states": abs(values).T @ label,
-        "transitions": label[:-1].T @ label[1:].multiply(inner[1:, None]),
-    }
+    later = label[1:].multiply(inner[1:, None])
+    pairs = {"states": abs(values).T @ label, "transitions": label[:-1].T @ later}
     sizes = [
         of.shape[0] * of.shape[1] if all_pairs in (True, kind) else np.count_nonzero(of.data >= least)
         for kind, of in pairs.items()

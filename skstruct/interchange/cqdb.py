@@ -43,9 +43,7 @@ def read_strings(file, at, n, what):
     size, _, mark, n_links, links = file.array(at + 4, 5, "<u4", f"the database of {what}").tolist()
     end = at + size
     file.require(HEADER <= size <= len(file.data) - at, at + 4, f"a database of {size} bytes does not fit in")
-    file.require(
-        mark == ORDER_MARK, at + 12, f"a byte order mark of {ORDER_MARK:#x} expected, found {mark:#x}"
-    )
+    file.require(mark == ORDER_MARK, at + 12, f"expected a byte order of {ORDER_MARK:#x}, found {mark:#x}")
     file.require(n_links == n, at + 16, f"expected {n} {what}, found {n_links}")
     if not n:
         return []

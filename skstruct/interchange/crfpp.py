@@ -69,10 +69,8 @@ def _load_binary(file):
     lines, at = _strings(file, at, "templates")
     units = file.array(at, n_units // UNIT.itemsize, UNIT, "the double array")
     end = at + n_units + 4 * n_weights
-    file.require(
-        end == len(file.data) and n_units % UNIT.itemsize == 0, 16,
-        f"the parts end at byte {end}, the file at {len(file.data)}",
-    )  # fmt: skip
+    fits = end == len(file.data) and n_units % UNIT.itemsize == 0
+    file.require(fits, 16, f"the parts end at byte {end}, the file at {len(file.data)}")
     weights = file.array(at + n_units, n_weights, "<f4", "the weights").astype(np.float64)
     keys = read_keys(file, at, units)
     return _crf_of(file, labels, lines, keys, weights)
@@ -129,10 +127,8 @@ def _crf_of(file, labels, lines, keys, weights):
     for key, number in sorted(keys, key=lambda pair: pair[1]):
         size, mine = (L, nodes) if key[:1] == b"U" else (L * L, edges)
         if key[:1] not in (b"U", b"B") or number < end or number + size > weights.size:
-            raise ModelFileError(
-                f"{file.name}: the key {as_text(key)!r:.60} has the number {number}, which does not fit "
-                f"{weights.size} weights of {L} labels"
-            )
+            place = f"{file.name}: the key {as_text(key)!r:.60} has the number {number}"
+            raise ModelFileError(f"{place}, which does not fit {weights.size} weights of {L} labels")
         end = number + size
         mine.append((key, number))
     return pattern_crf(patterns, labels, nodes, edges, np.arange(weights.size), weights)

@@ -157,9 +157,8 @@ def _crf_of(file, contents, parameters):
     at = header["off_features"] + CHUNK_HEADER + FEATURE.itemsize * np.arange(features.shape[0])
     file.require_all(features["dst"] < L, at, f"a feature of a label above {L - 1}")
     file.require_all(np.isfinite(features["weight"]), at, "a weight that is not finite")
-    for kind, tag, lists, n in (
-        (TRANSITION, b"LFRF", "off_labelrefs", L), (STATE, b"AFRF", "off_attrrefs", len(attributes)),
-    ):  # fmt: skip
+    parts = (TRANSITION, b"LFRF", "off_labelrefs", L), (STATE, b"AFRF", "off_attrrefs", len(attributes))
+    for kind, tag, lists, n in parts:
         mine = np.flatnonzero(features["type"] == kind)
         source = features["src"][mine].astype(np.int64)
         file.require_all(source < n, at[mine], f"a feature whose source is above {n - 1}")
@@ -182,14 +181,12 @@ def _header(file):
     head = file.array(4, 11, "<u4", "the header").tolist()
     file.tag(8, b"FOMC")
     file.require(head[2] == VERSION, 12, f"expected version {VERSION}, found {head[2]}")
-    size, n_labels = head[0], head[4]
-    file.require(
-        size <= len(file.data), 4, f"the file has {len(file.data)} bytes, but says {size}: it is cut off"
-    )
+    size, n_labels, n = head[0], head[4], len(file.data)
+    file.require(size <= n, 4, f"the file has {n} bytes, but says {size}: it is cut off")
     file.require(n_labels <= MOST_LABELS, 20, f"{n_labels} labels; at most {MOST_LABELS} are read")
     for k, at in enumerate(head[6:]):
-        ok = HEADER_SIZE <= at <= len(file.data) - CHUNK_HEADER
-        file.require(ok, 28 + 4 * k, f"the offset {at} is outside of the {len(file.data)} bytes of the file")
+        ok = HEADER_SIZE <= at <= n - CHUNK_HEADER
+        file.require(ok, 28 + 4 * k, f"the offset {at} is outside of the {n} bytes of the file")
     return dict(zip(HEADER, ("lCRF", size, "FOMC", *head[2:])))
 
 
@@ -278,8 +275,7 @@ def save_crfsuite(model: object, path: Path | BinaryIO) -> None:
 
 def crfsuite_model(model):
     """The :class:`.NamedModel` of a fitted tagger, if the format can express it."""
-    inside = chain_model(model, "CRFsuite")
-    named = named_model(inside, "CRFsuite")
+    named = named_model(chain_model(model, "CRFsuite"), "CRFsuite")
     if len(named.transitions) > 1:
         refuse("CRFsuite", "transitions conditioned on the input")
     if not (named.start.all() and named.end.all()):
@@ -305,18 +301,15 @@ def crfsuite_bytes(named):
     for strings, what in ((named.labels, "label"), (named.names, "name of a feature")):
         offsets.append(len(out))
         out += string_database(encoded(strings, what, "CRFsuite"))
-    for tag, owner, first, n in (
-        (b"LFRF", before, n_states, n_labels),
-        (b"AFRF", named.row, 0, n_attributes),
-    ):
+    lists = (b"LFRF", before, n_states, n_labels), (b"AFRF", named.row, 0, n_attributes)
+    for tag, owner, first, n in lists:
         out += bytes(-len(out) % 4)
         offsets.append(len(out))
         out += _lists(tag, owner, first, n, len(out))
     if len(out) >= _LIMIT:
         refuse("CRFsuite", f"files above {_LIMIT} bytes; this one has {len(out)}")
-    struct.pack_into(
-        "<4sI4s4I5I", out, 0, MAGIC, len(out), b"FOMC", VERSION, 0, n_labels, n_attributes, *offsets
-    )
+    header = MAGIC, len(out), b"FOMC", VERSION, 0, n_labels, n_attributes, *offsets
+    struct.pack_into("<4sI4s4I5I", out, 0, *header)
     return bytes(out)
 
 

@@ -53,14 +53,10 @@ def pattern_crf(patterns, labels, nodes, edges, index, weight):
     bigram, always = np.zeros(L * L), times[block] > 0
     np.add.at(bigram, place[always], (value * times[block])[always])
     keys = np.cumsum(times == 0)[block] * L * L + place
-    encoder = PatternEncoder.of_names(
-        patterns, [as_text(name) for name, _ in nodes], [name for name, n in zip(names, times) if not n]
-    )
-    edge_weights = SparseWeights.of(
-        (encoder.n_edge_rows * L, L),
-        np.concatenate([keys[~always], np.arange(L * L)]),
-        np.concatenate([value[~always], bigram]),
-    )
+    others = [name for name, n in zip(names, times) if not n]
+    encoder = PatternEncoder.of_names(patterns, [as_text(name) for name, _ in nodes], others)
+    keys, value = np.append(keys[~always], np.arange(L * L)), np.append(value[~always], bigram)
+    edge_weights = SparseWeights.of((encoder.n_edge_rows * L, L), keys, value)
     return ready_crf(encoder, labels, label_weights(nodes, L, index, weight), edge_weights, features=patterns)
 
 

@@ -71,9 +71,7 @@ def load_wapiti(source: Any) -> L1CRF:
     index, weight = index[order], weight[order]
     if lines:
         return pattern_crf(patterns_of(file, lines, WAPITI), labels, nodes, edges, index, weight)
-    file.require(
-        not edges, 0, "the model has no patterns, and observations of transitions in its data: not supported"
-    )
+    file.require(not edges, 0, "observations of transitions in its data, without patterns: not supported")
     # With the reader's third number the tool itself puts the u in front.
     encoder = BagEncoder.of_names([as_text(name[bool(auto) :]) for name, _ in nodes])
     nothing = SparseWeights.of((len(labels),) * 2, np.zeros(0, np.int64), np.zeros(0))
