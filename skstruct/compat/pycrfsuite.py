@@ -5,7 +5,7 @@ What trains and what reads models is imported at its first use: programs import 
 
 import sys
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import exp
 
 from .items import ItemSequence, text_of, tokens_of
@@ -86,11 +86,7 @@ class BaseTrainer:
         """
         from .training import train
 
-        self._before_train()
         train(self._algorithm, self._values, self._examples, model, holdout, self.message)
-
-    def _before_train(self):
-        """Called first."""
 
     def params(self):
         """The names of the parameters."""
@@ -130,8 +126,10 @@ class Trainer(BaseTrainer):
 
     logparser = None
 
-    def _before_train(self):
+    def train(self, model, holdout=-1):
+        """See :meth:`BaseTrainer.train`."""
         self.logparser = TrainLogParser()
+        super().train(model, holdout)
 
     def message(self, message):
         """Read a message, and call the method of the event that it ends, if ``verbose``."""
@@ -159,26 +157,22 @@ class ParsedDump:
     Numbers of the header, labels and attributes are str, as in CRFsuite's text; weights have full precision.
     """
 
-    header: dict = field(default_factory=dict)
-    labels: dict = field(default_factory=dict)
-    attributes: dict = field(default_factory=dict)
-    transitions: dict = field(default_factory=dict)
-    state_features: dict = field(default_factory=dict)
+    header: dict
+    labels: dict
+    attributes: dict
+    transitions: dict
+    state_features: dict
 
     @classmethod
     def of(cls, contents):
         """That of a model file's ``CRFsuiteContents``."""
-        labels, names = contents.labels, contents.attributes
-        info = cls(
+        labels, names, features = contents.labels, contents.attributes, contents.features.tolist()
+        return cls(
             {name: f"0x{v:X}" if name.startswith("off_") else str(v) for name, v in contents.header.items()},
             *({name: str(k) for k, name in enumerate(part)} for part in (labels, names)),
+            {(labels[a], labels[b]): weight for kind, a, b, weight in features if kind},
+            {(names[a], labels[b]): weight for kind, a, b, weight in features if not kind},
         )
-        for kind, source, target, weight in contents.features.tolist():
-            if kind:
-                info.transitions[labels[source], labels[target]] = weight
-            else:
-                info.state_features[names[source], labels[target]] = weight
-        return info
 
     def text(self):
         """The text that CRFsuite's dump writes."""

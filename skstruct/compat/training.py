@@ -20,7 +20,7 @@ from ..interchange.crfsuite import ALL_PAIRS, crfsuite_bytes, crfsuite_model
 from ..interchange.foreign import NamedModel
 from ..saving.atomic import atomic_write
 from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
-from .parameters import NO_LIMIT
+from .parameters import DEFAULTS, NO_LIMIT
 
 _NOTHING = NamedModel(
     [], [], *(np.zeros(0, kind) for kind in (int, int, float)), {0: np.zeros((0, 0))}, np.ones(0, bool),
@@ -32,7 +32,12 @@ _SHOWN = 1e-100
 
 def train(algorithm, values, examples, path, holdout, message):
     """Train on ``examples``, (tokens, labels, group), and write the model to ``path``, unless it is empty."""
-    log, began = _Log(message), time.perf_counter()
+
+    def log(*lines):
+        for line in lines:
+            message(f"{line}\n")
+
+    began = time.perf_counter()
     if holdout >= 0:
         log(f"Holdout group: {holdout + 1}", "")
     data = [(list(map(_shown, x)), y) for x, y, group in examples if group != holdout]
@@ -40,15 +45,20 @@ def train(algorithm, values, examples, path, holdout, message):
     # Numbers as labels: sorted, they are in the order of their first occurrence.
     X, y = [x for x, _ in data], [[f"{number[label]:08d}" for label in y] for _, y in data]
     estimator = _estimator(algorithm, values, len(data))
-    counts = _counts(X, y, estimator) if number else (0, 0)
-    log.features(algorithm, values, counts[0], time.perf_counter() - began)
+    n_features, n_attributes = _counts(X, y, estimator) if number else (0, 0)
+    shown = [f"{name}: {_figure(value)}" for name, value in values.items()]
+    log("Feature generation", "type: CRF1d", *shown[:3])
+    for k in range(51):
+        message(str(k // 5) if k % 5 == 0 else ".")
+    log("", f"Number of features: {n_features}", f"Seconds required: {time.perf_counter() - began:.3f}", "")
+    log(algorithm, *shown[3:], "")
     named, began = _NOTHING, time.perf_counter()
     if number:
         with catch_warnings():
             simplefilter("ignore", ConvergenceWarning)
             estimator.fit(X, y)
         held_out = [(x, y) for x, y, group in examples if group == holdout]
-        log.iterations(estimator, _scores(estimator, list(number), held_out) if held_out else [])
+        log(*_iterations(estimator, _scores(estimator, list(number), held_out) if held_out else []))
         named = _written(crfsuite_model(estimator), list(number))
     else:
         log("L-BFGS terminated with error code (-1020)")
@@ -57,7 +67,15 @@ def train(algorithm, values, examples, path, holdout, message):
     if path:
         with atomic_write(path) as file:
             file.write(crfsuite_bytes(named))
-    log.stored(named, *counts, time.perf_counter() - began)
+    n_active = named.weight.size + np.count_nonzero(named.transitions[0])
+    log(
+        "Storing the model",
+        f"Number of active features: {n_active} ({n_features})",
+        f"Number of active attributes: {len(named.names)} ({n_attributes})",
+        f"Number of active labels: {len(number)} ({len(number)})",
+        f"Seconds required: {time.perf_counter() - began:.3f}",
+        "",
+    )
 
 
 def _shown(token):
@@ -69,10 +87,13 @@ def _shown(token):
 
 def _estimator(algorithm, values, n):
     least, passes = values["feature.minfreq"], values["max_iterations"]
-    states, transitions = (
-        values[f"feature.possible_{kind}"] and not least > 0 for kind in ("states", "transitions")
-    )
-    shared = {"random_state": 0, "all_pairs": ALL_PAIRS[states, transitions]}
+    asked = (values[f"feature.possible_{kind}"] and not least > 0 for kind in ("states", "transitions"))
+    shared = {"random_state": 0, "all_pairs": ALL_PAIRS[tuple(asked)]}
+    if algorithm == "arow":
+        warn("the algorithm 'arow' is not implemented: a passive-aggressive tagger of type 2 is trained")
+        gamma = values["gamma"]
+        instead = {"type": 2, "c": values["variance"] / gamma / 2} if gamma else {"type": 0}
+        values = {**DEFAULTS["passive-aggressive"], **values, **instead}
     if algorithm in ("lbfgs", "l2sgd"):
         found = L1CRF(
             c1=values.get("c1", 0.0), c2=values["c2"], tol=min(values["delta"], 1e-4),
@@ -82,19 +103,11 @@ def _estimator(algorithm, values, n):
         found = StructuredPerceptron(max_iter=passes, **shared)
         found._enough = "token_error", values["epsilon"]
     else:
-        if algorithm == "arow":
-            warn("the algorithm 'arow' is not implemented: a passive-aggressive tagger of type 2 is trained")
-            gamma = values["gamma"]
-            given = {"C": values["variance"] / gamma / 2, "variant": "PA-II"} if gamma else {"variant": "PA"}
-        else:
-            given = {
-                "C": values["c"], "variant": ("PA", "PA-I", "PA-II")[values["type"]],
-                "average": "step" if values["averaging"] else None,
-            }  # fmt: skip
-        hamming = values.get("error_sensitive", True)
         found = PassiveAggressiveTagger(
-            max_iter=passes, cost="hamming" if hamming else "one", **given, **shared
-        )
+            C=values["c"], variant=("PA", "PA-I", "PA-II")[values["type"]], max_iter=passes,
+            average="step" if values["averaging"] else None,
+            cost="hamming" if values["error_sensitive"] else "one", **shared,
+        )  # fmt: skip
         found._enough = "loss", values["epsilon"] * n
     found._least_seen = least
     return found
@@ -108,10 +121,8 @@ def _counts(X, y, estimator):
     label = sparse.csr_matrix(np.eye(labels)[np.concatenate(y).astype(int)])
     inner = np.ones(label.shape[0], bool)
     inner[np.cumsum([len(each) for each in y if each][:-1], dtype=int)] = False  # first tokens
-    pairs = {
-        "states": abs(values).T @ label,
-        "transitions": label[:-1].T @ label[1:].multiply(inner[1:, None]),
-    }
+    later = label[1:].multiply(inner[1:, None])
+    pairs = {"states": abs(values).T @ label, "transitions": label[:-1].T @ later}
     sizes = [
         of.shape[0] * of.shape[1] if all_pairs in (True, kind) else np.count_nonzero(of.data >= least)
         for kind, of in pairs.items()
@@ -151,54 +162,22 @@ def _scores(estimator, labels, held_out):
     return lines
 
 
-class _Log:
-    """Writes what CRFsuite would write."""
-
-    def __init__(self, message):
-        self.message = message
-
-    def __call__(self, *lines):
-        for line in lines:
-            self.message(f"{line}\n")
-
-    def features(self, algorithm, values, n, seconds):
-        """The parameters, and the number of weights."""
-        self("Feature generation", "type: CRF1d")
-        shown = [f"{name}: {_figure(value)}" for name, value in values.items()]
-        self(*shown[:3])
-        for k in range(51):
-            self.message(str(k // 5) if k % 5 == 0 else ".")
-        self("", f"Number of features: {n}", f"Seconds required: {seconds:.3f}", "")
-        self(algorithm, *shown[3:], "")
-
-    def iterations(self, estimator, scores):
-        """The passes; the last one has the scores on sequences that were held out."""
-        before, history = 0.0, estimator.history_
-        # Programs read the loss of each iteration; passes of SGD, which begin a training, do not measure it.
-        entries = [e for e in history if e.get("objective", e.get("loss")) is not None] or history
-        for k, entry in enumerate(entries, 1):
-            loss = entry.get("objective", entry.get("loss"))
-            self(f"***** Iteration #{k} *****")
-            figures = (
-                ("Loss", loss), ("Feature norm", entry.get("norm")), ("Error norm", entry.get("optimality")),
-                ("Active features", entry.get("n_active")),
-            )  # fmt: skip
-            self(*(f"{name}: {_figure(value)}" for name, value in figures if value is not None))
-            self(f"Seconds required for this iteration: {entry['seconds'] - before:.3f}")
-            before = entry["seconds"] if "stage" in entry else 0.0
-            self(*(scores if k == len(entries) else ()), "")
-
-    def stored(self, named, n_features, n_attributes, seconds):
-        """The end."""
-        n_labels, n_active = len(named.labels), named.weight.size + np.count_nonzero(named.transitions[0])
-        self(
-            "Storing the model",
-            f"Number of active features: {n_active} ({n_features})",
-            f"Number of active attributes: {len(named.names)} ({n_attributes})",
-            f"Number of active labels: {n_labels} ({n_labels})",
-            f"Seconds required: {seconds:.3f}",
-            "",
-        )
+def _iterations(estimator, scores):
+    """Lines of the log about the passes; the last one has the scores on sequences that were held out."""
+    before, history = 0.0, estimator.history_
+    # Programs read the loss of each iteration; passes of SGD, which begin a training, do not measure it.
+    entries = [e for e in history if e.get("objective", e.get("loss")) is not None] or history
+    for k, entry in enumerate(entries, 1):
+        yield f"***** Iteration #{k} *****"
+        figures = (
+            ("Loss", entry.get("objective", entry.get("loss"))), ("Feature norm", entry.get("norm")),
+            ("Error norm", entry.get("optimality")), ("Active features", entry.get("n_active")),
+        )  # fmt: skip
+        yield from (f"{name}: {_figure(value)}" for name, value in figures if value is not None)
+        yield f"Seconds required for this iteration: {entry['seconds'] - before:.3f}"
+        before = entry["seconds"] if "stage" in entry else 0.0
+        yield from scores if k == len(entries) else ()
+        yield ""
 
 
 def _figure(value):

@@ -9,31 +9,28 @@ LabelScore = namedtuple("LabelScore", "match model ref precision recall f1")
 _NUMBER = r"(-?\d+\.?\d*(?:e[+-]\d+)?)"
 _HEAD = r"\*{5} (?:Iteration|Epoch) #(\d+) \*{5}\n"
 _SECONDS = f"Seconds required: {_NUMBER}"
-_NEXT = [
-    (state, re.compile(pattern), figure, after, event)
-    for state, pattern, figure, after, event in (
-        ("starting", "Feature generation", None, "generating", None),
-        ("generating", r"(?:\d|10|\.)$", None, None, "featgen_progress"),
-        ("generating", r"Number of features: (\d+)", "featgen_num_features", None, None),
-        ("generating", _SECONDS, "featgen_seconds", "preparing", "featgen_end"),
-        ("preparing", _HEAD, "num", "iterating", "prepared"),
-        ("preparing", ".*terminated with error", None, "between", "prepare_error"),
-        ("iterating", _HEAD, "num", None, None),
-        ("iterating", "\n", None, "between", "iteration"),
-        ("iterating", f"Loss: {_NUMBER}", "loss", None, None),
-        ("iterating", f"Feature norm: {_NUMBER}", "feature_norm", None, None),
-        ("iterating", f"Error norm: {_NUMBER}", "error_norm", None, None),
-        ("iterating", f"Active features: {_NUMBER}", "active_features", None, None),
-        ("iterating", f"Line search trials: {_NUMBER}", "linesearch_trials", None, None),
-        ("iterating", f"Line search step: {_NUMBER}", "linesearch_step", None, None),
-        ("iterating", f"Seconds required for this iteration: {_NUMBER}", "time", None, None),
-        ("between", _HEAD, "num", "iterating", None),
-        ("between", f"Total seconds required for training: {_NUMBER}", "training_seconds", None, None),
-        ("between", "Storing the model", None, "storing", "optimization_end"),
-        ("storing", "\n", None, None, "end"),
-        ("storing", _SECONDS, "storing_seconds", None, None),
-    )
-]
+_NEXT = (
+    ("starting", "Feature generation", None, "generating", None),
+    ("generating", r"(?:\d|10|\.)$", None, None, "featgen_progress"),
+    ("generating", r"Number of features: (\d+)", "featgen_num_features", None, None),
+    ("generating", _SECONDS, "featgen_seconds", "preparing", "featgen_end"),
+    ("preparing", _HEAD, "num", "iterating", "prepared"),
+    ("preparing", ".*terminated with error", None, "between", "prepare_error"),
+    ("iterating", _HEAD, "num", None, None),
+    ("iterating", "\n", None, "between", "iteration"),
+    ("iterating", f"Loss: {_NUMBER}", "loss", None, None),
+    ("iterating", f"Feature norm: {_NUMBER}", "feature_norm", None, None),
+    ("iterating", f"Error norm: {_NUMBER}", "error_norm", None, None),
+    ("iterating", f"Active features: {_NUMBER}", "active_features", None, None),
+    ("iterating", f"Line search trials: {_NUMBER}", "linesearch_trials", None, None),
+    ("iterating", f"Line search step: {_NUMBER}", "linesearch_step", None, None),
+    ("iterating", f"Seconds required for this iteration: {_NUMBER}", "time", None, None),
+    ("between", _HEAD, "num", "iterating", None),
+    ("between", f"Total seconds required for training: {_NUMBER}", "training_seconds", None, None),
+    ("between", "Storing the model", None, "storing", "optimization_end"),
+    ("storing", "\n", None, None, "end"),
+    ("storing", _SECONDS, "storing_seconds", None, None),
+)
 """(state, how a message begins, what its number is, state afterwards, event)"""
 
 _MACRO = re.compile(r"Macro-average precision, recall, F1: \((.+), (.+), (.+)\)")
@@ -80,7 +77,7 @@ class TrainLogParser:
 
     def _read(self, line):
         for state, pattern, figure, after, event in _NEXT:
-            found = pattern.match(line) if state == self.state else None
+            found = re.match(pattern, line) if state == self.state else None
             if found is None:
                 continue
             if figure == "num":

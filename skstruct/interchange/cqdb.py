@@ -43,40 +43,25 @@ def read_strings(file, at, n, what):
     size, _, mark, n_links, links = file.array(at + 4, 5, "<u4", f"the database of {what}").tolist()
     end = at + size
     file.require(HEADER <= size <= len(file.data) - at, at + 4, f"a database of {size} bytes does not fit in")
-    file.require(
-        mark == ORDER_MARK, at + 12, f"a byte order mark of {ORDER_MARK:#x} expected, found {mark:#x}"
-    )
+    file.require(mark == ORDER_MARK, at + 12, f"expected a byte order of {ORDER_MARK:#x}, found {mark:#x}")
     file.require(n_links == n, at + 16, f"expected {n} {what}, found {n_links}")
     if not n:
         return []
     file.require(HEADER <= links <= size - 4 * n, at + 20, f"the links of {what} are out of place")
     start = file.array(at + links, n, "<u4", f"the links of {what}").astype(np.int64) + at
     within = (start >= at + HEADER) & (start <= end - _RECORD - 1)
-    _check(file, within, at + links, f"the link of {what[:-1]}")
+    file.require_all(within, at + links + 4 * np.arange(n), f"the link of {what[:-1]} {{}} is wrong")
     raw = np.frombuffer(file.data, np.uint8)
-    number, length = (_u32(raw, start + shift) for shift in (0, 4))
-    _check(file, number == np.arange(n), start, f"another number than {what[:-1]}")
+    number, length = raw[start[:, None] + np.arange(_RECORD)].view("<u4").T.astype(np.int64)
+    file.require_all(number == np.arange(n), start, f"another number than {what[:-1]} {{}}")
     fits = (length >= 1) & (start + _RECORD + length <= end)
-    _check(file, fits, start + 4, f"the size of {what[:-1]}")
+    file.require_all(fits, start + 4, f"the size of {what[:-1]} {{}} is wrong")
     # Records that overlap would let a small file fill the memory.
     file.require(int(length.sum()) <= size, at, f"the records of {what} overlap")
     stop = start + _RECORD + length - 1
-    _check(file, raw[stop] == 0, stop, f"no NUL at the end of {what[:-1]}")
+    file.require_all(raw[stop] == 0, stop, f"no NUL at the end of {what[:-1]} {{}}")
     data = file.data
     return [as_text(data[a + _RECORD : b]) for a, b in zip(start.tolist(), stop.tolist())]
-
-
-def _check(file, ok, places, what):
-    """Raise about the first string that is wrong; ``places`` are bytes, or the first of an array of u32."""
-    if not ok.all():
-        k = int(np.argmin(ok))
-        at = int(places[k]) if isinstance(places, np.ndarray) else places + 4 * k
-        file.fail(at, f"{what} {k} is wrong")
-
-
-def _u32(raw, at):
-    """The unsigned numbers that begin at some bytes, as int64."""
-    return sum(raw[at + k].astype(np.int64) << 8 * k for k in range(4))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -95,31 +80,29 @@ def string_database(strings):
     bytes
     """
     ended = [string + b"\0" for string in strings]
-    records = bytearray()
-    place = []
-    for k, string in enumerate(ended):
-        place.append(HEADER + len(records))
-        records += struct.pack("<II", k, len(string)) + string
+    records = [struct.pack("<II", k, len(string)) + string for k, string in enumerate(ended)]
+    end = HEADER + np.append(0, np.cumsum(list(map(len, records)), dtype=np.int64))
+    place, at = end[:-1].tolist(), int(end[-1])  # of the records; behind what is written so far
     hashes = lookup3(ended).tolist()
     tables = [[] for _ in range(TABLES)]
     for k, h in enumerate(hashes):
         tables[h % TABLES].append(k)
-    head, end, filled = [], HEADER + len(records), []
+    head, filled = [], []
     for members in tables:
         n = 2 * len(members)
-        head += [end if n else 0, n]
+        head += [at if n else 0, n]
         buckets = [(0, 0)] * n
         for k in members:
-            at = (hashes[k] >> 8) % n
-            while buckets[at][1]:
-                at = (at + 1) % n
-            buckets[at] = hashes[k], place[k]
+            b = (hashes[k] >> 8) % n
+            while buckets[b][1]:
+                b = (b + 1) % n
+            buckets[b] = hashes[k], place[k]
         filled.append(np.array(buckets, "<u4").tobytes())
-        end += 8 * n
-    n, links = len(strings), end if strings else 0
-    header = struct.pack("<4s5I", b"CQDB", end + 4 * n, 0, ORDER_MARK, n, links)
+        at += 8 * n
+    n, links = len(strings), at if strings else 0
+    header = struct.pack("<4s5I", b"CQDB", at + 4 * n, 0, ORDER_MARK, n, links)
     head, place = (np.array(numbers, "<u4").tobytes() for numbers in (head, place))
-    return b"".join((header, head, records, *filled, place))
+    return b"".join((header, head, *records, *filled, place))
 
 
 def lookup3(strings):

@@ -5,6 +5,7 @@ References
 T. Kudo, "CRF++: yet another CRF toolkit", 2005.
 """
 
+import re
 import struct
 from typing import Any
 
@@ -16,14 +17,15 @@ from ..features.patterns import CRFPP
 from ..saving.atomic import atomic_write
 from ..saving.container import ModelFileError
 from .double_array import LONGEST, MOST_TIMES, UNIT, build, read_keys
-from .foreign import ForeignBytes, as_bytes, as_text, chain_model, check_labels, read_source, refuse
-from .pattern_models import Keys, keyed_model, pattern_crf, patterns_of
+from .foreign import as_bytes, as_text, labels_in_order, read_source, refuse
+from .pattern_models import keyed_model, pattern_crf, patterns_of
 
 VERSION = 100
-HEADER = 28
-"""Bytes of version, type, cost factor, and three sizes."""
+HEADER, _HEAD = 28, "<IidIII"
+"""Bytes of version, type, cost factor, and three sizes: those of weights, columns and double array."""
 
-TEXT_START = b"version: "
+_KEY = re.compile(rb"(\d{1,10}) (.*)\n")
+TEXT_START, BINARY_START = b"version: ", struct.pack("<Ii", VERSION, 0)
 
 
 def load_crfpp(source: Any) -> L1CRF:
@@ -60,18 +62,15 @@ def load_crfpp(source: Any) -> L1CRF:
 
 def _load_binary(file):
     file.require(len(file.data) >= HEADER, 0, "not a CRF++ model: it is too short")
-    version, kind = file.array(0, 2, "<u4", "the header").tolist()
+    version, kind, _, n_weights, _, n_units = struct.unpack_from(_HEAD, file.data)
     file.require(version // 100 == 1, 0, f"not a CRF++ model of version 100: found {version}")
     file.require(kind == 0, 4, f"expected the type 0, found {kind}")
-    n_weights, _, n_units = file.array(16, 3, "<u4", "the header").tolist()
     labels, at = _strings(file, HEADER, "labels")
     lines, at = _strings(file, at, "templates")
     units = file.array(at, n_units // UNIT.itemsize, UNIT, "the double array")
     end = at + n_units + 4 * n_weights
-    file.require(
-        end == len(file.data) and n_units % UNIT.itemsize == 0, 16,
-        f"the parts end at byte {end}, the file at {len(file.data)}",
-    )  # fmt: skip
+    fits = end == len(file.data) and n_units % UNIT.itemsize == 0
+    file.require(fits, 16, f"the parts end at byte {end}, the file at {len(file.data)}")
     weights = file.array(at + n_units, n_weights, "<f4", "the weights").astype(np.float64)
     keys = read_keys(file, at, units)
     return _crf_of(file, labels, lines, keys, weights)
@@ -88,77 +87,51 @@ def _strings(file, at, what):
 
 
 def _load_text(file):
-    lines = file.data.split(b"\n")
-    file.require(not lines[-1], len(file.data), "no line feed at its end: it is cut off")
-
-    def fail(k, what):
-        found = as_text(lines[k]) if k < len(lines) else "the end of the file"
-        raise ModelFileError(f"{file.name}: line {k + 1}: {what}, found {found!r:.60}")
-
-    header = {}
-    for k in range(4):
-        name, colon, value = (lines[k] if k < len(lines) else b"").partition(b": ")
-        if not colon:
-            fail(k, "expected 'name: value'")
-        header[name] = k, value
-    numbers = {}
-    for name in (b"version", b"maxid", b"xsize"):
-        k, value = header.get(name, (4, b""))
-        if not value.isdigit() or len(value) > 10:
-            fail(k, f"expected a number of {name.decode()}")
-        numbers[name] = int(value)
-    if numbers[b"version"] // 100 != 1:
-        fail(header[b"version"][0], "expected version 100")
-    blocks, k = [], 4
-    for what in ("labels", "templates", "keys"):
-        if k >= len(lines) or lines[k]:
-            fail(k, f"expected an empty line before the {what}")
-        try:
-            end = lines.index(b"", k + 1)
-        except ValueError:
-            fail(len(lines), f"expected an empty line behind the {what}")
-        blocks.append(lines[k + 1 : end])
-        k = end
-    keys = []
-    for n, line in enumerate(blocks[2], k - len(blocks[2])):
-        number, blank, key = line.partition(b" ")
-        if not blank or not number.isdigit() or len(number) > 10:
-            fail(n, "expected a number and a key")
+    file.require(file.data.endswith(b"\n"), len(file.data), "no line feed at its end: it is cut off")
+    file.match(rb"version: 1\d\d\n", "version 100")
+    file.match(rb"cost-factor: .*\n", "a cost factor")
+    n_weights = int(file.match(rb"maxid: (\d{1,10})\n", "a number of maxid")[1])
+    file.match(rb"xsize: \d{1,10}\n", "a number of xsize")
+    labels, lines = (
+        file.match(rb"(?ms)\n(.*?)^(?=\n)", "an empty line before the {}", what)[1].split(b"\n")[:-1]
+        for what in ("labels", "templates")
+    )
+    file.match(b"\n", "an empty line before the keys")
+    keys, weights = [], []
+    while not file.data.startswith(b"\n", file.at):
+        number, key = file.match(_KEY, "a number and a key").groups()
         keys.append((key, int(number)))
-    n_weights, k = numbers[b"maxid"], k + 1
-    if len(lines) - k != n_weights + 1:
-        fail(len(lines), f"expected {n_weights} weights, got {len(lines) - k - 1}")
-    weights = np.empty(n_weights)
-    for n in range(n_weights):
+    file.at += 1
+    found = file.data.count(b"\n", file.at)
+    file.require(found == n_weights, file.at, f"expected {n_weights} weights, found {found}")
+    for line in file.data[file.at :].split(b"\n")[:-1]:
         try:
-            weights[n] = float(lines[k + n])
+            weights.append(float(line))
         except ValueError:
-            fail(k + n, "expected a weight")
+            file.expected("a weight")
+        file.at += len(line) + 1
     with np.errstate(over="ignore"):
-        weights = weights.astype(np.float32).astype(np.float64)
-    return _crf_of(ForeignBytes(b"", file.name), blocks[0], blocks[1], keys, weights)
+        weights = np.array(weights).astype(np.float32).astype(np.float64)
+    return _crf_of(file, labels, lines, keys, weights)
 
 
 def _crf_of(file, labels, lines, keys, weights):
     """The fitted :class:`L1CRF` of what both kinds of file hold."""
-    check_labels([as_text(label) for label in labels], file.name)
-    patterns = patterns_of(file, lines, CRFPP)
-    L = len(labels)
+    labels = labels_in_order(list(map(as_text, labels)), file.name)
+    patterns, L = patterns_of(file, lines, CRFPP), len(labels)
     if not np.isfinite(weights).all():
         raise ModelFileError(f"{file.name}: weight {int(np.argmin(np.isfinite(weights)))} is not finite")
     if len({key for key, _ in keys}) < len(keys):
         raise ModelFileError(f"{file.name}: a key occurs twice")
-    found, end = {b"U": [], b"B": []}, 0
+    nodes, edges, end = [], [], 0
     for key, number in sorted(keys, key=lambda pair: pair[1]):
-        size = L if key[:1] == b"U" else L * L
-        if key[:1] not in found or number < end or number + size > weights.shape[0]:
-            raise ModelFileError(
-                f"{file.name}: the key {as_text(key)!r:.60} has the number {number}, which does not fit "
-                f"{weights.shape[0]} weights of {L} labels"
-            )
+        size, mine = (L, nodes) if key[:1] == b"U" else (L * L, edges)
+        if key[:1] not in (b"U", b"B") or number < end or number + size > weights.size:
+            place = f"{file.name}: the key {as_text(key)!r:.60} has the number {number}"
+            raise ModelFileError(f"{place}, which does not fit {weights.size} weights of {L} labels")
         end = number + size
-        found[key[:1]].append((key, number))
-    return pattern_crf(patterns, labels, *map(Keys.of, found.values()), np.arange(weights.shape[0]), weights)
+        mine.append((key, number))
+    return pattern_crf(patterns, labels, nodes, edges, np.arange(weights.size), weights)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -193,7 +166,7 @@ def save_crfpp(model: object, path: Path, text: bool = False) -> None:
     What constraints forbid gets the weight -10000; labels that must not be the first or the last by templates
     that read one row before and behind.
     """
-    patterns, named = keyed_model(chain_model(model, "CRF++"), CRFPP)
+    patterns, named = keyed_model(model, CRFPP)
     data = (_text if text else _binary)(patterns, named.labels, *_weights(named))
     with atomic_write(path) as file:
         file.write(data)
@@ -205,14 +178,11 @@ def _weights(named):
     blocks[named.row, named.column] = named.weight
     block_of = dict(zip(map(as_bytes, named.names), blocks))
     block_of.update((as_bytes(name), block.ravel()) for name, block in named.transitions.items())
-    keys, values, first = [], [np.zeros(0)], 0
-    for key in sorted(block_of):
-        keys.append((key, first))
-        values.append(block_of[key])
-        first += block_of[key].shape[0]
-    if first >= 2**31:
-        refuse("CRF++", f"more than {2**31 - 1} weights; the model has {first}")
-    return keys, np.concatenate(values)
+    keys = sorted(block_of)
+    first = np.cumsum([0, *(block_of[key].size for key in keys)]).tolist()
+    if first[-1] >= 2**31:
+        refuse("CRF++", f"more than {2**31 - 1} weights; the model has {first[-1]}")
+    return list(zip(keys, first)), np.concatenate([np.zeros(0), *map(block_of.get, keys)])
 
 
 def _binary(patterns, labels, keys, weights):
@@ -225,7 +195,7 @@ def _binary(patterns, labels, keys, weights):
     lines = b"".join(as_bytes(line) + b"\0" for line in _ordered(patterns))
     lines += bytes(-(len(labels) + len(lines)) % 4)
     return b"".join((
-        struct.pack("<IidIII", VERSION, 0, 1.0, weights.shape[0], patterns.n_columns, units.nbytes),
+        struct.pack(_HEAD, VERSION, 0, 1.0, weights.shape[0], patterns.n_columns, units.nbytes),
         struct.pack("<I", len(labels)), labels, struct.pack("<I", len(lines)), lines,
         units.tobytes(), single.tobytes(),
     ))  # fmt: skip

@@ -19,14 +19,13 @@ import numpy as np
 
 from ..crf.l1crf import L1CRF, ready_crf
 from ..crf.solver.solve import SparseWeights
-from ..data.labels import Labels
 from ..data.places import ranges
 from ..data.types import Path
 from ..features.bag_encoder import BagEncoder
 from ..saving.atomic import atomic_write
 from ..saving.container import ModelFileError
 from .cqdb import read_strings, string_database
-from .foreign import MOST_LABELS, as_bytes, chain_model, check_labels, named_model, read_source, refuse
+from .foreign import MOST_LABELS, chain_model, encoded, labels_in_order, named_model, read_source, refuse
 from .pickles import crf_in_pickle, unpacked
 
 MAGIC = b"lCRF"
@@ -98,9 +97,7 @@ def _file_of(source):
         if not path:
             raise ModelFileError("the CRF is not fitted")
         return read_source(path), _parameters(vars(source))
-    file = read_source(source)
-    if not file.data.startswith(MAGIC):
-        file = unpacked(file)
+    file = unpacked(read_source(source))
     if file.data.startswith(MAGIC):
         return file, {}
     file.require(file.data, 0, "the file is empty")
@@ -155,19 +152,27 @@ def _contents(file):
 def _crf_of(file, contents, parameters):
     """The :class:`L1CRF` of a model file, with parameters."""
     header, labels, attributes, features = contents
-    check_labels(labels, file.name)
-    n_labels, n_attributes, at_features = len(labels), len(attributes), header["off_features"]
-    at_lists = header["off_labelrefs"], header["off_attrrefs"]
-    weights = []
-    for kind, at, tag, n in zip((TRANSITION, STATE), at_lists, (b"LFRF", b"AFRF"), (n_labels, n_attributes)):
+    known = labels_in_order(labels, file.name)
+    L, weights = len(labels), []
+    at = header["off_features"] + CHUNK_HEADER + FEATURE.itemsize * np.arange(features.shape[0])
+    file.require_all(features["dst"] < L, at, f"a feature of a label above {L - 1}")
+    file.require_all(np.isfinite(features["weight"]), at, "a weight that is not finite")
+    parts = (TRANSITION, b"LFRF", "off_labelrefs", L), (STATE, b"AFRF", "off_attrrefs", len(attributes))
+    for kind, tag, lists, n in parts:
         mine = np.flatnonzero(features["type"] == kind)
-        _check_lists(file, at, tag, n, features, mine)
-        weights.append(_weights(file, at_features, features, mine, (n, n_labels)))
+        source = features["src"][mine].astype(np.int64)
+        file.require_all(source < n, at[mine], f"a feature whose source is above {n - 1}")
+        _check_lists(file, header[lists], tag, n, mine, source)
+        keys = source * L + features["dst"][mine]
+        is_first = np.zeros(mine.size, np.bool_)
+        is_first[np.unique(keys, return_index=True)[1]] = True
+        file.require_all(is_first, at[mine], "a feature that occurs before")
+        weights.append(SparseWeights.of((n, L), keys, features["weight"][mine].astype(np.float64)))
     encoder = BagEncoder.of_names(attributes)
-    if len(encoder.nodes.ids) < n_attributes:
+    if len(encoder.nodes.ids) < len(attributes):
         file.fail(header["off_attrs"], "an attribute occurs twice")
     transitions, states = weights
-    return ready_crf(encoder, Labels(labels, in_order=True), states, transitions, **parameters)
+    return ready_crf(encoder, known, states, transitions, **parameters)
 
 
 def _header(file):
@@ -176,14 +181,12 @@ def _header(file):
     head = file.array(4, 11, "<u4", "the header").tolist()
     file.tag(8, b"FOMC")
     file.require(head[2] == VERSION, 12, f"expected version {VERSION}, found {head[2]}")
-    size, n_labels = head[0], head[4]
-    file.require(
-        size <= len(file.data), 4, f"the file has {len(file.data)} bytes, but says {size}: it is cut off"
-    )
+    size, n_labels, n = head[0], head[4], len(file.data)
+    file.require(size <= n, 4, f"the file has {n} bytes, but says {size}: it is cut off")
     file.require(n_labels <= MOST_LABELS, 20, f"{n_labels} labels; at most {MOST_LABELS} are read")
     for k, at in enumerate(head[6:]):
-        ok = HEADER_SIZE <= at <= len(file.data) - CHUNK_HEADER
-        file.require(ok, 28 + 4 * k, f"the offset {at} is outside of the {len(file.data)} bytes of the file")
+        ok = HEADER_SIZE <= at <= n - CHUNK_HEADER
+        file.require(ok, 28 + 4 * k, f"the offset {at} is outside of the {n} bytes of the file")
     return dict(zip(HEADER, ("lCRF", size, "FOMC", *head[2:])))
 
 
@@ -203,30 +206,8 @@ def _features(file, at):
     return file.array(at + CHUNK_HEADER, n, FEATURE, "features")
 
 
-def _at_feature(at, k):
-    return at + CHUNK_HEADER + int(k) * FEATURE.itemsize
-
-
-def _weights(file, at, features, mine, shape):
-    """The weights of one type of feature; every one checked."""
-    part = features[mine]
-    columns = shape[1]
-    for ok, what in (
-        (part["dst"] < columns, f"a feature of a label above {columns - 1}"),
-        (np.isfinite(part["weight"]), "a weight that is not finite"),
-    ):
-        if not ok.all():
-            file.fail(_at_feature(at, mine[np.argmin(ok)]), what)
-    keys = part["src"].astype(np.int64) * columns + part["dst"]
-    order = np.argsort(keys, kind="stable")
-    again = np.flatnonzero(keys[order][1:] == keys[order][:-1])
-    if again.size:
-        file.fail(_at_feature(at, mine[order[again[0] + 1]]), "a feature that occurs before")
-    return SparseWeights.of(shape, keys, part["weight"].astype(np.float64))
-
-
-def _check_lists(file, at, tag, n, features, mine):
-    """Raise unless list s holds the features of a type with source s, each once.
+def _check_lists(file, at, tag, n, mine, source):
+    """Raise unless list s holds the features with the source s, each once; ``mine`` are those of a type.
 
     The tool goes by these lists; where they say the same as the features, these are all that is needed.
     """
@@ -235,25 +216,17 @@ def _check_lists(file, at, tag, n, features, mine):
     # Two more of labels: places for a start and an end that no version has used.
     file.require(n <= found <= n + 2, at + 8, f"expected lists of {n} {what}, found {found}")
     start = file.array(at + CHUNK_HEADER, found, "<u4", f"the lists of {what}")[:n].astype(np.int64)
-    ok = (start >= at + CHUNK_HEADER + 4 * found) & (start <= end - 4) & (start % 4 == at % 4)
-    if not ok.all():
-        k = int(np.argmin(ok))
-        file.fail(at + CHUNK_HEADER + 4 * k, f"the list of {what[:-1]} {k} stands outside of its part")
-    words = file.array(at, (end - at) // 4, "<u4", tag.decode())
-    place = (start - at) // 4
-    size = words[place].astype(np.int64)
-    file.require(
-        int(size.sum()) == mine.size and (start + 4 + 4 * size <= end).all(), at,
-        f"the lists of {what} hold {int(size.sum())} features; there are {mine.size}",
-    )  # fmt: skip
-    member = words[ranges(place + 1, size)[1]].astype(np.int64)
-    owner = np.repeat(np.arange(n), size)
-    ok = member < features.shape[0]
-    ok[ok] = (features["src"][member[ok]] == owner[ok]) & np.isin(member[ok], mine)
-    if not ok.all():
-        k = int(owner[np.argmin(ok)])
-        file.fail(int(start[k]), f"the list of {what[:-1]} {k} holds a feature that is not its own")
-    file.require(np.bincount(member, minlength=1).max() <= 1, at, f"a list of {what} holds a feature twice")
+    within = (start >= at + CHUNK_HEADER + 4 * found) & (start <= end - 4) & (start % 4 == at % 4)
+    places = at + CHUNK_HEADER + 4 * np.arange(n)
+    file.require_all(within, places, f"of the lists of {what}, number {{}} stands outside of its part")
+    words, first = file.array(at, (end - at) // 4, "<u4", tag.decode()), (start - at) // 4
+    size = words[first].astype(np.int64)
+    wrong = f"of the lists of {what}, one does not hold the features of its own"
+    right = (size == np.bincount(source, minlength=n)) & (start + 4 + 4 * size <= end)
+    file.require_all(right, start, wrong)
+    member, owner = words[ranges(first + 1, size)[1]], np.repeat(np.arange(n), size)
+    right = member[np.lexsort((member, owner))] == mine[np.argsort(source, kind="stable")]
+    file.require_all(right, start[owner], wrong)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -302,8 +275,7 @@ def save_crfsuite(model: object, path: Path | BinaryIO) -> None:
 
 def crfsuite_model(model):
     """The :class:`.NamedModel` of a fitted tagger, if the format can express it."""
-    inside = chain_model(model, "CRFsuite")
-    named = named_model(inside, "CRFsuite")
+    named = named_model(chain_model(model, "CRFsuite"), "CRFsuite")
     if len(named.transitions) > 1:
         refuse("CRFsuite", "transitions conditioned on the input")
     if not (named.start.all() and named.end.all()):
@@ -328,43 +300,24 @@ def crfsuite_bytes(named):
     out += features.tobytes()
     for strings, what in ((named.labels, "label"), (named.names, "name of a feature")):
         offsets.append(len(out))
-        out += string_database([_checked(string, what) for string in strings])
-    for tag, owner, first, n in (
-        (b"LFRF", before, n_states, n_labels),
-        (b"AFRF", named.row, 0, n_attributes),
-    ):
+        out += string_database(encoded(strings, what, "CRFsuite"))
+    lists = (b"LFRF", before, n_states, n_labels), (b"AFRF", named.row, 0, n_attributes)
+    for tag, owner, first, n in lists:
         out += bytes(-len(out) % 4)
         offsets.append(len(out))
         out += _lists(tag, owner, first, n, len(out))
     if len(out) >= _LIMIT:
         refuse("CRFsuite", f"files above {_LIMIT} bytes; this one has {len(out)}")
-    struct.pack_into(
-        "<4sI4s4I5I", out, 0, MAGIC, len(out), b"FOMC", VERSION, 0, n_labels, n_attributes, *offsets
-    )
+    header = MAGIC, len(out), b"FOMC", VERSION, 0, n_labels, n_attributes, *offsets
+    struct.pack_into("<4sI4s4I5I", out, 0, *header)
     return bytes(out)
-
-
-def _checked(string, what):
-    if "\0" in string:
-        refuse("CRFsuite", f"a {what} with a NUL character: {string!r:.60}")
-    try:
-        return as_bytes(string)
-    except UnicodeEncodeError:
-        refuse("CRFsuite", f"a {what} that is no Unicode text: {string!r:.60}")
 
 
 def _lists(tag, owner, first, n, at):
     """The lists of the features of n labels or attributes; ``owner`` is ascending."""
     spare = 2 if tag == b"LFRF" else 0  # of a start and an end that no version has used
     size = np.bincount(owner, minlength=n)
-    begin = CHUNK_HEADER // 4 + n + spare + np.cumsum(size + 1) - size - 1  # in words from the tag
-    words = np.zeros(CHUNK_HEADER // 4 + n + spare + n + owner.shape[0], np.int64)
-    words[3 : 3 + n] = at + 4 * begin
-    words[begin] = size
-    place = np.arange(owner.shape[0]) - np.repeat(np.cumsum(size) - size, size) + np.repeat(begin + 1, size)
-    words[place] = first + np.arange(owner.shape[0])
-    words[1:3] = 4 * words.shape[0], n + spare
-    if words.max() >= _LIMIT:
-        refuse("CRFsuite", f"files above {_LIMIT} bytes")
-    data = words.astype("<u4").tobytes()
-    return tag + data[4:]
+    begins = at + CHUNK_HEADER + 4 * (n + spare + np.cumsum(size + 1) - size - 1)
+    lists = np.insert(first + np.arange(owner.size), np.cumsum(size) - size, size)  # each behind its length
+    data = np.concatenate([begins, np.zeros(spare, np.int64), lists]).astype("<u4").tobytes()
+    return struct.pack("<4sII", tag, CHUNK_HEADER + len(data), n + spare) + data

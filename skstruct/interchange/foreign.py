@@ -9,6 +9,7 @@ why a format cannot express it.
 """
 
 import os
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..crf.crf_run import nonzero_entries
 from ..data.inputs import LABELS, describe
-from ..data.places import ranges
+from ..data.labels import Labels
 from ..saving.container import ModelFileError
 
 FORBIDDEN = -1e4
@@ -74,7 +75,7 @@ def entries(store):
     return keys[kept], values[kept]
 
 
-def named_model(model, tool, pairs=None):
+def named_model(model, tool, spelled=str):
     """The names and weights of a ChainModel.
 
     Parameters
@@ -82,40 +83,38 @@ def named_model(model, tool, pairs=None):
     model : ChainModel
     tool : str
         For errors.
-    pairs : list of (name, row), optional
-        The names of all rows, several of a row if need be; by default those of the encoder.
+    spelled : callable
+        How the tool writes the name of a feature; it may give several the same.
 
     Raises
     ------
     ValueError
         If two features of other weights have the same name, or weights are not finite.
     """
-    L = len(model.labels)
+    L, encoder = len(model.labels), model.encoder
     (keys, weight), (edge_keys, edge_weight) = entries(model.nodes), entries(model.edges)
     weight, edge_weight = weight * model.scale, edge_weight * model.scale
     if not (np.isfinite(weight).all() and np.isfinite(edge_weight).all()):
         refuse(tool, "weights that are not finite")
-    if pairs is None:
-        named = model.encoder.row_names(set(range(model.encoder.n_node_rows)))
-        pairs = [(named[row], row) for row in sorted(named)]
-    bounds = np.searchsorted(keys, np.arange(model.encoder.n_node_rows + 1) * L)
+    bounds = np.searchsorted(keys, np.arange(encoder.n_node_rows + 1) * L)
+    named = encoder.row_names(set(range(encoder.n_node_rows)))
+    pairs = [(spelled(named[row]), row) for row in sorted(named)]
     rows = _rows_of_names(pairs, keys % L, weight, bounds.tolist(), tool)
-    names = [name for name, row in rows.items() if bounds[row] < bounds[row + 1]]
-    used = np.array([rows[name] for name in names], np.int64)
-    size = bounds[used + 1] - bounds[used]
-    _, place = ranges(bounds[used], size)
+    name_of = {row: name for name, row in rows.items()}
+    kept = np.isin(keys // L, list(name_of))
+    used, row = np.unique(keys[kept] // L, return_inverse=True)
     transitions = {0: np.zeros((L, L))}
     combinations, first = np.unique(edge_keys // (L * L), return_index=True)
     for e, mine in zip(combinations.tolist(), np.split(np.arange(edge_keys.size), first[1:])):
         block = transitions.setdefault(e, np.zeros((L, L)))
         block.ravel()[edge_keys[mine] - e * L * L] = edge_weight[mine]
-    if not model.encoder.has_bigram:
+    if not encoder.has_bigram:
         transitions[0][:] = 0.0
     start, allowed, end = (part == 0.0 for part in model.constraints)
     transitions[0][~allowed] = FORBIDDEN
     return NamedModel(
-        list(model.labels.values), names, np.repeat(np.arange(used.size), size), (keys % L)[place],
-        weight[place], transitions, start, end,
+        list(model.labels.values), [name_of[k] for k in used.tolist()], row, keys[kept] % L, weight[kept],
+        transitions, start, end,
     )  # fmt: skip
 
 
@@ -150,15 +149,39 @@ class ForeignBytes:
     def __init__(self, data, name, size=None):
         self.data, self.name = data, name
         self.size = len(data) if size is None else size
+        self.at = 0  # the byte that `match` reads next
 
     def fail(self, at, what):
         """Raise a ModelFileError about the byte ``at``."""
         raise ModelFileError(f"{self.name}: byte {at}: {what}")
 
+    def expected(self, what):
+        """Raise a ModelFileError about the line at the next byte."""
+        line, n = self.data[self.at :].partition(b"\n")[0], self.data.count(b"\n", 0, self.at)
+        raise ModelFileError(f"{self.name}: line {n + 1}: expected {what}, found {as_text(line)!r:.60}")
+
+    def match(self, form, what, *values):
+        """What an expression finds at the next byte, which is passed over; values stand for ``{}``."""
+        form = form if isinstance(form, re.Pattern) else re.compile(form)
+        found = form.match(self.data, self.at)
+        if found is None:
+            self.expected(what.format(*values))
+        self.at = found.end()
+        return found
+
     def require(self, condition, at, what):
         """Raise a ModelFileError about the byte ``at`` unless the condition holds."""
         if not condition:
             self.fail(at, what)
+
+    def require_all(self, ok, at, what):
+        """Raise a ModelFileError about the first of several things that is not as it has to be.
+
+        ``at`` are their bytes; in ``what`` its number stands for ``{}``.
+        """
+        if not ok.all():
+            k = int(np.argmin(ok))
+            self.fail(int(at[k]), what.format(k))
 
     def array(self, at, n, dtype, what):
         """``n`` numbers that begin at a byte; read-only, perhaps not aligned."""
@@ -192,8 +215,19 @@ def as_bytes(text):
     return text.encode("utf-8", "surrogateescape")
 
 
-def check_labels(labels, name):
-    """Raise unless these can be the labels of a model."""
+def encoded(strings, what, tool, bad="\0", wrong="with a NUL character"):
+    """The bytes of strings that a file can hold: of text in which the expression ``bad`` finds nothing."""
+    for string in strings:
+        if re.search(bad, string):
+            refuse(tool, f"a {what} {wrong}, such as {string!r:.80}")
+    try:
+        return list(map(as_bytes, strings))
+    except UnicodeEncodeError as error:
+        refuse(tool, f"a {what} that is no Unicode text, such as {error.object!r:.80}")
+
+
+def labels_in_order(labels, name):
+    """The :class:`Labels` of a model, if these can be such; ``name`` is that of the file."""
     if not labels:
         raise ModelFileError(f"{name}: the model has no labels; it was trained on nothing")
     if len(labels) > MOST_LABELS:
@@ -201,3 +235,4 @@ def check_labels(labels, name):
     if len(set(labels)) < len(labels):
         twice = next(label for k, label in enumerate(labels) if label in labels[:k])
         raise ModelFileError(f"{name}: the label {twice!r} occurs twice")
+    return Labels(labels, in_order=True)

@@ -1,7 +1,6 @@
 """Which tool a model file is of, by its first bytes."""
 
 import os
-import struct
 
 from ..saving.container import MAGIC
 from ..saving.registry import load
@@ -10,9 +9,11 @@ from . import crfpp, crfsuite, wapiti
 SKSTRUCT = "skstruct"
 
 _STARTS = (
+    (MAGIC[:4], SKSTRUCT, load),
     (crfsuite.MAGIC, "crfsuite", crfsuite.load_crfsuite),
     (wapiti.MAGIC, "wapiti", wapiti.load_wapiti),
     (crfpp.TEXT_START, "crf++-text", crfpp.load_crfpp),
+    (crfpp.BINARY_START, "crf++", crfpp.load_crfpp),
     *((start, "pickle", crfsuite.load_crfsuite) for start in (b"\x80", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")),
 )
 """First bytes, what a file is, and who reads it."""
@@ -24,16 +25,11 @@ _PICKLES = (".pkl", ".pickle", ".joblib")
 def _kind(path):
     with open(path, "rb") as file:
         head = file.read(32)
-    if not head.startswith(MAGIC[:4]):
-        for start, kind, reader in _STARTS:
-            if head.startswith(start):
-                return kind, reader
-        if len(head) >= 8:
-            version, type_ = struct.unpack("<II", head[:8])
-            if version // 100 == 1 and type_ == 0:
-                return "crf++", crfpp.load_crfpp
-        if os.fspath(path).endswith(_PICKLES):
-            return "pickle", crfsuite.load_crfsuite
+    for start, kind, reader in _STARTS:
+        if head.startswith(start):
+            return kind, reader
+    if os.fspath(path).endswith(_PICKLES):
+        return "pickle", crfsuite.load_crfsuite
     return SKSTRUCT, load
 
 

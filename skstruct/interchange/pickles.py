@@ -11,6 +11,7 @@ import lzma
 import pickle
 import re
 import zlib
+from contextlib import suppress
 from io import BytesIO
 
 from ..saving.container import ModelFileError
@@ -69,7 +70,7 @@ def crf_in_pickle(file):
     parameters : dict
         Of the CRF.
     """
-    reader = _Reader(BytesIO(file.data), _Limited(_Reader.dispatch, _FEW + _INSTRUCTIONS * file.size))
+    reader = _Reader(BytesIO(file.data), _Limited(_METHODS, _FEW + _INSTRUCTIONS * file.size))
     try:
         reader.load()
     except Exception as error:  # whatever an instruction runs into: all of it is the file's fault
@@ -85,10 +86,8 @@ def crf_in_pickle(file):
         raise ModelFileError(f"{file.name}: {_why_none(crfs, reader.found)}")
     model = resources[0][MODEL_BYTES]
     if isinstance(model, str):  # of Python 2
-        try:
+        with suppress(UnicodeEncodeError):
             model = model.encode("latin1")
-        except UnicodeEncodeError:
-            model = None
     if not isinstance(model, bytes):
         raise ModelFileError(f"{file.name}: the model in the pickle is not made of bytes")
     return ForeignBytes(model, f"{file.name} (the model inside)"), crfs[0] if crfs else {}
@@ -120,13 +119,10 @@ class _Inert:
     def __init__(self, name, arguments=()):
         self.name, self.arguments, self.state = name, arguments, None
 
-    def __call__(self, *arguments):
-        return _Inert(self.name, arguments)
+    def append(self, item):
+        """Items of a list are nothing."""
 
-    def _ignore(self, *arguments):
-        """Items of lists, dictionaries and sets."""
-
-    append = extend = update = add = __setitem__ = _ignore
+    extend = append
 
 
 _ENCODE = object()
@@ -153,8 +149,6 @@ class _Reader(pickle._Unpickler):
     It is the one in Python: in the one in C the size of a table in memory is up to the file.
     """
 
-    dispatch = dict(pickle._Unpickler.dispatch)
-
     def __init__(self, stream, instructions):
         super().__init__(stream, encoding="latin1")
         self._stream, self.dispatch = stream, instructions
@@ -170,14 +164,11 @@ class _Reader(pickle._Unpickler):
 
     def find_class(self, module, name):
         """The stand-in for a name."""
-        if (module, name) == ("_codecs", "encode"):
-            return _ENCODE
-        return self._new((module, name))
+        return _ENCODE if (module, name) == ("_codecs", "encode") else self._new((module, name))
 
     def _new(self, name, arguments=()):
-        found = _Inert(name, arguments)
-        self.found.append(found)
-        return found
+        self.found.append(_Inert(name, arguments))
+        return self.found[-1]
 
     def _made(self, called, arguments):
         """What an instruction makes that would call something."""
@@ -194,18 +185,21 @@ class _Reader(pickle._Unpickler):
             raise pickle.UnpicklingError(f"a {type(arguments).__name__} is given as arguments")
         return self._new(called.name, arguments)
 
-    def _reduce(self):
-        arguments = self.stack.pop()
-        self.stack[-1] = self._made(self.stack[-1], arguments)
-
-    def _newobj_ex(self):
-        self.stack.pop()  # arguments by name
-        self._reduce()
-
     def _instantiate(self, klass, arguments):
         self.append(self._made(klass, tuple(arguments)))
 
-    def _build(self):
+    # -- instructions, in place of those of the base class ----------------------------------------------
+    def load_reduce(self):
+        arguments = self.stack.pop()
+        self.stack[-1] = self._made(self.stack[-1], arguments)
+
+    load_newobj = load_reduce
+
+    def load_newobj_ex(self):
+        self.stack.pop()  # arguments by name
+        self.load_reduce()
+
+    def load_build(self):
         state, target = self.stack.pop(), self.stack[-1]
         if not isinstance(target, _Inert):
             raise pickle.UnpicklingError(f"a state is given to a {type(target).__name__}")
@@ -238,16 +232,16 @@ class _Reader(pickle._Unpickler):
         self._stream.seek(size, 1)
 
     # Keys and elements that are tuples of tuples may take for ever to hash; none of them matters.
-    def _dict(self):
+    def load_dict(self):
         items = self.pop_mark()
         self.append({})
         self._set(items)
 
-    def _setitem(self):
+    def load_setitem(self):
         value, key = self.stack.pop(), self.stack.pop()
         self._set([key, value])
 
-    def _setitems(self):
+    def load_setitems(self):
         self._set(self.pop_mark())
 
     def _set(self, items):
@@ -257,31 +251,21 @@ class _Reader(pickle._Unpickler):
         elif not isinstance(target, _Inert):
             raise pickle.UnpicklingError(f"items are given to a {type(target).__name__}")
 
-    def _empty_set(self):
+    load_additems = pickle._Unpickler.load_pop_mark
+
+    def load_empty_set(self):
         self.append(frozenset())
 
-    def _frozenset(self):
+    def load_frozenset(self):
         self.pop_mark()
-        self._empty_set()
+        self.load_empty_set()
 
-    def _bytearray(self):
+    def load_bytearray8(self):
         size = int.from_bytes(self.read(8), "little")
         if size > len(self._stream.getbuffer()):  # the file; a frame of it may have been read ahead
             raise pickle.UnpicklingError("bytes are cut off")
         self.append(self.read(size))
 
-    for code, do in (
-        (pickle.REDUCE, _reduce),
-        (pickle.NEWOBJ, _reduce),
-        (pickle.NEWOBJ_EX, _newobj_ex),
-        (pickle.BUILD, _build),
-        (pickle.DICT, _dict),
-        (pickle.SETITEM, _setitem),
-        (pickle.SETITEMS, _setitems),
-        (pickle.ADDITEMS, pickle._Unpickler.load_pop_mark),
-        (pickle.EMPTY_SET, _empty_set),
-        (pickle.FROZENSET, _frozenset),
-        (pickle.BYTEARRAY8, _bytearray),
-    ):
-        dispatch[code[0]] = do
-    del code, do
+
+_METHODS = {code: getattr(_Reader, do.__name__) for code, do in pickle._Unpickler.dispatch.items()}
+"""What does an instruction, by its code: the methods of the base class, or those of that name here."""

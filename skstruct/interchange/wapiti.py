@@ -12,18 +12,17 @@ import numpy as np
 
 from ..crf.l1crf import L1CRF, ready_crf
 from ..crf.solver.solve import SparseWeights
-from ..data.labels import Labels
 from ..data.types import Path
 from ..features.bag_encoder import BagEncoder
 from ..features.patterns import WAPITI
 from ..saving.atomic import atomic_write
 from ..saving.container import ModelFileError
-from .foreign import as_bytes, as_text, chain_model, check_labels, read_source
-from .pattern_models import Keys, keyed_model, pattern_crf, patterns_of, weights_of_labels
+from .foreign import as_bytes, as_text, labels_in_order, read_source
+from .pattern_models import keyed_model, label_weights, pattern_crf, patterns_of
 
 MAGIC = b"#mdl#"
-
-_TYPES = {0: "maximum entropy", 1: "a maximum entropy Markov model", 2: "a CRF"}
+_LENGTH, _BEHIND = re.compile(rb"([1-9]\d{0,9}):"), re.compile(rb",\r?\n")
+_WEIGHT = re.compile(rb"(\d{1,15})=([^\r\n]*)\r?\n")
 
 
 def load_wapiti(source: Any) -> L1CRF:
@@ -51,94 +50,64 @@ def load_wapiti(source: Any) -> L1CRF:
         If it cannot be read.
     """
     file = read_source(source)
-    reader = _Reader(file)
-    numbers = reader.numbers(rb"#mdl#(?:(\d{1,10})#)?(\d{1,10})", "#mdl#")
-    kind, n_active = numbers[0], numbers[1]
+    kind, n_active = _numbers(file, rb"#mdl#(?:(\d{1,10})#)?(\d{1,10})")
     if kind not in (None, 0, 2):
-        file.fail(0, f"the model is {_TYPES.get(kind, f'of type {kind}')}; expected a CRF or maximum entropy")
-    n_patterns, _, auto = reader.numbers(rb"#rdr#(\d{1,10})/(\d{1,10})(?:/(\d{1,10}))?", "#rdr#")
-    lines = reader.strings(n_patterns, "patterns")
-    labels = reader.strings(reader.numbers(rb"#qrk#(\d{1,10})", "#qrk#")[0], "labels")
-    check_labels([as_text(label) for label in labels], file.name)
-    at = reader.at
-    names = reader.strings(reader.numbers(rb"#qrk#(\d{1,10})", "#qrk#")[0], "observations")
-    if len(set(names)) < len(names):
-        file.fail(at, "an observation occurs twice")
-    index, weight = reader.weights(n_active)
+        what = "a maximum entropy Markov model" if kind == 1 else f"of type {kind}"
+        file.fail(0, f"the model is {what}; expected a CRF or maximum entropy")
+    n_patterns, _, auto = _numbers(file, rb"#rdr#(\d{1,10})/(\d{1,10})(?:/(\d{1,10}))?")
+    lines = _strings(file, n_patterns, "patterns")
+    labels = _strings(file, *_numbers(file, rb"#qrk#(\d{1,10})"), "labels")
+    labels = labels_in_order(list(map(as_text, labels)), file.name)
+    at = file.at
+    names = _strings(file, *_numbers(file, rb"#qrk#(\d{1,10})"), "observations")
+    file.require(len(set(names)) == len(names), at, "an observation occurs twice")
+    at = file.at
+    index, weight = _weights(file, n_active)
     nodes, edges, end = _layout(file, names, len(labels))
-    if index.size and int(index.max()) >= end:
-        file.fail(reader.weights_at, f"the weight {int(index.max())} is above the {end} that there can be")
-    file.require(np.unique(index).size == index.size, reader.weights_at, "an index occurs twice")
+    highest = int(index.max(initial=-1))
+    file.require(highest < end, at, f"the weight {highest} is above the {end} that there can be")
+    file.require(np.unique(index).size == index.size, at, "an index occurs twice")
     order = np.argsort(index)
     index, weight = index[order], weight[order]
     if lines:
         return pattern_crf(patterns_of(file, lines, WAPITI), labels, nodes, edges, index, weight)
-    if edges.names:
-        file.fail(0, "the model has no patterns, and observations of transitions in its data: not supported")
+    file.require(not edges, 0, "observations of transitions in its data, without patterns: not supported")
     # With the reader's third number the tool itself puts the u in front.
-    encoder = BagEncoder.of_names([as_text(name[bool(auto) :]) for name in nodes.names])
+    encoder = BagEncoder.of_names([as_text(name[bool(auto) :]) for name, _ in nodes])
     nothing = SparseWeights.of((len(labels),) * 2, np.zeros(0, np.int64), np.zeros(0))
-    states = weights_of_labels(nodes, len(labels), index, weight)
-    return ready_crf(encoder, Labels(list(map(as_text, labels)), in_order=True), states, nothing)
+    return ready_crf(encoder, labels, label_weights(nodes, len(labels), index, weight), nothing)
 
 
-class _Reader:
-    """Reads the parts of a file one after the other."""
+def _numbers(file, form):
+    """The numbers in the next line; None for those that it lacks."""
+    found = file.match(form + rb"\r?\n", "{} and numbers of a Wapiti model", form[:5].decode())
+    return [None if number is None else int(number) for number in found.groups()]
 
-    def __init__(self, file):
-        self.file, self.at = file, 0
 
-    def _line(self):
-        """The next line, and where it began."""
-        at, data = self.at, self.file.data
-        end = data.find(b"\n", at)
-        end = len(data) if end < 0 else end
-        self.at = end + 1
-        return data[at:end].removesuffix(b"\r"), at
+def _strings(file, n, what):
+    """So many strings: length, colon, bytes, comma, line feed."""
+    out = []
+    for k in range(n):
+        size = int(file.match(_LENGTH, "the length of string {} of {} {}", k, n, what)[1])
+        out.append(file.data[file.at : file.at + size])
+        file.at += size
+        file.match(_BEHIND, "a comma behind the {} bytes of string {} of {} {}", size, k, n, what)
+    return out
 
-    def numbers(self, form, what):
-        """The numbers in a line; None for those that it lacks."""
-        line, at = self._line()
-        found = re.fullmatch(form, line)
-        if found is None:
-            self.file.fail(
-                at, f"not a Wapiti model: expected {what} and numbers, found {as_text(line)!r:.60}"
-            )
-        return [None if number is None else int(number) for number in found.groups()]
 
-    def strings(self, n, what):
-        """So many strings: length, colon, bytes, comma, line feed."""
-        data, out = self.file.data, []
-        for k in range(n):
-            colon = data.find(b":", self.at, self.at + 11)
-            size = data[self.at : colon] if colon > 0 else b""
-            if not size.isdigit():
-                self.file.fail(self.at, f"expected the length of string {k} of {n} {what}")
-            end = colon + 1 + int(size)
-            behind = data[end : end + 3]
-            skip = 2 if behind[:2] == b",\n" else 3 if behind == b",\r\n" else 0
-            if not skip or not int(size):
-                self.file.fail(self.at, f"string {k} of {n} {what} has not the length {int(size)}")
-            out.append(data[colon + 1 : end])
-            self.at = end + skip
-        return out
-
-    def weights(self, n):
-        """So many lines ``index=weight``, up to the end of the file."""
-        self.weights_at = self.at
-        rows = self.file.data[self.at :].split(b"\n")
-        self.file.require(not rows.pop(), len(self.file.data), "no line feed at its end: it is cut off")
-        self.file.require(len(rows) == n, self.at, f"expected {n} weights, found {len(rows)}")
-        index, weight = np.empty(n, np.int64), np.empty(n)
-        at = self.at
-        for k, row in enumerate(rows):
-            number, _, text = row.removesuffix(b"\r").partition(b"=")
-            value = _number(text)
-            if not number.isdigit() or len(number) > 15 or value is None:
-                self.file.fail(at, f"expected index=weight, found {as_text(row)!r:.60}")
-            index[k], weight[k] = int(number), value
-            at += len(row) + 1
-        return index, weight
+def _weights(file, n):
+    """So many lines ``index=weight``, up to the end of the file."""
+    data, index, weight = file.data, [], []
+    file.require(data.endswith(b"\n"), len(data), "no line feed at its end: it is cut off")
+    for _ in range(n):
+        at, found = file.at, file.match(_WEIGHT, "index=weight")
+        index.append(int(found[1]))
+        weight.append(_number(found[2]))
+        if weight[-1] is None:
+            file.at = at
+            file.expected("index=weight, a finite number")
+    file.require(file.at == len(data), file.at, f"more than {n} weights")
+    return np.array(index, np.int64), np.array(weight)
 
 
 def _number(text):
@@ -152,7 +121,7 @@ def _number(text):
 
 
 def _layout(file, names, L):
-    """(:class:`Keys` of labels, of transitions, number of weights): observations follow one another.
+    """((name, first weight) of labels, of transitions, number of weights): one observation follows another.
 
     An observation of labels (``u``) has L weights, one of transitions (``b``) L * L, one of both (``*``)
     first the one and then the other.
@@ -166,7 +135,7 @@ def _layout(file, names, L):
             if name[0] in letters:
                 found.append((name, first))
                 first += size
-    return Keys.of(nodes), Keys.of(edges), first
+    return nodes, edges, first
 
 
 # --------------------------------------------------------------------------------------------------
@@ -197,30 +166,24 @@ def save_wapiti(model: object, path: Path) -> None:
     Features without weights are left out. Wapiti has one symbol for all that is five or more tokens before a
     sequence, or behind it; features that differ in these only need equal weights.
     """
-    patterns, named = keyed_model(chain_model(model, "Wapiti"), WAPITI)
+    patterns, named = keyed_model(model, WAPITI)
     with atomic_write(path) as file:
         file.write(_bytes_of(patterns, named))
 
 
 def _bytes_of(patterns, named):
     """The model file."""
-    L = len(named.labels)
-    bounds = np.searchsorted(named.row, np.arange(len(named.names) + 1)).tolist()
-    transitions = dict(named.transitions)
-    names, rows, first = [], [], 0  # observations; weights as text; weights before the observation
-    for k, name in enumerate([*named.names, *transitions]):
-        of_labels = k < len(named.names)
-        if not of_labels and name not in transitions:
-            continue  # written with the feature of labels of that name
-        names.append(name)
-        if of_labels:
-            mine = slice(bounds[k], bounds[k + 1])
-            rows += _weights(first, named.column[mine], named.weight[mine])
-        first += L if name[0] in "u*" else 0
+    L, rows, first = len(named.labels), [], 0  # weights as text; weights before the observation
+    names = list(dict.fromkeys([*named.names, *named.transitions]))
+    bounds = np.searchsorted(named.row, np.arange(len(names) + 1)).tolist()
+    for name, a, b in zip(names, bounds, bounds[1:]):
+        if name[0] in "u*":
+            rows += _lines(first, named.column[a:b], named.weight[a:b])
+            first += L
         if name[0] in "b*":
-            block = transitions.pop(name, np.zeros((L, L))).ravel()
+            block = named.transitions.get(name, np.zeros((L, L))).ravel()
             places = np.flatnonzero(block)
-            rows += _weights(first, places, block[places])
+            rows += _lines(first, places, block[places])
             first += L * L
     lines, highest = patterns.lines, patterns.n_columns - 1
     return b"".join((
@@ -236,7 +199,7 @@ def _netstring(string):
     return b"%d:%s,\n" % (len(raw), raw)
 
 
-def _weights(first, places, weights):
+def _lines(first, places, weights):
     """The lines of the weights at some places behind ``first``."""
     return [f"{first + p}={_hexadecimal(w)}\n" for p, w in zip(places.tolist(), weights.tolist())]
 

@@ -118,9 +118,8 @@ class CRF(BaseEstimator):
         names = {name for defaults in DEFAULTS.values() for name in defaults}
         values = {name: getattr(self, _OTHER_NAMES.get(name, name.replace(".", "_"))) for name in names}
         given = {name: value for name, value in values.items() if value is not None}
-        trainer = (self.trainer_cls or LinePerIterationTrainer)(
-            algorithm=self.algorithm, params=given, verbose=self.verbose
-        )
+        make = self.trainer_cls or LinePerIterationTrainer
+        trainer = make(algorithm=self.algorithm, params=given, verbose=self.verbose)
         parts = [(X, y)] if X_dev is None else [(X, y), (X_dev, y_dev)]
         for group, (xseqs, yseqs) in enumerate(parts):
             for xseq, yseq in zip(xseqs, yseqs, strict=True):
@@ -168,13 +167,9 @@ class CRF(BaseEstimator):
     classes_ = _of_model("The labels.", lambda tagger: tagger.labels())
     size_ = _of_model("Bytes of the model.", lambda tagger: int(tagger.info().header["size"]))
     num_attributes_ = _of_model("Attributes of the model.", lambda tagger: len(tagger.info().attributes))
-    attributes_ = _of_model(
-        "Attributes, in the order of the file.", lambda tagger: [*tagger.info().attributes]
-    )
-    state_features_ = _of_model(
-        "``{(attribute, label): weight}``", lambda tagger: tagger.info().state_features
-    )
-    transition_features_ = _of_model("``{(label, label): weight}``", lambda tagger: tagger.info().transitions)
+    attributes_ = _of_model("Attributes, in their order.", lambda tagger: [*tagger.info().attributes])
+    state_features_ = _of_model("Weights by (attribute, label).", lambda tagger: tagger.info().state_features)
+    transition_features_ = _of_model("Weights by (label, label).", lambda tagger: tagger.info().transitions)
 
     def __getstate__(self):
         return {**vars(self), "_tagger": None}

@@ -1,13 +1,13 @@
 """A fitted model as the block of a file: what is written, and why some models cannot be."""
 
-import functools
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..._sklearn import layers
 from ..._version import __version__
-from ...data.inputs import SPANS, WORDS
+from ...data.inputs import LABELS, SPANS, WORDS
 from ...data.label_colours import label_style
 from ...data.scheme_rules import CLOSING, OPENING, LabelTable, are_chunks
 from ...data.segmented import ENDING_WORD, STARTING_WORD
@@ -43,15 +43,16 @@ class Payload(NamedTuple):
                 "a page cannot make the features of dicts and lists, which your own code makes: "
                 "write .js and call predict from your page"
             )
-        chunks = header.get("spans") or segments_of(header["labels"])
+        chunks, labels = header.get("spans"), header["labels"]
+        if chunks is None and all(isinstance(label, str) for label in labels) and are_chunks(labels):
+            chunks = _segments(labels)
         if chunks and header["task"] != "words":
             chunks = {name: chunks[name] for name in ("opens", "closes", "types")}
             chunks["styles"] = [label_style(kind) for kind in chunks["types"]]
         channels = zip(header.get("channels", ()), header.get("values", ()))
         words = [s for (name, _), strings in channels if name == "x" for s in strings]
         characters = header["token"] == "str" and 2 * sum(len(s) == 1 for s in words) > len(words)
-        parts = [part for part in self.parts if part not in ("words", "spans")]
-        parts += ["words", "spans"] if "spans" in self.parts else ["words"]
+        parts = self.parts if "words" in self.parts else [*self.parts, "words"]
         return self._replace(header={**header, "chunks": chunks, "characters": characters}, parts=parts)
 
     def block(self, **about):
@@ -71,22 +72,26 @@ def payload_of(model, weights="exact"):
         If a part of it cannot be written; the message says which.
     """
     estimator, sections = predictor_of(model), Sections()
-    task, tagger, more = task_of(estimator)
-    tagger = predictor_of(tagger)
+    task = estimator.inputs.task if hasattr(estimator, "tagger_") else LABELS
+    tagger = predictor_of(getattr(estimator, "tagger_", estimator))
     inner = chain_model(tagger, estimator)
-    keys = keys_of(inner)
-    for label in inner.labels.values:
+    labels, keys = inner.labels.values, keys_of(inner)
+    for label in labels:
         if not isinstance(label, (str, int)):  # JSON could not hold it
             refuse(f"labels of type {type(label).__name__}")
+    of_texts = {WORDS: _words, SPANS: _spans}.get(task)
+    distributions = [getattr(layer, "_distribution", None) for layer, _ in layers(tagger)]
+    scales = [float(each.scale) for each in distributions if each is not None and inner.order == 1]
     header = {
         "format": FORMAT,
         "task": task,
-        "labels": inner.labels.values,
-        **more(inner.labels.values),
+        "labels": labels,
+        **({task: of_texts(estimator, labels)} if of_texts else {}),
         "token": inner.encoder.token_type.__name__,
         "columns": inner.encoder.n_columns,
         "chain": "chain" if inner.order == 1 else "pairs",
-        "probabilities": probability_scale(tagger) if inner.order == 1 else None,
+        # What scores are multiplied by to be log-probabilities, up to a constant; None if it knows none
+        "probabilities": scales[0] if scales else None,
         **keys.header(sections),
         **add_weights(inner, keys, sections, weights),
         "about": {"model": type(estimator).__name__, "skstruct": __version__, "weights": weights},
@@ -94,9 +99,9 @@ def payload_of(model, weights="exact"):
     parts = ["reading", *keys.parts, "chain"]
     if inner.order == 2:
         parts.append("pairs")
-    if header["probabilities"] is not None:
+    if scales:
         parts.append("sums")
-    parts += {"labels": ["calls"], "words": ["calls", "words"], "spans": ["calls", "words", "spans"]}[task]
+    parts += ["calls", *{WORDS: ["words"], SPANS: ["words", "spans"]}.get(task, ())]
     return Payload(header, sections, keys, parts)
 
 
@@ -105,18 +110,14 @@ def payload_of(model, weights="exact"):
 # --------------------------------------------------------------------------------------------------
 def predictor_of(model):
     """The tagger or segmenter that a search, a pipeline, or an average of segmenters is around."""
-    while True:
-        if hasattr(model, "best_estimator_"):
-            model = model.best_estimator_
-        elif hasattr(model, "steps"):
-            for _, step in model.steps[:-1]:
-                if step is not None and not isinstance(step, str):
-                    refuse(f"the step {type(step).__name__}(...) before the tagger")
-            model = model.steps[-1][1]
-        elif hasattr(getattr(model, "estimator_", None), "tagger_"):
-            model = model.estimator_
-        else:
-            return model
+    for layer, _ in layers(model):
+        for _, step in getattr(layer, "steps", ())[:-1]:
+            if step is not None and not isinstance(step, str):
+                refuse(f"the step {type(step).__name__}(...) before the tagger")
+        if not any(hasattr(layer, name) for name in ("best_estimator_", "steps")):
+            if not hasattr(getattr(layer, "estimator_", None), "tagger_"):
+                break
+    return layer
 
 
 def chain_model(tagger, estimator):
@@ -132,15 +133,6 @@ def chain_model(tagger, estimator):
     return model
 
 
-def probability_scale(tagger):
-    """What scores are multiplied by to be log-probabilities, up to a constant; None if it knows none."""
-    while not hasattr(tagger, "_distribution"):
-        tagger = getattr(tagger, "estimator_", None)
-        if tagger is None:
-            return None
-    return float(getattr(tagger, "_distribution").scale)  # noqa: B009
-
-
 def keys_of(model):
     """The keys of the features that have weights."""
     encoder, L = model.encoder, len(model.labels)
@@ -150,10 +142,7 @@ def keys_of(model):
         if any(macro.expression is not None for macro in pattern.macros):
             refuse(f"the pattern {pattern.text!r} has a regular expression")
     sizes = (model.nodes, L, encoder.n_node_rows), (model.edges, L * L, encoder.n_edge_rows)
-    used = []
-    for store, columns, n_rows in sizes:
-        used.append(np.zeros(n_rows, np.bool_))
-        used[-1][entries(store)[0] // columns] = True
+    used = [np.bincount(entries(store)[0] // columns, minlength=n) > 0 for store, columns, n in sizes]
     return _KEYS[type(encoder)](encoder, used)
 
 
@@ -162,51 +151,37 @@ def keys_of(model):
 # --------------------------------------------------------------------------------------------------
 def add_weights(model, keys, sections, weights):
     """Add weights and constraints; returns what the header says of them."""
-    L, tables = len(model.labels), {}
-    stores = {"nodes": (model.nodes, L), "edges": (model.edges, L * L)}
-    for (name, (store, columns)), (row_of, n_rows) in zip(stores.items(), keys.write(sections)):
+    L, tables = len(model.labels), []  # of name, keys, weights, rows, columns
+    stores = ("nodes", model.nodes, L), ("edges", model.edges, L * L)
+    for (name, store, columns), (row_of, n_rows) in zip(stores, keys.write(sections)):
         old, values = entries(store)
         if name == "edges" and not model.encoder.has_bigram:
             old, values = old[old >= columns], values[old >= columns]
         new = row_of[old // columns] * columns + old % columns
         order = np.argsort(new)
-        tables[name] = new[order], values[order], n_rows, columns
+        tables.append((name, new[order], values[order], n_rows, columns))
     if model.order == 2:
-        tables["trigrams"] = *entries(model.trigrams), L * (L + 1), L
-    numbers, divisor, step = as_numbers([values for _, values, _, _ in tables.values()], weights)
-    for (name, (place, _, n_rows, columns)), values in zip(tables.items(), numbers):
+        tables.append(("trigrams", *entries(model.trigrams), L * (L + 1), L))
+    numbers, divisor, step = as_numbers([values for _, _, values, _, _ in tables], weights)
+    for (name, place, _, n_rows, columns), values in zip(tables, numbers):
         written = np.flatnonzero(values)  # rounding makes some weights 0
         weight_table(sections, name, n_rows, place[written], values[written], columns)
     start, allowed, end = (part == 0.0 for part in model.constraints)
-    sections.unsigned("allowed", np.concatenate([start, end, allowed.ravel()]))
+    sections.add("allowed", np.concatenate([start, end, allowed.ravel()]))
     return {"divisor": divisor, "step": step}
 
 
 # --------------------------------------------------------------------------------------------------
 # What a file predicts: labels of tokens, words of texts, or spans of texts
 # --------------------------------------------------------------------------------------------------
-def task_of(estimator):
-    """(name, the tagger inside, what the header says of the task by the labels of the model)."""
-    if not hasattr(estimator, "tagger_"):
-        return "labels", estimator, lambda labels: {}
-    task = estimator.inputs.task
-    if task == WORDS:
-        return "words", estimator.tagger_, functools.partial(_words, estimator)
-    if task == SPANS:
-        return "spans", estimator.tagger_, functools.partial(_spans, estimator)
-    return "labels", None, None
-
-
 def _words(segmenter, labels):
     parsed = LabelTable(segmenter.scheme).parse(labels)
     closes = [prefix in ENDING_WORD for prefix, _ in parsed]
     return {
-        "words": {
-            "opens": [prefix in STARTING_WORD for prefix, _ in parsed],
-            "closes": closes,  # a word starts behind it
-            "ends": [True] * len(labels) if segmenter.scheme == "BI" else closes,  # a word may end with it
-            "tags": [kind for _, kind in parsed] if segmenter.tagged_ else None,
-        }
+        "opens": [prefix in STARTING_WORD for prefix, _ in parsed],
+        "closes": closes,  # a word starts behind it
+        "ends": [True] * len(labels) if segmenter.scheme == "BI" else closes,  # a word may end with it
+        "tags": [kind for _, kind in parsed] if segmenter.tagged_ else None,
     }
 
 
@@ -214,23 +189,17 @@ def _spans(model, labels):
     if model.tokenizer not in TOKENIZERS:
         kind = "regular expression" if isinstance(model.tokenizer, str) else "function"
         refuse(f'the tokenizer is a {kind}; "words" and "characters" can be written')
-    bounds, classes = _classes()
+    classes = classes_of(np.arange(N_CODES, dtype=np.uint32))
+    begins = np.flatnonzero(np.diff(classes, prepend=0))
     return {
-        "spans": {
-            "tokenizer": model.tokenizer,
-            "pieces": model.pieces_,
-            "max_length": model.max_length,
-            "layout": bool(model.layout),
-            **_segments(labels),
-            "bounds": bounds,
-            "classes": classes,
-        }
+        "tokenizer": model.tokenizer,
+        "pieces": model.pieces_,
+        "max_length": model.max_length,
+        "layout": bool(model.layout),
+        **_segments(labels),
+        "bounds": gaps(begins),  # where the classes of code points begin
+        "classes": classes[begins].tolist(),
     }
-
-
-def segments_of(labels):
-    """How labels spell segments; None if they are no labels of a scheme."""
-    return _segments(labels) if all(isinstance(v, str) for v in labels) and are_chunks(labels) else None
 
 
 def _segments(labels):
@@ -240,11 +209,3 @@ def _segments(labels):
         "closes": [prefix in CLOSING for prefix, _ in parsed],
         "types": [None if prefix == "O" else kind for prefix, kind in parsed],
     }
-
-
-@functools.cache
-def _classes():
-    """Where the classes of code points begin, as gaps, and the classes."""
-    classes = classes_of(np.arange(N_CODES, dtype=np.uint32))
-    begins = np.flatnonzero(np.diff(classes, prepend=0))
-    return gaps(begins), classes[begins].tolist()

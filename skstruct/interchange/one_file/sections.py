@@ -30,26 +30,21 @@ class Sections:
     def __init__(self):
         self.entries, self.data = [], []
 
-    def unsigned(self, name, values):
-        """Add numbers that are not negative, in as few bytes each as the largest needs."""
-        self._add(name, "u", np.asarray(values, np.int64))
+    def add(self, name, values, kind="u"):
+        """Add numbers.
 
-    def signed(self, name, values):
-        """Add integers: 0, -1, 1, -2 ... become 0, 1, 2, 3 ..."""
-        values = np.asarray(values, np.int64)
-        self._add(name, "z", np.where(values < 0, -2 * values - 1, 2 * values))
-
-    def floats(self, name, values):
-        """Add floating-point numbers of their own size, 4 or 8 bytes."""
-        self._add(name, "f", values)
-
-    def _add(self, name, kind, values):
-        size, largest = values.dtype.itemsize, values.max(initial=0)
+        Of kind ``"u"`` they are integers that are not negative, of ``"z"`` integers (0, -1, 1, -2 ... become
+        0, 1, 2, 3 ...), in as few bytes each as the largest needs; of ``"f"`` floats, of their own size.
+        """
+        values = np.asarray(values, None if kind == "f" else np.int64)
+        if kind == "z":
+            values = np.where(values < 0, -2 * values - 1, 2 * values)
+        size, largest = values.itemsize, values.max(initial=0)
         if kind != "f":
             size = next(size for size, above in _LARGEST.items() if largest < above)
         self.entries.append([name, f"{kind}{size}", int(values.shape[0])])
         little = values.astype(values.dtype.newbyteorder("<"))
-        planes = np.frombuffer(little.tobytes(), np.uint8).reshape(-1, values.dtype.itemsize)[:, :size]
+        planes = np.frombuffer(little.tobytes(), np.uint8).reshape(-1, values.itemsize)[:, :size]
         self.data.append(planes.T.tobytes())  # bytes of equal rank stand together: that deflates better
 
     def block(self, header):
@@ -88,21 +83,37 @@ def weight_table(sections, name, n_rows, keys, weights, columns):
         Integers, float32 or float64.
     columns : int
     """
-    sections.unsigned(f"{name}.count", np.bincount(keys // columns, minlength=n_rows))
-    sections.unsigned(f"{name}.column", keys % columns)
-    add = sections.signed if weights.dtype.kind == "i" else sections.floats
-    add(f"{name}.weight", weights)
+    sections.add(f"{name}.count", np.bincount(keys // columns, minlength=n_rows))
+    sections.add(f"{name}.column", keys % columns)
+    sections.add(f"{name}.weight", weights, "z" if weights.dtype.kind == "i" else "f")
 
 
-def combination_table(sections, name, before, last, n_before):
+def combination_table(sections, name, pairs, kept, before, last):
     """Add combinations: how many begin with each of the shorter ones, and their last values.
 
-    Returns their order: by the shorter one, then by the last value.
+    Parameters
+    ----------
+    sections : Sections
+    name : str
+    pairs : ndarray of shape (n, 2)
+        Of all combinations the shorter one and the last value, by their old numbers.
+    kept : ndarray of shape (n,), bool
+    before, last : ndarray of int64
+        New numbers of the shorter ones and of the values, by the old ones.
+
+    Returns
+    -------
+    ndarray of shape (n,), int64
+        The new numbers: by the shorter one, then by the last value; 0 of those that are not kept.
     """
-    order = np.lexsort((last, before))
-    sections.unsigned(f"{name}.left", np.bincount(before - 1, minlength=n_before))
-    sections.unsigned(f"{name}.right", last[order])
-    return order
+    mine = np.flatnonzero(kept)
+    shorter, value = before[pairs[mine, 0]], last[pairs[mine, 1]]
+    order = np.lexsort((value, shorter))
+    sections.add(f"{name}.left", np.bincount(shorter - 1, minlength=before.max(initial=0)))
+    sections.add(f"{name}.right", value[order])
+    number = np.zeros(kept.shape[0], np.int64)
+    number[mine[order]] = np.arange(1, mine.shape[0] + 1)
+    return number
 
 
 # --------------------------------------------------------------------------------------------------
@@ -152,13 +163,8 @@ def common_denominator(weights):
     some = weights[:: max(1, weights.shape[0] // _SAMPLE)]
     d = 1
     for w in some.tolist():
-        found = Fraction(w)
-        for limit in (10**3, 10**5, 10**7):
-            near = Fraction(w).limit_denominator(limit)
-            if near.numerator / near.denominator == w:
-                found = near
-                break
-        d = math.lcm(d, found.denominator)
+        near = (Fraction(w).limit_denominator(limit) for limit in (10**3, 10**5, 10**7))
+        d = math.lcm(d, next((found for found in near if float(found) == w), Fraction(w)).denominator)
         if d > _LARGEST_DENOMINATOR:
             return None
     whole = np.rint(weights * d)

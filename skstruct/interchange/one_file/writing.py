@@ -5,7 +5,6 @@ Real source files are joined to one: relative imports are left out, the constant
 
 from __future__ import annotations
 
-import ast
 import base64
 import gzip
 import hashlib
@@ -103,10 +102,9 @@ def export(
     >>> report.n_sequences, report.n_sequences_differ, report.largest_difference
     (2, 0, 0.0)
     """
-    file_name = os.path.basename(os.fspath(path))
-    stem, ending = os.path.splitext(file_name)
+    stem, ending = os.path.splitext(os.path.basename(os.fspath(path)))
     if ending not in ENDINGS:
-        raise ValueError(f"path must end in .py, .js, .cjs, .mjs or .html, got {file_name!r}")
+        raise ValueError(f"path must end in .py, .js, .cjs, .mjs or .html, got {stem + ending!r}")
     if weights not in WEIGHTS:
         raise ValueError(f"weights must be 'exact', 'int16' or 'int8', got {weights!r}")
     for name, value in (("title", title), ("example", example)):
@@ -114,19 +112,17 @@ def export(
             raise TypeError(f"{name} must be a str, got {describe(value)}")
     kept = model if keep == 1.0 else predictor_of(model).compress(dtype="float64", keep=keep)
     payload = payload_of(kept, weights)
-    if ending != ".py":
-        for label in payload.header["labels"]:
-            if isinstance(label, int) and abs(label) > LARGEST_INTEGER:
-                what = f"the label {label} is beyond 2**53, which JavaScript rounds"
-                refuse(f"{what}; write .py, or train on str")
+    for label in payload.header["labels"] if ending != ".py" else ():
+        if isinstance(label, int) and abs(label) > LARGEST_INTEGER:
+            refuse(f"the label {label} is beyond 2**53, which JavaScript rounds; write .py, or train on str")
     if ending == ".html":
         payload = payload.page()
     about = {"name": stem if _IDENTIFIER.fullmatch(stem) and stem not in _RESERVED else "tagger"}
     about |= {k: v for k, v in (("title", title), ("example", example)) if v is not None}
-    found = {}
+    found = ()
     if check is not None:
         found = compared(model, payload.block(), check)
-        about["check"] = {name: value for name, value in found.items() if name != "places"}
+        about["check"] = dict(zip(ExportReport._fields[4:8], found))  # the counts, and not the places
     block = payload.block(**about)
     for known, strings in payload.keys.spelled if ending != ".py" else ():
         check_spellings(known, set(strings))
@@ -139,8 +135,8 @@ def export(
     with atomic_write(path, encoding="utf-8") as file:
         file.write(text)
     data = text.encode()
-    size = len(gzip.compress(data, mtime=0))
-    return ExportReport(os.fspath(path), len(data), size, payload.n_weights, **found)
+    sizes = len(data), len(gzip.compress(data, mtime=0))
+    return ExportReport(os.fspath(path), *sizes, payload.n_weights, *found)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -192,8 +188,8 @@ class ExportReport(NamedTuple):
         return "\n".join([*lines, f"largest difference of a score: {largest}"])
 
 
-def compared(model: Any, block: str, X: Any) -> dict[str, Any]:
-    """What a report says of the predictions of a model and of its file on some sequences, or texts."""
+def compared(model: Any, block: str, X: Any) -> tuple[Any, ...]:
+    """``n_sequences`` ... ``places`` of the report about a model and its file on some sequences, or texts."""
     if isinstance(X, (str, dict)) or not hasattr(X, "__len__"):
         raise ValueError(f"check must be a list of sequences, got {describe(X)}")
     file = open_model(block)
@@ -210,13 +206,7 @@ def compared(model: Any, block: str, X: Any) -> dict[str, Any]:
     if hasattr(model, "decision_function"):
         scores = np.asarray(model.decision_function(X), float), np.asarray(file.decision_function(X), float)
         largest = float(np.abs(scores[0] - scores[1]).max(initial=0.0))
-    return {
-        "n_sequences": len(X),
-        "n_sequences_differ": n_differ,
-        "n_tokens_differ": len(places),
-        "largest_difference": largest,
-        "places": places[:MOST_PLACES],
-    }
+    return len(X), n_differ, len(places), largest, places[:MOST_PLACES]
 
 
 _PYTHON, _JAVASCRIPT, _PAGE = (files(__package__) / name for name in ("python", "javascript", "page"))
@@ -246,26 +236,15 @@ def python_file(block, parts):
     """
     imports, sources = set(), []
     for name in (*parts, "command", "tagger"):
-        text = (_PYTHON / f"{name}.py").read_text(encoding="utf-8")
-        lines = text.splitlines()
-        tree = ast.parse(text)
-        for node in reversed(tree.body):
-            part = lines[node.lineno - 1 : node.end_lineno]
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                if not getattr(node, "level", 0):
-                    imports.add("\n".join(part))
-                del lines[node.lineno - 1 : node.end_lineno]
-            elif isinstance(node, ast.Expr) and node is tree.body[0]:
-                said = ast.get_docstring(tree).splitlines()
-                lines[node.lineno - 1 : node.end_lineno] = [f"# {line}".rstrip() for line in said]
-            elif name == "tagger" and isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "DATA":
-                lines[node.lineno - 1] = f'DATA = "{block}"'
-        text = re.sub("\n{4,}", "\n\n\n", "\n".join(lines).strip("\n"))  # at most two blank lines in a row
-        sources.append(f"# {'-' * 98}\n" + text)
+        _, said, text = (_PYTHON / f"{name}.py").read_text(encoding="utf-8").split('"""', 2)
+        imports.update(re.findall(r"^(?:import|from \w).*", text, re.MULTILINE))
+        text = re.sub(r"^(?:import|from) .*\n", "", text, flags=re.MULTILINE).strip("\n")
+        text = re.sub('^DATA = ".*"', f'DATA = "{block}"', text, flags=re.MULTILINE)
+        said = "\n".join(f"# {line}".rstrip() for line in said.splitlines())
+        sources.append(f"# {'-' * 98}\n{said}\n\n{text}")
     head = _HEAD.format(version=__version__) + _LICENCE
-    plain = sorted(line for line in imports if line.startswith("import "))
-    rest = sorted(imports.difference(plain))
-    return head + "\n" + "\n".join(plain + rest) + "\n\n" + "\n\n\n".join(sources) + "\n"
+    imports = sorted(imports, key=lambda line: (line.startswith("from"), line))
+    return head + "\n" + "\n".join(imports) + "\n\n" + "\n\n\n".join(sources) + "\n"
 
 
 def javascript_file(block, parts, ending):

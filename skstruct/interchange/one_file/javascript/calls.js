@@ -82,7 +82,7 @@ function makeTagger(header, arrays, parts) {
   function explained(sequence, options) {
     const [rows, values, edges] = features.rows(sequence, 0);
     if (!rows.length) return [];
-    const [path] = bestOf(sequence, 0, options), names = features.names(sequence)[0];
+    const [path] = bestOf(sequence, 0, options);
     const emission = restricted(chain.emissions(rows, values, 1), options);
     const into = chain.transitions(edges, chain.plain, rows.length, 1);
     const reached = chain.bestWithEachLabel(emission, into);
@@ -94,7 +94,7 @@ function makeTagger(header, arrays, parts) {
       rows[t].forEach((row, j) => {
         const x = step * (values === null ? 1 : values[t][j]);
         const mine = x * weightOf(chain.states, row, y), its = x * weightOf(chain.states, row, other);
-        if (mine || (found && its)) reasons.push([names[t][j], mine, found ? its : null]);
+        if (mine || (found && its)) reasons.push([features.name(row), mine, found ? its : null]);
       });
       return {
         token,

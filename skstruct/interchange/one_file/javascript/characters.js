@@ -11,16 +11,7 @@ const SIGMA = "\u03a3", SMALL_SIGMA = "\u03c3", FINAL_SIGMA = "\u03c2";
 function memberOf(table) {
   const bounds = startsOf(table).slice(1), known = new Map();
   return (c) => {
-    if (!known.has(c)) {
-      const code = c.codePointAt(0);
-      let low = 0, high = bounds.length;
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (bounds[middle] <= code) low = middle + 1;
-        else high = middle;
-      }
-      known.set(c, low % 2 === 1);
-    }
+    if (!known.has(c)) known.set(c, above(bounds, c.codePointAt(0)) % 2 === 1);
     return known.get(c);
   };
 }
@@ -57,14 +48,15 @@ function characterType(token, test) {
   return test.punctuation(c) ? "punctuation" : "other";
 }
 
-/** Lower case as Python has it; mapping has (first, last, step, difference) of code points. */
+/** Lower case as Python has it; mapping has code points and what is added to them, both as distances. */
 function lowerCase(cased, ignorable, mapping) {
   const to = new Map(Object.entries(mapping.long));
-  for (const [first, last, step, difference] of mapping.runs) {
-    for (let code = first; code <= last; code += step) {
-      to.set(String.fromCodePoint(code), String.fromCodePoint(code + difference));
-    }
-  }
+  let code = 0, difference = 0;
+  mapping.places.forEach((distance, k) => {
+    code += distance;
+    difference += mapping.differences[k];
+    to.set(String.fromCodePoint(code), String.fromCodePoint(code + difference));
+  });
 
   return (s) => {
     const characters = Array.from(s), out = characters.map((c) => (to.has(c) ? to.get(c) : c));

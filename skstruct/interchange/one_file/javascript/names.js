@@ -30,12 +30,7 @@ PARTS.names = (header) => {
     return [found.map((each) => each.map(([name]) => row.get(name))), found.map((each) => each.map(([, x]) => x)), null];
   }
 
-  /** The names of the features of each token, and those of transitions: none. */
-  function names(sequence) {
-    return [sequence.map((token) => featuresOf(token).map(([name]) => name).filter((name) => row.has(name))), null];
-  }
-
-  return { rows, names };
+  return { rows, name: (row) => header.names[row] };
 };
 
 /** Whether a value is an object that can hold features. */

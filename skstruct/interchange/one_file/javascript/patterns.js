@@ -22,20 +22,15 @@ PARTS.patterns = (header) => {
     }).join("");
   }
 
-  /** By token the strings that are features: of labels, and from the second token on of transitions. */
-  function names(sequence) {
-    return lines.map((patterns, side) => sequence.map((_, t) => {
-      if (side && !t) return [];
-      return patterns.map((pattern) => write(pattern, sequence, t)).filter((name) => rowOf[side].has(name));
-    }));
-  }
-
   /** By token the rows of state features, null (their values are all 1), and those of transitions. */
   function rows(sequence, i) {
     checkTokens(sequence, i, header);
-    const [nodes, edges] = names(sequence).map((all, side) => all.map((each) => each.map((name) => rowOf[side].get(name))));
+    const [nodes, edges] = lines.map((patterns, side) => sequence.map((_, t) => {
+      if (side && !t) return []; // no transition leads to the first token
+      return patterns.map((pattern) => rowOf[side].get(write(pattern, sequence, t))).filter((row) => row !== undefined);
+    }));
     return [nodes, null, lines[1].length ? edges : null];
   }
 
-  return { rows, names };
+  return { rows, name: (row) => header.names[row] };
 };

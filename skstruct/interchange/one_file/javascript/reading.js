@@ -51,6 +51,17 @@ function startsOf(counts) {
   return start;
 }
 
+/** How many of the ascending numbers are at most a value. */
+function above(numbers, value) {
+  let low = 0, high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle] <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** Throw the error about a token, or with t null about a sequence. */
 function refuse(i, t, text) {
   throw new Error(`X: sequence ${i}${t === null ? "" : `, position ${t}`}: ${text}`);

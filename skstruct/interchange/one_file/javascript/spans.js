@@ -17,14 +17,7 @@ PARTS.spans = (header, arrays) => {
   function classOf(c) {
     let found = known.get(c);
     if (found === undefined) {
-      const code = c.codePointAt(0);
-      let low = 0, high = bounds.length;
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (bounds[middle] <= code) low = middle + 1;
-        else high = middle;
-      }
-      found = classes[low - 1];
+      found = classes[above(bounds, c.codePointAt(0)) - 1];
       known.set(c, found);
     }
     return found;

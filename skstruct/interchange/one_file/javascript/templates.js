@@ -60,23 +60,24 @@ PARTS.templates = (header, arrays) => {
     return [nodes || sequence.map(() => []), null, edges];
   }
 
-  /** The features of each token as strings, in the order of rows. */
-  function names(sequence) {
-    const T = sequence.length, columns = columnsOf(sequence);
-    const strings = channels.map(([name, column], k) => {
-      if (name === "const") return new Array(left + T + right).fill("");
-      const context = contexts.get(`${name} ${column}`);
-      const own = context || ((values) => {
-        const [, of] = functions[column].find(([j]) => j === k);
-        return values.map(of.shown || of);
-      });
-      return [...before.map((d) => `_B-${d}`), ...own(columns[column]), ...after.map((d) => `_B+${d - left}`)];
-    });
-    const values = channelValues(columns, T);
-    return sides.map((side) => side.names(values, strings, T));
+  /** The state feature of a row, as CRF++ writes it. */
+  function name(row) {
+    const [[literals, order], values] = sides[0].atoms(row), written = [];
+    order.forEach((k, j) => { written[k] = text(...values[j]); });
+    return literals[0] + literals.slice(1).map((literal, k) => written[k] + literal).join("");
   }
 
-  return { rows, names };
+  /** A value of a channel as a string. */
+  function text(channel, value) {
+    const [of] = channels[channel];
+    if (of === "const") return "";
+    if (value < behind) return value <= left ? `_B-${value}` : `_B+${value - left}`;
+    const found = header.values[channel][value - behind];
+    const words = of === "cluster" ? (header.clusters[found] || []).slice(0, 3).join(", ") : "";
+    return words ? `${found} (${words}, ...)` : found;
+  }
+
+  return { rows, name };
 };
 
 /** Throw unless the tokens are strings, or arrays of enough of them; if the model takes both, the first token decides. */
@@ -111,7 +112,7 @@ function columnFunction(name, header) {
 function makeSide(header, arrays, name, numbers, behind) {
   const { compounds, groups } = header[name];
   const first = name === "edges" ? 1 : 0; // no transition leads to the first token
-  const base = [], tables = [], steps = [];
+  const base = [], begins = [], tables = [], steps = [];
   let row = first; // row 0 of the transitions is the label bigram
   compounds.forEach(([prefix, channel, , shifts], c) => {
     let n = header.channels[channel][0] === "const" ? 1 : behind + numbers[channel].size - 1;
@@ -120,6 +121,7 @@ function makeSide(header, arrays, name, numbers, behind) {
       tables[c] = { start: startsOf(arrays[`${name}.${c}.left`]), last };
       n = last.length;
     }
+    begins.push(row);
     base.push(row - shifts.length); // combinations count from 1
     row += n * shifts.length;
   });
@@ -154,24 +156,21 @@ function makeSide(header, arrays, name, numbers, behind) {
     return out;
   }
 
-  /** By token the names of its features, as CRF++ writes them. */
-  function names(values, strings, T) {
-    const out = Array.from({ length: T }, () => []), found = combinations(values);
-    for (const { c, row, at } of steps) {
-      const [literals, order] = compounds[c][4][row - base[c]];
-      const atoms = [];
-      for (let k = c; k >= 0; k = compounds[k][0]) atoms.unshift(compounds[k]);
-      for (let t = first; t < T; t++) {
-        if (!found[c][at + t]) continue;
-        const written = [];
-        order.forEach((k, j) => { written[k] = strings[atoms[j][1]][at + t + atoms[j][2]]; });
-        out[t].push(literals[0] + literals.slice(1).map((literal, k) => written[k] + literal).join(""));
-      }
+  /** [how the feature of a row is written, the [channel, value] that it is made of]. */
+  function atoms(row) {
+    let c = above(begins, row) - 1;
+    const slots = compounds[c][3].length, slot = (row - begins[c]) % slots, values = [];
+    let number = (row - begins[c] - slot) / slots + 1;
+    const form = compounds[c][4][slot];
+    for (; tables[c]; [c] = compounds[c]) {
+      const { start, last } = tables[c];
+      values.unshift([compounds[c][1], last[number - 1]]);
+      number = above(start, number - 1);
     }
-    return out;
+    return [form, [[compounds[c][1], number], ...values]];
   }
 
-  return { steps, rows, names };
+  return { steps, rows, atoms };
 }
 
 /** The number of the combination of the one numbered before and a value, 0 if there is none. */

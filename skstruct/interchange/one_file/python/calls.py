@@ -1,5 +1,6 @@
 """What users call: functions of a tagger."""
 
+from .chain import NEVER
 from .reading import PARTS, read_block, refuse
 
 
@@ -8,6 +9,9 @@ class Tagger:
 
     ``labels`` are all labels; ``about`` says where the model is from.
     """
+
+    holds, hint = "sequences", ""
+    """What X holds, for errors."""
 
     def __init__(self, header, arrays):
         self.header, self.labels, self.about = header, header["labels"], header["about"]
@@ -19,15 +23,14 @@ class Tagger:
 
         ``allowed``: for each token of each sequence None (any label), a label, or several labels.
         """
-        X = self.sequences(X)
+        X, out = self.sequences(X), []
         if allowed is not None and (isinstance(allowed, str) or len(allowed) != len(X)):
             raise ValueError("X and allowed must hold the same number of sequences")
-        paths = []
         for i, x in enumerate(X):
             ((tokens, _),) = self.parts(x, i)
             options = None if allowed is None else self.options(tokens, i, allowed[i])
-            paths.append(self.best_of(tokens, i, options)[0])
-        return [[self.labels[y] for y in path] for path in paths]
+            out.append([self.labels[y] for y in self.best_of(tokens, i, options)[0]])
+        return out
 
     def decision_function(self, X):
         """The score of the best labelling of each sequence."""
@@ -40,14 +43,11 @@ class Tagger:
             text = "calibrate it, or train an L1CRF" if self.header["chain"] == "chain" else "its order is 2"
             raise ValueError("the model has no probabilities: " + text)
         scale *= self.header["step"]
-        return [
-            [
-                row
-                for tokens, _ in self.parts(x, i)
-                for row in PARTS["sums"](self.chain, scale, *self.features.rows(tokens, i))
-            ]
-            for i, x in enumerate(self.sequences(X))
-        ]
+        out = []
+        for i, x in enumerate(self.sequences(X)):
+            rows = [self.features.rows(tokens, i) for tokens, _ in self.parts(x, i)]
+            out.append([row for part in rows for row in PARTS["sums"](self.chain, scale, *part)])
+        return out
 
     def explain(self, sequence):
         """Why each token has its label.
@@ -62,7 +62,7 @@ class Tagger:
     def sequences(self, X):
         """All that is labelled, as a list."""
         if isinstance(X, (str, dict)) or not hasattr(X, "__iter__"):
-            raise ValueError(f"X must be a list of sequences, got {X!r}")
+            raise ValueError(f"X must be a list of {self.holds}, got {X!r}{self.hint}")
         return list(X)
 
     def parts(self, sequence, i):
@@ -82,10 +82,21 @@ class Tagger:
 
     def best_of(self, sequence, i, options=None):
         """(numbers of labels, score) of one sequence."""
-        path, score = self.chain.best(*self.features.rows(sequence, i), options)
-        if score == float("-inf"):
+        if not sequence:
+            return [], 0.0
+        path, score = self.chain.decode(*self.scores(self.features.rows(sequence, i), options))
+        if score == NEVER:
             refuse(i, None, "the constraints and the labels allowed leave no labelling")
-        return path, score
+        return path, score * self.header["step"]
+
+    def scores(self, found, options):
+        """By token the scores of labels, and transitions; ``options`` has the labels of each, or None."""
+        rows, values, edges = found
+        emission = self.chain.emissions(rows, values)
+        for score, some in zip(emission, options or ()):
+            if some is not None:
+                score[:] = [s if y in some else NEVER for y, s in enumerate(score)]
+        return emission, self.chain.transitions(edges, self.chain.plain, len(rows))
 
     def options(self, sequence, i, choices):
         """For each token the numbers of the labels that it may get, or None."""
@@ -94,43 +105,36 @@ class Tagger:
             refuse(i, None, f"expected {len(sequence)} entries in allowed, got {len(choices)}")
         for t, choice in enumerate(choices):
             some = list(choice) if isinstance(choice, (list, tuple, set, frozenset)) else [choice]
-            unknown = [label for label in some if label not in self.labels and choice is not None]
-            if unknown:
-                refuse(i, t, f"{unknown[0]!r} is not a label of the model")
-            out.append(None if choice is None else {self.labels.index(label) for label in some})
+            for label in some:
+                if choice is not None and label not in self.labels:
+                    refuse(i, t, f"{label!r} is not a label of the model")
+            out.append(None if choice is None else set(map(self.labels.index, some)))
         return out
 
     def explained(self, sequence, options=None):
-        """See `explain`; ``options`` as of `best_of`."""
-        rows, values, edges = self.features.rows(sequence, 0)
-        if not rows:
+        """See `explain`; ``options`` as of `scores`."""
+        if not sequence:
             return []
-        path, _ = self.best_of(sequence, 0, options)
-        emission = self.chain.emissions(rows, values)
-        for score, some in zip(emission, options or ()):
-            score[:] = [s if some is None or y in some else float("-inf") for y, s in enumerate(score)]
-        transitions = self.chain.transitions(edges, self.chain.plain, len(rows))
-        best, names = self.chain.best_with_each_label(emission, transitions), self.features.names(sequence)[0]
-        return [
-            self.reasons(sequence[t], path[t], best[t], emission[t], names[t], rows[t], values and values[t])
-            for t in range(len(rows))
-        ]
+        path, found = self.best_of(sequence, 0, options)[0], self.features.rows(sequence, 0)
+        emission, transitions = self.scores(found, options)
+        best, (rows, values, _) = self.chain.best_with_each_label(emission, transitions), found
+        values = values or [[1.0] * len(mine) for mine in rows]
+        return list(map(self.reasons, sequence, path, best, emission, rows, values))
 
-    def reasons(self, token, y, best, emission, names, rows, values):
+    def reasons(self, token, y, best, emission, rows, values):
         """The explanation of one token."""
-        step, never = self.header["step"], float("-inf")
-        others = [s if k != y else never for k, s in enumerate(best)]
+        step = self.header["step"]
+        others = [s if k != y else NEVER for k, s in enumerate(best)]
         other = max(range(len(best)), key=others.__getitem__)
-        found = others[other] > never
+        found = others[other] > NEVER
         features = []
-        for k, (name, row) in enumerate(zip(names, rows)):
+        for row, x in zip(rows, values):
             weights = self.chain.states[row]
             weights = dict(enumerate(weights) if isinstance(weights, list) else weights)
-            x = step * (values[k] if values else 1.0)
-            mine, its = x * weights.get(y, 0.0), x * weights.get(other, 0.0)
+            mine, its = step * x * weights.get(y, 0.0), step * x * weights.get(other, 0.0)
             if mine or found and its:
-                features.append((name, mine, its if found else None))
-        around = (best[y] - emission[y]) - (best[other] - emission[other]) if found else None
+                features.append((self.features.name(row), mine, its if found else None))
+        around = (best[y] - emission[y]) - (best[other] - emission[other])
         return {
             "token": token,
             "label": self.labels[y],

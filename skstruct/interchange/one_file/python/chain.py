@@ -19,7 +19,6 @@ class Chain:
         self.states, self.edges = Weights(header, arrays, "nodes", L), Weights(header, arrays, "edges")
         allowed = [0.0 if ok else NEVER for ok in arrays["allowed"]]
         self.start, self.end, self.allowed = allowed[:L], allowed[L : 2 * L], allowed[2 * L :]
-        self.step = header["step"]
         self.plain = self.transitions_into(1.0)
 
     def transitions_into(self, scale):
@@ -49,35 +48,19 @@ class Chain:
         """For each token the transitions into it: ``plain``, and what its own features add."""
         if rows is None:
             return [plain] * T
-        out = []
+        out, L = [], self.L
         for mine in rows:
-            into, highest = plain
-            changed = set()
-            for row in mine:
-                for k, w in self.edges[row]:
-                    p, y = divmod(k, self.L)
-                    if not changed:
-                        into, highest = list(into), list(highest)
-                    if y not in changed:
-                        changed.add(y)
-                        into[y] = list(into[y])
-                    into[y][p] += scale * w
-            for y in changed:
+            added = [entry for row in mine for entry in self.edges[row]]
+            labels = {k % L for k, _ in added}
+            into, highest = map(list, plain) if added else plain
+            for y in labels:
+                into[y] = list(into[y])
+            for k, w in added:
+                into[k % L][k // L] += scale * w
+            for y in labels:
                 highest[y] = max(into[y])
             out.append((into, highest))
         return out
-
-    def best(self, rows, values, edges, options):
-        """(labels, score) of the best labelling; ``options`` has for each token labels, or None for all."""
-        T = len(rows)
-        if not T:
-            return [], 0.0
-        emission = self.emissions(rows, values)
-        for score, some in zip(emission, options or ()):
-            if some is not None:
-                score[:] = [s if y in some else NEVER for y, s in enumerate(score)]
-        path, score = self.decode(emission, self.transitions(edges, self.plain, T))
-        return path, score * self.step
 
     def prefixes(self, emission, transitions, joined_before):
         """For each token and label what joins the scores of prefixes that end there in the label."""

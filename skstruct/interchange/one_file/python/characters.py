@@ -7,7 +7,7 @@ how far it is to the next.
 from bisect import bisect_right
 from itertools import accumulate
 
-from .reading import PARTS
+from .reading import PARTS, Memory
 
 NUMERALS = "〇零一二三四五六七八九十百千万亿兆两壹贰叁肆伍陆柒捌玖拾佰仟"
 SIGMA, SMALL_SIGMA, FINAL_SIGMA = "\u03a3", "\u03c3", "\u03c2"
@@ -15,14 +15,8 @@ SIGMA, SMALL_SIGMA, FINAL_SIGMA = "\u03a3", "\u03c3", "\u03c2"
 
 def member_of(table):
     """A function that says whether a character is in a table; answers are remembered."""
-    bounds, known = list(accumulate(table)), {}
-
-    def test(c):
-        if c not in known:
-            known[c] = bisect_right(bounds, ord(c)) % 2 == 1
-        return known[c]
-
-    return test
+    bounds = list(accumulate(table))
+    return Memory(lambda c: bisect_right(bounds, ord(c)) % 2 == 1).__getitem__
 
 
 def character_function(name, tables):
@@ -68,10 +62,9 @@ def character_type(token, test):
 
 
 def lower_case(cased, ignorable, mapping):
-    """``str.lower``; ``mapping`` has (first, last, step, difference) of code points."""
-    to = dict(mapping["long"])
-    for first, last, step, difference in mapping["runs"]:
-        to.update((chr(code), chr(code + difference)) for code in range(first, last + 1, step))
+    """``str.lower``; ``mapping`` has code points and what is added to them, both as distances."""
+    to, pairs = dict(mapping["long"]), zip(*map(accumulate, (mapping["places"], mapping["differences"])))
+    to.update((chr(code), chr(code + difference)) for code, difference in pairs)
 
     def lower(s):
         out = [to.get(c, c) for c in s]

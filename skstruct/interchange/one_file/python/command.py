@@ -2,6 +2,7 @@
 
 import sys
 from argparse import ArgumentParser
+from itertools import groupby
 
 from .reading import PARTS
 
@@ -17,9 +18,7 @@ def main(tagger):
     out = open(sys.stdout.fileno(), "w", encoding="utf-8", newline="\n", closefd=False)
     try:
         with open(name, encoding="utf-8-sig", newline="\n", closefd=isinstance(name, str)) as file, out:
-            write = PARTS["write_" + tagger.header["task"]]
-            for lines in write(tagger, file, arguments.text):
-                out.write(lines)
+            out.writelines(PARTS["write_" + tagger.header["task"]](tagger, file, arguments.text))
     except BrokenPipeError:  # the reader has what it wants
         sys.exit(141)
     except KeyboardInterrupt:
@@ -42,35 +41,20 @@ def write_labels(tagger, file, text):
                 raise ValueError(f"line {number}: the model reads {width} columns, as in the/DT")
             yield " ".join(map("%s/%s".__mod__, zip(words, tagger.predict([tokens])[0]))) + "\n"
         return
-    for first, lines in sentences(file):
-        if not lines[0].strip(" \t"):
-            yield lines[0] + "\n"
+    for is_blank, group in groupby(enumerate(file, 1), lambda numbered: not numbered[1].strip(" \t\r\n")):
+        rows, lines = [], []
+        for number, line in group:
+            lines.append(line.rstrip("\r\n"))
+            rows.append([cell for cell in lines[-1].replace("\t", " ").split(" ") if cell])
+            if len(rows[-1]) < width and not is_blank:
+                raise ValueError(f"line {number}: the model reads {width} columns; found {len(rows[-1])}")
+        if is_blank:
+            yield "".join([line + "\n" for line in lines])
             continue
-        rows = [[cell for cell in line.replace("\t", " ").split(" ") if cell] for line in lines]
-        for k, row in enumerate(rows):
-            if len(row) < width:
-                expected = f"the model reads {width} columns; found {len(row)}"
-                raise ValueError(f"line {first + k}: {expected}")
         tokens = [tuple(row[:width]) if is_tuple else row[0] for row in rows]
         for line, label in zip(lines, tagger.predict([tokens])[0]):
             line = line.rstrip(" \t")
             yield "{}{}{}\n".format(line, "\t" if "\t" in line else " ", label)
-
-
-def sentences(file):
-    """Yield (number of the first line, lines) of sentences; blank lines by themselves."""
-    lines, number = [], 0
-    for number, line in enumerate(file, 1):
-        line = line.rstrip("\r\n")
-        if line.strip(" \t"):
-            lines.append(line)
-            continue
-        if lines:
-            yield number - len(lines), lines
-        yield number, [line]
-        lines = []
-    if lines:
-        yield number - len(lines) + 1, lines
 
 
 PARTS["write_labels"] = write_labels

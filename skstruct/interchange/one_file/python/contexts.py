@@ -1,9 +1,7 @@
 """Functions of more than a token: lexicons, and accessor variety (how freely a string is used in a text)."""
 
-from itertools import accumulate
-
 from .reading import PARTS
-from .templates import find
+from .templates import Combinations
 
 
 def context_functions(header, arrays):
@@ -12,9 +10,13 @@ def context_functions(header, arrays):
     for lexicon in header["lexicons"]:
         out[lexicon["name"], lexicon["column"]] = lexicon_function(lexicon["entries"])
     for variety in header["varieties"]:
-        strings = strings_of(variety, arrays)
+        column, longer = variety["column"], []
+        numbers = {s: k for k, s in enumerate(variety["tokens"], 1)}
         for n in range(1, variety["longest"] + 1):
-            out[f"av{n}", variety["column"]] = variety_function(strings, n)
+            name = f"varieties.{column}.{n}"
+            if n > 1:
+                longer.append(Combinations(arrays, name))
+            out[f"av{n}", column] = variety_function(numbers, longer[:], arrays[name + ".bucket"])
     return out
 
 
@@ -49,34 +51,19 @@ def lexicon_function(entries):
     return marks
 
 
-def strings_of(variety, arrays):
-    """Strings of one to four tokens: (numbers of tokens, what finds a longer string, buckets)."""
-    numbers = {s: k for k, s in enumerate(variety["tokens"], 1)}
-    longer, buckets = [], []
-    for n in range(1, variety["longest"] + 1):
-        name = f"varieties.{variety['column']}.{n}"
-        buckets.append(arrays[name + ".bucket"])
-        if n > 1:
-            longer.append((list(accumulate(arrays[name + ".left"], initial=0)), arrays[name + ".right"]))
-    return numbers, longer, buckets
+def variety_function(numbers, longer, buckets):
+    """For each token the place in, and the bucket of, the most varied string of n tokens around it.
 
-
-def variety_function(strings, n):
-    """For each token the place in, and the bucket of, the most varied string of n tokens around it."""
-    numbers, longer, buckets = strings
+    ``numbers`` are those of tokens; ``longer`` finds the strings of two to n tokens, by what they begin with.
+    """
+    n = len(longer) + 1
 
     def values(column):
-        T = len(column)
-        ids = [numbers.get(token, 0) for token in column]
-        nodes = ids
-        for length in range(2, n + 1):
-            start, last = longer[length - 2]
-            nodes = [
-                find(start, last, node, ids[t + length - 1]) if node and ids[t + length - 1] else 0
-                for t, node in enumerate(nodes[: max(0, T - length + 1)])
-            ]
-        begins = [buckets[n - 1][node - 1] if node else 0 for node in nodes] + [0] * (T - len(nodes))
-        out = []
+        T, out = len(column), []
+        nodes = ids = [numbers.get(token, 0) for token in column]
+        for more, strings in enumerate(longer, 1):
+            nodes = strings.along(nodes, ids[more:])
+        begins = [buckets[node - 1] if node else 0 for node in nodes] + [0] * (T - len(nodes))
         for t in range(T):
             inside = max(begins[max(0, t - n + 2) : t], default=0)
             last = begins[t - n + 1] if t >= n - 1 else 0

@@ -34,8 +34,7 @@ def read_block(data):
 def read_array(data, kind, n):
     """The n numbers of a section, whose kind is u, z or f and the bytes of a number."""
     size = int(kind[1])
-    code = {1: "B", 2: "H", 3: "I", 4: "I"}[size] if kind[0] in "uz" else {4: "f", 8: "d"}[size]
-    values = array(code)
+    values = array({"f4": "f", "f8": "d"}.get(kind) or " BHII"[size])
     width = values.itemsize
     mixed = bytearray(n * width)
     for k in range(size):
@@ -46,19 +45,34 @@ def read_array(data, kind, n):
     return values
 
 
-class Weights(dict):
+class Memory(dict):
+    """The values of a function, which are remembered."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __missing__(self, key):
+        found = self.function(key)
+        if len(self) < REMEMBERED:
+            self[key] = found
+        return found
+
+
+class Weights(Memory):
     """Row -> its weights that are not zero, as pairs (column, weight); made when they are first needed.
 
     Of rows with many, all weights as a list, if the number of columns is given: such rows are added faster.
     """
 
     def __init__(self, header, arrays, name, columns=None):
+        super().__init__(self.read)
         self.columns = columns
         self.start = array("I", accumulate(arrays[name + ".count"], initial=0))
         self.column, self.weight = arrays[name + ".column"], arrays[name + ".weight"]
         self.divisor = header["divisor"] if self.weight.typecode in "BHI" else None
 
-    def __missing__(self, row):
+    def read(self, row):
+        """The weights of a row."""
         part = slice(self.start[row], self.start[row + 1])
         weights = self.weight[part]
         if self.divisor is not None:  # 0, -1, 1, -2 ... are written as 0, 1, 2, 3 ...
@@ -68,9 +82,7 @@ class Weights(dict):
             dense = [0.0] * self.columns
             for column, w in found:
                 dense[column] = w
-            found = dense
-        if len(self) < REMEMBERED:
-            self[row] = found
+            return dense
         return found
 
 

@@ -10,8 +10,8 @@ from itertools import accumulate
 from unicodedata import normalize
 
 from .calls import Tagger
-from .reading import PARTS, refuse
-from .words import texts_of
+from .reading import PARTS, Memory, refuse
+from .words import ranges
 
 SPACE, BREAK, LETTER, DIGIT, SINGLE, SYMBOL, OTHER, ALONE, REGIONAL, MARK, JOINER = range(1, 12)
 LINE, PARAGRAPH = 2, 3
@@ -22,22 +22,22 @@ ZERO_WIDTH_JOINER = "\u200d"
 class SpanTagger(Tagger):
     """Marks spans of texts."""
 
-    sequences = staticmethod(texts_of)
+    holds, hint = "texts", "; use [text] for one text"
 
     def __init__(self, header, arrays):
         super().__init__(header, arrays)
         self.spans = header["spans"]
-        self.bounds, self.known = list(accumulate(self.spans["bounds"])), {}
+        bounds, classes = list(accumulate(self.spans["bounds"])), self.spans["classes"]
+        self.class_of = Memory(lambda c: classes[bisect_right(bounds, ord(c)) - 1])
 
     def predict(self, X):
         """The spans (start, end, label) of each text, in order."""
         found = []
         for i, text in enumerate(self.sequences(X)):
-            spans = []
+            found.append([])
             for piece in self.pieces(text, i):
                 path, _ = self.best_of([token for _, _, token in piece], i)
-                spans += [(piece[a][0], piece[b - 1][1], label) for a, b, label in self.chunks(path)]
-            found.append(spans)
+                found[-1] += [(piece[a][0], piece[b - 1][1], label) for a, b, label in self.chunks(path)]
         return found
 
     def parts(self, text, i):
@@ -46,51 +46,36 @@ class SpanTagger(Tagger):
 
     def chunks(self, path):
         """(first token, token behind, label) of the segments that labels spell."""
-        opens, closes, types = self.spans["opens"], self.spans["closes"], self.spans["types"]
-        found, start = [], None  # the label None is that of a token in no span
-        for t, y in enumerate(path):
-            before = path[t - 1] if t else y
-            if start is not None and (opens[y] or closes[before] or types[y] != types[before]):
-                found.append((start, t, types[before]))
-                start = None
-            if start is None and types[y] is not None:
-                start = t
-        if start is not None:
-            found.append((start, len(path), types[path[-1]]))
-        return found
+        opens, closes, types = (self.spans[name] for name in ("opens", "closes", "types"))
+        begins = [
+            t
+            for t, (before, y) in enumerate(zip([None, *path], path))
+            if not t or opens[y] or closes[before] or types[y] != types[before]
+        ]
+        # The label None is that of a token in no span.
+        return [(a, b, types[path[a]]) for a, b in ranges(begins, path) if types[path[a]] is not None]
 
     # -- tokens and pieces ----------------------------------------------------------------------------
     def pieces(self, text, i):
         """The pieces of a text, lists of (start, end, token) with all tokens that the model labels."""
         if not isinstance(text, str):
             refuse(i, None, f"expected a text (str), got {text!r}")
-        kinds = [self.known[c] if c in self.known else self.class_of(c) for c in text]
+        kinds = [self.class_of[c] for c in text]
         if self.spans["tokenizer"] == "words":
             tokens = words_in(text, kinds)
         else:
             tokens = [(k, k + 1) for k, kind in enumerate(kinds) if kind > BREAK]
-        before = layout_before(text, kinds, tokens)
+        before, most = layout_before(text, kinds, tokens), self.spans["max_length"]
         least = {"lines": LINE, "paragraphs": PARAGRAPH}.get(self.spans["pieces"], PARAGRAPH + 1)
-        begins = [k for k in range(len(tokens)) if not k or before[k] >= least]
-        if self.spans["max_length"] is not None:
+        begins = [k for k, gap in enumerate(before) if not k or gap >= least]
+        if most is not None:
             gaps = gaps_before(text, tokens, before)
-            begins = [
-                cut
-                for a, b in zip(begins, [*begins[1:], len(tokens)])
-                for cut in cuts_between(gaps, a, b, self.spans["max_length"])
-            ]
-        out = []
-        for a, b in zip(begins, [*begins[1:], len(tokens)]):
-            words = [normalize("NFC", text[start:end]) for start, end in tokens[a:b]]
-            if self.spans["layout"]:
-                words = [(word, str(n)) for word, n in zip(words, before[a:b])]
-            out.append([(start, end, word) for (start, end), word in zip(tokens[a:b], words)])
-        return out
-
-    def class_of(self, c):
-        """The class of a character, remembered."""
-        found = self.known[c] = self.spans["classes"][bisect_right(self.bounds, ord(c)) - 1]
-        return found
+            begins = [cut for a, b in ranges(begins, tokens) for cut in cuts_between(gaps, a, b, most)]
+        words = [normalize("NFC", text[start:end]) for start, end in tokens]
+        if self.spans["layout"]:
+            words = [(word, str(n)) for word, n in zip(words, before)]
+        out = [(start, end, word) for (start, end), word in zip(tokens, words)]
+        return [out[a:b] for a, b in ranges(begins, tokens)]
 
 
 PARTS["spans"] = SpanTagger
@@ -102,38 +87,30 @@ def words_in(text, kinds):
     Runs of letters, runs of digits, and other characters one by one, equal ones together. Marks belong to
     what they follow, joiners join symbols, and regional indicators go in pairs.
     """
-    starts, previous, paired = [], None, False
+    starts, previous, paired = [], 0, False
     for k, kind in enumerate(kinds):
         if kind >= MARK and k and kinds[k - 1] > BREAK:
             continue
-        inside = False
-        if previous is not None and kinds[previous] == kind:
-            if kind in (LETTER, DIGIT):
-                inside = True
-            elif kind in (SYMBOL, OTHER):
-                inside = text[k] == text[previous] or kind == SYMBOL and text[k - 1] == ZERO_WIDTH_JOINER
-            elif kind == REGIONAL:
-                inside = not paired
-        paired = inside
-        previous = k
+        inside = k > 0 and kind == kinds[previous]
+        if kind in (SYMBOL, OTHER):
+            joined = kind == SYMBOL and text[k - 1] == ZERO_WIDTH_JOINER
+            inside = inside and (joined or text[k] == text[previous])
+        elif kind not in (LETTER, DIGIT):
+            inside = inside and kind == REGIONAL and not paired
+        paired, previous = inside, k
         if not inside:
             starts.append(k)
-    ends = [*starts[1:], len(text)]
-    return [(start, end) for start, end in zip(starts, ends) if kinds[start] > BREAK]
+    return [(a, b) for a, b in ranges(starts, text) if kinds[a] > BREAK]
 
 
 def layout_before(text, kinds, tokens):
     """What is before each token: 0 nothing, 1 a space, 2 a line break, 3 a blank line, or the text starts."""
-    out, behind = [], None
-    for start, end in tokens:
-        if behind is None:
-            out.append(PARAGRAPH)
-        else:
-            breaks = [k for k in range(behind, start) if kinds[k] == BREAK]
-            n = sum(1 for k in breaks if text[k] != "\n" or not k or text[k - 1] != "\r")
-            spaces = any(kind <= BREAK for kind in kinds[behind:start])
-            out.append(min(n + 1, PARAGRAPH) if n else int(spaces))
-        behind = end
+    out = [PARAGRAPH] * len(tokens)
+    for k in range(1, len(tokens)):
+        between = range(tokens[k - 1][1], tokens[k][0])
+        n_breaks = sum(kinds[j] == BREAK and text[j - 1 : j + 1] != "\r\n" for j in between)
+        is_apart = any(kinds[j] <= BREAK for j in between)
+        out[k] = min(n_breaks + 1, PARAGRAPH) if n_breaks else int(is_apart)
     return out
 
 

@@ -4,17 +4,10 @@ from .calls import Tagger
 from .reading import PARTS, refuse
 
 
-def texts_of(X):
-    """The texts as a list."""
-    if isinstance(X, (str, dict)) or not hasattr(X, "__iter__"):
-        raise ValueError(f"X must be a list of texts, got {X!r}; use [text] for one text")
-    return list(X)
-
-
 class WordTagger(Tagger):
     """Cuts texts into words, or into words with tags."""
 
-    sequences = staticmethod(texts_of)
+    holds, hint = "texts", "; use [text] for one text"
 
     def __init__(self, header, arrays):
         super().__init__(header, arrays)
@@ -41,21 +34,22 @@ class WordTagger(Tagger):
 
     def cut(self, text, path):
         """The words of a text, by the labels of its characters."""
+        opens, closes, tags = (self.words[name] for name in ("opens", "closes", "tags"))
         out, t = [], 0
         for piece in text.split():
-            begins = [
-                k
-                for k in range(len(piece))
-                if not k or self.words["opens"][path[t + k]] or self.words["closes"][path[t + k - 1]]
-            ]
-            for k, stop in zip(begins, [*begins[1:], len(piece)]):
-                word, tags = piece[k:stop], self.words["tags"]
-                out.append(word if tags is None else (word, tags[path[t + k]]))
-            t += len(piece)
+            mine, t = path[t : t + len(piece)], t + len(piece)
+            begins = [k for k, y in enumerate(mine) if not k or opens[y] or closes[mine[k - 1]]]
+            for a, b in ranges(begins, piece):
+                out.append(piece[a:b] if tags is None else (piece[a:b], tags[mine[a]]))
         return out
 
 
 PARTS["words"] = WordTagger
+
+
+def ranges(begins, whole):
+    """(first, behind the last) of the parts of a whole that begin at some places."""
+    return list(zip(begins, [*begins[1:], len(whole)]))
 
 
 def write_words(tagger, file, text):
