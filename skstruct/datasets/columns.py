@@ -100,12 +100,9 @@ def _column(data, name):
         raise ValueError(
             f"data must be a dict of columns, a list of dicts, a Dataset or a table, got {describe(data)}"
         )
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(column, method):
-            column = getattr(column, method)()
-            break
+    method = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(column, name)), None)
     rows = []
-    for k, entries in enumerate(column):
+    for k, entries in enumerate(column if method is None else getattr(column, method)()):
         if isinstance(entries, (str, bytes, dict)) or not hasattr(entries, "__len__"):
             raise ValueError(
                 f"row {k}: {name!r} must be a list of one entry a token, got {describe(entries)}"
@@ -118,8 +115,7 @@ def _names_of(data, label):
     """The names that a Dataset gives to the integers of a column; None if it has none."""
     features = getattr(data, "features", None)
     feature = features.get(label) if hasattr(features, "get") else None
-    inner = getattr(feature, "feature", None)
-    names = getattr(inner, "names", None)
+    names = getattr(getattr(feature, "feature", None), "names", None)
     return None if names is None else list(names)
 
 
