@@ -31,7 +31,7 @@ _REMEMBERED = 10_000
 """Tasks whose data are kept in memory, since webhooks of older Label Studios name the task alone."""
 
 _KEPT = "ANNOTATION_CREATED", "ANNOTATION_UPDATED"
-_DROPPED = {"ANNOTATIONS_DELETED": "annotation", "TASKS_DELETED": "id"}
+_DROPPED = {"ANNOTATIONS_DELETED": ("annotations", "annotation"), "TASKS_DELETED": ("tasks", "id")}
 
 
 class Control(NamedTuple):
@@ -111,13 +111,13 @@ class Backend:
             self._tasks[str(task.get("id"))] = task["data"]
         while len(self._tasks) > _REMEMBERED:
             self._tasks.popitem(last=False)
-        spans, found, proba = model.predict(texts), None, [None] * len(texts)
-        if hasattr(model, "predict_sets"):  # a person drops what is wrong
-            found = model.predict_sets(texts)
+        methods = "predict_sets", "predict_segment_proba"  # of sets a person drops what is wrong
+        method = next((name for name in methods if hasattr(model, name)), None)
+        if method is None:
+            spans, proba = model.predict(texts), [None] * len(texts)
+        else:
+            found = getattr(model, method)(texts)
             spans = [[span for span, _ in row] for row in found]
-        elif hasattr(model, "predict_segment_proba"):
-            found = model.predict_segment_proba(texts, spans)
-        if found is not None:
             proba = [[float(p) for _, p in row] for row in found]
         names = control.labels, control.text
         rows = zip(texts, with_units(texts, spans), proba)
@@ -133,9 +133,8 @@ class Backend:
         if self.collection is None or action not in (*_KEPT, *_DROPPED):
             return {"status": "ignored"}
         if action in _DROPPED:
-            listed = _list(given, "annotations" if action.startswith("A") else "tasks")
-            gone = {str(_object(each).get("id")) for each in listed}
-            self.collection.drop(_DROPPED[action], gone)
+            listed, key = _DROPPED[action]
+            self.collection.drop(key, {str(_object(each).get("id")) for each in _list(given, listed)})
             return {"status": "ok"}
         annotation, task = _object(given.get("annotation")), _object(given.get("task", {}))
         number = task.get("id", annotation.get("task"))
@@ -143,10 +142,9 @@ class Backend:
         if data is None:
             raise Refused(400, f"nothing is known of the data of task {number}")
         control = control_of(_object(given.get("project")).get("label_config"))
+        text = _text({"id": number, "data": data}, control)
         try:
-            self.collection.keep(
-                number, _text({"id": number, "data": data}, control), annotation, control.labels
-            )
+            self.collection.keep(number, text, annotation, control.labels)
         except ValueError as error:
             LOG.warning("an annotation was not kept: %s", error)
             raise Refused(400, str(error)) from None
@@ -156,9 +154,7 @@ class Backend:
 
 def _object(value):
     if not isinstance(value, dict):
-        raise Refused(
-            400, "expected an object, as Label Studio sends it: a request, annotation, task, project"
-        )
+        raise Refused(400, "expected an object: a request, annotation, task or project of Label Studio")
     return value
 
 
