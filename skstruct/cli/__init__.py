@@ -1,7 +1,8 @@
 """The command line: ``skstruct COMMAND``, or ``python -m skstruct COMMAND``.
 
 One module a command. The first two paragraphs of its docstring are what ``--help`` says of it,
-``add_arguments(parser)`` adds its arguments, and ``run`` takes them parsed and returns the exit code.
+``add_arguments(parser)`` adds its arguments, and ``run`` takes them parsed. What it returns is the exit code,
+if that is not 0.
 
 Results go to standard output, messages to standard error. Exit codes: 0 done; 1 input or data that cannot
 be used, with one line that starts with ``skstruct: error:`` and names file and line; 2 wrong usage; 130
@@ -116,7 +117,7 @@ def main(argv=None, prog="skstruct"):
                 warnings.showwarning = lambda message, *_: warn(
                     str(message).replace("alignment_report(X, y)", "skstruct check")
                 )
-                return arguments.run(arguments)
+                return arguments.run(arguments) or 0
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()  # so that a closed pipe shows here, not while Python shuts down

@@ -46,13 +46,7 @@ def add_arguments(parser):
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
+    """Run the command."""
     if arguments.output is not None:
         check_target(arguments.output)
         check_replaced([arguments.output], [arguments.file])
@@ -93,7 +87,6 @@ def run(arguments):
         else:
             labels = "\t".join("-" if each is None else readable(each) for each in issue[-4:-2])
             print(f"{issue.score:.3f}\t{where}\t{labels}\t{issues.context(issue)}")
-    return 0
 
 
 def _write_tasks(file, issues, corpus, format):

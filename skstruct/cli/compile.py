@@ -32,13 +32,7 @@ def add_arguments(parser):
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Run the command."""
     if arguments.clear:
         for folder in clear_cache():
             tell(f"removed {folder}")
@@ -57,4 +51,3 @@ def run(arguments):
     if cache_folder() is None:
         raise CommandError("there is no folder to save compiled kernels in; set NUMBA_CACHE_DIR to one")
     print(warm_up(all=arguments.all, progress=tell))
-    return 0

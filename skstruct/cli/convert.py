@@ -53,13 +53,7 @@ def add_arguments(parser):
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
+    """Run the command."""
     ending = os.path.splitext(arguments.target)[1].lower()
     to = arguments.to or _ENDINGS.get(ending)
     is_code = arguments.to is None and ending in ENDINGS
@@ -78,7 +72,6 @@ def run(arguments):
     except (TypeError, ValueError) as error:
         raise CommandError(f"{arguments.source}: {error}") from error
     tell(f"read {kind_of(arguments.source)}, wrote {to}: {arguments.target}")
-    return 0
 
 
 _READ_AS_IS = Namespace(
@@ -92,4 +85,3 @@ def _export(model, target, options):
         options["check"] = read(options["check"], _READ_AS_IS, inputs_of(model)).X
     for line in str(export(model, target, **options)).splitlines():
         tell(line.replace("check=X", "--check FILE"))
-    return 0

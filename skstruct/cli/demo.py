@@ -98,16 +98,10 @@ def write_files(folder):
 
 
 def run(arguments):
-    """Run the demo.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
+    """Run the demo."""
     if arguments.files is not None:
         write_files(arguments.files)
-        return 0
+        return
     began = time.perf_counter()
     todo = jobs()
     others = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "numba", "scikit-learn"))
@@ -127,7 +121,6 @@ def run(arguments):
         for predicted in list(shown.values())[:2]:
             print("  " + "  ".join(w if isinstance(w, str) else "/".join(w) for w in predicted[i]))
     print(f"\nTotal time: {time.perf_counter() - began:.1f} s, imports aside")
-    return 0
 
 
 def _run_job(task, measure, X, y, parameters, learner, arguments):

@@ -43,13 +43,7 @@ def add_arguments(parser):
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
+    """Run the command."""
     _check_usage(arguments)
     options = {"scheme": arguments.scheme, "strict": arguments.strict}
     if arguments.vocabulary is not None:
@@ -63,7 +57,6 @@ def run(arguments):
         _check_task(arguments, task)
         scores = _scores(task, corpus, predicted, options)
     print(json.dumps(scores, ensure_ascii=False) if arguments.json else as_text(scores))
-    return 0
 
 
 def _check_usage(arguments):

@@ -20,13 +20,7 @@ def add_arguments(parser):
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
+    """Run the command."""
     check_target(arguments.output)
     check_replaced([arguments.output], [arguments.file])
     model = load_model(arguments.model, arguments.n_jobs)
@@ -37,4 +31,3 @@ def run(arguments):
     page.save(arguments.output)
     print(page)
     tell(f"wrote {arguments.output}")
-    return 0

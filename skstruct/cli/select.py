@@ -36,13 +36,7 @@ def add_arguments(parser):
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
+    """Run the command."""
     check_output(arguments.output)
     check_replaced([arguments.output], [arguments.file])
     model = load_model(arguments.model, arguments.n_jobs)
@@ -79,4 +73,3 @@ def run(arguments):
             for i in chosen:
                 file.writelines(f"{line}\n" for _, line, _ in pool[i].lines if line.strip() or words)
                 file.write("" if words else "\n")
-    return 0

@@ -45,7 +45,7 @@ def add_arguments(parser):
 
 
 def run(arguments):
-    """Run the command, until it is stopped; returns the exit code, 0."""
+    """Run the command, until it is stopped."""
     arguments.max_bytes = arguments.max_bytes or (TASKS_LIMIT if arguments.label_studio else LIMIT)
     logging.basicConfig(format="skstruct: %(message)s", level=logging.INFO)
     options = {name: getattr(arguments, name) for name in ("port", "threads", "max_bytes", "timeout")}
@@ -57,7 +57,6 @@ def run(arguments):
     for host, port in addresses_of(server):
         tell(f"ready: http://{f'[{host}]' if ':' in host else host}:{port}/")
     server.run()
-    return 0
 
 
 def _application(arguments):

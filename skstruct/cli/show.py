@@ -45,13 +45,7 @@ def add_arguments(parser):
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
+    """Run the command."""
     if (arguments.model is None) == (arguments.file is None):
         arguments.usage_error("name one model file: show MODEL, or show --model MODEL")
     arguments.model = arguments.model or arguments.file
@@ -74,7 +68,7 @@ def run(arguments):
     if arguments.json:
         about["top"] = {label: [[w.feature, w.weight] for w in rows] for label, rows in top.items()}
         print(json.dumps(about, ensure_ascii=False))
-        return 0
+        return
     for name, value in about.items():
         if name == "parameters":
             value = ", ".join(f"{key}={shown}" for key, shown in value.items())
@@ -91,7 +85,6 @@ def run(arguments):
             print(f"  {row.weight:+10.3f}  {printable(row.feature)}")
     if arguments.label is None and hasattr(tagger._model, "new_chain"):
         _print_transitions(tagger, arguments.top)
-    return 0
 
 
 def _about(model, tagger, path):
@@ -173,4 +166,3 @@ def _explain(model, arguments):
         print(json.dumps(explanation.to_dict(), ensure_ascii=False, default=str))
     else:
         print(explanation.describe(arguments.top))
-    return 0

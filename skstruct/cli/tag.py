@@ -77,13 +77,7 @@ def add_arguments(parser):
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
+    """Run the command."""
     check_output(arguments.output, is_folder=arguments.write == "brat")
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
@@ -107,7 +101,6 @@ def run(arguments):
                 if last.strip() and layout.format != "segmented":  # the file before ends without a blank line
                     file.write("\n")
                 last = _tag(model, source, layout, inputs, file, arguments)
-    return 0
 
 
 def _layout(arguments, source, inputs):

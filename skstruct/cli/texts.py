@@ -130,7 +130,7 @@ def _refuse(arguments, names):
 
 
 def tag(model, arguments):
-    """Run ``tag`` for a model of spans; returns the exit code."""
+    """Run ``tag`` for a model of spans."""
     wanted = arguments.write or "jsonl"
     _refuse(arguments, _NOT_FOR_TEXTS)
     if arguments.sets and not hasattr(model, "predict_sets"):
@@ -159,12 +159,11 @@ def tag(model, arguments):
     if wanted == "brat":
         for batch in found:
             _write(arguments.output, *batch, wanted, arguments)
-        return 0
+        return
     with output(arguments.output, arguments.encoding) as file:
         for batch in found:
             _write(file, *batch, wanted, arguments)
             file.flush()  # who reads the pipe need not wait for the end
-    return 0
 
 
 def expanded(paths):

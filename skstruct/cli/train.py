@@ -145,13 +145,7 @@ def _read_text(arguments, model):
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
+    """Run the command."""
     files, streamed = arguments.files, arguments.stream is not None
     _check_files(arguments)
     check_target(arguments.model)
@@ -201,7 +195,6 @@ def run(arguments):
     tell(f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote {arguments.model}")
     if dev is not None:
         print(as_text(model_scores(model, dev)))
-    return 0
 
 
 def _check_files(arguments):
