@@ -4,24 +4,52 @@ Train sklearn-crfsuite and skstruct on TRAIN with the same features, evaluate bo
 memory and scores. Times are medians over --repeat; making feature strings counts for CRFsuite, compiling
 kernels does not count for skstruct.
 
-The same templates on both sides, fits and predictions taking turns in one process, so that a busy
-machine is busy for both; peak memory in processes of their own.
+Both sides start from the same Python lists, learn from the same templates, and end with lists of labels. Fits
+and predictions take turns in one process, so that a busy machine is busy for both; peak memory is that of
+processes which do nothing else.
 """
 
 import argparse
+import contextlib
 import importlib.util
 import json
+import multiprocessing
 import statistics
+import sys
 import time
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import cache
 
+from sklearn.exceptions import ConvergenceWarning
+
+from .._sklearn import InvalidParameterError
 from ..data.inputs import flatten
+from ..data.schemes import labels_to_words, words_to_labels
+from ..datasets import spans_to_columns
+from ..features.contexts import is_context
+from ..features.templates import MACRO, resolve_templates
+from ..features.tokens import column_function
 from ..metrics import segment_f1_score, token_accuracy_score, word_f1_score
-from .common import CommandError, counted, number, positive, tell
-from .contest import PAIRS, SIDES, memory_of, sequences_of, templates_for, words_of
+from .common import CommandError, counted, positive, tell
 from .corpus import read
-from .learners import add_features, features_of, named_algorithm
-from .options import add_options
+from .learners import ALGORITHMS, add_features, features_of, named_algorithm
+from .options import add_options, setting
 from .scores import encodes_segments, warn_of_unknown
+
+PAIRS = {"ap": "perceptron", "pa": "pa", "lbfgs": "l1crf"}
+"""CRFsuite's algorithm -> ours."""
+
+_PARAMETERS = {
+    "ap": {"max_iterations": 10},
+    "pa": {"max_iterations": 10},
+    "lbfgs": {"c1": 1.0, "c2": 0.0, "max_iterations": None},
+}
+"""What can be set of CRFsuite's algorithms, and what it is without; None: each side's own default."""
+
+_SCHEME = "BMES"
+"""Of the labels of characters that say words."""
 
 _COLUMNS = (
     ("fit_seconds", "fit [s]", "{:.2f}"),
@@ -45,11 +73,11 @@ def add_arguments(parser):
         help="CRFsuite's algorithm (ap, pa, lbfgs), or the learner's name as of train; may be repeated "
         "(default: ap and pa)",
     )  # fmt: skip
-    group.add_argument("--epochs", type=positive, metavar="N", help="of ap and pa (default: 10)")
-    group.add_argument("--c1", type=_penalty, help="L1 penalty of lbfgs (default: 1)")
-    group.add_argument("--c2", type=_penalty, help="L2 penalty of lbfgs (default: 0)")
-    what = "of lbfgs at most (default: each its own)"
-    group.add_argument("--iterations", type=positive, metavar="N", help=what)
+    group.add_argument(
+        "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=setting,
+        help="a parameter of both sides, by CRFsuite's name: max_iterations (default: 10 of ap and pa), c1, "
+        "c2 (of lbfgs, default: 1 and 0); may be repeated",
+    )  # fmt: skip
     group = parser.add_argument_group("measuring")
     group.add_argument("--repeat", type=positive, default=1, metavar="N", help="number of fits (default: 1)")
     group.add_argument("--no-memory", action="store_true", help="do not measure memory")
@@ -66,40 +94,32 @@ def _algorithm(text):
     raise argparse.ArgumentTypeError(wrong)
 
 
-_DEFAULTS = {"epochs": 10, "c1": 1.0, "c2": 0.0, "iterations": None}
-
-
-def _settle(arguments):
-    """Refuse settings of algorithms that do not run, and put defaults for those that were not given."""
-    arguments.algorithm = list(dict.fromkeys(arguments.algorithm or ["ap", "pa"]))
-    for name, default in _DEFAULTS.items():
-        some = set(arguments.algorithm) - {"lbfgs"} if name == "epochs" else "lbfgs" in arguments.algorithm
-        if getattr(arguments, name) is None:
-            setattr(arguments, name, default)
-        elif not some:
-            wrong = f"--{name} is for --algorithm {'ap or pa' if name == 'epochs' else 'lbfgs'}"
-            arguments.usage_error(wrong)
-
-
-_penalty = number(float, lambda x: 0 <= x < float("inf"), "a number of at least 0")
+def _settings(arguments):
+    """{algorithm: its parameters}."""
+    found = {name: dict(_PARAMETERS[name]) for name in arguments.algorithm or ("ap", "pa")}
+    for name, value in arguments.param:
+        having = [parameters for parameters in found.values() if name in parameters]
+        if not having:
+            known = ", ".join(sorted(set(flatten(found.values()))))
+            arguments.usage_error(f"--param {name}: of {' and '.join(found)} there are {known}")
+        for parameters in having:
+            parameters[name] = value
+    try:
+        for name, parameters in found.items():
+            Ours(name, parameters, "auto").model._validate_params()
+    except InvalidParameterError as error:
+        arguments.usage_error(f"--param: {error}")
+    return found
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
+    """Run the command."""
     if importlib.util.find_spec("sklearn_crfsuite") is None:
         raise CommandError(
             "compare needs sklearn-crfsuite, which is not installed; "
             'pip install sklearn-crfsuite, or pip install "skstruct[compare]", installs it'
         )
-    _settle(arguments)
-    if "-" in (arguments.train, arguments.test):
-        arguments.usage_error("TRAIN and TEST are read several times, and cannot be standard input")
+    settings = _settings(arguments)
     if arguments.format == "crfsuite":
         arguments.usage_error("templates make features from tokens; data of CRFsuite holds features already")
     features = features_of(arguments)
@@ -110,8 +130,8 @@ def run(arguments):
     if train.format != "segmented":
         warn_of_unknown(test.y, set(flatten(train.y)), test.name)
     rows = []
-    for algorithm in arguments.algorithm:
-        sides = [side(algorithm, templates, arguments) for side in SIDES.values()]
+    for algorithm, parameters in settings.items():
+        sides = [side(algorithm, parameters, templates) for side in _SIDES]
         if sides[0].strings.left_out:
             tell(
                 "CRFsuite has no transitions that look at the input; it goes without "
@@ -119,63 +139,233 @@ def run(arguments):
             )
         if not templates.compile().bigram:
             tell("CRFsuite always has label bigrams; the templates have no B, so that skstruct has none")
-        found = _measure(sides, train, test, arguments.repeat)
-        for side, row in zip(SIDES, found):
-            row["fit_megabytes"] = None
-            if not arguments.no_memory:
-                tell(f"measuring the memory of {row['name']}")
-                row["fit_megabytes"] = memory_of(side, algorithm, arguments)
-        rows.append(found)
-    _print(rows, train, test, templates, arguments)
-    return 0
+        rows.append(_measure(sides, train, test, arguments.repeat))
+        for side, row in zip(_SIDES, rows[-1]):
+            job = side, algorithm, parameters, templates, train.X, train.y
+            row["fit_megabytes"] = None if arguments.no_memory else _memory_of(row["name"], *job)
+    _print(rows, train, test, templates, settings, arguments)
 
 
+# --------------------------------------------------------------------------------------------------
+# Corpora and sides
+# --------------------------------------------------------------------------------------------------
+def sequences_of(corpus):
+    """A `Corpus` as both sides take it: of texts the characters, and labels that say words or spans."""
+    X, y = corpus.X, corpus.y
+    if corpus.format == "segmented":
+        X, y = list(map(list, X)), [words_to_labels(words, _SCHEME) for words in y]
+    elif corpus.format == "spans":
+        X, y = spans_to_columns(X, y)
+    return corpus._replace(X=X, y=y)
+
+
+def _words_of(X, y):
+    """The words that labels of characters say."""
+    return [labels_to_words("".join(x), labels, _SCHEME) for x, labels in zip(X, y)]
+
+
+def templates_for(corpus, features):
+    """The templates that a ``features`` parameter means for a corpus."""
+    flat = flatten(corpus.X[:1000])
+    return resolve_templates(features, flat[0], flat)
+
+
+class Crfsuite:
+    """CRFsuite through sklearn-crfsuite; ``feature_seconds`` is what making strings took in `fit`."""
+
+    def __init__(self, algorithm, parameters, templates):
+        import sklearn_crfsuite
+
+        self.name = f"sklearn-crfsuite {algorithm}"
+        self.strings = FeatureStrings(templates)
+        self.model = sklearn_crfsuite.CRF(algorithm=algorithm, **parameters)
+
+    def fit(self, X, y):
+        """Make strings, then train."""
+        began = time.perf_counter()
+        features = list(map(self.strings, X))
+        self.feature_seconds = time.perf_counter() - began
+        self.model.fit(features, y)
+
+    def predict(self, X):
+        """Make strings, then label."""
+        return [list(labels) for labels in self.model.predict(list(map(self.strings, X)))]
+
+    def warm_up(self, X, y):
+        """Do nothing: CRFsuite is compiled already."""
+
+
+class Ours:
+    """The learner of this package that corresponds."""
+
+    feature_seconds = None
+
+    def __init__(self, algorithm, parameters, templates):
+        learner, given = ALGORITHMS[PAIRS[algorithm]], dict(parameters)
+        passes = given.pop("max_iterations")
+        given |= {} if passes is None else {"max_iter": passes}
+        if algorithm == "lbfgs":
+            # CRFsuite's weights: those of the pairs that training shows, so that the objectives are the same.
+            given["all_pairs"] = False
+        self.name = f"skstruct {learner.__name__}"
+        self.model = learner(features=templates, random_state=0, **given)
+        self.fit, self.predict = self.model.fit, self.model.predict
+
+    def warm_up(self, X, y):
+        """Get the kernels compiled, or loaded."""
+        few = {**self.model.get_params(deep=False), "max_iter": 1}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # one pass is not meant to
+            type(self.model)(**few).fit(X[:4], y[:4]).predict(X[:1])
+
+
+class FeatureStrings:
+    """Expands templates for one sentence at a time.
+
+    Parameters
+    ----------
+    templates : FeatureTemplates
+
+    Raises
+    ------
+    ValueError
+        If a template looks at more than single tokens: at a lexicon, or at accessor variety.
+
+    Attributes
+    ----------
+    left_out : list of str
+        Templates of transitions that look at the input, which CRFsuite does not have.
+
+    Examples
+    --------
+    >>> from skstruct import FeatureTemplates
+    >>> strings = FeatureStrings(FeatureTemplates(["U00:%x[-1,0]", "U01:%suffix2[0,0]", "B"]))
+    >>> strings(["the", "frog"])
+    [['U00:_B-1', 'U01:he'], ['U00:the', 'U01:og']]
+    """
+
+    def __init__(self, templates):
+        offsets = (0, *templates.offsets)
+        self._before = [f"_B-{d}" for d in range(-min(offsets), 0, -1)]
+        self._behind = [f"_B+{d}" for d in range(1, max(offsets) + 1)]
+        self.left_out = [t.text for t in templates.templates if t.edge and t.atoms]
+        self._forms = []  # (format string, atoms)
+        self._functions = {"x": str}
+        for template in templates.templates:
+            for name, _, _ in () if template.edge else template.atoms:
+                if is_context(name):
+                    raise ValueError(f"%{name} in {template.text!r} has no expansion to strings")
+                if name not in self._functions:
+                    self._functions[name] = cache(column_function(name))
+            if not template.edge:
+                literals = MACRO.split(template.text)[::4]
+                form = "%s".join(literal.replace("%", "%%") for literal in literals)
+                self._forms.append((form, template.atoms))
+
+    def __call__(self, sentence):
+        """The features of a sentence.
+
+        Parameters
+        ----------
+        sentence : list of str or tuples of str
+
+        Returns
+        -------
+        list of list of str
+            One list for each token, one string for each template.
+        """
+
+        @cache
+        def padded(name, column):
+            strings = [token if isinstance(token, str) else token[column] for token in sentence]
+            return [*self._before, *map(self._functions[name], strings), *self._behind]
+
+        T, first, out = len(sentence), len(self._before), []
+        for form, atoms in self._forms:
+            parts = [padded(name, column)[first + o : first + o + T] for name, column, o in atoms]
+            out.append(map(form.__mod__, zip(*parts)) if atoms else [form % ()] * T)
+        return list(map(list, zip(*out))) if out else [[] for _ in sentence]
+
+
+# --------------------------------------------------------------------------------------------------
+# Measuring
+# --------------------------------------------------------------------------------------------------
 def _measure(sides, train, test, repeat):
     """A dict of figures for each side."""
+    fits, tags, predicted = [[] for _ in sides], [[] for _ in sides], {}
     for side in sides:
         side.warm_up(train.X, train.y)
-    fits, tags = [[] for _ in sides], [[] for _ in sides]
-    rows = [{"name": side.name} for side in sides]
-    segmented = test.format == "segmented"
-    segments = not segmented and encodes_segments(train.y, test.y)
     for k in range(repeat):
         for s, side in enumerate(sides):
             tell(f"{side.name}, fit {k + 1} of {repeat}")
             began = time.perf_counter()
             side.fit(train.X, train.y)
             fitted = time.perf_counter()
-            predicted = side.predict(test.X)
+            predicted[s] = side.predict(test.X)
             tags[s].append(time.perf_counter() - fitted)
             fits[s].append((fitted - began, side.feature_seconds))
-            if k:  # both are deterministic
-                continue
-            rows[s]["token_accuracy"] = token_accuracy_score(test.y, predicted)
-            rows[s]["f1"] = None
-            if segmented:
-                rows[s]["f1"] = word_f1_score(words_of(test.X, test.y), words_of(test.X, predicted))
-            elif segments:
-                rows[s]["f1"] = segment_f1_score(test.y, predicted)
-    for s, row in enumerate(rows):
-        row["fit_seconds"], row["feature_seconds"] = min(
-            fits[s], key=lambda pair: abs(pair[0] - statistics.median_low([fit for fit, _ in fits[s]]))
-        )
-        row["tokens_per_second"] = _n_tokens(test) / max(statistics.median(tags[s]), 1e-9)
+    segmented, rows = test.format == "segmented", []
+    segments = not segmented and encodes_segments(train.y, test.y)
+    for s, side in enumerate(sides):
+        seconds, of_features = sorted(fits[s], key=lambda pair: pair[0])[(repeat - 1) // 2]
+        f1 = segment_f1_score(test.y, predicted[s]) if segments else None
+        if segmented:
+            f1 = word_f1_score(_words_of(test.X, test.y), _words_of(test.X, predicted[s]))
+        rows.append({
+            "name": side.name, "fit_seconds": seconds, "feature_seconds": of_features,
+            "tokens_per_second": _n_tokens(test) / max(statistics.median(tags[s]), 1e-9),
+            "token_accuracy": token_accuracy_score(test.y, predicted[s]), "f1": f1,
+        })  # fmt: skip
     return rows
+
+
+def peak_megabytes():
+    """Peak resident memory of this process so far, or None where it cannot be known."""
+    with contextlib.suppress(OSError, StopIteration), open("/proc/self/status", encoding="ascii") as file:
+        # Not ru_maxrss, which on Linux starts at the peak of the process that started this one.
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) / 1024
+    with contextlib.suppress(ImportError):  # Windows
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+
+
+def _memory_of(name, *job):
+    """Megabytes that a fit needs above libraries and corpus, measured in a process of its own; or None."""
+    tell(f"measuring the memory of {name}")
+    try:
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+            return process.submit(_peak_of_fit, *job).result()
+    except BrokenProcessPool as error:
+        raise CommandError(f"measuring the memory of {name} failed: {error}") from None
+
+
+def _peak_of_fit(side, algorithm, parameters, templates, X, y):
+    warnings.simplefilter("ignore")  # the fits before have told
+    side = side(algorithm, parameters, templates)
+    side.warm_up(X, y)
+    before = peak_megabytes()
+    side.fit(X, y)
+    return None if before is None else peak_megabytes() - before
+
+
+_SIDES = Crfsuite, Ours
 
 
 def _n_tokens(corpus):
     return sum(map(len, corpus.X))
 
 
-def _print(rows, train, test, templates, arguments):
+def _print(rows, train, test, templates, settings, arguments):
     about = {
         name: {"file": corpus.name, "sequences": len(corpus.X), "tokens": _n_tokens(corpus)}
         for name, corpus in (("train", train), ("test", test))
     }
     if arguments.json:
         about |= {
-            "templates": list(templates.lines), "epochs": arguments.epochs, "repeat": arguments.repeat,
-            "rows": [row for pair in rows for row in pair],
+            "templates": list(templates.lines), "parameters": settings, "repeat": arguments.repeat,
+            "rows": flatten(rows),
         }  # fmt: skip
         print(json.dumps(about, ensure_ascii=False))
         return
@@ -183,9 +373,8 @@ def _print(rows, train, test, templates, arguments):
     for name, size in about.items():
         sizes = f"{counted(size['sequences'], 'sentence')}, {counted(size['tokens'], unit)}"
         print(f"{name:<6}{size['file']}: {sizes}")
-    epochs = "" if arguments.algorithm == ["lbfgs"] else f", {counted(arguments.epochs, 'epoch')}"
-    print(f"{counted(len(templates), 'template')}{epochs}\n")
-    width = max(len(row["name"]) for pair in rows for row in pair) + 2
+    print(f"{counted(len(templates), 'template')}\n")
+    width = max(len(row["name"]) for row in flatten(rows)) + 2
     print(" " * width + "".join(f"{title:>20}" for _, title, _ in _COLUMNS))
     for pair in rows:
         for row in pair:
