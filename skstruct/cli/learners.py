@@ -8,6 +8,7 @@ import argparse
 from functools import partial
 
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import has_fit_parameter
 
 from .._sklearn import InvalidParameterError
 from ..cluster.loading import dealt
@@ -138,13 +139,13 @@ def new_model(arguments, features, format):
     format : str
         Of the corpus: "segmented" puts a Segmenter around the tagger, "spans" a SpanTagger.
     """
-    kind = _learner(arguments)
-    _check_ways(arguments, kind)
-    learner, tagger, outer = _parts(arguments, kind, features, format)
+    learner, tagger, outer = _parts(arguments, features, format)
     sets = None if arguments.recall is None else SpanSets(recall=arguments.recall)
     deeper = _given_parameters(arguments, learner, tagger, outer, sets)
     try:
-        model = _wrapped(arguments, learner, outer)
+        learned = model = _wrapped(arguments, learner)
+        if outer is not None and not isinstance(learner, KBestReranker):  # whose base it is
+            model = outer.set_params(tagger=learned)
         if sets is not None:
             if format != "spans" or not hasattr(model, "predict_segment_proba"):
                 arguments.usage_error(
@@ -152,6 +153,7 @@ def new_model(arguments, features, format):
                     "or --calibrate"
                 )
             model = sets.set_params(estimator=model)
+        _check_way(arguments, learned, model)
         known = model.get_params()
         for name in deeper.keys() - known.keys():
             arguments.usage_error(
@@ -171,73 +173,18 @@ def new_model(arguments, features, format):
     return model
 
 
-def _learner(arguments):
-    """The class of the learner."""
-    kind = ALGORITHMS[arguments.algorithm]
-    if not arguments.search:
-        return kind
-    if kind is not L1CRF:
-        arguments.usage_error("--search chooses c1 and c2; it is for --algorithm l1crf")
-    return L1CRFCV
-
-
-def _on_shards(arguments):
-    """Whether the corpus is dealt to shards."""
-    return arguments.shards > 1 or arguments.cluster is not None
-
-
-def _sums_over_shards(arguments):
-    """Whether the learner adds up its objective over shards, where others mix weights."""
-    return hasattr(ALGORITHMS[arguments.algorithm], "fit_shards")
-
-
-_EXCLUSIVE = (
-    ("--members", ("--shards", "--stream"), ""),
-    ("--shards", ("--stream",), ""),
-    ("--search", ("--shards", "--dev"), ": folds of the corpus choose"),
-    ("--calibrate", ("--stream",), ": it needs the whole corpus"),
-    ("--recall", ("--stream",), ": it needs the whole corpus"),
-    ("--recall", ("--shards", "--dev"), ": parts of the corpus calibrate"),
-)
-"""Options that cannot be given together, and why."""
-
-
-def _check_ways(arguments, learner):
-    """Refuse ways of training that exclude each other, or that a learner does not know."""
-    kind, sums = learner.__name__, _sums_over_shards(arguments)
-    given = {
-        f"--{name}": getattr(arguments, name) not in (None, False)
-        for name in ("search", "stream", "dev", "calibrate", "recall")
-    }
-    given |= {"--members": arguments.members > 1, "--shards": _on_shards(arguments)}
-    of_sums = [(option, ("--shards",), f" with {kind}") for option in ("--calibrate", "--dev") if sums]
-    for option, others, why in (*_EXCLUSIVE, *of_sums):
-        for other in others:
-            if given[option] and given[other]:
-                arguments.usage_error(f"{option} and {other} cannot both be given{why}")
-    by_example = f": {kind} does not learn example by example"
-    is_tagger = learner not in _TASKS and learner is not KBestReranker
-    for option, fits, lack in (
-        ("--calibrate", is_tagger, f" is for taggers; {kind} is none"),
-        ("--shards", sums or issubclass(learner, OnlineLearner), by_example),
-        ("--stream", hasattr(learner, "partial_fit"), by_example),
-        ("--members", learner is not KBestReranker, f": the weights of a {kind} cannot be averaged"),
-    ):
-        if given[option] and not fits:
-            arguments.usage_error(f"{option}{lack}")
-
-
-def _parts(arguments, kind, features, format):
+def _parts(arguments, features, format):
     """(the learner, the tagger that reads features, what reads raw text around it or None).
 
     The tagger is that of a re-ranker's base, else the learner itself.
     """
+    kind = ALGORITHMS[arguments.algorithm]
+    if arguments.search and kind is not L1CRF:
+        arguments.usage_error("--search chooses c1 and c2; it is for --algorithm l1crf")
     own = {"random_state": arguments.seed}
-    if arguments.epochs is not None:
-        own["max_iter"] = arguments.epochs
-    if arguments.verbose:
-        own["verbose"] = 1
-    learner = kind(**own)
+    own |= {} if arguments.epochs is None else {"max_iter": arguments.epochs}
+    own |= {"verbose": 1} if arguments.verbose else {}
+    learner = L1CRFCV(**own) if arguments.search else kind(**own)
     auto = isinstance(features, str) and features == "auto"
     given = {name for name in own if name != "random_state" or arguments.seed}
     for name, _ in arguments.param:
@@ -276,28 +223,56 @@ def _given_parameters(arguments, *parts):
     return deeper
 
 
-def _wrapped(options, learned, outer):
+def _wrapped(arguments, learned):
     """A learner with what the options put around it."""
-    seed, whole = options.seed, isinstance(learned, KBestReranker)
-    if _on_shards(options) and not _sums_over_shards(options):
+    kind, several, on_shards = type(learned), arguments.members > 1, _on_shards(arguments)
+    sums = on_shards and hasattr(kind, "fit_shards")
+    by_example = sums or issubclass(kind, OnlineLearner)
+    is_tagger = kind not in _TASKS and kind is not KBestReranker
+    for wrong, message in (
+        (several and on_shards, "--members and --shards cannot both be given"),
+        (several and kind is KBestReranker, "--members: the weights of a KBestReranker cannot be averaged"),
+        (arguments.calibrate and not is_tagger, f"--calibrate is for taggers; {kind.__name__} is none"),
+        (on_shards and not by_example, f"--shards: {kind.__name__} does not learn example by example"),
+        (sums and arguments.calibrate, "--calibrate and --shards cannot both be given with L1CRF"),
+        (sums and arguments.dev is not None, "--dev and --shards cannot both be given with L1CRF"),
+        (sums and arguments.recall is not None, "--recall and --shards cannot both be given with L1CRF"),
+    ):
+        if wrong:
+            arguments.usage_error(message)
+    if on_shards and not sums:
         checkpoint = learned.checkpoint  # of all shards together
         learned = ParameterMixer(
-            learned.set_params(checkpoint=None), options.shards, n_jobs=-1, client=options.cluster,
-            checkpoint=checkpoint, random_state=seed,
+            learned.set_params(checkpoint=None), arguments.shards, n_jobs=-1, client=arguments.cluster,
+            checkpoint=checkpoint, random_state=arguments.seed,
         )  # fmt: skip
-    if options.members > 1:
-        learned = BaggingShuffleAverager(learned, n_estimators=options.members, n_jobs=-1, random_state=seed)
-    if options.calibrate:
-        learned = CalibratedTagger(learned, random_state=seed)
-    return learned if outer is None or whole else outer.set_params(tagger=learned)
+    if several:
+        averaged = {"n_estimators": arguments.members, "n_jobs": -1, "random_state": arguments.seed}
+        learned = BaggingShuffleAverager(learned, **averaged)
+    return CalibratedTagger(learned, random_state=arguments.seed) if arguments.calibrate else learned
+
+
+def _check_way(arguments, *parts):
+    """Refuse a stream, or a held-out corpus, for what cannot learn with it."""
+    for part in parts:
+        if arguments.stream is not None and not hasattr(part, "partial_fit"):
+            arguments.usage_error(f"--stream: {type(part).__name__} does not learn example by example")
+        if arguments.stream is None and arguments.dev is not None and not has_fit_parameter(part, "X_val"):
+            arguments.usage_error(f"--dev: the fit of {type(part).__name__} takes no held-out corpus")
+
+
+def _on_shards(arguments):
+    """Whether the corpus is dealt to shards."""
+    return arguments.shards > 1 or arguments.cluster is not None
 
 
 def fit_of(arguments, model):
     """How the model learns from the whole corpus."""
-    if not (_on_shards(arguments) and _sums_over_shards(arguments)):
-        return model.fit
 
     def train(tagger):
         return lambda X, y: tagger.fit_shards(dealt(X, y, None, arguments.shards), client=arguments.cluster)
 
-    return partial(model._fit_by, train) if isinstance(model, Segmenter | SpanTagger) else train(model)
+    inside = isinstance(model, Segmenter | SpanTagger)
+    if not _on_shards(arguments) or not isinstance(model.tagger if inside else model, L1CRF):
+        return model.fit
+    return partial(model._fit_by, train) if inside else train(model)

@@ -63,8 +63,11 @@ def test_corpora_of_different_types(capsys):
     [
         (["both.jsonl", "--recall", 0.9], "--recall is for annotated texts and taggers that know probab"),
         (["both.jsonl", "--recall", 1.5], "argument --recall: must be between 0 and 1, got '1.5'"),
-        (["both.jsonl", "--recall", 0.9, "--stream", 5], "--recall and --stream cannot both be given"),
-        (["both.jsonl", "--recall", 0.9, "--dev", "PER.jsonl"], "--recall and --dev cannot both be given"),
+        (["both.jsonl", "--recall", 0.9, "--calibrate", "--stream", 5], "does not learn example by example"),
+        (
+            ["both.jsonl", "--recall", 0.9, "-a", "l1crf", "--dev", "PER.jsonl"],
+            "--dev: the fit of SpanSets takes",
+        ),
         (["columns.txt", "--recall", 0.9, "-a", "l1crf"], "--recall is for annotated texts"),
         (["columns.txt", "columns.txt"], "several files and --annotated are for annotated texts"),
         (["PER.jsonl", "--annotated", "LOC.jsonl=LOC"], "LOC.jsonl is none of the files"),

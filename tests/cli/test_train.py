@@ -103,7 +103,11 @@ def test_a_search_says_what_it_chose(folder, capsys, tmp_path):
         ("labels.txt", ["-p", "constraints=FOO"], "--param constraints: scheme must be one of"),
         ("words.seg", ["--repair", "-p", "scheme=BI"], "--repair is for taggers"),
         ("labels.txt", ["--search"], "--search chooses c1 and c2; it is for --algorithm l1crf"),
-        ("labels.txt", ["-a", "l1crf", "--search", "--shards", "2"], "--search and --shards cannot both"),
+        (
+            "labels.txt",
+            ["-a", "l1crf", "--search", "--shards", "2"],
+            "--shards: L1CRFCV does not learn example by",
+        ),
         ("labels.txt", ["-a", "l1crf", "--search", "-p", "c1=0.5"], "L1CRFCV has no parameter 'c1'"),
     ],
 )
