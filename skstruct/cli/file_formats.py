@@ -37,6 +37,15 @@ def is_conllu(line):
     return len(cells) == 10 and re.fullmatch(r"\d+([-.]\d+)?", cells[0]) is not None
 
 
+def begins_as_conllu(source):
+    """Whether the first line that is no comment looks like it; no more is read, since a pipe may wait."""
+    for n in range(PEEK):
+        for line in source.peek(n + 1)[n:]:
+            if not line.startswith("#"):
+                return is_conllu(line)
+    return False
+
+
 def guess(source, separator):
     """The format that the first lines look like."""
     lines = source.peek()
