@@ -41,14 +41,13 @@ def run(arguments):
     check_replaced([arguments.output], [arguments.file])
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
+    texts.refuse(arguments, inputs.task)
     if inputs.task == SPANS:
         files = texts.expanded([arguments.file or "-"])
         check_replaced([arguments.output], texts.files_of(files))
         pool = list(texts.texts_of(files, arguments))
         X, numbers = [text for _, text, _ in pool], [place for place, _, _ in pool]
     else:
-        if arguments.lines:
-            arguments.usage_error("--lines is for models of spans of texts")
         with Source(arguments.file, arguments.encoding) as source:
             layout = layout_of(arguments, source, inputs)
             pool = [s for s in sentences(source, layout, inputs, labels=False) if s.tokens]

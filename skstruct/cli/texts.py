@@ -12,12 +12,14 @@ from itertools import chain, islice
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
+from ..data.inputs import LABELS, SPANS, TREES, WORDS
 from ..data.text import is_white_space
 from ..formats.annotation_tools import is_brat
 from ..formats.span_files import FORMATS, AnnotationReader
 from ..formats.span_records import SPAN_KEYS
 from ..formats.span_writing import reserved_keys, write_spans
 from ..inspection import render
+from ..serving.answers import reason
 from .common import STANDARD, CommandError, check_replaced, output, warn
 from .file_formats import named_format, warn_of_columns
 from .lines import Source
@@ -109,61 +111,73 @@ def add_options(parser):
     )  # fmt: skip
 
 
-def refuse_probabilities(arguments, kind):
-    """End with a usage error about ``--proba``, for a model that knows none."""
-    arguments.usage_error(
-        f"--proba: this {kind} knows no probabilities; L1CRF does, and CalibratedTagger around a tagger: "
-        f"train --algorithm l1crf, or train --calibrate"
-    )
+_NOT_FOR = {
+    SPANS: ("scores", "kbest", "scheme", "dictionary", "tokens", "label", "separator", "comment"),
+    WORDS: ("lines", "write", "sets", "scheme"),
+    LABELS: ("lines", "write", "sets", "dictionary"),
+    TREES: ("lines", "write", "sets", "scheme", "dictionary"),
+}
+"""Options of ``tag`` and ``select`` that models of a task have no use for."""
+
+_WHAT = {SPANS: "mark spans of texts", WORDS: "segment text", LABELS: "label tokens", TREES: "parse"}
 
 
-_NOT_FOR_TEXTS = "scores", "kbest", "scheme", "dictionary", "adapt"
-_OF_TOKENS = "tokens", "label", "separator", "comment"
+_REMEDIES = {"CalibratedTagger": "train --calibrate makes one", "predict_sets": "--sets writes them"}
+"""Word of a reason, and what it means on the command line."""
 
 
-def _refuse(arguments, names):
-    """Refuse options that a model of spans has no use for."""
-    for name in names:
-        if getattr(arguments, name) not in (None, False, []):
+def refuse(arguments, task):
+    """Refuse options that models of a task have no use for."""
+    for name in _NOT_FOR[task]:
+        if getattr(arguments, name, None) not in (None, False):
             instead = "; in Python predict_kbest gives them" if name in ("kbest", "scores") else ""
-            arguments.usage_error(f"--{name} is not for models that mark spans of texts{instead}")
+            arguments.usage_error(f"--{name} is not for models that {_WHAT[task]}{instead}")
+
+
+def require(arguments, model, **methods):
+    """Refuse options, by name, that need a method which the model lacks."""
+    for name, method in methods.items():
+        if getattr(arguments, name) and not hasattr(model, method):
+            why = reason(model, method)
+            remedy = next((f"; {what}" for word, what in _REMEDIES.items() if word in why), "")
+            arguments.usage_error(f"--{name}: {why}{remedy}")
 
 
 def tag(model, arguments):
     """Run ``tag`` for a model of spans."""
     wanted = arguments.write or "jsonl"
-    _refuse(arguments, _NOT_FOR_TEXTS)
     if arguments.sets and not hasattr(model, "predict_sets"):
         arguments.usage_error(f"--sets: this {type(model).__name__} offers no sets; train --recall R")
     if arguments.sets and (arguments.proba or wanted not in ("jsonl", "label-studio")):
         arguments.usage_error("--sets has probabilities, and is for --write jsonl and label-studio")
     if arguments.proba and wanted not in _WITH_PROBA:
         arguments.usage_error(f"--proba: only {', '.join(_WITH_PROBA)} have a place for probabilities")
-    if arguments.proba and not hasattr(model, "predict_segment_proba"):
-        refuse_probabilities(arguments, type(model).__name__)
+    require(arguments, model, proba="predict_segment_proba")
     if wanted == "brat" and arguments.output in STANDARD:
         arguments.usage_error("--write brat needs --output, a folder")
     files = expanded(arguments.files or ["-"])
-    texts, written = texts_of(files, arguments), [arguments.output]
+    texts = texts_of(files, arguments)
     if wanted == "brat":
-        texts = _named(list(texts))
-        names = (Path(arguments.output, each["name"]) for _, _, each in texts)
-        written = [f"{name}{ending}" for name in names for ending in (".txt", ".ann")]
+        _write_brat(model, _named(list(texts)), files, arguments)
+        return
+    check_replaced([arguments.output], files_of(files), arguments.force)
+    whole = wanted not in _STREAMED  # one page, or one list
+    batches = [list(texts)] if whole else iter(lambda: list(islice(texts, arguments.batch)), [])
+    with output(arguments.output, arguments.encoding) as file:
+        for batch in batches:
+            _write(file, model, batch, wanted, arguments)
+            file.flush()  # who reads the pipe need not wait for the end
+
+
+def _write_brat(model, texts, files, arguments):
+    """Write the files of brat, two for each text, where nothing is replaced by them."""
+    names = [Path(arguments.output, beside["name"]) for _, _, beside in texts]
+    written = [f"{name}{ending}" for name in names for ending in (".txt", ".ann")]
     check_replaced(written, files_of(files), arguments.force)
-    for path in written if wanted == "brat" and not arguments.force else ():
+    for path in written if not arguments.force else ():
         if os.path.isfile(path) and os.path.getsize(path) > 0:
             raise CommandError(f"{path}: is there already, and may be a person's work; --force replaces it")
-    found = _labelled(model, iter(texts), arguments)
-    if wanted not in _STREAMED:
-        found = [[sum(parts, []) for parts in zip(*found)]] if (found := list(found)) else [[[]] * 4]
-    if wanted == "brat":
-        for batch in found:
-            _write(arguments.output, *batch, wanted, arguments)
-        return
-    with output(arguments.output, arguments.encoding) as file:
-        for batch in found:
-            _write(file, *batch, wanted, arguments)
-            file.flush()  # who reads the pipe need not wait for the end
+    _write(arguments.output, model, texts, "brat", arguments)
 
 
 def expanded(paths):
@@ -208,7 +222,6 @@ def files_of(expanded):
 
 def read_texts(source, arguments):
     """Yield (place, text, metadata); of the metadata what is to be written beside predicted spans."""
-    _refuse(arguments, _OF_TOKENS)
     if arguments.format not in (None, "spans", "text"):
         arguments.usage_error(f"--format {arguments.format} is not for models that mark spans of texts")
     by_name = (arguments.format or named_format(source)) == "spans"
@@ -258,24 +271,17 @@ def _beside(wanted, name):
     return lambda metadata: {key: value for key, value in metadata.items() if fits(key, value)}
 
 
-def _labelled(model, texts, arguments):
-    """Yield batches of texts, their spans, metadata, and the probabilities of the spans or Nones."""
-    while batch := list(islice(texts, arguments.batch)):
-        places, X, metadata = map(list, zip(*batch))
-        y = model.predict(X)
-        proba = model.predict_segment_proba(X, y) if arguments.proba else [None] * len(X)
-        if arguments.sets:
-            proba = model.predict_sets(X)
-            if arguments.write == "label-studio":
-                y = [[span for span, _ in spans] for spans in proba]
-            else:
-                candidates = ([{**span._asdict(), "probability": p} for span, p in spans] for spans in proba)
-                metadata = [{**each, "candidates": spans} for each, spans in zip(metadata, candidates)]
-        yield X, list(y), metadata, list(proba)
-
-
-def _write(file, X, y, metadata, proba, wanted, arguments):
-    proba = proba if arguments.proba or (arguments.sets and wanted == "label-studio") else None
+def _write(file, model, batch, wanted, arguments):
+    """Label a batch of texts, and write it."""
+    X, metadata = [text for _, text, _ in batch], [beside for _, _, beside in batch]
+    y = model.predict(X)
+    proba = model.predict_segment_proba(X, y) if arguments.proba else None
+    offered = model.predict_sets(X) if arguments.sets else None
+    if offered is not None and wanted == "label-studio":
+        y, proba = [[span for span, _ in spans] for spans in offered], offered
+    elif offered is not None:
+        candidates = ([{**span._asdict(), "probability": p} for span, p in spans] for spans in offered)
+        metadata = [{**beside, "candidates": spans} for beside, spans in zip(metadata, candidates)]
     if wanted == "html":
         file.write(render(X, y))
     elif wanted == "xml":

@@ -174,7 +174,7 @@ def test_scores_of_text(models, capsys, kind):
         (["--scores", "--dictionary", "texts"], WITH_SCORES),
         (["--kbest", "2"], [*(k for k in OF_WORDS if k not in WITH_KBEST), "reranker of tagger"]),
         (["--dictionary", "d"], [*OF_LABELS, *OF_TREES, "reranker of segmenter"]),
-        (["--adapt", "d"], ["word segmenter", "mixer of word segmenter", "reranker of segmenter", *OF_TREES]),
+        (["--proba"], ["word segmenter", "mixer of word segmenter", "reranker of segmenter", *OF_TREES]),
         (["--label", "xpos"], OF_TREES),
     ],
 )
@@ -182,6 +182,13 @@ def test_options_for_other_models(models, capsys, options, kinds):
     for kind in kinds:
         code, out, err = run(capsys, "tag", models / corpus_of(kind), "-m", models / kind, *options)
         assert (code, out) == (2, "") and options[0] in err.splitlines()[-1], kind
+
+
+@pytest.mark.parametrize("kind", OF_TREES)
+def test_parsers_are_not_advised_to_be_taggers(models, capsys, kind):
+    code, _, err = run(capsys, "tag", models / "trees", "-m", models / kind, "--proba")
+    assert code == 2 and "--proba: ShiftReduceParser predicts trees, by a search" in err
+    assert "L1CRF" not in err and "--calibrate" not in err
 
 
 # --------------------------------------------------------------------------------------------------

@@ -91,9 +91,9 @@ def test_words(folder, capsys):
 @pytest.mark.parametrize(
     "model, options, message",
     [
-        ("perceptron", ["--proba"], "--proba: this StructuredPerceptron knows no probabilities; L1CRF does"),
+        ("perceptron", ["--proba"], "taggers; train --calibrate makes one"),
         ("crf", ["--scheme", "BIO"], "--scheme is for --proba, of taggers"),
-        ("words", ["--proba", "--scheme", "BMES"], "--scheme is for --proba, of taggers"),
+        ("words", ["--proba", "--scheme", "BMES"], "--scheme is not for models that segment"),
         ("words", ["--proba", "--dictionary", "text"], "--proba and --dictionary do not go together"),
     ],
 )  # fmt: skip

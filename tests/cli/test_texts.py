@@ -238,7 +238,7 @@ def test_what_tag_refuses(folder, capsys):
         (["--kbest", 2], "--kbest is not for models that mark spans of texts; in Python predict_kbest gives"),
         (["--separator", ","], "--separator is not for models"),
         (["--read", "text=body"], "--read is for annotated texts"),
-        (["--proba"], "--proba: this SpanTagger knows no probabilities"),
+        (["--proba"], "--proba: StructuredPerceptron has no probabilities; L1CRF has, and CalibratedTagger"),
         (["--proba", "--write", "html"], "only xml, jsonl, label-studio have a place for probabilities"),
         (["--write", "brat"], "--write brat needs --output, a folder"),
     ):
@@ -247,7 +247,7 @@ def test_what_tag_refuses(folder, capsys):
     StructuredPerceptron(random_state=0).fit([["a"]], [["N"]]).save(folder / "tagger")
     for more in (["--lines"], ["--write", "xml"]):
         code, _, err = run(capsys, "tag", "letter.txt", "-m", "tagger", *more)
-        assert code == 2 and "--lines, --write and --sets are for models of spans" in err
+        assert code == 2 and f"{more[0]} is not for models that label tokens" in err
     code, _, err = run(capsys, "tag", "test.jsonl", "-m", "tagger")
     assert code == 1 and "the model is a tagger and reads columns or CoNLL-U, not annotated texts" in err
 
