@@ -1,25 +1,19 @@
 """``skstruct compare``: train sklearn-crfsuite and skstruct on the same files.
 
-Train sklearn-crfsuite and skstruct on TRAIN with the same features, evaluate both on TEST, and print time,
-memory and scores. Times are medians over --repeat; making feature strings counts for CRFsuite, compiling
-kernels does not count for skstruct.
+Train sklearn-crfsuite and skstruct on TRAIN with the same features, evaluate both on TEST, and print times
+and scores. Times are medians over --repeat; making feature strings counts for CRFsuite, compiling kernels
+does not count for skstruct.
 
 Both sides start from the same Python lists, learn from the same templates, and end with lists of labels. Fits
-and predictions take turns in one process, so that a busy machine is busy for both; peak memory is that of
-processes which do nothing else.
+and predictions take turns in one process, so that a busy machine is busy for both.
 """
 
 import argparse
-import contextlib
 import importlib.util
 import json
-import multiprocessing
 import statistics
-import sys
 import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from functools import cache
 
 from sklearn.exceptions import ConvergenceWarning
@@ -55,7 +49,6 @@ _COLUMNS = (
     ("fit_seconds", "fit [s]", "{:.2f}"),
     ("feature_seconds", "of it features [s]", "{:.2f}"),
     ("tokens_per_second", "tag [tokens/s]", "{:,.0f}"),
-    ("fit_megabytes", "fit memory [MB]", "{:,.0f}"),
     ("token_accuracy", "accuracy", "{:.4f}"),
     ("f1", "F1", "{:.4f}"),
 )
@@ -80,7 +73,6 @@ def add_arguments(parser):
     )  # fmt: skip
     group = parser.add_argument_group("measuring")
     group.add_argument("--repeat", type=positive, default=1, metavar="N", help="number of fits (default: 1)")
-    group.add_argument("--no-memory", action="store_true", help="do not measure memory")
     group.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -131,7 +123,7 @@ def run(arguments):
         warn_of_unknown(test.y, set(flatten(train.y)), test.name)
     rows = []
     for algorithm, parameters in settings.items():
-        sides = [side(algorithm, parameters, templates) for side in _SIDES]
+        sides = [side(algorithm, parameters, templates) for side in (Crfsuite, Ours)]
         if sides[0].strings.left_out:
             tell(
                 "CRFsuite has no transitions that look at the input; it goes without "
@@ -140,9 +132,6 @@ def run(arguments):
         if not templates.compile().bigram:
             tell("CRFsuite always has label bigrams; the templates have no B, so that skstruct has none")
         rows.append(_measure(sides, train, test, arguments.repeat))
-        for side, row in zip(_SIDES, rows[-1]):
-            job = side, algorithm, parameters, templates, train.X, train.y
-            row["fit_megabytes"] = None if arguments.no_memory else _memory_of(row["name"], *job)
     _print(rows, train, test, templates, settings, arguments)
 
 
@@ -190,9 +179,6 @@ class Crfsuite:
     def predict(self, X):
         """Make strings, then label."""
         return [list(labels) for labels in self.model.predict(list(map(self.strings, X)))]
-
-    def warm_up(self, X, y):
-        """Do nothing: CRFsuite is compiled already."""
 
 
 class Ours:
@@ -293,8 +279,7 @@ class FeatureStrings:
 def _measure(sides, train, test, repeat):
     """A dict of figures for each side."""
     fits, tags, predicted = [[] for _ in sides], [[] for _ in sides], {}
-    for side in sides:
-        side.warm_up(train.X, train.y)
+    sides[1].warm_up(train.X, train.y)  # CRFsuite is compiled
     for k in range(repeat):
         for s, side in enumerate(sides):
             tell(f"{side.name}, fit {k + 1} of {repeat}")
@@ -317,40 +302,6 @@ def _measure(sides, train, test, repeat):
             "token_accuracy": token_accuracy_score(test.y, predicted[s]), "f1": f1,
         })  # fmt: skip
     return rows
-
-
-def peak_megabytes():
-    """Peak resident memory of this process so far, or None where it cannot be known."""
-    with contextlib.suppress(OSError, StopIteration), open("/proc/self/status", encoding="ascii") as file:
-        # Not ru_maxrss, which on Linux starts at the peak of the process that started this one.
-        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) / 1024
-    with contextlib.suppress(ImportError):  # Windows
-        import resource
-
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
-
-
-def _memory_of(name, *job):
-    """Megabytes that a fit needs above libraries and corpus, measured in a process of its own; or None."""
-    tell(f"measuring the memory of {name}")
-    try:
-        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-            return process.submit(_peak_of_fit, *job).result()
-    except BrokenProcessPool as error:
-        raise CommandError(f"measuring the memory of {name} failed: {error}") from None
-
-
-def _peak_of_fit(side, algorithm, parameters, templates, X, y):
-    warnings.simplefilter("ignore")  # the fits before have told
-    side = side(algorithm, parameters, templates)
-    side.warm_up(X, y)
-    before = peak_megabytes()
-    side.fit(X, y)
-    return None if before is None else peak_megabytes() - before
-
-
-_SIDES = Crfsuite, Ours
 
 
 def _n_tokens(corpus):

@@ -7,7 +7,6 @@ import sys
 
 import pytest
 from cli_cases import columns, run
-from inside import columns_of_compare, put_measurement
 
 from skstruct import FeatureTemplates, StructuredPerceptron
 from skstruct.cli import compare
@@ -65,7 +64,7 @@ def test_templates_that_look_further_are_refused():
 
 @needs_crfsuite
 def test_table(files, capsys, recwarn):
-    arguments = files / "train.conll", files / "test.conll", "-p", "max_iterations=4", "--no-memory"
+    arguments = files / "train.conll", files / "test.conll", "-p", "max_iterations=4"
     code, out, err = run(capsys, "compare", *arguments, "-a", "ap", "-a", "lbfgs")
     assert code == 0
     lines = out.splitlines()
@@ -96,7 +95,7 @@ def test_lbfgs_has_one_objective_on_both_sides(files, c1, c2):
 
 @needs_crfsuite
 def test_json_scores_are_close(files, capsys):
-    arguments = files / "train.seg", files / "test.seg", "--no-memory", "--json", "--repeat", 2
+    arguments = files / "train.seg", files / "test.seg", "--json", "--repeat", 2
     code, out, _ = run(capsys, "compare", *arguments, "-p", "max_iterations=5")
     about = json.loads(out)
     assert about["parameters"] == dict.fromkeys(["ap", "pa"], {"max_iterations": 5})
@@ -106,18 +105,7 @@ def test_json_scores_are_close(files, capsys):
     for theirs, ours in zip(rows[::2], rows[1::2]):
         assert abs(theirs["f1"] - ours["f1"]) < 0.1 and theirs["f1"] > 0.4
         assert theirs["feature_seconds"] <= theirs["fit_seconds"] and ours["feature_seconds"] is None
-        assert theirs["tokens_per_second"] > 0 and theirs["fit_megabytes"] is None
-
-
-@needs_crfsuite
-def test_memory_is_measured_in_a_child(files, capsys, monkeypatch):
-    put_measurement(monkeypatch, lambda sides, *_: [
-        dict.fromkeys(columns_of_compare(), 1.0) | {"name": side.name} for side in sides[:1]
-    ])  # fmt: skip
-    arguments = files / "train.conll", files / "test.conll", "-a", "ap", "--json"
-    code, out, _ = run(capsys, "compare", *arguments)
-    assert code == 0 and json.loads(out)["rows"][0]["fit_megabytes"] >= 0
-    assert compare.peak_megabytes() is None or compare.peak_megabytes() > 20
+        assert theirs["tokens_per_second"] > 0
 
 
 def test_without_crfsuite(files, capsys, monkeypatch):
@@ -129,7 +117,7 @@ def test_without_crfsuite(files, capsys, monkeypatch):
 
 @needs_crfsuite
 def test_wrong_files(files, capsys):
-    code, _, err = run(capsys, "compare", files / "train.conll", files / "test.seg", "--no-memory")
+    code, _, err = run(capsys, "compare", files / "train.conll", files / "test.seg")
     assert code == 1 and "is columns" in err and "is segmented" in err
 
 

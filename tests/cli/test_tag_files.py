@@ -7,7 +7,6 @@ import pytest
 from cli_cases import N_TRAIN, columns, run
 
 import skstruct
-from skstruct import cli
 from skstruct.cli import tag
 from skstruct.datasets import load_chunking, load_sample, load_segmentation
 
