@@ -13,18 +13,17 @@ from ..formats.span_writing import write_spans
 from ..inspection import label_issues
 from ..inspection.html import readable
 from ..inspection.issues import corrected
-from .common import CommandError, check_replaced, check_target, counted, n_jobs, output, positive, tell, warn
-from .corpus import layout_of, locating, read_all
+from .common import CommandError, check_target, counted, n_jobs, output, positive, tell, warn
+from .corpus import learned, locating, read_files
 from .learners import add_features, add_learner, features_of, new_model, task_of
-from .lines import Source
-from .options import add_options
+from .options import add_corpus, add_options
 
 WRITTEN = "html", "jsonl", "prodigy", "label-studio"
 
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument("file", metavar="DATA", help="the corpus; - is standard input")
+    add_corpus(parser)
     parser.add_argument(
         "--top", type=positive, default=50, metavar="N", help="how many to print (default: 50)"
     )
@@ -48,16 +47,14 @@ def add_arguments(parser):
 def run(arguments):
     """Run the command."""
     if arguments.output is not None:
-        check_target(arguments.output)
-        check_replaced([arguments.output], [arguments.file])
+        check_target(arguments.output, arguments.files)
     elif arguments.write != "html":
         arguments.usage_error("--write needs --output")
-    with Source(arguments.file, arguments.encoding) as source:
-        layout = layout_of(arguments, source, task=task_of(arguments))
+    with learned(arguments, task_of(arguments)) as (source, layout):
         model = new_model(arguments, features_of(arguments), layout.format)
         if layout.format != "spans" and arguments.write != "html":
             arguments.usage_error("--write is for annotated texts")
-        corpus = read_all(source, layout)
+        corpus = read_files(arguments, source, layout)
     try:
         with locating(corpus.name, corpus.places), warnings.catch_warnings():
             if layout.format == "spans":

@@ -14,7 +14,7 @@ from argparse import Namespace
 from ..interchange import export, save_crfpp, save_crfsuite, save_wapiti
 from ..interchange.kinds import kind_of
 from ..interchange.one_file.writing import ENDINGS
-from .common import CommandError, check_target, load_model, number, tell
+from .common import CommandError, check_target, fitting, load_model, tell
 from .corpus import inputs_of, read
 
 _WRITERS = {
@@ -44,7 +44,7 @@ def add_arguments(parser):
     what = "how weights are written (default: exact); rounded ones take less room"
     group.add_argument("--weights", choices=("exact", "int16", "int8"), help=what)
     group.add_argument(
-        "--keep", type=number(float, lambda x: 0.0 < x <= 1.0, "a number above 0 and at most 1"),
+        "--keep", type=fitting(float, lambda x: 0.0 < x <= 1.0, "a number above 0 and at most 1"),
         metavar="SHARE", help="share of the weights that stay, the largest first",
     )  # fmt: skip
     what = "a labelled corpus, to compare the file's labels with the model's"

@@ -7,10 +7,11 @@ guessed from the name of a file, or else from its first lines. What a model read
 """
 
 import contextlib
+from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
-from ..data.inputs import LABELS, SPANS, TREES, WORDS
+from ..data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from ..formats.readers import CONLLU_FIELDS, as_head, check_heads, iter_attributes, iter_columns, iter_conllu
 from ..formats.text_files import numbered_lines
 from .common import CommandError, counted, tell
@@ -302,6 +303,36 @@ def read(path, arguments, inputs=None, task=LABELS):
     """The `Corpus` in a file; for ``inputs`` and ``task`` see `layout_of`."""
     with Source(path, arguments.encoding) as source:
         return read_all(source, layout_of(arguments, source, inputs, task), inputs)
+
+
+@contextlib.contextmanager
+def learned(arguments, task):
+    """(open `Source`, its `Layout`) of the first file of `options.add_corpus`; `read_files` reads all."""
+    for path, _ in arguments.annotated:
+        if path not in arguments.files:
+            arguments.usage_error(f"--annotated: {path} is none of the files")
+    with Source(arguments.files[0], arguments.encoding) as source:
+        yield source, _told(arguments, layout_of(arguments, source, task=task), arguments.files[0])
+
+
+def read_files(arguments, source, layout):
+    """The `Corpus` of all files that are learned."""
+    parts = [read_all(source, layout)]
+    for path in arguments.files[1:]:
+        with Source(path, arguments.encoding) as more:
+            parts.append(read_all(more, _told(arguments, layout, path)))
+    joined = {name: flatten([getattr(part, name) for part in parts]) for name in ("X", "y", "places")}
+    return parts[0]._replace(**joined)
+
+
+def _told(arguments, layout, path):
+    """The `Layout` of a file that may annotate some types only, or be one of several."""
+    if layout.format != "spans":
+        if arguments.annotated or len(arguments.files) > 1:
+            arguments.usage_error("several files and --annotated are for annotated texts")
+        return layout
+    types = dict(arguments.annotated).get(path, dict(arguments.read).get("annotated"))
+    return layout._replace(reading=replace(layout.reading, annotated=types))
 
 
 def read_all(source, layout, inputs=None):

@@ -80,17 +80,6 @@ def add_learner(group, default):
     )  # fmt: skip
 
 
-def lexicon(text):
-    """A type of ``argparse``: the name of a lexicon and its file."""
-    name, equals, path = text.partition("=")
-    if not equals or not path or not name.isidentifier():
-        raise ValueError  # argparse makes the message
-    return name, path
-
-
-lexicon.__name__ = "NAME=FILE"  # what argparse calls it in messages
-
-
 def features_of(arguments):
     """The value of an estimator's ``features``: templates, or a preset's name."""
     named = getattr(arguments, "lexicon", [])

@@ -5,6 +5,8 @@ import ast
 import codecs
 import contextlib
 
+from .common import fitting
+
 FORMATS = ("columns", "conllu", "segmented", "crfsuite", "spans", "text")
 
 
@@ -37,6 +39,29 @@ def add_options(parser):
     group.add_argument("--comment", metavar="PREFIX", help=what)
     what = "of all text files (default: utf-8)"
     group.add_argument("--encoding", type=_encoding, default="utf-8", help=what)
+
+
+def add_corpus(parser):
+    """Add the files that are learned, and what one of several annotates."""
+    what = "the corpus; - is standard input; several files of annotated texts are learned together"
+    parser.add_argument("files", metavar="FILE", nargs="+", help=what)
+    parser.add_argument(
+        "--annotated", action="append", default=[], metavar="FILE=TYPES", type=_annotated,
+        help="types of spans, as PER,LOC, that are all that one of the files annotates: elsewhere others may "
+        "stand; may be repeated",
+    )  # fmt: skip
+
+
+def _types(text):
+    path, _, types = text.rpartition("=")
+    return path, types.split(",")
+
+
+_annotated = fitting(_types, lambda given: all([given[0], *given[1]]), "FILE=TYPES")
+lexicon = fitting(
+    lambda text: tuple(text.partition("=")[::2]), lambda pair: pair[0].isidentifier() and pair[1], "NAME=FILE"
+)
+"""Types of ``argparse``."""
 
 
 def setting(text):

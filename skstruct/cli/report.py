@@ -5,7 +5,7 @@ labels and against the right ones, probabilities, weights.
 """
 
 from ..inspection import report
-from .common import check_replaced, check_target, load_model, n_jobs, tell
+from .common import check_target, load_model, n_jobs, tell
 from .corpus import inputs_of, locating, read
 from .options import add_options
 
@@ -21,8 +21,7 @@ def add_arguments(parser):
 
 def run(arguments):
     """Run the command."""
-    check_target(arguments.output)
-    check_replaced([arguments.output], [arguments.file])
+    check_target(arguments.output, [arguments.file])
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
     corpus = read(arguments.file, arguments, inputs)

@@ -9,7 +9,7 @@ from ..formats.span_writing import write_spans
 from ..inspection import select
 from ..inspection.selection import STRATEGIES
 from . import texts
-from .common import CommandError, check_output, check_replaced, load_model, n_jobs, number, output, positive
+from .common import CommandError, check_output, check_replaced, fitting, load_model, n_jobs, output, positive
 from .corpus import inputs_of, layout_of, locating, sentences
 from .lines import Source
 from .options import add_options
@@ -22,10 +22,9 @@ def add_arguments(parser):
     parser.add_argument("-k", type=positive, default=50, metavar="K", help="how many (default: 50)")
     what = "what comes first (default: least_confident; margin is for models without probabilities)"
     parser.add_argument("--strategy", choices=STRATEGIES, default="least_confident", help=what)
-    parser.add_argument(
-        "--diversity", type=number(float, lambda x: 0.0 <= x <= 1.0, "from 0 to 1"), default=0.5, metavar="D",
-        help="how much less counts what resembles a sentence chosen before, from 0 to 1 (default: 0.5)",
-    )  # fmt: skip
+    share = fitting(float, lambda x: 0.0 <= x <= 1.0, "from 0 to 1")
+    what = "how much less counts what resembles a sentence chosen before, from 0 to 1 (default: 0.5)"
+    parser.add_argument("--diversity", type=share, default=0.5, metavar="D", help=what)
     parser.add_argument("--seed", type=int, default=0, help="of --strategy random (default: 0)")
     parser.add_argument("--output", "-o", metavar="OUT", help="file to write (default: standard output)")
     parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")

@@ -14,7 +14,7 @@ from ..serving.label_studio import TASKS_LIMIT, backend
 from ..serving.server import addresses_of, new_server
 from ..serving.service import app, loaded, named_files
 from ..serving.wsgi import LIMIT
-from .common import number, positive, tell
+from .common import fitting, positive, tell
 
 
 def add_arguments(parser):
@@ -23,7 +23,7 @@ def add_arguments(parser):
     what = "model files; without NAME= one is called model, several as their files"
     add("models", nargs="+", metavar="[NAME=]MODEL", help=what)
     add("--host", default="127.0.0.1", help="address to listen at (default: 127.0.0.1)")
-    port = number(int, lambda n: 0 <= n <= 65535, "a number up to 65535")
+    port = fitting(int, lambda n: 0 <= n <= 65535, "a number up to 65535")
     add("--port", type=port, default=8000, help="port (default: 8000; 0: any that is free)")
     add(
         "--allowed-host", action="append", metavar="NAME", default=["localhost", "127.0.0.1", "::1"],
@@ -31,7 +31,7 @@ def add_arguments(parser):
     )  # fmt: skip
     size = f"refuse requests of more bytes (default: {LIMIT:,}; {TASKS_LIMIT:,} with --label-studio)"
     add("--max-bytes", type=positive, metavar="N", help=size)
-    patience = number(float, lambda x: 0.0 < x < float("inf"), "more than 0")
+    patience = fitting(float, lambda x: 0.0 < x < float("inf"), "more than 0")
     slow = "seconds that a client may take to send a request (default: 30)"
     add("--timeout", type=patience, default=30.0, metavar="S", help=slow)
     add("--threads", type=positive, default=4, metavar="N", help="answers at a time (default: 4)")

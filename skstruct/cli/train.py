@@ -10,7 +10,6 @@ the corpus is read, and everything about the target before the training begins.
 import contextlib
 import sys
 import time
-from dataclasses import replace
 
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -21,16 +20,14 @@ from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
 from ..taggers.constraints import BrokenConstraint, scheme_of
 from ..training.held_out import NAMES
-from .common import CommandError, check_replaced, check_target, counted, number, positive, tell
-from .corpus import batches, layout_of, located, locating, read, read_all
+from .common import CommandError, check_target, counted, fitting, positive, tell
+from .corpus import batches, learned, located, locating, read, read_files
 from .evaluate import model_scores
 from .file_formats import tell_empty, tell_labels
-from .learners import add_features, add_learner, features_of, fit_of, lexicon, new_model, task_of
+from .learners import add_features, add_learner, features_of, fit_of, new_model, task_of
 from .lines import Source
-from .options import add_options
+from .options import add_corpus, add_options, lexicon
 from .scores import as_text
-
-_JOINED = "X", "y", "places"
 
 PARTIAL = ".partial"
 """Ending of the model that an interrupted training leaves, after the name asked for."""
@@ -38,19 +35,13 @@ PARTIAL = ".partial"
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    what = "the corpus; - is standard input; several files of annotated texts are learned together"
-    parser.add_argument("files", metavar="FILE", nargs="+", help=what)
     parser.add_argument("--model", "-m", required=True, metavar="OUT", help="file to write the model to")
     parser.add_argument(
         "--dev", metavar="FILE",
         help="a held-out corpus: score the model on it after each epoch and evaluate it at the end; with -p "
         "early_stopping=True it decides which epoch to keep",
     )  # fmt: skip
-    parser.add_argument(
-        "--annotated", action="append", default=[], metavar="FILE=TYPES", type=_annotated,
-        help="types of spans, as PER,LOC, that are all that one of the files annotates: elsewhere others may "
-        "stand; may be repeated",
-    )  # fmt: skip
+    add_corpus(parser)
     add_options(parser)
     group = parser.add_argument_group("learning")
     add_features(group)
@@ -89,7 +80,7 @@ def _add_ways(group):
         "trained on the others, which takes the time of five more trainings",
     )  # fmt: skip
     group.add_argument(
-        "--recall", type=number(float, lambda x: 0 < x < 1, "between 0 and 1"), metavar="R",
+        "--recall", type=fitting(float, lambda x: 0 < x < 1, "between 0 and 1"), metavar="R",
         help="let a model of spans offer sets that hold this share of a text's spans on average, for tag "
         "--sets; --param precision=0.98 finds sure ones",
     )  # fmt: skip
@@ -112,21 +103,59 @@ def _add_ways(group):
     )  # fmt: skip
 
 
-def _annotated(text):
-    path, _, types = text.rpartition("=")
-    if not path or not all(types.split(",")):
-        raise ValueError
-    return path, types.split(",")
+def run(arguments):
+    """Run the command."""
+    _check_usage(arguments)
+    check_target(arguments.model, [*arguments.files, arguments.dev])
+    task = task_of(arguments)
+    with learned(arguments, task) as (source, layout):
+        model = new_model(arguments, features_of(arguments), layout.format)
+        _read_text(arguments, model)
+        repair = _repairer(arguments, model, layout.format)
+        corpus = None if arguments.stream is not None else repair(read_files(arguments, source, layout))
+        if corpus is not None:
+            tell_empty(corpus)
+            tell_labels(corpus)
+        dev, arguments.format = None, layout.format
+        if arguments.dev is not None:  # read now: a mistake in it should not cost a training
+            dev = repair(read(arguments.dev, arguments, task=task))
+        began = time.perf_counter()
+        with contextlib.redirect_stdout(sys.stderr):  # epochs are no results
+            if corpus is None:
+                _stream(arguments, model, layout, source, repair)
+            else:
+                _learn_whole(arguments, model, corpus, dev)
+    seconds = time.perf_counter() - began
+    _forget(model)
+    model.save(arguments.model, training=arguments.keep_training)
+    _tell_chosen(arguments, model)
+    classes = next((layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")), None)
+    labels = "" if classes is None else f", {counted(len(classes), 'label')}"
+    tell(f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote {arguments.model}")
+    if dev is not None:
+        print(as_text(model_scores(model, dev)))
 
 
-_annotated.__name__ = "FILE=TYPES"  # what argparse calls it in messages
+def _check_usage(arguments):
+    """Refuse files that cannot be read together."""
+    files, stream = arguments.files, arguments.stream
+    read = [*files, arguments.dev, arguments.text, *(path for _, path in arguments.lexicon)]
+    for wrong, message in (
+        (read.count("-") > 1, "only one of FILE, --dev, --text and --lexicon can be standard input"),
+        (stream and len(files) > 1, "--stream reads one FILE"),
+        (
+            stream and files[0] == "-" and (arguments.epochs or 1) > 1,
+            "--stream with several --epochs reads FILE again: it cannot be standard input",
+        ),
+        (arguments.clusters and arguments.text is None, "--clusters are of the words of --text FILE"),
+    ):
+        if wrong:
+            arguments.usage_error(message)
 
 
 def _read_text(arguments, model):
     """Let the taggers of a model read clusters of the words of ``--text``."""
     if arguments.text is None:
-        if arguments.clusters is not None:
-            arguments.usage_error("--clusters are of the words of --text FILE")
         return
     names = [name for name in model.get_params() if name.split("__")[-1] == "words"]
     if not names:
@@ -139,92 +168,25 @@ def _read_text(arguments, model):
     except ValueError as error:
         raise CommandError(f"{arguments.text}: {error}") from error
     tell(f"{arguments.text}: {table!r}")
-    around = [name.removesuffix("words") for name in names]  # what has clusters gives them to those inside
-    inside = {name for name in names for each in around if name.startswith(each) and name != each + "words"}
-    model.set_params(**dict.fromkeys(set(names) - inside, table))
+    model.set_params(**{min(names, key=len): table})  # what is around others gives it to them
 
 
-def run(arguments):
-    """Run the command."""
-    files, streamed = arguments.files, arguments.stream is not None
-    _check_files(arguments)
-    check_target(arguments.model)
-    check_replaced([arguments.model], [*files, arguments.dev])
-    source = Source(files[0], arguments.encoding)
-    with contextlib.nullcontext() if streamed else source:
-        layout = _told(arguments, layout_of(arguments, source, task=task_of(arguments)), files[0])
-        model = new_model(arguments, features_of(arguments), layout.format)
-        _read_text(arguments, model)
-        repair = _repairer(arguments, model, layout.format)
-        corpus = None if streamed else repair(read_all(source, layout))
-    for path in files[1:]:
-        with Source(path, arguments.encoding) as more:
-            parts = corpus, read_all(more, _told(arguments, layout, path))
-        corpus = corpus._replace(
-            **{name: sum((getattr(part, name) for part in parts), []) for name in _JOINED}
-        )
-    if corpus is not None:
-        tell_empty(corpus)
-        tell_labels(corpus)
-    dev, arguments.format = None, layout.format
-    if arguments.dev is not None:  # read now: a mistake in it should not cost a training
-        dev = repair(read(arguments.dev, arguments, task=task_of(arguments)))
-    units = {"segmented": ("sentence", "word"), "spans": ("text", "span")}
-    units = units.get(layout.format, ("sentence", "token"))
-    began = time.perf_counter()
-    with contextlib.redirect_stdout(sys.stderr):  # epochs are no results
-        if streamed:
-            _stream(arguments, model, layout, units, source, repair)
-        else:
-            tell(f"read {_counted(units, len(corpus.X), sum(map(len, corpus.y)))}")
-            try:
-                _learn(fit_of(arguments, model), corpus, dev)
-            except KeyboardInterrupt:
-                _keep(model, arguments.model + PARTIAL)
-                raise
-    seconds = time.perf_counter() - began
-    _forget(model)
-    model.save(arguments.model, training=arguments.keep_training)
-    classes = next((layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")), None)
-    labels = "" if classes is None else f", {counted(len(classes), 'label')}"
-    _tell_features(arguments, model)
-    for layer, _ in layers(model):
-        if hasattr(layer, "c1_"):
-            score = f"mean score {layer.best_score_:.4f} in {counted(layer.n_splits_, 'fold')}"
-            tell(f"chosen: c1={layer.c1_:g}, c2={layer.c2_:g}; {score}")
-    tell(f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote {arguments.model}")
-    if dev is not None:
-        print(as_text(model_scores(model, dev)))
+_UNITS = {"segmented": ("sentence", "word"), "spans": ("text", "span")}
 
 
-def _check_files(arguments):
-    """Refuse files that cannot be read together."""
-    files, stream = arguments.files, arguments.stream
-    read = [*files, arguments.dev, arguments.text, *(path for _, path in arguments.lexicon)]
-    if read.count("-") > 1:
-        arguments.usage_error("only one of FILE, --dev, --text and --lexicon can be standard input")
-    if stream is not None and files[0] == "-" and (arguments.epochs or 1) > 1:
-        arguments.usage_error("--stream with several --epochs reads FILE again: it cannot be standard input")
-    if stream is not None and len(files) > 1:
-        arguments.usage_error("--stream reads one FILE")
-    for path, _ in arguments.annotated:
-        if path not in files:
-            arguments.usage_error(f"--annotated: {path} is none of the files")
-
-
-def _told(arguments, layout, path):
-    """The `Layout` of a file that may annotate some types only, or be one of several."""
-    if layout.format != "spans":
-        if arguments.annotated or len(arguments.files) > 1:
-            arguments.usage_error("several files and --annotated are for annotated texts")
-        return layout
-    types = dict(arguments.annotated).get(path, dict(arguments.read).get("annotated"))
-    return layout._replace(reading=replace(layout.reading, annotated=types))
-
-
-def _counted(units, *numbers):
+def _amount(format, *numbers):
     """``40 sentences, 900 tokens``."""
-    return ", ".join(counted(n, unit) for n, unit in zip(numbers, units))
+    return ", ".join(map(counted, numbers, _UNITS.get(format, ("sentence", "token"))))
+
+
+def _learn_whole(arguments, model, corpus, dev):
+    """Learn a corpus that is in memory."""
+    tell(f"read {_amount(corpus.format, len(corpus.X), sum(map(len, corpus.y)))}")
+    try:
+        _learn(fit_of(arguments, model), corpus, dev)
+    except KeyboardInterrupt:
+        _keep(model, arguments.model + PARTIAL)
+        raise
 
 
 def _learn(method, corpus, dev=None):
@@ -265,46 +227,49 @@ def _repairer(arguments, model, format):
     return repair
 
 
-def _tell_features(arguments, model):
-    """Say which templates ``features="auto"`` has chosen."""
+def _tell_chosen(arguments, model):
+    """Say which templates ``features="auto"`` has chosen, and which penalties a search."""
     *_, (tagger, _) = layers(model)
     lines = getattr(getattr(tagger, "_model", None), "lines", None)
-    if lines is None or tagger.get_params(deep=False).get("features") not in ("auto", "char"):
-        return
-    if arguments.features == "auto" and arguments.template is None and preset_of(lines) is not None:
+    given = arguments.features != "auto" or arguments.template is not None
+    chosen = not given and tagger.get_params(deep=False).get("features") in ("auto", "char")
+    if chosen and lines is not None and preset_of(lines) is not None:
         tell(f"features: preset {preset_of(lines)}, by the look of the tokens; --features chooses another")
+    for layer, _ in layers(model):
+        if hasattr(layer, "c1_"):
+            score = f"mean score {layer.best_score_:.4f} in {counted(layer.n_splits_, 'fold')}"
+            tell(f"chosen: c1={layer.c1_:g}, c2={layer.c2_:g}; {score}")
 
 
-def _stream(arguments, model, layout, units, source, repair):
+def _stream(arguments, model, layout, source, repair):
     """Learn a file piece by piece; no more than a piece of it is in memory.
 
     What was learned before an error is kept: it may stand behind hours of reading.
     """
-    epoch = n_sentences = n_units = 0
+    epoch, amount = 0, [0, 0]
     try:
         for epoch in range(1, (arguments.epochs or 1) + 1):
-            n_sentences = n_units = 0
+            amount = [0, 0]  # sequences, and what they consist of
             with source if epoch == 1 else Source(arguments.files[0], arguments.encoding, quiet=True) as part:
                 for corpus in batches(part, layout, arguments.stream):
                     _learn(model.partial_fit, repair(corpus))
-                    n_sentences += len(corpus.X)
-                    n_units += sum(map(len, corpus.y))
-            tell(f"epoch {epoch}: {_counted(units, n_sentences, n_units)}")
+                    amount[0] += len(corpus.X)
+                    amount[1] += sum(map(len, corpus.y))
+            tell(f"epoch {epoch}: {_amount(layout.format, *amount)}")
     except BaseException as error:
         more = " and a part of the next" if isinstance(error, KeyboardInterrupt) else ""
-        if more or epoch > 1 or n_sentences:
-            learned = f"{_counted(units, n_sentences, n_units)} of epoch {epoch}{more}"
+        if more or epoch > 1 or amount[0]:
+            learned = f"{_amount(layout.format, *amount)} of epoch {epoch}{more}"
             _keep(model, arguments.model + PARTIAL, learned)
         raise
 
 
 def _forget(model):
     """Reset what concerned this training only: a line for each epoch, a folder of this machine."""
-    for name in ("tagger", "tagger_", "estimator", "estimator_", "base", "base_"):
-        if getattr(model, name, None) is not None:
-            _forget(getattr(model, name))
-    given = model.get_params(deep=False)
-    model.set_params(**{k: v for k, v in (("verbose", 0), ("checkpoint", None)) if k in given})
+    of_training = {"verbose": 0, "checkpoint": None}
+    for layer, _ in layers(model):
+        names = {name: name.rpartition("__")[2] for name in layer.get_params()}
+        layer.set_params(**{name: of_training[last] for name, last in names.items() if last in of_training})
 
 
 def _keep(model, path, learned=None):
@@ -315,11 +280,8 @@ def _keep(model, path, learned=None):
         model.save(path)
     except NotFittedError:  # the first epoch was not complete, or the members were not
         tell("no model was kept; --param checkpoint=FOLDER saves each epoch, and the same command resumes")
-        return
     except OSError as error:
         tell(f"no model was kept: {path}: {error.strerror}")
-        return
-    if learned is None:
-        n = next(layer.n_iter_ for layer, _ in layers(model) if hasattr(layer, "n_iter_"))
-        learned = counted(n, "epoch")
-    tell(f"the model after {learned} is in {path}")
+    else:
+        n = next((layer.n_iter_ for layer, _ in layers(model) if hasattr(layer, "n_iter_")), 0)
+        tell(f"the model after {learned or counted(n, 'epoch')} is in {path}")
