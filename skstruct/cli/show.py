@@ -29,13 +29,10 @@ def add_arguments(parser):
     """Add the arguments of the command."""
     parser.add_argument("file", nargs="?", metavar="MODEL", help="a model file")
     parser.add_argument("--model", "-m", metavar="MODEL", help="the same, as an option of the other commands")
-    parser.add_argument(
-        "--top", type=positive, default=5, metavar="N",
-        help="features listed of each label, or with --explain of each token (default: 5)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--label", metavar="LABEL", help="list features of this label only; not with --explain"
-    )
+    what = "features listed of each label, or with --explain of each token (default: 5)"
+    parser.add_argument("--top", type=positive, default=5, metavar="N", help=what)
+    what = "list features of this label only; not with --explain"
+    parser.add_argument("--label", metavar="LABEL", help=what)
     parser.add_argument(
         "--explain", metavar="TEXT",
         help="a sentence: tokens between spaces, their columns, where the model reads several, between "
@@ -48,23 +45,23 @@ def run(arguments):
     """Run the command."""
     if (arguments.model is None) == (arguments.file is None):
         arguments.usage_error("name one model file: show MODEL, or show --model MODEL")
-    arguments.model = arguments.model or arguments.file
-    model = load_model(arguments.model)
+    path = arguments.model or arguments.file
+    model = load_model(path)
+    if arguments.explain is not None:
+        return _explain(model, path, arguments)
     inner = model.estimator_ if hasattr(model, "thresholds_") else model
     tagger, _ = final_step(getattr(inner, "tagger_", inner), None, ("steps",))
-    if arguments.explain is not None:
-        return _explain(model, arguments)
     named = getattr(tagger._model, "named_weights", list)  # no names, no list
-    labels = [label for part in named() for label in part.labels]
+    labels = {str(label): label for part in named() for label in part.labels}
     if arguments.label is not None:
-        by_text = {str(label): label for label in labels}
-        if arguments.label not in by_text:
+        if arguments.label not in labels:
             raise CommandError(
-                f"{arguments.model}: the model has no label {arguments.label!r}; it has {', '.join(by_text)}"
+                f"{path}: the model has no label {arguments.label!r}; it has {', '.join(labels)}"
             )
-        labels = [by_text[arguments.label]]
-    about = _about(model, tagger, arguments.model)
-    top = {str(label): feature_weights(tagger, arguments.top, label) for label in labels}
+        labels = {arguments.label: labels[arguments.label]}
+    about = {"model": type(model).__name__, "file": kind_of(path), "bytes": os.path.getsize(path)}
+    about |= {name: value for name, value in _about(inner, tagger).items() if value is not None}
+    top = {text: feature_weights(tagger, arguments.top, label) for text, label in labels.items()}
     if arguments.json:
         about["top"] = {label: [[w.feature, w.weight] for w in rows] for label, rows in top.items()}
         print(json.dumps(about, ensure_ascii=False))
@@ -87,57 +84,44 @@ def run(arguments):
         _print_transitions(tagger, arguments.top)
 
 
-def _about(model, tagger, path):
-    """What there is to say about a model, by name."""
+def _about(model, tagger):
+    """What there is to say about a model and the tagger in it, by name; None: nothing."""
     inside, defaults = tagger._model, inspect.signature(type(tagger)).parameters
-    parameters = {
-        name: " ".join(repr(value).split())  # of estimators it has several lines
-        for name, value in sorted(tagger.get_params(deep=False).items())
-        if name != "features" and value != defaults[name].default
-    }
-    about = {
-        "model": type(model).__name__,
-        "file": kind_of(path),
-        "bytes": os.path.getsize(path),
+    around = {} if model is tagger else model.get_params(deep=False)
+    parameters = {name: value for name, value in around.items() if isinstance(value, str)}
+    for name, value in sorted(tagger.get_params(deep=False).items()):
+        if name != "features" and value != defaults[name].default:
+            parameters[name] = value
+    trained_on = ", ".join(f"{n:,} {name}" for name, n in getattr(model, "alignment_", {}).items() if n)
+    _, n_features, *weights = inside.sizes()
+    return {
         "learner": type(tagger).__name__,
-        "parameters": parameters,
+        "parameters": {name: " ".join(repr(value).split()) for name, value in parameters.items()},
+        "epochs": next(
+            (int(layer.n_iter_) for layer, _ in layers(tagger) if hasattr(layer, "n_iter_")), None
+        ),
+        "temperature": getattr(tagger, "temperature_", None),
+        "labels": list(map(str, tagger.classes_.tolist())) if hasattr(tagger, "classes_") else None,
+        "tags": {True: "words with tags", False: "words without tags"}.get(getattr(model, "tagged_", None)),
+        "pieces": getattr(model, "pieces_", None),
+        "trained_on": trained_on or None,
+        **(_features(tagger.inputs, inside.lines) if hasattr(inside, "lines") else {}),
+        "n_features": n_features,
+        "n_weights": sum(filter(None, weights)),
     }
-    epochs = [int(layer.n_iter_) for layer, _ in layers(tagger) if hasattr(layer, "n_iter_")]
-    if epochs:  # not of what another tool has trained
-        about["epochs"] = epochs[0]
-    if hasattr(tagger, "temperature_"):
-        about["temperature"] = tagger.temperature_
-    if hasattr(tagger, "classes_"):
-        about["labels"] = [str(label) for label in tagger.classes_.tolist()]
-    if hasattr(model, "tagged_"):
-        about["parameters"] = {"scheme": repr(model.scheme), **parameters}
-        about["tags"] = "words with tags" if model.tagged_ else "words without tags"
-    if hasattr(model, "alignment_"):
-        about["parameters"] = {
-            **{name: repr(getattr(model, name)) for name in ("tokenizer", "scheme", "align", "overlap")},
-            **parameters,
-        }
-        about["pieces"] = model.pieces_
-        about["trained_on"] = ", ".join(f"{n:,} {name}" for name, n in model.alignment_.items() if n)
-    if hasattr(inside, "lines"):
-        about.update(_features(tagger, inside.lines))
-    _, about["n_features"], *weights = inside.sizes()
-    about["n_weights"] = sum(filter(None, weights))
-    return about
 
 
-def _features(tagger, lines):
+def _features(inputs, lines):
     """What a token is, and the templates of features."""
     if lines is None:
         return {"features": ["(ready-made, from dicts or lists of str)"]}
-    inputs = tagger.inputs
-    token = "str" if inputs.token is str else f"tuple of {inputs.width} or more str"
-    if inputs.token not in (str, tuple):
-        token = "strings with numbers"
-    named = preset_of(lines) if inputs.task != TREES else None
-    preset = {} if named is None else {"preset": named}
-    parsed = f"({', '.join(['form', 'tag', *(f'c{c}' for c in range(2, inputs.width))])})"
-    return {"token": parsed if inputs.task == TREES else token, **preset, "features": list(lines)}
+    if inputs.task == TREES:
+        columns = ["form", "tag", *(f"c{c}" for c in range(2, inputs.width))]
+        return {"token": f"({', '.join(columns)})", "features": list(lines)}
+    token = {str: "str", tuple: f"tuple of {inputs.width} or more str"}.get(
+        inputs.token, "strings with numbers"
+    )
+    return {"token": token, "preset": preset_of(lines), "features": list(lines)}
 
 
 def _print_transitions(tagger, top):
@@ -152,16 +136,17 @@ def _print_transitions(tagger, top):
         print(f"  {weights[p, q]:+10.3f}  {labels[p]} -> {labels[q]}")
 
 
-def _explain(model, arguments):
-    inputs = inputs_of(model)
-    if not arguments.explain.split():
+def _explain(model, path, arguments):
+    """Print what made a model label a sentence as it does."""
+    inputs, words = inputs_of(model), arguments.explain.split()
+    if not words:
         arguments.usage_error("--explain needs a sentence")
     if arguments.label is not None:
         arguments.usage_error("--label lists weights; --explain tells of the labels that the model gives")
     try:
         explanation = explain(model, as_sequence(inputs, arguments.explain))
     except TypeError as error:  # it is of a kind that cannot be explained
-        raise CommandError(f"{arguments.model}: --{error}") from None
+        raise CommandError(f"{path}: --{error}") from None
     if arguments.json:
         print(json.dumps(explanation.to_dict(), ensure_ascii=False, default=str))
     else:
