@@ -13,13 +13,13 @@ import os
 import numpy as np
 
 from .._sklearn import final_step, layers
-from ..data.inputs import TREES
+from ..data.inputs import LABELS, TREES
 from ..features.presets import preset_of
 from ..inspection import explain, feature_weights, transition_weights
 from ..inspection.explanations import printable
 from ..interchange.kinds import kind_of
 from ..serving.answers import as_sequence
-from .common import CommandError, load_model, positive
+from .common import CommandError, load_model, positive, warn
 from .corpus import inputs_of
 
 _FEATURES_LISTED = 40
@@ -143,6 +143,8 @@ def _explain(model, path, arguments):
         arguments.usage_error("--explain needs a sentence")
     if arguments.label is not None:
         arguments.usage_error("--label lists weights; --explain tells of the labels that the model gives")
+    if inputs.task == LABELS and inputs.token is str and all("/" in word for word in words):
+        warn(f"the model reads words without columns: {words[0]!r} is taken for a word, slash and all")
     try:
         explanation = explain(model, as_sequence(inputs, arguments.explain))
     except TypeError as error:  # it is of a kind that cannot be explained

@@ -257,3 +257,12 @@ def test_show_explain(models, capsys, kind):
     assert tokens[1] in ("在", "dog", ["dog", "NN"])
     assert tokens[2:] == (["(end)"] if kind in WITH_SCORES else [])
     assert run(capsys, *arguments)[0] == 0
+
+
+def test_words_with_slashes_for_a_model_of_words(models, capsys):
+    """What looks like columns is told of; a slash in some word is none."""
+    for sentence, told in (("the/DT dog/NN", True), ("the dog", False), ("and/or the dog", False)):
+        arguments = "show", "-m", models / "pa, of str", "--explain", sentence, "--json"
+        code, out, err = run(capsys, *arguments)
+        assert code == 0 and [token["token"] for token in json.loads(out)["tokens"]] == sentence.split()
+        assert ("the model reads words without columns: 'the/DT' is taken for a word" in err) == told
