@@ -16,7 +16,7 @@ from ..data.scheme_rules import SCHEMES
 from ..formats.readers import read_segmented
 from ..taggers.constraints import scheme_of
 from .common import CommandError, load_model, n_jobs, warn
-from .corpus import Layout, inputs_of, layout_of, locating, read, read_all
+from .corpus import inputs_of, layout_of, locating, read, read_all
 from .file_formats import tell_empty
 from .lines import Source
 from .options import add_options
@@ -44,38 +44,38 @@ def add_arguments(parser):
 
 def run(arguments):
     """Run the command."""
-    _check_usage(arguments)
-    options = {"scheme": arguments.scheme, "strict": arguments.strict}
-    if arguments.vocabulary is not None:
-        known = read_segmented(arguments.vocabulary, encoding=arguments.encoding)
-        options["vocabulary"] = {word for words in known for word in words}
+    for wrong, message in (
+        ((arguments.gold is None) != (arguments.pred is None), "--gold and --pred need each other"),
+        (
+            arguments.gold and (arguments.model or arguments.file),
+            "--gold and --pred exclude --model and FILE",
+        ),
+        (arguments.gold == arguments.pred == "-", "--gold and --pred cannot both be standard input"),
+        (arguments.strict and arguments.scheme in ("auto", "none"), "--strict needs a --scheme"),
+    ):
+        if wrong:
+            arguments.usage_error(message)
     if arguments.model is not None:
-        scores = _of_model(arguments, options)
+        scores = _of_model(arguments)
     else:
         corpus, predicted = (_of_two if arguments.gold is not None else _of_one)(arguments)
         task = {"segmented": WORDS, "spans": SPANS}.get(corpus.format, LABELS)
-        _check_task(arguments, task)
-        scores = _scores(task, corpus, predicted, options)
+        scores = _scores(task, corpus, predicted, _options(arguments, task))
     print(json.dumps(scores, ensure_ascii=False) if arguments.json else as_text(scores))
 
 
-def _check_usage(arguments):
-    if (arguments.gold is None) != (arguments.pred is None):
-        arguments.usage_error("--gold and --pred need each other")
-    if arguments.gold is not None and (arguments.model or arguments.file):
-        arguments.usage_error("--gold and --pred exclude --model and FILE")
-    if arguments.gold == arguments.pred == "-":
-        arguments.usage_error("--gold and --pred cannot both be standard input")
-    if arguments.strict and arguments.scheme in ("auto", "none"):
-        arguments.usage_error("--strict needs a --scheme")
-
-
-def _check_task(arguments, task):
-    """Refuse options for what is not scored."""
-    if arguments.vocabulary is not None and task != WORDS:
-        arguments.usage_error("--vocabulary is for segmented text")
+def _options(arguments, task):
+    """The options of `scores.scores_of`."""
+    options = {"scheme": arguments.scheme, "strict": arguments.strict}
+    if arguments.vocabulary is not None:
+        if task != WORDS:
+            arguments.usage_error("--vocabulary is for segmented text")
+        options["vocabulary"] = set(
+            flatten(read_segmented(arguments.vocabulary, encoding=arguments.encoding))
+        )
     if task == SPANS and (arguments.scheme != "auto" or arguments.strict):
         arguments.usage_error("--scheme and --strict are for labels, not for spans of texts")
+    return options
 
 
 def _scores(task, corpus, predicted, options):
@@ -104,10 +104,10 @@ def model_scores(model, corpus, **options):
     return _scores(task, corpus, predicted, options)
 
 
-def _of_model(arguments, options):
+def _of_model(arguments):
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
-    _check_task(arguments, inputs.task)
+    options = _options(arguments, inputs.task)
     corpus = read(arguments.file, arguments, inputs)
     tell_empty(corpus)
     if arguments.scheme == "auto" and scheme_of(model) == "IO":  # which labels do not look like
@@ -122,14 +122,13 @@ def _of_one(arguments):
     """(corpus, predicted) from one file with both."""
     with Source(arguments.file, arguments.encoding) as source:
         arguments.format = arguments.format or ("spans" if are_annotated(source) else "columns")
-        chosen = layout_of(arguments, source)
-        if chosen.format != "columns" or arguments.tokens or arguments.label is not None:
+        layout = layout_of(arguments, source)
+        if layout.format != "columns" or arguments.tokens or arguments.label is not None:
             arguments.usage_error(
                 "without --model and --gold, FILE must be columns, the last two the true and the predicted "
                 "label, and --tokens and --label do not apply"
             )
-        layout = Layout("columns", (-2,), -1, chosen.separator, chosen.comment)
-        corpus = read_all(source, layout)
+        corpus = read_all(source, layout._replace(tokens=(-2,), label=-1))
     gold, predicted = corpus.X, corpus.y
     if set(flatten(gold)).isdisjoint(flatten(predicted)):
         warn(f"{corpus.name}: the last two columns have no label in common; are they labels?")
@@ -151,23 +150,20 @@ def _of_two(arguments):
 
 def _check_same_tokens(gold, pred):
     """Raise unless two corpora hold the same sentences."""
-    form = gold.format
-    whole = form in ("segmented", "spans")  # sentences are texts
-    if form != pred.format and not {form, pred.format}.isdisjoint(("segmented", "spans")):
-        wrong = f"{gold.name} is {form} and {pred.name} is {pred.format}; --format says how to read both"
-        raise CommandError(wrong)
+    names, of_texts = f"{gold.name} and {pred.name}", gold.format in ("segmented", "spans")
+    if gold.format != pred.format and (of_texts or pred.format in ("segmented", "spans")):
+        wrong = f"{gold.name} is {gold.format} and {pred.name} is {pred.format}"
+        raise CommandError(f"{wrong}; --format says how to read both")
     if len(gold.y) != len(pred.y):
-        raise CommandError(
-            f"{gold.name} and {pred.name} must hold the same sentences: found {len(gold.y)} and {len(pred.y)}"
-        )
+        wrong = f"found {len(gold.y)} and {len(pred.y)}"
+        raise CommandError(f"{names} must hold the same sentences: {wrong}")
     for a, b, here, there in zip(gold.X, pred.X, gold.places, pred.places):
-        if form == "spans" and a != b:
+        if gold.format == "spans" and a != b:
             raise CommandError(f"{here} and {there}: the texts differ")
-        firsts = (a, b) if whole else [[w[0] if isinstance(w, tuple) else w for w in x] for x in (a, b)]
-        if firsts[0] != firsts[1]:
-            differ = (t for t, (v, w) in enumerate(zip(*firsts)) if v != w)
-            t = 0 if whole else next(differ, min(map(len, firsts)) - 1)
-            raise CommandError(
-                f"{gold.name}, line {here[t]}, and {pred.name}, line {there[t]}: the sentences differ "
-                f"in their tokens"
-            )
+        if not of_texts:
+            a, b = ([token[0] if isinstance(token, tuple) else token for token in x] for x in (a, b))
+        if a != b:
+            differ = (t for t, pair in enumerate(zip(a, b)) if pair[0] != pair[1])
+            t = 0 if of_texts else next(differ, min(len(a), len(b)) - 1)
+            where = f"{gold.name}, line {here[t]}, and {pred.name}, line {there[t]}"
+            raise CommandError(f"{where}: the sentences differ in their tokens")

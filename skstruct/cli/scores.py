@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 
 from .. import metrics
-from ..data.inputs import SPANS, TREES, WORDS
+from ..data.inputs import SPANS, TREES, WORDS, flatten
 from ..data.scheme_rules import are_chunks
 from ..data.spans import trimmed_spans
 from ..metrics.label_scores import report_of
@@ -50,9 +50,9 @@ def tagging_scores(y, predicted, scheme="auto", strict=False):
         ``sequences``, ``tokens``, ``token_accuracy``, ``sequence_accuracy``, and ``segments``, which is
         the dict of `skstruct.metrics.segment_report` or None.
     """
-    segments = None
     if scheme == "auto":
         scheme = "BIO" if encodes_segments(y, predicted) else "none"
+    segments = None
     if scheme != "none":
         mode = "strict" if strict else "conlleval"
         segments = metrics.segment_report(y, predicted, scheme=scheme, mode=mode, output_dict=True)
@@ -75,13 +75,11 @@ def word_scores(y, predicted, vocabulary=None):
         ``oov_recall`` and ``iv_recall``; if both sides have tags also ``joint_f1``.
     """
     report = metrics.segmentation_report(y, predicted, vocabulary or ())
-    names = ["precision", "recall", "f1"]
-    if vocabulary is not None:
-        names += ["oov_rate", "oov_recall", "iv_recall"]
+    of_vocabulary = () if vocabulary is None else ("oov_rate", "oov_recall", "iv_recall")
+    names = "precision", "recall", "f1", *of_vocabulary
     scores = {"sequences": len(y), "words": sum(map(len, y)), **{name: report[name] for name in names}}
-    if _tagged(y) and _tagged(predicted):
-        scores["joint_f1"] = metrics.word_f1_score(y, predicted)
-    return scores
+    tagged = [any(words and not isinstance(words[0], str) for words in each) for each in (y, predicted)]
+    return scores | ({"joint_f1": metrics.word_f1_score(y, predicted)} if all(tagged) else {})
 
 
 def span_scores(texts, y, predicted):
@@ -108,7 +106,7 @@ def tree_scores(X, y, predicted):
         ``sequences``, ``tokens``, ``uas``, ``las``, ``complete``, and without punctuation ``words``,
         ``words_uas``, ``words_las``. There is no ``las`` of a parser that gives heads alone.
     """
-    punctuation = [[_is_punctuation(form) for form, *_ in sentence] for sentence in X]
+    punctuation = [[all(map(_is_punctuation, form)) for form, *_ in sentence] for sentence in X]
     everything = metrics.attachment_scores(y, predicted)
     words = metrics.attachment_scores(y, predicted, punctuation=punctuation)
     scores = {"sequences": len(y), "tokens": everything.n_tokens}
@@ -117,44 +115,35 @@ def tree_scores(X, y, predicted):
     return {name: value for name, value in scores.items() if value == value}
 
 
-def _is_punctuation(form):
-    return all(unicodedata.category(character).startswith("P") for character in form)
-
-
-def _tagged(corpus):
-    return any(items and not isinstance(items[0], str) for items in corpus)
+def _is_punctuation(character):
+    return unicodedata.category(character).startswith("P")
 
 
 def as_text(scores):
     """Scores as lines of text, a name and a number each, and a table of segments."""
-    lines = []
+    lines, rows = [], scores.get("segments") or {}
     for name, value in scores.items():
-        if name == "segments":
-            continue
-        value = f"{value:.4f}" if isinstance(value, float) else str(value)
-        lines.append(f"{name.replace('_', ' '):<18}{value:>10}")
-    if scores.get("segments"):
-        rows = scores["segments"]
+        if name != "segments":
+            value = f"{value:.4f}" if isinstance(value, float) else str(value)
+            lines.append(f"{name.replace('_', ' '):<18}{value:>10}")
+    if rows:
         width = max(18, *(len(name) + 2 for name in rows))
         lines += ["", f"{'segments':<{width}}{'precision':>10}{'recall':>10}{'f1':>10}{'support':>10}"]
-        for name, row in rows.items():
-            numbers = "".join(f"{row[column]:>10.4f}" for column in ("precision", "recall", "f1"))
-            lines.append(f"{name or '(no type)':<{width}}{numbers}{row['support']:>10}")
+    for name, row in rows.items():
+        numbers = "".join(f"{row[column]:>10.4f}" for column in ("precision", "recall", "f1"))
+        lines.append(f"{name or '(no type)':<{width}}{numbers}{row['support']:>10}")
     return "\n".join(lines)
 
 
 def warn_of_unknown(y, known, name):
     """Warn of labels that a model does not know; they can only count as wrong."""
-    counts = Counter(label for labels in y for label in labels)
-    unknown = {label: n for label, n in counts.items() if label not in known}
+    unknown = Counter(label for label in flatten(y) if label not in known)
     if not unknown:
         return
-    total = sum(unknown.values())
-    shown = sorted(unknown, key=lambda label: (-unknown[label], label))
-    listed = ", ".join(f"{label} ({unknown[label]:,})" for label in shown[:_LISTED])
-    more = f" and {len(shown) - _LISTED} more" if len(shown) > _LISTED else ""
     which = f"{counted(len(unknown), 'label')} unknown"
-    if len(unknown) == len(counts):
+    if unknown.total() == sum(map(len, y)):
         which = "none of the labels is known"
-    tokens = counted(total, "token")
+    listed = ", ".join(f"{label} ({n:,})" for label, n in unknown.most_common(_LISTED))
+    more = f" and {len(unknown) - _LISTED} more" if len(unknown) > _LISTED else ""
+    tokens = counted(unknown.total(), "token")
     warn(f"{name}: {which} to the model; {tokens} with these labels count as wrong: {listed}{more}")
