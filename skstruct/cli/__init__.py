@@ -36,6 +36,14 @@ PIPE_CLOSED = 141
 """Exit code after the reader closed the pipe, 128 + SIGPIPE."""
 
 
+class _Help(argparse.ArgumentDefaultsHelpFormatter):
+    """Help that ends with the default of an option that has one."""
+
+    def _get_help_string(self, action):
+        has_one = type(action.default) in (int, float, str) and action.option_strings
+        return super()._get_help_string(action) if has_one else action.help
+
+
 class _CommandParser(argparse.ArgumentParser):
     """The parser of one command, whose errors are one line: the usage of some is twelve."""
 
@@ -72,7 +80,7 @@ def new_parser(prog="skstruct", names=COMMANDS):
         module = importlib.import_module(f"{__name__}.{name}")
         first, description, *_ = (module.__doc__ or ":\n\n").split("\n\n")
         about = first.partition(": ")[2].removesuffix(".")
-        command = commands.add_parser(name, help=about, description=description)
+        command = commands.add_parser(name, help=about, description=description, formatter_class=_Help)
         command.set_defaults(run=module.run, usage_error=command.error)
         module.add_arguments(command)
     return parser

@@ -16,28 +16,24 @@ from ..inspection.issues import corrected
 from .common import CommandError, check_target, counted, n_jobs, output, positive, tell, warn
 from .corpus import learned, locating, read_files
 from .learners import add_features, add_learner, features_of, new_model, task_of
-from .options import add_corpus, add_options
+from .options import THREADS, add_corpus, add_options
 
 WRITTEN = "html", "jsonl", "prodigy", "label-studio"
 
 
 def add_arguments(parser):
     """Add the arguments of the command."""
+    add = parser.add_argument
     add_corpus(parser)
-    parser.add_argument(
-        "--top", type=positive, default=50, metavar="N", help="how many to print (default: 50)"
-    )
-    parser.add_argument("--json", action="store_true", help="print a JSON object a line, for all of them")
-    parser.add_argument("--output", "-o", metavar="OUT", help="write a page of HTML, or what --write says")
-    parser.add_argument(
-        "--write", choices=WRITTEN, default="html",
-        help="of annotated texts also texts with issues, with the spans suggested, for a person to review "
-        "(default: html)",
-    )  # fmt: skip
-    parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
+    add("--top", type=positive, default=50, metavar="N", help="how many to print")
+    add("--json", action="store_true", help="print a JSON object a line, for all of them")
+    add("--output", "-o", metavar="OUT", help="write a page of HTML, or what --write says")
+    what = "of annotated texts also those with issues, with the spans suggested, for a person to review"
+    add("--write", choices=WRITTEN, default="html", help=what)
+    add("--n-jobs", type=n_jobs, metavar="N", help=THREADS)
     add_options(parser)
     group = parser.add_argument_group("learning")
-    group.add_argument("--cv", type=positive, default=5, metavar="N", help="parts (default: 5)")
+    group.add_argument("--cv", type=positive, default=5, metavar="N", help="parts")
     add_features(group)
     add_learner(group, "l1crf")
     parser.set_defaults(**dict.fromkeys(("verbose", "search", "calibrate"), False), members=1, shards=1)

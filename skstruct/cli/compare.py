@@ -61,19 +61,16 @@ def add_arguments(parser):
     add_options(parser)
     group = parser.add_argument_group("learning")
     add_features(group)
-    group.add_argument(
-        "--algorithm", "-a", action="append", type=_algorithm, metavar="NAME",
-        help="CRFsuite's algorithm (ap, pa, lbfgs), or the learner's name as of train; may be repeated "
-        "(default: ap and pa)",
-    )  # fmt: skip
+    what = "CRFsuite's algorithm (ap, pa, lbfgs), or the learner's name; may be repeated (default: ap and pa)"
+    group.add_argument("--algorithm", "-a", action="append", type=_algorithm, metavar="NAME", help=what)
     group.add_argument(
         "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=setting,
         help="a parameter of both sides, by CRFsuite's name: max_iterations (default: 10 of ap and pa), c1, "
         "c2 (of lbfgs, default: 1 and 0); may be repeated",
     )  # fmt: skip
-    group = parser.add_argument_group("measuring")
-    group.add_argument("--repeat", type=positive, default=1, metavar="N", help="number of fits (default: 1)")
-    group.add_argument("--json", action="store_true", help="print one JSON object")
+    add = parser.add_argument_group("measuring").add_argument
+    add("--repeat", type=positive, default=1, metavar="N", help="number of fits")
+    add("--json", action="store_true", help="print one JSON object")
 
 
 def _algorithm(text):

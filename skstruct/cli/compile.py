@@ -18,17 +18,12 @@ from .common import CommandError, tell
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument("--all", action="store_true", help="every kind of model, which takes minutes")
-    parser.add_argument(
-        "--portable", action="store_true",
-        help="for any processor of this kind (x86-64, say), not for this one: what is run elsewhere may be "
-        "slower",
-    )  # fmt: skip
-    parser.add_argument(
-        "--clear", action="store_true",
-        help="remove the compiled kernels of this installation, of all versions of numba; those in "
-        "NUMBA_CACHE_DIR stay, since others may use them; alone, or before compiling",
-    )  # fmt: skip
+    add = parser.add_argument
+    add("--all", action="store_true", help="every kind of model, which takes minutes")
+    what = "for any processor of this kind (x86-64, say), not for this one alone: kernels may be slower"
+    add("--portable", action="store_true", help=what)
+    what = "remove the kernels of this installation, but those in NUMBA_CACHE_DIR; alone, or before compiling"
+    add("--clear", action="store_true", help=what)
 
 
 def run(arguments):

@@ -33,23 +33,20 @@ _ENDINGS = {
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument("source", metavar="IN", help="a model file; its content says of which tool")
-    parser.add_argument("target", metavar="OUT", help="file to write the model to")
-    parser.add_argument(
-        "--to", choices=list(_WRITERS),
-        help="of which tool (default: by the name of OUT: " + ", ".join(_ENDINGS) + "; code and pages are "
-        "told by their names alone: " + ", ".join(ENDINGS) + ")",
-    )  # fmt: skip
-    group = parser.add_argument_group("one file of code")
+    add = parser.add_argument
+    add("source", metavar="IN", help="a model file; its content says of which tool")
+    add("target", metavar="OUT", help="file to write the model to")
+    what = (
+        f"of which tool (default: by the name of OUT: {', '.join(_ENDINGS)}); code and pages have names in "
+    )
+    add("--to", choices=list(_WRITERS), help=what + ", ".join(ENDINGS))
+    add = parser.add_argument_group("one file of code").add_argument
     what = "how weights are written (default: exact); rounded ones take less room"
-    group.add_argument("--weights", choices=("exact", "int16", "int8"), help=what)
-    group.add_argument(
-        "--keep", type=fitting(float, lambda x: 0.0 < x <= 1.0, "a number above 0 and at most 1"),
-        metavar="SHARE", help="share of the weights that stay, the largest first",
-    )  # fmt: skip
-    what = "a labelled corpus, to compare the file's labels with the model's"
-    group.add_argument("--check", metavar="FILE", help=what)
-    group.add_argument("--title", help="of a page")
+    add("--weights", choices=("exact", "int16", "int8"), help=what)
+    share = fitting(float, lambda x: 0.0 < x <= 1.0, "a number above 0 and at most 1")
+    add("--keep", type=share, metavar="SHARE", help="share of the weights that stay, the largest first")
+    add("--check", metavar="FILE", help="a labelled corpus, to compare the file's labels with the model's")
+    add("--title", help="of a page")
 
 
 def run(arguments):

@@ -15,31 +15,30 @@ from ..data.inputs import LABELS, SPANS, WORDS, flatten
 from ..data.scheme_rules import SCHEMES
 from ..formats.readers import read_segmented
 from ..taggers.constraints import scheme_of
-from .common import CommandError, load_model, n_jobs, warn
+from .common import CommandError, load_model, warn
 from .corpus import inputs_of, layout_of, locating, read, read_all
 from .file_formats import tell_empty
 from .lines import Source
-from .options import add_options
+from .options import add_model, add_options
 from .scores import as_text, scores_of, warn_of_unknown
 from .texts import are_annotated
 
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument("file", metavar="FILE", nargs="?", help="the corpus (default: standard input)")
-    parser.add_argument("--model", "-m", metavar="MODEL", help="a model file")
-    parser.add_argument("--gold", metavar="FILE", help="gold labels; use with --pred")
-    parser.add_argument("--pred", metavar="FILE", help="predictions for --gold, in the last column")
+    add = parser.add_argument
+    add("file", metavar="FILE", nargs="?", help="the corpus (default: standard input)")
+    add_model(parser, required=False)
+    add("--gold", metavar="FILE", help="gold labels; use with --pred")
+    add("--pred", metavar="FILE", help="predictions for --gold, in the last column")
     add_options(parser)
-    group = parser.add_argument_group("scores")
-    what = "of labels that encode segments (default: auto, segments if the labels look like it)"
-    group.add_argument("--scheme", choices=["auto", "none", *SCHEMES], default="auto", help=what)
-    what = "count only segments that are spelled as --scheme spells them"
-    group.add_argument("--strict", action="store_true", help=what)
+    add = parser.add_argument_group("scores").add_argument
+    what = "of labels that encode segments; auto: segments if the labels look like it"
+    add("--scheme", choices=["auto", "none", *SCHEMES], default="auto", help=what)
+    add("--strict", action="store_true", help="count only segments that are spelled as --scheme spells them")
     what = "known words, as a rule the segmented training corpus: adds the recall of unknown words"
-    group.add_argument("--vocabulary", metavar="FILE", help=what)
-    group.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
+    add("--vocabulary", metavar="FILE", help=what)
+    add("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments):

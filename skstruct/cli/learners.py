@@ -62,22 +62,21 @@ _AROUND = {
 def add_features(group):
     """Add the two options that choose features."""
     either = group.add_mutually_exclusive_group()
-    what = "a preset of feature templates (default: auto, by the look of the tokens)"
+    what = "a preset of feature templates; auto: by the look of the tokens"
     either.add_argument("--features", choices=["auto", *PRESETS], default="auto", help=what)
     either.add_argument("--template", metavar="FILE", help="a template file in the syntax of CRF++")
 
 
 def add_learner(group, default):
     """Add the options that choose a learner and its parameters."""
-    what = f"the learner: {', '.join(ALGORITHMS)}, or the name of its class (default: {default})"
+    what = f"the learner: {', '.join(ALGORITHMS)}, or the name of its class"
     group.add_argument("--algorithm", "-a", type=named_algorithm, default=default, metavar="NAME", help=what)
     what = "passes over the corpus (default: the learner's)"
     group.add_argument("--epochs", "--max-iter", type=positive, metavar="N", help=what)
-    group.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
-    group.add_argument(
-        "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=setting,
-        help="any parameter of the estimator, as penalty=l2 or constraints=BIO; may be repeated",
-    )  # fmt: skip
+    group.add_argument("--seed", type=int, default=0, help="random seed")
+    what = "any parameter of the estimator, as penalty=l2 or constraints=BIO; may be repeated"
+    several = {"action": "append", "default": [], "metavar": "NAME=VALUE", "type": setting}
+    group.add_argument("--param", "-p", **several, help=what)
 
 
 def features_of(arguments):

@@ -5,17 +5,16 @@ labels and against the right ones, probabilities, weights.
 """
 
 from ..inspection import report
-from .common import check_target, load_model, n_jobs, tell
+from .common import check_target, load_model, tell
 from .corpus import inputs_of, locating, read
-from .options import add_options
+from .options import add_model, add_options
 
 
 def add_arguments(parser):
     """Add the arguments of the command."""
     parser.add_argument("file", metavar="DATA", nargs="?", help="the corpus (default: standard input)")
-    parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
+    add_model(parser)
     parser.add_argument("--output", "-o", required=True, metavar="OUT", help="the page, as report.html")
-    parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
     add_options(parser)
 
 

@@ -9,27 +9,26 @@ from ..formats.span_writing import write_spans
 from ..inspection import select
 from ..inspection.selection import STRATEGIES
 from . import texts
-from .common import CommandError, check_output, check_replaced, fitting, load_model, n_jobs, output, positive
+from .common import CommandError, check_output, check_replaced, fitting, load_model, output, positive
 from .corpus import inputs_of, layout_of, locating, sentences
 from .lines import Source
-from .options import add_options
+from .options import add_model, add_options
 
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument("file", metavar="POOL", nargs="?", help="sentences (default: standard input)")
-    parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
-    parser.add_argument("-k", type=positive, default=50, metavar="K", help="how many (default: 50)")
-    what = "what comes first (default: least_confident; margin is for models without probabilities)"
-    parser.add_argument("--strategy", choices=STRATEGIES, default="least_confident", help=what)
+    add = parser.add_argument
+    add("file", metavar="POOL", nargs="?", help="sentences (default: standard input)")
+    add_model(parser)
+    add("-k", type=positive, default=50, metavar="K", help="how many")
+    what = "what comes first; margin is for models without probabilities"
+    add("--strategy", choices=STRATEGIES, default="least_confident", help=what)
     share = fitting(float, lambda x: 0.0 <= x <= 1.0, "from 0 to 1")
-    what = "how much less counts what resembles a sentence chosen before, from 0 to 1 (default: 0.5)"
-    parser.add_argument("--diversity", type=share, default=0.5, metavar="D", help=what)
-    parser.add_argument("--seed", type=int, default=0, help="of --strategy random (default: 0)")
-    parser.add_argument("--output", "-o", metavar="OUT", help="file to write (default: standard output)")
-    parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
-    what = "each line of POOL is a text, for models of spans"
-    parser.add_argument("--lines", action="store_true", help=what)
+    what = "how much less counts what resembles a sentence chosen before, from 0 to 1"
+    add("--diversity", type=share, default=0.5, metavar="D", help=what)
+    add("--seed", type=int, default=0, help="of --strategy random")
+    add("--output", "-o", metavar="OUT", help="file to write (default: standard output)")
+    add("--lines", action="store_true", help="each line of POOL is a text, for models of spans")
     add_options(parser)
     parser.set_defaults(write=None)
 

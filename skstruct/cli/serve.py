@@ -22,26 +22,29 @@ def add_arguments(parser):
     add = parser.add_argument
     what = "model files; without NAME= one is called model, several as their files"
     add("models", nargs="+", metavar="[NAME=]MODEL", help=what)
-    add("--host", default="127.0.0.1", help="address to listen at (default: 127.0.0.1)")
+    add("--host", default="127.0.0.1", help="address to listen at")
     port = fitting(int, lambda n: 0 <= n <= 65535, "a number up to 65535")
-    add("--port", type=port, default=8000, help="port (default: 8000; 0: any that is free)")
+    add("--port", type=port, default=8000, help="0: any that is free")
+    what = "a name that clients call the service by, beside localhost and --host; * is any; several times"
     add(
-        "--allowed-host", action="append", metavar="NAME", default=["localhost", "127.0.0.1", "::1"],
-        help="a name that clients call the service by, beside localhost and --host; * is any; several times",
-    )  # fmt: skip
-    size = f"refuse requests of more bytes (default: {LIMIT:,}; {TASKS_LIMIT:,} with --label-studio)"
-    add("--max-bytes", type=positive, metavar="N", help=size)
+        "--allowed-host",
+        action="append",
+        metavar="NAME",
+        default=["localhost", "127.0.0.1", "::1"],
+        help=what,
+    )
+    what = f"refuse requests of more bytes (default: {LIMIT:,}; {TASKS_LIMIT:,} with --label-studio)"
+    add("--max-bytes", type=positive, metavar="N", help=what)
     patience = fitting(float, lambda x: 0.0 < x < float("inf"), "more than 0")
-    slow = "seconds that a client may take to send a request (default: 30)"
-    add("--timeout", type=patience, default=30.0, metavar="S", help=slow)
-    add("--threads", type=positive, default=4, metavar="N", help="answers at a time (default: 4)")
-    group = parser.add_argument_group("Label Studio")
+    what = "seconds that a client may take to send a request"
+    add("--timeout", type=patience, default=30.0, metavar="S", help=what)
+    add("--threads", type=positive, default=4, metavar="N", help="answers at a time")
+    add = parser.add_argument_group("Label Studio").add_argument
     what = "be a backend of Label Studio, with one model that marks spans"
-    group.add_argument("--label-studio", action="store_true", help=what)
-    what = "keep the annotations that its webhook sends as JSON lines"
-    group.add_argument("--collect", metavar="FILE", help=what)
+    add("--label-studio", action="store_true", help=what)
+    add("--collect", metavar="FILE", help="keep the annotations that its webhook sends as JSON lines")
     what = "train anew on them after N, and take the new model if it is not worse on held-out tasks"
-    group.add_argument("--train-on", type=positive, metavar="N", help=what)
+    add("--train-on", type=positive, metavar="N", help=what)
 
 
 def run(arguments):

@@ -27,18 +27,18 @@ _FEATURES_LISTED = 40
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument("file", nargs="?", metavar="MODEL", help="a model file")
-    parser.add_argument("--model", "-m", metavar="MODEL", help="the same, as an option of the other commands")
-    what = "features listed of each label, or with --explain of each token (default: 5)"
-    parser.add_argument("--top", type=positive, default=5, metavar="N", help=what)
-    what = "list features of this label only; not with --explain"
-    parser.add_argument("--label", metavar="LABEL", help=what)
-    parser.add_argument(
+    add = parser.add_argument
+    add("file", nargs="?", metavar="MODEL", help="a model file")
+    add("--model", "-m", metavar="MODEL", help="the same, as an option of the other commands")
+    what = "features listed of each label, or with --explain of each token"
+    add("--top", type=positive, default=5, metavar="N", help=what)
+    add("--label", metavar="LABEL", help="list features of this label only; not with --explain")
+    add(
         "--explain", metavar="TEXT",
         help="a sentence: tokens between spaces, their columns, where the model reads several, between "
         "slashes (the/DT dog/NN); for a segmenter, or a model of spans, text",
     )  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments):

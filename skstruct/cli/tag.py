@@ -18,10 +18,10 @@ from ..data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from ..data.schemes import labels_to_spans
 from ..formats.readers import CONLLU_FIELDS, read_segmented
 from . import texts
-from .common import CommandError, check_output, check_replaced, load_model, n_jobs, output, positive
+from .common import CommandError, check_output, check_replaced, load_model, output, positive
 from .corpus import inputs_of, layout_of, locating, sentences, several
 from .lines import Source
-from .options import add_options
+from .options import add_model, add_options
 
 BATCH = 1000
 """Sentences that are labelled at a time."""
@@ -35,34 +35,32 @@ NO_LABEL = "_"
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "files", metavar="FILE", nargs="*",
         help="what to label, one after the other (default: standard input); of a folder, for a model of "
         "spans, the files of brat or else the .txt files, each a text",
     )  # fmt: skip
-    parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
-    what = "file to write, whole or not at all (default: standard output)"
-    parser.add_argument("--output", "-o", metavar="OUT", help=what)
-    parser.add_argument("--force", action="store_true", help="let OUT replace what is read")
+    add_model(parser)
+    add("--output", "-o", metavar="OUT", help="file to write, whole or not at all (default: standard output)")
+    add("--force", action="store_true", help="let OUT replace what is read")
     either = parser.add_mutually_exclusive_group()
     what = "the score of each labelling, in a line before it: # 0 SCORE; for text, of each line of words"
     either.add_argument("--scores", action="store_true", help=what)
     what = "the K best labellings of a sentence, or segmentations of a line, each after a line: # RANK SCORE"
     either.add_argument("--kbest", type=positive, metavar="K", help=what)
-    parser.add_argument(
+    add(
         "--proba", action="store_true",
         help="how probable it is: one more column with the probability of each label and, if the model's "
         "constraints or --scheme name a label scheme, another with that of the segment that the token is in; "
         "of CoNLL-U Prob=P|SegmentProb=P in the field misc; of text WORD/P. For models with probabilities",
     )  # fmt: skip
-    parser.add_argument("--scheme", metavar="SCHEME", help="label scheme for --proba, such as BIO")
-    parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
-    what = f"sentences that are held at a time (default: {BATCH})"
-    parser.add_argument("--batch", type=positive, default=BATCH, metavar="N", help=what)
-    what = "between a word and its tag, of models that segment and tag (default: /)"
-    parser.add_argument("--tag-separator", default="/", metavar="SEP", help=what)
+    add("--scheme", metavar="SCHEME", help="label scheme for --proba, such as BIO")
+    add("--batch", type=positive, default=BATCH, metavar="N", help="sentences that are held at a time")
+    what = "between a word and its tag, of models that segment and tag"
+    add("--tag-separator", default="/", metavar="SEP", help=what)
     what = "words, separated by white space, that a segmenter takes for words wherever they stand"
-    parser.add_argument("--dictionary", metavar="FILE", help=what)
+    add("--dictionary", metavar="FILE", help=what)
     texts.add_options(parser)
     add_options(parser)
 

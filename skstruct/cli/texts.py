@@ -98,17 +98,14 @@ def batches(source, reader, size):
 # --------------------------------------------------------------------------------------------------
 def add_options(parser):
     """Add what ``tag`` knows for models of spans."""
-    group = parser.add_argument_group("texts, for models that mark spans")
-    what = "each line of FILE is a text (default: FILE is one)"
-    group.add_argument("--lines", action="store_true", help=what)
+    add = parser.add_argument_group("texts, for models that mark spans").add_argument
+    add("--lines", action="store_true", help="each line of FILE is a text (default: FILE is one)")
     what = f"{', '.join(WRITTEN)} (default: jsonl); brat needs --output, a folder"
-    group.add_argument("--write", choices=WRITTEN, metavar="FORMAT", help=what)
-
-    group.add_argument(
-        "--sets", action="store_true",
-        help="offer the spans that a model of train --recall holds for possible, with probabilities: under "
-        "the key candidates, beside the best ones; for Label Studio in their place",
-    )  # fmt: skip
+    add("--write", choices=WRITTEN, metavar="FORMAT", help=what)
+    what = (
+        "offer the spans that a model of train --recall holds for possible, under the key candidates, or for "
+    )
+    add("--sets", action="store_true", help=what + "Label Studio in the place of the best ones")
 
 
 _NOT_FOR = {

@@ -36,67 +36,53 @@ PARTIAL = ".partial"
 def add_arguments(parser):
     """Add the arguments of the command."""
     parser.add_argument("--model", "-m", required=True, metavar="OUT", help="file to write the model to")
-    parser.add_argument(
-        "--dev", metavar="FILE",
-        help="a held-out corpus: score the model on it after each epoch and evaluate it at the end; with -p "
-        "early_stopping=True it decides which epoch to keep",
-    )  # fmt: skip
+    what = (
+        "a held-out corpus, which scores each epoch, and the model; with -p early_stopping=True it chooses it"
+    )
+    parser.add_argument("--dev", metavar="FILE", help=what)
     add_corpus(parser)
     add_options(parser)
     group = parser.add_argument_group("learning")
+    add = group.add_argument
     add_features(group)
-    group.add_argument(
+    add(
         "--lexicon", action="append", default=[], metavar="NAME=FILE", type=lexicon,
         help="a list of names or words, an entry a line, which templates read as %%lex_NAME[0,0]; to a "
         "preset the templates of three positions are added; may be repeated",
     )  # fmt: skip
-    what = "raw text, of which clusters of words are learned for a tagger"
-    group.add_argument("--text", metavar="FILE", help=what)
-    what = "clusters of the words of --text (default: 500)"
-    group.add_argument("--clusters", type=positive, metavar="N", help=what)
+    add("--text", metavar="FILE", help="raw text, of which clusters of words are learned for a tagger")
+    add("--clusters", type=positive, metavar="N", help="clusters of the words of --text (default: 500)")
     add_learner(group, "perceptron")
-    _add_ways(group)
-    group.add_argument(
+    _add_ways(add)
+    add(
         "--repair", action="store_true",
         help="write labels as the scheme in --param constraints=SCHEME does, where the corpus writes them "
         "otherwise: in another scheme, or in none, where segments stay what conlleval takes them for",
     )  # fmt: skip
-    bars = "a line for each epoch; of --text a bar, if rich is there"
-    group.add_argument("--verbose", "-v", action="store_true", help=bars)
-    group.add_argument(
-        "--keep-training", action="store_true",
-        help="write the state of training too, so that partial_fit goes on exactly; the file is twice as "
-        "large or more",
-    )  # fmt: skip
+    what = "a line for each epoch; of --text a bar, if rich is there"
+    add("--verbose", "-v", action="store_true", help=what)
+    what = "write the state of training too, so that partial_fit goes on; the file is twice as large or more"
+    add("--keep-training", action="store_true", help=what)
 
 
-def _add_ways(group):
+def _add_ways(add):
     """Add the options that put something around the learner, or deal the corpus in parts."""
-    what = "average the weights of N learners that see the corpus in different orders (default: 1)"
-    group.add_argument("--members", type=positive, default=1, metavar="N", help=what)
-    group.add_argument(
-        "--calibrate", action="store_true",
-        help="let the tagger know probabilities, for tag --proba: parts of the corpus are scored by models "
-        "trained on the others, which takes the time of five more trainings",
-    )  # fmt: skip
-    group.add_argument(
-        "--recall", type=fitting(float, lambda x: 0 < x < 1, "between 0 and 1"), metavar="R",
-        help="let a model of spans offer sets that hold this share of a text's spans on average, for tag "
-        "--sets; --param precision=0.98 finds sure ones",
-    )  # fmt: skip
-    group.add_argument(
+    what = "average the weights of N learners that see the corpus in different orders"
+    add("--members", type=positive, default=1, metavar="N", help=what)
+    what = "let the tagger know probabilities, for tag --proba; it takes the time of five more trainings"
+    add("--calibrate", action="store_true", help=what)
+    share = fitting(float, lambda x: 0 < x < 1, "between 0 and 1")
+    what = "let a model of spans offer sets that hold this share of a text's spans on average, for tag --sets"
+    add("--recall", type=share, metavar="R", help=what)
+    add(
         "--search", action="store_true",
         help="choose c1 and c2 of l1crf by cross-validation; --param c1s=(.1,1) c2s=(.01,.1), cv=5 and "
         "scoring=segment_f1 say among which and how",
     )  # fmt: skip
-    group.add_argument(
-        "--shards", type=positive, default=1, metavar="N",
-        help="deal the sentences to N shards, which train at the same time, and mix their weights after each "
-        "epoch; with l1crf the shards add up its objective, and the optimum is the same (default: 1)",
-    )  # fmt: skip
-    what = "of a Dask scheduler, whose workers train the shards"
-    group.add_argument("--cluster", metavar="ADDRESS", help=what)
-    group.add_argument(
+    what = "train on N shards of the sentences at the same time; with l1crf the optimum is the same"
+    add("--shards", type=positive, default=1, metavar="N", help=what)
+    add("--cluster", metavar="ADDRESS", help="of a Dask scheduler, whose workers train the shards")
+    add(
         "--stream", type=positive, metavar="N",
         help="read and learn N sentences at a time, for files larger than memory; an epoch then keeps the "
         "order of the file, and there is one unless --epochs says more",
