@@ -49,14 +49,7 @@ _ALIASES = {"ap": "perceptron", "lbfgs": "l1crf", **{c.__name__.lower(): n for n
 _AROUND_TAGGERS = {"segmented": Segmenter, "spans": SpanTagger}
 """Format of the corpus -> what is put around the tagger that learns it."""
 
-_AROUND = {
-    "segmenter": "Segmenter is put around a tagger where the corpus is segmented text",
-    "spantagger": "SpanTagger is put around a tagger where the corpus is annotated texts",
-    "baggingshuffleaverager": "BaggingShuffleAverager is what --members N makes",
-    "parametermixer": "ParameterMixer is what --shards N makes",
-    "calibratedtagger": "CalibratedTagger is what --calibrate makes",
-    "spansets": "SpanSets is what --recall R makes",
-}
+_AROUND = Segmenter, SpanTagger, BaggingShuffleAverager, ParameterMixer, CalibratedTagger, SpanSets
 
 
 def add_features(group):
@@ -103,11 +96,14 @@ def features_of(arguments):
 def named_algorithm(text):
     """The name in `ALGORITHMS` for a name, for CRFsuite's or for a class's: a type of ``argparse``."""
     name = _ALIASES.get(text.lower(), text.lower())
-    if name in _AROUND:
-        raise argparse.ArgumentTypeError(_AROUND[name])
-    if name not in ALGORITHMS:
-        raise argparse.ArgumentTypeError(f"unknown algorithm {text!r}; known are {', '.join(ALGORITHMS)}")
-    return name
+    if name in ALGORITHMS:
+        return name
+    wrong = f"unknown algorithm {text!r}; known are {', '.join(ALGORITHMS)}"
+    if name in (kind.__name__.lower() for kind in _AROUND):
+        wrong = (
+            f"{text} goes around a learner: by --members, --shards, --calibrate, or where texts are learned"
+        )
+    raise argparse.ArgumentTypeError(wrong)
 
 
 def task_of(arguments):
@@ -136,17 +132,15 @@ def new_model(arguments, features, format):
             model = outer.set_params(tagger=learned)
         if sets is not None:
             if format != "spans" or not hasattr(model, "predict_segment_proba"):
-                arguments.usage_error(
-                    "--recall is for annotated texts and taggers that know probabilities: --algorithm l1crf, "
-                    "or --calibrate"
-                )
+                wrong = "--recall is for annotated texts and taggers that know probabilities"
+                arguments.usage_error(f"{wrong}: --algorithm l1crf, or --calibrate")
             model = sets.set_params(estimator=model)
         _check_way(arguments, learned, model)
         known = model.get_params()
         for name in deeper.keys() - known.keys():
+            has = ", ".join(sorted(n for n in known if "__" in n)) or "no nested ones"
             arguments.usage_error(
-                f"there is no parameter {name!r} in this {type(model).__name__}; it has "
-                f"{', '.join(sorted(n for n in known if '__' in n)) or 'no nested ones'}"
+                f"there is no parameter {name!r} in this {type(model).__name__}; it has {has}"
             )
         model.set_params(**deeper)
         for estimator in (model, *model.get_params().values()):
@@ -169,23 +163,18 @@ def _parts(arguments, features, format):
     kind = ALGORITHMS[arguments.algorithm]
     if arguments.search and kind is not L1CRF:
         arguments.usage_error("--search chooses c1 and c2; it is for --algorithm l1crf")
-    own = {"random_state": arguments.seed}
-    own |= {} if arguments.epochs is None else {"max_iter": arguments.epochs}
-    own |= {"verbose": 1} if arguments.verbose else {}
-    learner = L1CRFCV(**own) if arguments.search else kind(**own)
     auto = isinstance(features, str) and features == "auto"
-    given = {name for name in own if name != "random_state" or arguments.seed}
-    for name, _ in arguments.param:
-        if name in given:
-            arguments.usage_error(f"--param {name} and an option of its own are given")
-        if name == "features" and not auto:
-            arguments.usage_error("--param features and an option that chooses features are given")
+    own = {"max_iter": arguments.epochs, "verbose": int(arguments.verbose), "random_state": arguments.seed}
+    own = {name: value for name, value in own.items() if value is not None}
+    given = {name for name, value in own.items() if value} | (set() if auto else {"features"})
+    for name in dict(arguments.param).keys() & given:
+        arguments.usage_error(f"--param {name} and an option of its own are given")
+    learner = L1CRFCV(**own) if arguments.search else kind(**own)
     if kind in _TASKS:
         if not auto:
-            arguments.usage_error(
-                f"--features, --template and --lexicon are for taggers; {kind.__name__} has template sets of "
-                f"its own: --param templates=NAME"
-            )
+            wrong = "--features, --template and --lexicon are for taggers"
+            has = f"{kind.__name__} has template sets of its own: --param templates=NAME"
+            arguments.usage_error(f"{wrong}; {has}")
         return learner, learner, None
     tagger = StructuredPerceptron(**own) if kind is KBestReranker else learner
     tagger.set_params(features="char" if auto and format == "segmented" else features)

@@ -89,8 +89,8 @@ def test_a_search_says_what_it_chose(folder, capsys, tmp_path):
 @pytest.mark.parametrize(
     "corpus, options, message",
     [
-        ("labels.txt", ["-a", "Segmenter"], "Segmenter is put around a tagger"),
-        ("labels.txt", ["-a", "BaggingShuffleAverager"], "is what --members N makes"),
+        ("labels.txt", ["-a", "Segmenter"], "Segmenter goes around a learner"),
+        ("labels.txt", ["-a", "BaggingShuffleAverager"], "BaggingShuffleAverager goes around a learner"),
         ("trees.txt", ["-a", "parser", "--features", "word"], "--param templates=NAME"),
         ("trees.txt", ["-a", "parser", "--label", "1"], "of a parser it is the head and its label"),
         ("trees.txt", ["-a", "parser", "--calibrate"], "--calibrate is for taggers"),
