@@ -17,8 +17,7 @@ from ..formats.text_files import numbered_lines
 from .common import CommandError, counted, tell
 from .file_formats import Notices, begins_as_conllu, guess, named_format, warn_of_columns, warn_of_text
 from .lines import Source
-from .texts import are_annotated, reading_of
-from .texts import batches as batches_of_texts
+from .texts import are_annotated, marked, reading_of
 
 
 class _Task(NamedTuple):
@@ -55,8 +54,8 @@ class Layout(NamedTuple):
 class Sentence(NamedTuple):
     """One sentence of a file."""
 
-    tokens: list  # str or tuples of str; of segmented text the words
-    labels: list | None  # str; of trees (head, label)
+    tokens: list | str  # str or tuples of str; of segmented text the raw text
+    labels: list | None  # str; of trees (head, label); of segmented text the words
     lines: list  # (number, text without line end, whether it is a token's)
 
     @property
@@ -219,7 +218,7 @@ def _segmented(source):
         for _, line in lines:
             ((number, text),) = source.take()
             words = line.split()
-            yield Sentence(words, None, [(number, text, bool(words))])
+            yield Sentence("".join(words), words, [(number, text, bool(words))])
 
 
 _READERS = {"segmented": _segmented, "crfsuite": _attributes}
@@ -344,19 +343,16 @@ def read_all(source, layout, inputs=None):
 def batches(source, layout, size, inputs=None):
     """Yield a `Corpus` piece by piece: ``size`` sentences, or for None all."""
     if layout.format == "spans":
-        for batch in batches_of_texts(source, layout.reading, size):
-            yield Corpus(source.name, layout.format, *batch)
-        return
-    read = (sentence for sentence in sentences(source, layout, inputs) if sentence.tokens)
+        read = marked(source, layout.reading, size is not None)
+    else:
+        read = ((s.tokens, s.labels, s.numbers) for s in sentences(source, layout, inputs) if s.tokens)
     found = False
     while batch := list(islice(read, size)):
-        X, y, places = map(list, zip(*((s.tokens, s.labels, s.numbers) for s in batch)))
-        if layout.format == "segmented":
-            X, y = list(map("".join, X)), X
-        yield Corpus(source.name, layout.format, X, y, places)
+        yield Corpus(source.name, layout.format, *map(list, zip(*batch)))
         found = True
     if not found:
-        raise CommandError(f"{source.name}: there is no sentence in it")
+        what = "annotated text" if layout.format == "spans" else "sentence"
+        raise CommandError(f"{source.name}: there is no {what} in it")
 
 
 @contextlib.contextmanager

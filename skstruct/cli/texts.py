@@ -8,7 +8,7 @@ import json
 import os
 import re
 from dataclasses import fields
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
@@ -77,20 +77,14 @@ def _given(source):
     return source.path if source.path is not None and is_brat(source.path) else source.unkept()
 
 
-def batches(source, reader, size):
-    """Yield annotated texts as (X, y, places), ``size`` at a time, or for None all; places are for errors.
+def marked(source, reader, is_stream):
+    """Yield annotated texts as (text, spans, place); places are for errors.
 
-    With a size texts that are white space are left out: a model that learns from each batch needs a token.
+    In a stream texts that are white space are left out: a model that learns from each batch needs a token.
     """
-    found = reader.marked(_given(source))
-    if size is not None:
-        found = (pair for pair in found if not is_white_space(pair[0].text))
-    first = next(found, None)
-    if first is None:
-        raise CommandError(f"{source.name}: there is no annotated text in it")
-    found = chain([first], found)
-    while batch := list(islice(found, size)):
-        yield [r.text for r, _ in batch], [spans for _, spans in batch], [r.place for r, _ in batch]
+    for record, spans in reader.marked(_given(source)):
+        if not (is_stream and is_white_space(record.text)):
+            yield record.text, spans, record.place
 
 
 # --------------------------------------------------------------------------------------------------

@@ -86,7 +86,11 @@ def test_the_first_text_may_be_empty(folder, capsys):
 def test_what_train_refuses(folder, capsys):
     for more, code, message in (
         (["-a", "parser"], 1, "the model is a parser and reads columns or CoNLL-U, not annotated texts"),
-        (["-a", "SpanTagger"], 2, "SpanTagger is put around a tagger where the corpus is annotated texts"),
+        (
+            ["-a", "SpanTagger"],
+            2,
+            "SpanTagger goes around a learner: by --members, --shards, --calibrate, or",
+        ),
         (
             ["--read", "foo=1"],
             2,
