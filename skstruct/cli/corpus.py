@@ -8,14 +8,14 @@ guessed from the name of a file, or else from its first lines. What a model read
 
 import contextlib
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from ..data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from ..formats.readers import CONLLU_FIELDS, as_head, check_heads, iter_attributes, iter_columns, iter_conllu
 from ..formats.text_files import numbered_lines
 from .common import CommandError, counted, tell
-from .file_formats import Notices, begins_as_conllu, guess, named_format, warn_of_columns, warn_of_text
+from .file_formats import begins_as_conllu, guess, named_format, noticed, warn_of_columns, warn_of_text
 from .lines import Source
 from .texts import are_annotated, marked, reading_of
 
@@ -225,20 +225,19 @@ _READERS = {"segmented": _segmented, "crfsuite": _attributes}
 
 
 def _columns(source, layout, inputs, labels):
-    comment, notices = layout.comment, None
-    for rows in iter_columns(source, separator=layout.separator, comment=comment):
-        lines = [
-            (n, line, bool(line.strip(" \t")) and not (comment and line.startswith(comment)))
-            for n, line in source.take()
-        ]
-        if notices is None:
-            first, text = next((n, line) for n, line, is_token in lines if is_token)
-            tokens, label = _choose(len(rows[0]), layout, inputs, labels, f"{source.name}, line {first}")
-            notices = Notices(source.name, first, text, rows[0], label[0] if len(label) == 1 else None)
-        notices.see(rows)
+    def is_token(line):
+        return bool(line.strip(" \t")) and not (layout.comment and line.startswith(layout.comment))
+
+    read = iter_columns(source, separator=layout.separator, comment=layout.comment)
+    found = ((rows, [(n, line, is_token(line)) for n, line in source.take()]) for rows in read)
+    first = next(found, None)
+    if first is None:
+        return
+    number, text = next((n, line) for n, line, of_token in first[1] if of_token)
+    tokens, label = _choose(len(first[0][0]), layout, inputs, labels, f"{source.name}, line {number}")
+    column = label[0] if len(label) == 1 else None
+    for rows, lines in noticed(source, chain([first], found), number, text, column):
         yield _sentence(rows, tokens, label, source.name, lines)
-    if notices is not None and not source.quiet:
-        notices.tell()
 
 
 def _conllu(source, layout, inputs, labels):

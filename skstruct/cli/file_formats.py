@@ -10,6 +10,7 @@ import shlex
 from collections import Counter
 from difflib import get_close_matches
 
+from ..data.inputs import flatten
 from ..formats.text_files import split_cells
 from .common import CommandError, counted, warn
 from .lines import PEEK
@@ -105,51 +106,42 @@ MANY = 500
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 
 
-class Notices:
-    """Collects what is unusual about a file of columns while it is read.
+def noticed(source, found, number, line, label):
+    """The same (rows of cells, lines) of sentences of columns; in the end what is unusual is warned of.
 
     The first line looks like names of columns if its label occurs nowhere else, and some cell is a usual name
     of a column or stands above numbers only.
 
     Parameters
     ----------
-    name : str
-        Of the file.
+    source : Source
+    found : iterator
     number, line : int, str
         Where the first token stands.
-    cells : tuple of str
-        Of the first token.
     label : int or None
         Column of the labels, if they are read.
     """
-
-    def __init__(self, name, number, line, cells, label):
-        self.name, self.number, self.line = name, number, line
-        self.cells, self.label = cells, label
-        self.unique = label is not None
-        self.numeric = [c for c, cell in enumerate(cells) if not _NUMBER.fullmatch(cell)]
-        self.n_tokens = self.n_sentences = 0
-
-    def see(self, rows):
-        """Take note of a sentence."""
-        if self.unique:
-            rest = rows if self.n_sentences else rows[1:]
-            self.unique = all(row[self.label] != self.cells[self.label] for row in rest)
-            self.numeric = [c for c in self.numeric if all(_NUMBER.fullmatch(row[c]) for row in rest)]
-        self.n_tokens += len(rows)
-        self.n_sentences += 1
-
-    def tell(self):
-        """Warn of what is unusual."""
-        named = any(cell.strip(" #").lower() in NAMES for cell in self.cells)
-        if self.unique and self.n_tokens > 1 and (named or self.numeric):
-            warn(
-                f"{self.name}, line {self.number}: looks like names of columns, but is read as a token: its "
-                f"label {self.cells[self.label]!r} occurs nowhere else; --comment {shlex.quote(self.line)} "
-                f"leaves it out"
-            )
-        if self.n_sentences == 1 and self.n_tokens > LONG:
-            warn(f"{self.name}: all {self.n_tokens:,} tokens are one sentence; a blank line ends a sentence")
+    cells, unique, n_tokens, n_sentences = (), label is not None, 0, 0
+    for rows, lines in found:
+        rest = rows if cells else rows[1:]
+        if not cells:
+            cells = rows[0]
+            numeric = [c for c, cell in enumerate(cells) if not _NUMBER.fullmatch(cell)]
+        if unique:
+            unique = all(row[label] != cells[label] for row in rest)
+            numeric = [c for c in numeric if all(_NUMBER.fullmatch(row[c]) for row in rest)]
+        n_tokens, n_sentences = n_tokens + len(rows), n_sentences + 1
+        yield rows, lines
+    if source.quiet:
+        return
+    named = any(cell.strip(" #").lower() in NAMES for cell in cells)
+    if unique and n_tokens > 1 and (named or numeric):
+        what = (
+            f"looks like names of columns, but is read as a token: its label {cells[label]!r} occurs nowhere"
+        )
+        warn(f"{source.name}, line {number}: {what} else; --comment {shlex.quote(line)} leaves it out")
+    if n_sentences == 1 and n_tokens > LONG:
+        warn(f"{source.name}: all {n_tokens:,} tokens are one sentence; a blank line ends a sentence")
 
 
 def tell_empty(corpus):
@@ -164,14 +156,13 @@ def tell_labels(corpus):
     """Warn of a corpus whose labels look like words, or have mistakes of typing: before it is learned."""
     if corpus.format == "segmented" or not corpus.y:
         return
-    spans = corpus.format == "spans"
-    found = Counter(
-        row[-1] if spans or isinstance(row, tuple) else row for labels in corpus.y for row in labels
-    )
-    found.pop(None, None)
-    total, many = found.total(), len(found) > MANY
-    if many and total < 10 * len(found):
-        unit, fix = ("span", "") if spans else ("token", "; is it the right column? --label says which")
+    found = Counter(each if isinstance(each, str) else each[-1] for each in flatten(corpus.y))
+    found.pop(None, None)  # of spans that say nothing
+    total = found.total()
+    if len(found) > MANY and total < 10 * len(found):
+        unit, fix = "token", "; is it the right column? --label says which"
+        if corpus.format == "spans":
+            unit, fix = "span", ""
         warn(f"{corpus.name}: {counted(len(found), 'label')} for {counted(total, unit)}{fix}")
         return
     told = []

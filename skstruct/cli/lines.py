@@ -5,6 +5,7 @@ file, and remembers the lines they were made from, so that a command can give ba
 which line something stood.
 """
 
+import contextlib
 import io
 import os
 import sys
@@ -20,7 +21,7 @@ SHOWN = 100_000
 """Bytes after which a bar moves."""
 
 
-class Source:
+class Source(contextlib.AbstractContextManager):
     """An input, line by line; the lines read since the last `take` are kept, unless `unkept` is called.
 
     Parameters
@@ -37,8 +38,7 @@ class Source:
         self.name = path if self.path else "<stdin>"
         self.encoding = encoding
         self.quiet = quiet
-        self._ahead, self._kept = deque(), []
-        self._number = 0
+        self._ahead, self._kept = deque(), []  # (number, line)
         self._raw, self._lines = self._decoded(), self._all()
         if self.path is None:
             if sys.stdin is None:
@@ -51,42 +51,37 @@ class Source:
         else:
             self._file = opened(self.path, encoding)
 
-    def __enter__(self):
-        return self
-
     def __exit__(self, *_):
         if self.path is not None:
             self._file.close()
 
     def _decoded(self):
-        """Yield the lines of the file."""
+        """Yield (number, line) of the file."""
         if self.path is not None and os.path.isdir(self.path):
             raise CommandError(f"{self.name}: is a folder, where a file of text belongs")
         number = 0
         try:
             for number, line in enumerate(self._file, start=1):
-                yield line.removeprefix("\ufeff") if number == 1 else line
+                yield number, line.removeprefix("\ufeff") if number == 1 else line
         except UNREADABLE as error:
             remedy = "; --encoding names another encoding"
             raise CommandError(unreadable(error, self.name, number, remedy)) from None
 
     def peek(self, n=PEEK):
         """The first `n` lines that are not blank, or fewer; they will be read again."""
-        found = [line for line in self._ahead if line.strip()]
-        while len(found) < n and (line := next(self._raw, None)) is not None:
-            self._ahead.append(line)
-            if line.strip():
-                found.append(line)
+        found = [line for _, line in self._ahead if line.strip()]
+        while len(found) < n and (numbered := next(self._raw, None)) is not None:
+            self._ahead.append(numbered)
+            found += [numbered[1]] if numbered[1].strip() else []
         return [line.rstrip("\r\n") for line in found[:n]]
 
     def _all(self):
         """Yield the lines, and keep them."""
         ahead, raw = self._ahead, self._raw
-        while (line := ahead.popleft() if ahead else next(raw, None)) is not None:
-            self._number += 1
+        while (numbered := ahead.popleft() if ahead else next(raw, None)) is not None:
             if self._kept is not None:
-                self._kept.append((self._number, line))
-            yield line
+                self._kept.append(numbered)
+            yield numbered[1]
 
     def __iter__(self):
         return self._lines
