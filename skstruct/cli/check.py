@@ -59,7 +59,8 @@ def run(arguments):
             issues = label_issues(model, corpus.X, corpus.y, cv=arguments.cv, n_jobs=arguments.n_jobs)
     except TypeError as error:  # it labels no tokens
         raise CommandError(f"--algorithm {arguments.algorithm}: {error}") from None
-    units = ("span", "text") if layout.format == "spans" else ("label", "sequence")
+    of_spans = layout.format == "spans"
+    units = ("span", "text") if of_spans else ("label", "sequence")
     numbers = map(counted, (len(issues), len(corpus.X)), units)
     tell(f"{corpus.name}: {' of '.join(numbers)} may be wrong")
     if arguments.output is not None:
@@ -69,11 +70,12 @@ def run(arguments):
             else:
                 _write_tasks(file, issues, corpus, arguments.write)
     for issue in issues if arguments.json else issues[: arguments.top]:
-        place = _place(issue, corpus)
-        if "record" in place:
-            place["text"] = corpus.X[issue.sequence][issue.start : issue.end]
-            where = f"{place['record']}, {issue.start}-{issue.end}"
+        lines = corpus.places[issue.sequence]
+        if of_spans:
+            place = {"record": lines, "text": corpus.X[issue.sequence][issue.start : issue.end]}
+            where = f"{lines}, {issue.start}-{issue.end}"
         else:
+            place = {"line": lines[0] if layout.format == "segmented" else lines[issue.position]}
             where = f"{corpus.name}, line {place['line']}"
         if arguments.json:
             print(json.dumps({**issue._asdict(), **place}, ensure_ascii=False, default=str))
@@ -97,11 +99,3 @@ def _tell_moves(model, corpus):
     for text, position, span, problem, result in model.alignment_report(corpus.X, corpus.y).moves:
         becomes = "" if result is None else f", to {tuple(result)!r}"
         warn(f"{corpus.places[text]}: span {position}, {tuple(span)!r}: {problem}{becomes}")
-
-
-def _place(issue, corpus):
-    """Where an issue stands in the file."""
-    lines = corpus.places[issue.sequence]
-    if isinstance(lines, str):
-        return {"record": lines}
-    return {"line": lines[0] if corpus.format == "segmented" else lines[issue.position]}

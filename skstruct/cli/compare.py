@@ -10,7 +10,6 @@ and predictions take turns in one process, so that a busy machine is busy for bo
 
 import argparse
 import importlib.util
-import json
 import statistics
 import time
 import warnings
@@ -68,9 +67,7 @@ def add_arguments(parser):
         help="a parameter of both sides, by CRFsuite's name: max_iterations (default: 10 of ap and pa), c1, "
         "c2 (of lbfgs, default: 1 and 0); may be repeated",
     )  # fmt: skip
-    add = parser.add_argument_group("measuring").add_argument
-    add("--repeat", type=positive, default=1, metavar="N", help="number of fits")
-    add("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--repeat", type=positive, default=1, metavar="N", help="number of fits")
 
 
 def _algorithm(text):
@@ -122,14 +119,12 @@ def run(arguments):
     for algorithm, parameters in settings.items():
         sides = [side(algorithm, parameters, templates) for side in (Crfsuite, Ours)]
         if sides[0].strings.left_out:
-            tell(
-                "CRFsuite has no transitions that look at the input; it goes without "
-                + ", ".join(sides[0].strings.left_out)
-            )
+            left_out = ", ".join(sides[0].strings.left_out)
+            tell(f"CRFsuite has no transitions that look at the input; it goes without {left_out}")
         if not templates.compile().bigram:
             tell("CRFsuite always has label bigrams; the templates have no B, so that skstruct has none")
         rows.append(_measure(sides, train, test, arguments.repeat))
-    _print(rows, train, test, templates, settings, arguments)
+    _print(rows, train, test, templates)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -305,22 +300,11 @@ def _n_tokens(corpus):
     return sum(map(len, corpus.X))
 
 
-def _print(rows, train, test, templates, settings, arguments):
-    about = {
-        name: {"file": corpus.name, "sequences": len(corpus.X), "tokens": _n_tokens(corpus)}
-        for name, corpus in (("train", train), ("test", test))
-    }
-    if arguments.json:
-        about |= {
-            "templates": list(templates.lines), "parameters": settings, "repeat": arguments.repeat,
-            "rows": flatten(rows),
-        }  # fmt: skip
-        print(json.dumps(about, ensure_ascii=False))
-        return
+def _print(rows, train, test, templates):
     unit = "character" if train.format == "segmented" else "token"
-    for name, size in about.items():
-        sizes = f"{counted(size['sequences'], 'sentence')}, {counted(size['tokens'], unit)}"
-        print(f"{name:<6}{size['file']}: {sizes}")
+    for name, corpus in (("train", train), ("test", test)):
+        sizes = f"{counted(len(corpus.X), 'sentence')}, {counted(_n_tokens(corpus), unit)}"
+        print(f"{name:<6}{corpus.name}: {sizes}")
     print(f"{counted(len(templates), 'template')}\n")
     width = max(len(row["name"]) for row in flatten(rows)) + 2
     print(" " * width + "".join(f"{title:>20}" for _, title, _ in _COLUMNS))
