@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 
-from ..serving.label_studio import TASKS_LIMIT, backend
+from ..serving.label_studio import TASKS_LIMIT, Backend
 from ..serving.server import addresses_of, new_server
 from ..serving.service import app, loaded, named_files
 from ..serving.wsgi import LIMIT
@@ -77,4 +77,4 @@ def _application(arguments):
         return app(loaded(files), **options)
     if len(files) > 1:
         arguments.usage_error("--label-studio takes one model")
-    return backend(*files.values(), collect=arguments.collect, train_on=arguments.train_on, **options)
+    return Backend(*files.values(), collect=arguments.collect, train_on=arguments.train_on, **options)

@@ -57,7 +57,7 @@ def control_of(config):
     raise Refused(400, "the labelling interface has no tag Labels over a tag Text")
 
 
-def backend(path, *, collect=None, train_on=None, max_bytes=TASKS_LIMIT, allowed_hosts=None):
+class Backend(Application):
     """The application that Label Studio asks.
 
     Parameters
@@ -69,31 +69,27 @@ def backend(path, *, collect=None, train_on=None, max_bytes=TASKS_LIMIT, allowed
     train_on : int, optional
         After so many of them the model is trained anew on the file; see `Versions`.
     max_bytes, allowed_hosts
-        As of `app`, but for the default.
+        As of `Application`, but for the default.
     """
-    backend = Backend(Versions(path, collect, train_on), None if collect is None else Collection(collect))
-    health = {"status": "UP", "model_class": type(backend.versions.model).__name__}
-    routes = {
-        "/predict": {"POST": Route(backend.predict)},
-        "/setup": {"POST": Route(backend.setup)},
-        "/webhook": {"POST": Route(backend.webhook)},
-        "/health": {"GET": Route(lambda _: health)},
-        "/": {"GET": Route(lambda _: health)},
-        "/metrics": {"GET": Route(lambda _: {})},
-    }
-    return Application(routes, max_bytes, allowed_hosts)
 
-
-class Backend:
-    """What the routes do; ``versions`` holds the model, ``collection`` is None if nothing is kept."""
-
-    def __init__(self, versions, collection):
-        self.versions, self.collection = versions, collection
+    def __init__(self, path, *, collect=None, train_on=None, max_bytes=TASKS_LIMIT, allowed_hosts=None):
+        self._versions = Versions(path, collect, train_on)
+        self._collection = None if collect is None else Collection(collect)
         self._tasks = OrderedDict()  # data by the id of a task
+        health = {"status": "UP", "model_class": type(self._versions.model).__name__}
+        routes = {
+            "/predict": {"POST": Route(self.predict)},
+            "/setup": {"POST": Route(self.setup)},
+            "/webhook": {"POST": Route(self.webhook)},
+            "/health": {"GET": Route(lambda _: health)},
+            "/": {"GET": Route(lambda _: health)},
+            "/metrics": {"GET": Route(lambda _: {})},
+        }
+        super().__init__(routes, max_bytes, allowed_hosts)
 
     def setup(self, request):
         """A project was connected: say which labels its interface lacks."""
-        model, version = self.versions.current()
+        model, version = self._versions.current()
         tagger, given = getattr(model, "estimator_", model), _object(request.json())
         kinds = {kind for _, kind in LabelTable(tagger.scheme).parse(tagger.tagger_.classes_.tolist())} - {""}
         unknown = kinds - control_of(given.get("schema")).known
@@ -103,7 +99,7 @@ class Backend:
 
     def predict(self, request):
         """A prediction for each task: the regions of its spans, and their score if the model knows one."""
-        model, version = self.versions.current()
+        model, version = self._versions.current()
         given = _object(request.json())
         control, tasks = control_of(given.get("label_config")), _list(given, "tasks")
         texts = [_text(task, control) for task in tasks]
@@ -130,11 +126,11 @@ class Backend:
             raise Refused(403, "webhooks come from Label Studio, not from a page in a browser")
         given = _object(request.json())
         action = given.get("action")
-        if self.collection is None or action not in (*_KEPT, *_DROPPED):
+        if self._collection is None or action not in (*_KEPT, *_DROPPED):
             return {"status": "ignored"}
         if action in _DROPPED:
             listed, key = _DROPPED[action]
-            self.collection.drop(key, {str(_object(each).get("id")) for each in _list(given, listed)})
+            self._collection.drop(key, {str(_object(each).get("id")) for each in _list(given, listed)})
             return {"status": "ok"}
         annotation, task = _object(given.get("annotation")), _object(given.get("task", {}))
         number = task.get("id", annotation.get("task"))
@@ -144,11 +140,11 @@ class Backend:
         control = control_of(_object(given.get("project")).get("label_config"))
         text = _text({"id": number, "data": data}, control)
         try:
-            self.collection.keep(number, text, annotation, control.labels)
+            self._collection.keep(number, text, annotation, control.labels)
         except ValueError as error:
             LOG.warning("an annotation was not kept: %s", error)
             raise Refused(400, str(error)) from None
-        self.versions.count()
+        self._versions.count()
         return {"status": "ok"}
 
 

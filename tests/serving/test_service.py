@@ -178,8 +178,8 @@ def test_pages_take_no_options(service):
 
 
 BODIES = [
-    (b"", "not JSON: Expecting value, line 1, column 1"),
-    (b'[["a"],\n["b"', "line 2, column 5"),
+    (b"", "not JSON: Expecting value: line 1 column 1"),
+    (b'[["a"],\n["b"', "line 2 column 5"),
     (b"[" * 2400, "not JSON"),
     (b"[" + b"9" * 4900 + b"]", "not JSON"),
     (b"3", "a JSON list of sequences, got 3"),
