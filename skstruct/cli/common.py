@@ -35,7 +35,7 @@ def fitting(parse, fits, what):
     """A type of ``argparse``: what a function makes of a text, if that fits; ``what`` describes it."""
 
     def checked(text):
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, LookupError):
             if fits(found := parse(text)):
                 return found
         raise argparse.ArgumentTypeError(f"must be {what}, got {text!r}")

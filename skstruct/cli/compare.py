@@ -1,16 +1,14 @@
 """``skstruct compare``: train sklearn-crfsuite and skstruct on the same files.
 
 Train sklearn-crfsuite and skstruct on TRAIN with the same features, evaluate both on TEST, and print times
-and scores. Times are medians over --repeat; making feature strings counts for CRFsuite, compiling kernels
-does not count for skstruct.
+and scores. Making feature strings counts for CRFsuite, compiling kernels does not count for skstruct.
 
-Both sides start from the same Python lists, learn from the same templates, and end with lists of labels. Fits
-and predictions take turns in one process, so that a busy machine is busy for both.
+Both sides start from the same Python lists, learn from the same templates, and end with lists of labels. They
+take turns in one process, so that a busy machine is busy for both.
 """
 
 import argparse
 import importlib.util
-import statistics
 import time
 import warnings
 from functools import cache
@@ -25,7 +23,7 @@ from ..features.contexts import is_context
 from ..features.templates import MACRO, resolve_templates
 from ..features.tokens import column_function
 from ..metrics import segment_f1_score, token_accuracy_score, word_f1_score
-from .common import CommandError, counted, positive, tell
+from .common import CommandError, counted, tell
 from .corpus import read
 from .learners import ALGORITHMS, add_features, features_of, named_algorithm
 from .options import add_options, setting
@@ -67,7 +65,6 @@ def add_arguments(parser):
         help="a parameter of both sides, by CRFsuite's name: max_iterations (default: 10 of ap and pa), c1, "
         "c2 (of lbfgs, default: 1 and 0); may be repeated",
     )  # fmt: skip
-    parser.add_argument("--repeat", type=positive, default=1, metavar="N", help="number of fits")
 
 
 def _algorithm(text):
@@ -115,7 +112,7 @@ def run(arguments):
     templates = templates_for(train, features)
     if train.format != "segmented":
         warn_of_unknown(test.y, set(flatten(train.y)), test.name)
-    rows = []
+    rows, with_segments = [], encodes_segments(train.y, test.y)
     for algorithm, parameters in settings.items():
         sides = [side(algorithm, parameters, templates) for side in (Crfsuite, Ours)]
         if sides[0].strings.left_out:
@@ -123,7 +120,8 @@ def run(arguments):
             tell(f"CRFsuite has no transitions that look at the input; it goes without {left_out}")
         if not templates.compile().bigram:
             tell("CRFsuite always has label bigrams; the templates have no B, so that skstruct has none")
-        rows.append(_measure(sides, train, test, arguments.repeat))
+        sides[1].warm_up(train.X, train.y)  # CRFsuite is compiled
+        rows.append([_measure(side, train, test, with_segments) for side in sides])
     _print(rows, train, test, templates)
 
 
@@ -268,32 +266,23 @@ class FeatureStrings:
 # --------------------------------------------------------------------------------------------------
 # Measuring
 # --------------------------------------------------------------------------------------------------
-def _measure(sides, train, test, repeat):
-    """A dict of figures for each side."""
-    fits, tags, predicted = [[] for _ in sides], [[] for _ in sides], {}
-    sides[1].warm_up(train.X, train.y)  # CRFsuite is compiled
-    for k in range(repeat):
-        for s, side in enumerate(sides):
-            tell(f"{side.name}, fit {k + 1} of {repeat}")
-            began = time.perf_counter()
-            side.fit(train.X, train.y)
-            fitted = time.perf_counter()
-            predicted[s] = side.predict(test.X)
-            tags[s].append(time.perf_counter() - fitted)
-            fits[s].append((fitted - began, side.feature_seconds))
-    segmented, rows = test.format == "segmented", []
-    segments = not segmented and encodes_segments(train.y, test.y)
-    for s, side in enumerate(sides):
-        seconds, of_features = sorted(fits[s], key=lambda pair: pair[0])[(repeat - 1) // 2]
-        f1 = segment_f1_score(test.y, predicted[s]) if segments else None
-        if segmented:
-            f1 = word_f1_score(_words_of(test.X, test.y), _words_of(test.X, predicted[s]))
-        rows.append({
-            "name": side.name, "fit_seconds": seconds, "feature_seconds": of_features,
-            "tokens_per_second": _n_tokens(test) / max(statistics.median(tags[s]), 1e-9),
-            "token_accuracy": token_accuracy_score(test.y, predicted[s]), "f1": f1,
-        })  # fmt: skip
-    return rows
+def _measure(side, train, test, with_segments):
+    """A dict of figures."""
+    tell(f"{side.name}: training")
+    began = time.perf_counter()
+    side.fit(train.X, train.y)
+    fitted = time.perf_counter()
+    predicted = side.predict(test.X)
+    seconds, f1 = time.perf_counter() - fitted, None
+    if test.format == "segmented":
+        f1 = word_f1_score(_words_of(test.X, test.y), _words_of(test.X, predicted))
+    elif with_segments:
+        f1 = segment_f1_score(test.y, predicted)
+    return {
+        "name": side.name, "fit_seconds": fitted - began, "feature_seconds": side.feature_seconds,
+        "tokens_per_second": _n_tokens(test) / max(seconds, 1e-9), "f1": f1,
+        "token_accuracy": token_accuracy_score(test.y, predicted),
+    }  # fmt: skip
 
 
 def _n_tokens(corpus):

@@ -1,6 +1,5 @@
 """Options that say how corpus files are read."""
 
-import argparse
 import ast
 import codecs
 import contextlib
@@ -63,14 +62,14 @@ lexicon = fitting(
 """Types of ``argparse``."""
 
 
-def setting(text):
-    """(name, value) of ``NAME=VALUE``: a type of ``argparse``."""
+def _setting(text):
     name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, got {text!r}")
     with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
         value = ast.literal_eval(value)
-    return name, value
+    return (name, value) if equals else ("", value)
+
+
+setting = fitting(_setting, lambda pair: pair[0].isidentifier(), "NAME=VALUE")
 
 
 def _field(text):
@@ -84,11 +83,7 @@ def _fields(text):
     return tuple(_field(part) for part in text.split(","))
 
 
-def _encoding(text):
-    try:
-        return codecs.lookup(text).name
-    except LookupError:
-        raise argparse.ArgumentTypeError(f"unknown encoding {text!r}") from None
+_encoding = fitting(lambda text: codecs.lookup(text).name, bool, "an encoding that Python knows")
 
 
 def _separator(text):
