@@ -36,10 +36,8 @@ def add_arguments(parser):
     add = parser.add_argument
     add("source", metavar="IN", help="a model file; its content says of which tool")
     add("target", metavar="OUT", help="file to write the model to")
-    what = (
-        f"of which tool (default: by the name of OUT: {', '.join(_ENDINGS)}); code and pages have names in "
-    )
-    add("--to", choices=list(_WRITERS), help=what + ", ".join(ENDINGS))
+    what = f"of which tool; without, the name of OUT says it: {', '.join([*_ENDINGS, *ENDINGS])}"
+    add("--to", choices=list(_WRITERS), help=what)
     add = parser.add_argument_group("one file of code").add_argument
     what = "how weights are written (default: exact); rounded ones take less room"
     add("--weights", choices=("exact", "int16", "int8"), help=what)
@@ -64,21 +62,18 @@ def run(arguments):
     model = load_model(arguments.source)
     try:
         if is_code:
-            return _export(model, arguments.target, options)
-        _WRITERS[to](model, arguments.target)
+            if "check" in options:
+                options["check"] = read(options["check"], _READ_AS_IS, inputs_of(model)).X
+            told = str(export(model, arguments.target, **options)).replace("check=X", "--check FILE")
+        else:
+            _WRITERS[to](model, arguments.target)
+            told = f"read {kind_of(arguments.source)}, wrote {to}: {arguments.target}"
     except (TypeError, ValueError) as error:
         raise CommandError(f"{arguments.source}: {error}") from error
-    tell(f"read {kind_of(arguments.source)}, wrote {to}: {arguments.target}")
+    for line in told.splitlines():
+        tell(line)
 
 
 _READ_AS_IS = Namespace(
     format=None, tokens=None, label=None, separator=None, comment=None, read=[], encoding="utf-8"
 )
-
-
-def _export(model, target, options):
-    """Write one file of code and tell of it; returns the exit code."""
-    if "check" in options:
-        options["check"] = read(options["check"], _READ_AS_IS, inputs_of(model)).X
-    for line in str(export(model, target, **options)).splitlines():
-        tell(line.replace("check=X", "--check FILE"))

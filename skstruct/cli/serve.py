@@ -26,13 +26,7 @@ def add_arguments(parser):
     port = fitting(int, lambda n: 0 <= n <= 65535, "a number up to 65535")
     add("--port", type=port, default=8000, help="0: any that is free")
     what = "a name that clients call the service by, beside localhost and --host; * is any; several times"
-    add(
-        "--allowed-host",
-        action="append",
-        metavar="NAME",
-        default=["localhost", "127.0.0.1", "::1"],
-        help=what,
-    )
+    add("--allowed-host", action="append", metavar="NAME", default=[], help=what)
     what = f"refuse requests of more bytes (default: {LIMIT:,}; {TASKS_LIMIT:,} with --label-studio)"
     add("--max-bytes", type=positive, metavar="N", help=what)
     patience = fitting(float, lambda x: 0.0 < x < float("inf"), "more than 0")
@@ -64,11 +58,12 @@ def run(arguments):
 
 def _application(arguments):
     """What is to be served."""
-    options = {"max_bytes": arguments.max_bytes, "allowed_hosts": {arguments.host, *arguments.allowed_host}}
     if (arguments.collect or arguments.train_on) and not arguments.label_studio:
         arguments.usage_error("--collect and --train-on are for --label-studio")
     if arguments.train_on and not arguments.collect:
         arguments.usage_error("--train-on needs --collect FILE")
+    hosts = {"localhost", "127.0.0.1", "::1", arguments.host, *arguments.allowed_host}
+    options = {"max_bytes": arguments.max_bytes, "allowed_hosts": hosts}
     try:
         files = named_files(arguments.models)
     except ValueError as error:
