@@ -11,7 +11,8 @@ with its field filled in, raw text with spaces between its words; comments and b
 """
 
 import shlex
-from itertools import islice
+from functools import partial
+from itertools import islice, repeat
 
 from .._sklearn import layers
 from ..data.inputs import LABELS, SPANS, TREES, WORDS, flatten
@@ -101,12 +102,12 @@ def _check_usage(model, inputs, arguments):
         return
     if not getattr(model, "accepts_dictionary", False):
         arguments.usage_error(f"--dictionary: this {type(model).__name__} takes none")
-    if arguments.scores or arguments.proba:
-        wrong = "--scores and --dictionary do not go together; --kbest 1 writes the score, too"
-        arguments.usage_error("--proba and --dictionary do not go together" if arguments.proba else wrong)
-    arguments.dictionary = sorted(
-        set(flatten(read_segmented(arguments.dictionary, encoding=arguments.encoding)))
-    )
+    if arguments.proba:
+        arguments.usage_error("--proba and --dictionary do not go together")
+    if arguments.scores:
+        arguments.usage_error("--scores and --dictionary do not go together; --kbest 1 writes the score, too")
+    words = flatten(read_segmented(arguments.dictionary, encoding=arguments.encoding))
+    arguments.dictionary = sorted(set(words))
 
 
 def _layout(arguments, source, inputs):
@@ -202,49 +203,45 @@ def _labelled(model, batch, layout, name, arguments):
     """Yield the lines of a batch with their labels."""
     X = [sentence.tokens for sentence in batch]
     with locating(name, [sentence.numbers for sentence in batch]):
-        results = _ranked(model, X, arguments)
-        if arguments.proba:
-            results = _with_probabilities(model, X, results, arguments.scheme)
-    for sentence, labellings in zip(batch, results):
-        for rank, (labels, score) in enumerate(labellings):
-            yield from _marked(sentence, labels, rank, score, layout, arguments.proba)
+        ranked = enumerate(_ranked(model, X, arguments))
+        found = [(i, rank, *pair) for i, pairs in ranked for rank, pair in enumerate(pairs)]
+        beside = _probabilities(model, X, found, arguments.scheme) if arguments.proba else repeat(repeat(()))
+    mark = {"conllu": _mark_conllu, "crfsuite": _mark_attributes}.get(layout.format, _mark_columns)
+    for (i, rank, labels, score), cells in zip(found, beside):
+        marks = zip((_cells(label, layout) for label in labels), cells)
+        yield from _marked(batch[i].lines, _header(rank, score), marks, partial(mark, layout))
 
 
-def _with_probabilities(model, X, results, scheme):
-    """The same labellings; in the place of each label a list: it, and the names and values that go beside it.
+def _probabilities(model, X, found, scheme):
+    """For each token of the labellings found the names and values that go beside its label.
 
     These are the probabilities of labels and, given a scheme, of segments.
     """
-    column, found = {label: k for k, label in enumerate(model.classes_.tolist())}, []
-    for x, marginals, labellings in zip(X, model.predict_marginals(X), results):
-        found.append([])
-        segments = [[] for _ in labellings]
-        if scheme is not None:
-            spans = [labels_to_spans(labels, scheme) for labels, _ in labellings]
-            segments = model.predict_segment_proba([x] * len(spans), spans, scheme=scheme)
-        for (labels, score), inside in zip(labellings, segments):
-            marks = [[label, ("Prob", row[column[label]])] for row, label in zip(marginals, labels)]
-            proba = {t: p for (start, stop, _), p in inside for t in range(start, stop)}
-            for t, mark in enumerate(marks if scheme is not None else ()):
-                mark.append(("SegmentProb", proba.get(t)))
-            found[-1].append((marks, score))
-    return found
+    column, marginals = (
+        {label: k for k, label in enumerate(model.classes_.tolist())},
+        model.predict_marginals(X),
+    )
+    segments, beside = [()] * len(found), []
+    if scheme is not None:
+        spans = [labels_to_spans(labels, scheme) for _, _, labels, _ in found]
+        segments = model.predict_segment_proba([X[i] for i, *_ in found], spans, scheme=scheme)
+    for (i, _, labels, _), inside in zip(found, segments):
+        cells = [[("Prob", f"{row[column[label]]:.6f}")] for row, label in zip(marginals[i], labels)]
+        proba = {t: f"{p:.6f}" for (start, stop, _), p in inside for t in range(start, stop)}
+        for t, cell in enumerate(cells if scheme is not None else ()):
+            cell.append(("SegmentProb", proba.get(t, NO_LABEL)))
+        beside.append(cells)
+    return beside
 
 
-def _marked(sentence, labels, rank, score, layout, probable):
+def _marked(lines, header, marks, mark):
     """Yield the lines of a sentence with one labelling."""
-    mark = {"conllu": _mark_conllu, "crfsuite": _mark_attributes}.get(layout.format, _mark_columns)
-    lines, labels = sentence.lines, iter(labels)
     blank = next(k for k, (_, line, _) in enumerate(lines) if line.strip(" \t"))
     yield from (line + "\n" for _, line, _ in lines[:blank])
-    yield from _header(rank, score)
+    yield from header
     for _, line, is_token in lines[blank:]:
-        if is_token:
-            label, *proba = next(labels) if probable else (next(labels),)
-            beside = [(name, NO_LABEL if p is None else f"{p:.6f}") for name, p in proba]
-            line = mark(line, _cells(label, layout), layout, beside)
-        yield line + "\n"
-    if score is not None and lines[-1][1].strip(" \t"):  # the file ends without a blank line
+        yield (mark(line, *next(marks)) if is_token else line) + "\n"
+    if header and lines[-1][1].strip(" \t"):  # the file ends without a blank line
         yield "\n"
 
 
@@ -255,7 +252,7 @@ def _cells(label, layout):
     return list(map(str, label if isinstance(label, tuple) else (label, NO_LABEL)))
 
 
-def _mark_columns(line, cells, layout, beside):
+def _mark_columns(layout, line, cells, beside):
     separator = layout.separator
     if separator is None:
         line = line.rstrip(" \t")  # nothing else: an ideographic space can be a token
@@ -263,11 +260,11 @@ def _mark_columns(line, cells, layout, beside):
     return separator.join([line, *cells, *(value for _, value in beside)])
 
 
-def _mark_attributes(line, cells, layout, beside):
+def _mark_attributes(layout, line, cells, beside):
     return "\t".join([*cells, *line.split("\t")[1:]])
 
 
-def _mark_conllu(line, cells, layout, beside):
+def _mark_conllu(layout, line, cells, beside):
     row = line.split("\t")
     for field, cell in zip(several(layout.label), cells):
         row[CONLLU_FIELDS.index(field)] = cell
