@@ -24,18 +24,6 @@ from .scores import scores_of
 
 LEARNERS = (StructuredPerceptron, PassiveAggressiveTagger)
 
-ENTITIES = [
-    *(f"Uword{o:+d}:%x[{o},0]" for o in range(-2, 3)),
-    *(f"Upos{o:+d}:%x[{o},1]" for o in range(-1, 2)),
-    "Upair:%x[-1,1]/%x[0,1]",
-    "Uprefix:%prefix2[0,0]",
-    "Usuffix:%suffix3[0,0]",
-    "Ushape:%shape[0,0]",
-    "Ushapes:%shape[-1,0]/%shape[0,0]",
-    "B",
-]
-"""Templates for entities in (form, part of speech): words, tags, affixes, shapes."""
-
 ROW = "{:<28}{:<26}{:<12}{:>7}{:>14}{:>9}{:>9}"
 
 
@@ -56,7 +44,7 @@ def jobs():
         ("Chinese segmentation", "word F1", sample.text, sample.words, char),
         ("segmentation and tagging", "joint F1", sample.text, pairs, char),
         ("English chunking", "segment F1", *load_chunking(), {"features": "chunk", "constraints": "BIO"}),
-        ("English entities", "segment F1", *load_entities(), {"features": ENTITIES, "constraints": "BIO"}),
+        ("English entities", "segment F1", *load_entities(), {"constraints": "BIO"}),
     ]
 
 
