@@ -10,8 +10,6 @@ import inspect
 import json
 import os
 
-import numpy as np
-
 from .._sklearn import final_step, layers
 from ..data.inputs import LABELS, TREES
 from ..features.presets import preset_of
@@ -81,7 +79,7 @@ def run(arguments):
         for row in rows:
             print(f"  {row.weight:+10.3f}  {printable(row.feature)}")
     if arguments.label is None and hasattr(tagger._model, "new_chain"):
-        _print_transitions(tagger, arguments.top)
+        print(f"\ntransitions\n{transition_weights(tagger)}")
 
 
 def _about(model, tagger):
@@ -122,18 +120,6 @@ def _features(inputs, lines):
         inputs.token, "strings with numbers"
     )
     return {"token": token, "preset": preset_of(lines), "features": list(lines)}
-
-
-def _print_transitions(tagger, top):
-    """Print the label bigrams with the largest weights, of either sign."""
-    weights, labels = transition_weights(tagger), tagger.classes_.tolist()
-    order = np.argsort(-np.abs(weights), axis=None, kind="stable")[: 2 * top]
-    rows = [divmod(int(k), len(labels)) for k in order]
-    rows = [(p, q) for p, q in rows if weights[p, q] != 0.0]
-    if rows:
-        print("\ntransitions")
-    for p, q in rows:
-        print(f"  {weights[p, q]:+10.3f}  {labels[p]} -> {labels[q]}")
 
 
 def _explain(model, path, arguments):
