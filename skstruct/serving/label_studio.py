@@ -8,11 +8,12 @@ References
 HumanSignal, "Write your own ML backend" and "Webhook event format reference", https://labelstud.io/guide.
 """
 
+import contextlib
 import io
 import json
 import os
 import threading
-from collections import OrderedDict
+from itertools import compress
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -75,7 +76,7 @@ class Backend(Application):
     def __init__(self, path, *, collect=None, train_on=None, max_bytes=TASKS_LIMIT, allowed_hosts=None):
         self._versions = Versions(path, collect, train_on)
         self._collection = None if collect is None else Collection(collect)
-        self._tasks = OrderedDict()  # data by the id of a task
+        self._tasks = {}  # data by the id of a task
         health = {"status": "UP", "model_class": type(self._versions.model).__name__}
         routes = {
             "/predict": {"POST": Route(self.predict)},
@@ -106,7 +107,7 @@ class Backend(Application):
         for task in tasks:
             self._tasks[str(task.get("id"))] = task["data"]
         while len(self._tasks) > _REMEMBERED:
-            self._tasks.popitem(last=False)
+            del self._tasks[next(iter(self._tasks))]
         methods = "predict_sets", "predict_segment_proba"  # of sets a person drops what is wrong
         method = next((name for name in methods if hasattr(model, name)), None)
         if method is None:
@@ -130,7 +131,7 @@ class Backend(Application):
             return {"status": "ignored"}
         if action in _DROPPED:
             listed, key = _DROPPED[action]
-            self._collection.drop(key, {str(_object(each).get("id")) for each in _list(given, listed)})
+            self._collection.replace(key, {str(_object(each).get("id")) for each in _list(given, listed)})
             return {"status": "ok"}
         annotation, task = _object(given.get("annotation")), _object(given.get("task", {}))
         number = task.get("id", annotation.get("task"))
@@ -180,7 +181,7 @@ class Collection:
 
     def __init__(self, path):
         self.path, self._lock = path, threading.Lock()
-        self._replace(lambda _: True)
+        self.replace("id", ())
 
     def keep(self, task, text, annotation, labels):
         """Keep an annotation of Label Studio; ``labels`` names the tag whose regions count.
@@ -198,29 +199,22 @@ class Collection:
         X, y = read_spans([record], "label-studio", offsets="utf-16")  # none of a task that was skipped
         file = io.StringIO()
         write_spans(file, X, y, metadata=[{"id": task, "annotation": annotation.get("id")}] * len(X))
-        self._replace(
-            lambda line: str(line.get("id")) != str(task) or "annotation" not in line, file.getvalue()
-        )
+        self.replace("id", {str(task)}, file.getvalue())
 
-    def drop(self, key, gone):
-        """Forget the lines whose id under a key is among some."""
-        self._replace(lambda line: "annotation" not in line or str(line.get(key)) not in gone)
-
-    def _replace(self, stays, added=""):
+    def replace(self, key, gone, added=""):
+        """Forget the annotations whose id under a key is among some, and add lines."""
         with self._lock:
             lines = []
             if os.path.exists(self.path):
                 with open(self.path, encoding="utf-8", newline="\n") as file:
-                    kept = (line for line in file if line.strip() and stays(self._parsed(line)))
-                    lines = [line.rstrip("\n") + "\n" for line in kept]  # the last one may have no end
+                    lines = [line.rstrip("\n") + "\n" for line in file if line.strip()]  # the last has no end
+            parsed = map(self._parsed, lines)
+            stay = ["annotation" not in each or str(each.get(key)) not in gone for each in parsed]
             with atomic_write(self.path, "utf-8") as file:
-                file.writelines([*lines, added])
+                file.writelines([*compress(lines, stay), added])
 
     def _parsed(self, line):
-        try:
-            value = json.loads(line)
-        except ValueError:
-            value = None
-        if not isinstance(value, dict):
-            raise ValueError(f"{self.path}: expected JSON lines of objects, got {line!r:.60}")
-        return value
+        with contextlib.suppress(ValueError):
+            if isinstance(value := json.loads(line), dict):
+                return value
+        raise ValueError(f"{self.path}: expected JSON lines of objects, got {line!r:.60}")
