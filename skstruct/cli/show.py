@@ -53,9 +53,8 @@ def run(arguments):
     labels = {str(label): label for part in named() for label in part.labels}
     if arguments.label is not None:
         if arguments.label not in labels:
-            raise CommandError(
-                f"{path}: the model has no label {arguments.label!r}; it has {', '.join(labels)}"
-            )
+            has = ", ".join(labels)
+            raise CommandError(f"{path}: the model has no label {arguments.label!r}; it has {has}")
         labels = {arguments.label: labels[arguments.label]}
     about = {"model": type(model).__name__, "file": kind_of(path), "bytes": os.path.getsize(path)}
     about |= {name: value for name, value in _about(inner, tagger).items() if value is not None}
@@ -90,14 +89,13 @@ def _about(model, tagger):
     for name, value in sorted(tagger.get_params(deep=False).items()):
         if name != "features" and value != defaults[name].default:
             parameters[name] = value
+    epochs = (int(layer.n_iter_) for layer, _ in layers(tagger) if hasattr(layer, "n_iter_"))
     trained_on = ", ".join(f"{n:,} {name}" for name, n in getattr(model, "alignment_", {}).items() if n)
     _, n_features, *weights = inside.sizes()
     return {
         "learner": type(tagger).__name__,
         "parameters": {name: " ".join(repr(value).split()) for name, value in parameters.items()},
-        "epochs": next(
-            (int(layer.n_iter_) for layer, _ in layers(tagger) if hasattr(layer, "n_iter_")), None
-        ),
+        "epochs": next(epochs, None),
         "temperature": getattr(tagger, "temperature_", None),
         "labels": list(map(str, tagger.classes_.tolist())) if hasattr(tagger, "classes_") else None,
         "tags": {True: "words with tags", False: "words without tags"}.get(getattr(model, "tagged_", None)),

@@ -8,6 +8,7 @@ import json
 import os
 import re
 from dataclasses import fields
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
@@ -175,13 +176,14 @@ def expanded(paths):
     """(path, name or None) of each file; of a folder without annotations of brat its files of text."""
     found = []
     for path in paths:
-        inside = [(None, path)]
-        if os.path.isdir(path) and not any(Path(path).rglob("*.ann")):
-            texts = [each for ending in ("txt", "txt.gz") for each in Path(path).rglob(f"*.{ending}")]
-            inside = [(each.relative_to(path).as_posix(), str(each)) for each in sorted(texts)]
-            if not inside:
-                raise CommandError(f"{path}: there is no file NAME.txt or NAME.ann in the folder")
-        found += [(each, name and name.removesuffix(".gz").removesuffix(".txt")) for name, each in inside]
+        if not os.path.isdir(path) or any(Path(path).rglob("*.ann")):
+            found.append((path, None))
+            continue
+        inside = sorted(each for ending in ("txt", "txt.gz") for each in Path(path).rglob(f"*.{ending}"))
+        if not inside:
+            raise CommandError(f"{path}: there is no file NAME.txt or NAME.ann in the folder")
+        names = (each.relative_to(path).as_posix().removesuffix(".gz") for each in inside)
+        found += zip(map(str, inside), (name.removesuffix(".txt") for name in names))
     return found
 
 
@@ -247,17 +249,18 @@ def _beside(wanted, name):
     What was said of other spans is left out; so is, with a warning, a key for which the format has no place.
     """
     reserved = reserved_keys(wanted) if wanted in FORMATS else ()
-    told = set()
+
+    @cache
+    def tell(key):  # once
+        warn(f"{name}: the records' own {key!r} is left out: {wanted} has no place for it")
 
     def fits(key, value):
         if key in _OF_ANNOTATIONS or (key in SPAN_KEYS and not isinstance(value, str | int | float)):
             return False
-        if key not in reserved and (wanted != "brat" or key == "name"):
-            return True
-        if key not in told:
-            told.add(key)
-            warn(f"{name}: the records' own {key!r} is left out: {wanted} has no place for it")
-        return False
+        if key in reserved or (wanted == "brat" and key != "name"):
+            tell(key)
+            return False
+        return True
 
     return lambda metadata: {key: value for key, value in metadata.items() if fits(key, value)}
 
@@ -276,25 +279,24 @@ def _write(file, model, batch, wanted, arguments):
     if wanted == "html":
         file.write(render(X, y))
     elif wanted == "xml":
-        for k, (text, spans) in enumerate(zip(X, y)):
-            text = _xml(text, spans, proba and [p for _, p in proba[k]])
-            if odd := _NOT_XML.search(text):
-                warn(f"{text[:40]!r}: XML has no place for {odd[0]!r}, which is written as U+FFFD")
-                text = _NOT_XML.sub("\ufffd", text)
-            file.write(text if text.endswith("\n") else text + "\n")
+        pairs = [[(span, None) for span in spans] for spans in y] if proba is None else proba
+        file.writelines(map(_xml, X, pairs))
     else:
         more = {"model_version": Path(arguments.model).name} if wanted == "label-studio" else {}
         write_spans(file, X, y, wanted, metadata=metadata, proba=proba, **more)
 
 
-def _xml(text, spans, proba):
-    """A text with its spans as elements; labels that are no names become an attribute."""
+def _xml(text, spans):
+    """A text with its spans, which have probabilities or None, as elements; odd labels are attributes."""
     parts, at = [], 0
-    for k, (start, end, label) in enumerate(spans):
+    for (start, end, label), p in spans:
         name = label if _NAME.fullmatch(label) else "span"
         more = "" if name == label else f" label={quoteattr(label)}"
-        if proba is not None:
-            more += f' probability="{proba[k]:.6f}"'
+        more += "" if p is None else f' probability="{p:.6f}"'
         parts += [escape(text[at:start]), f"<{name}{more}>", escape(text[start:end]), f"</{name}>"]
         at = end
-    return "".join([*parts, escape(text[at:])])
+    found = "".join([*parts, escape(text[at:])])
+    if odd := _NOT_XML.search(found):
+        warn(f"{text[:40]!r}: XML has no place for {odd[0]!r}, which is written as U+FFFD")
+        found = _NOT_XML.sub("\ufffd", found)
+    return found if found.endswith("\n") else found + "\n"

@@ -36,9 +36,7 @@ PARTIAL = ".partial"
 def add_arguments(parser):
     """Add the arguments of the command."""
     parser.add_argument("--model", "-m", required=True, metavar="OUT", help="file to write the model to")
-    what = (
-        "a held-out corpus, which scores each epoch, and the model; with -p early_stopping=True it chooses it"
-    )
+    what = "a held-out corpus, to score each epoch, and the model; with -p early_stopping=True to choose it"
     parser.add_argument("--dev", metavar="FILE", help=what)
     add_corpus(parser)
     add_options(parser)
@@ -171,7 +169,7 @@ def _learn_whole(arguments, model, corpus, dev):
     try:
         _learn(fit_of(arguments, model), corpus, dev)
     except KeyboardInterrupt:
-        _keep(model, arguments.model + PARTIAL)
+        _keep(model, arguments)
         raise
 
 
@@ -204,10 +202,8 @@ def _repairer(arguments, model, format):
                 convert_scheme(corpus.y, scheme, scheme, strict=False)
         changed = [sum(a != b for a, b in zip(*pair)) for pair in zip(corpus.y, repaired)]
         if any(changed):
-            tell(
-                f"{corpus.name}: repaired {counted(sum(changed), 'label')} in "
-                f"{counted(sum(map(bool, changed)), 'sentence')}"
-            )
+            labels, where = counted(sum(changed), "label"), counted(sum(map(bool, changed)), "sentence")
+            tell(f"{corpus.name}: repaired {labels} in {where}")
         return corpus._replace(y=repaired)
 
     return repair
@@ -243,10 +239,8 @@ def _stream(arguments, model, layout, source, repair):
                     amount[1] += sum(map(len, corpus.y))
             tell(f"epoch {epoch}: {_amount(layout.format, *amount)}")
     except BaseException as error:
-        more = " and a part of the next" if isinstance(error, KeyboardInterrupt) else ""
-        if more or epoch > 1 or amount[0]:
-            learned = f"{_amount(layout.format, *amount)} of epoch {epoch}{more}"
-            _keep(model, arguments.model + PARTIAL, learned)
+        if epoch > 1 or amount[0] or isinstance(error, KeyboardInterrupt):
+            _keep(model, arguments, f"{_amount(layout.format, *amount)} of epoch {epoch}")
         raise
 
 
@@ -258,8 +252,9 @@ def _forget(model):
         layer.set_params(**{name: of_training[last] for name, last in names.items() if last in of_training})
 
 
-def _keep(model, path, learned=None):
+def _keep(model, arguments, learned=None):
     """Save what a training has learned before it was cut short, if anything, beside the file asked for."""
+    path = arguments.model + PARTIAL
     try:
         check_is_fitted(model)
         _forget(model)

@@ -207,7 +207,8 @@ class Collection:
             lines = []
             if os.path.exists(self.path):
                 with open(self.path, encoding="utf-8", newline="\n") as file:
-                    lines = [line.rstrip("\n") + "\n" for line in file if line.strip()]  # the last has no end
+                    # The last one may have no end.
+                    lines = [line.rstrip("\n") + "\n" for line in file if line.strip()]
             parsed = map(self._parsed, lines)
             stay = ["annotation" not in each or str(each.get(key)) not in gone for each in parsed]
             with atomic_write(self.path, "utf-8") as file:
