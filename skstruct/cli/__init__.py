@@ -44,7 +44,7 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter):
         return super()._get_help_string(action) if has_one else action.help
 
 
-class _CommandParser(argparse.ArgumentParser):
+class _Command(argparse.ArgumentParser):
     """The parser of one command, whose errors are one line: the usage of some is twelve."""
 
     def error(self, message):
@@ -68,13 +68,12 @@ def new_parser(prog="skstruct", names=COMMANDS):
     parser = argparse.ArgumentParser(
         prog=prog,
         description="Structured prediction with the interface of scikit-learn.",
-        epilog="Exit codes: 0 done, 1 input that cannot be used, 2 wrong usage, 130 interrupted, 141 the "
-        "reader closed the pipe.",
+        epilog="Exit codes: 0 done, 1 unusable input, 2 wrong usage, 130 interrupted, 141 a closed pipe.",
     )
     parser.add_argument("--version", action="version", version=f"skstruct {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show where in the program an error arose")
     commands = parser.add_subparsers(
-        title="commands", metavar="COMMAND", required=True, parser_class=_CommandParser
+        title="commands", metavar="COMMAND", required=True, parser_class=_Command
     )
     for name in names:
         module = importlib.import_module(f"{__name__}.{name}")

@@ -60,11 +60,9 @@ def add_arguments(parser):
     add_features(group)
     what = "CRFsuite's algorithm (ap, pa, lbfgs), or the learner's name; may be repeated (default: ap and pa)"
     group.add_argument("--algorithm", "-a", action="append", type=_algorithm, metavar="NAME", help=what)
-    group.add_argument(
-        "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=setting,
-        help="a parameter of both sides, by CRFsuite's name: max_iterations (default: 10 of ap and pa), c1, "
-        "c2 (of lbfgs, default: 1 and 0); may be repeated",
-    )  # fmt: skip
+    what = "of both sides, as CRFsuite calls it: max_iterations (10 of ap and pa), c1, c2 (1 and 0 of lbfgs)"
+    several = {"action": "append", "default": [], "metavar": "NAME=VALUE", "type": setting}
+    group.add_argument("--param", "-p", **several, help=what)
 
 
 def _algorithm(text):
@@ -98,10 +96,7 @@ def _settings(arguments):
 def run(arguments):
     """Run the command."""
     if importlib.util.find_spec("sklearn_crfsuite") is None:
-        raise CommandError(
-            "compare needs sklearn-crfsuite, which is not installed; "
-            'pip install sklearn-crfsuite, or pip install "skstruct[compare]", installs it'
-        )
+        raise CommandError('compare needs sklearn-crfsuite: pip install "skstruct[compare]" installs it')
     settings = _settings(arguments)
     if arguments.format == "crfsuite":
         arguments.usage_error("templates make features from tokens; data of CRFsuite holds features already")

@@ -29,10 +29,7 @@ ROW = "{:<28}{:<26}{:<12}{:>7}{:>14}{:>9}{:>9}"
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    what = (
-        "write the English chunking to train.txt and test.txt, and texts with entities to notes.jsonl and "
-        "more.jsonl; train nothing"
-    )
+    what = "only write English chunks to train.txt and test.txt, and entities to notes.jsonl and more.jsonl"
     parser.add_argument("--files", metavar="FOLDER", help=what)
 
 

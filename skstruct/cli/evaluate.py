@@ -69,9 +69,8 @@ def _options(arguments, task):
     if arguments.vocabulary is not None:
         if task != WORDS:
             arguments.usage_error("--vocabulary is for segmented text")
-        options["vocabulary"] = set(
-            flatten(read_segmented(arguments.vocabulary, encoding=arguments.encoding))
-        )
+        words = flatten(read_segmented(arguments.vocabulary, encoding=arguments.encoding))
+        options["vocabulary"] = set(words)
     if task == SPANS and (arguments.scheme != "auto" or arguments.strict):
         arguments.usage_error("--scheme and --strict are for labels, not for spans of texts")
     return options
@@ -123,10 +122,8 @@ def _of_one(arguments):
         arguments.format = arguments.format or ("spans" if are_annotated(source) else "columns")
         layout = layout_of(arguments, source)
         if layout.format != "columns" or arguments.tokens or arguments.label is not None:
-            arguments.usage_error(
-                "without --model and --gold, FILE must be columns, the last two the true and the predicted "
-                "label, and --tokens and --label do not apply"
-            )
+            wrong = "without --model and --gold, FILE must be columns, the true and the predicted label last"
+            arguments.usage_error(f"{wrong}; --tokens and --label do not apply")
         corpus = read_all(source, layout._replace(tokens=(-2,), label=-1))
     gold, predicted = corpus.X, corpus.y
     if set(flatten(gold)).isdisjoint(flatten(predicted)):

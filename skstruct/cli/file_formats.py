@@ -136,9 +136,7 @@ def noticed(source, found, number, line, label):
         return
     named = any(cell.strip(" #").lower() in NAMES for cell in cells)
     if unique and n_tokens > 1 and (named or numeric):
-        what = (
-            f"looks like names of columns, but is read as a token: its label {cells[label]!r} occurs nowhere"
-        )
+        what = f"looks like names of columns, but is read as a token: the label {cells[label]!r} is nowhere"
         warn(f"{source.name}, line {number}: {what} else; --comment {shlex.quote(line)} leaves it out")
     if n_sentences == 1 and n_tokens > LONG:
         warn(f"{source.name}: all {n_tokens:,} tokens are one sentence; a blank line ends a sentence")

@@ -100,9 +100,7 @@ def named_algorithm(text):
         return name
     wrong = f"unknown algorithm {text!r}; known are {', '.join(ALGORITHMS)}"
     if name in (kind.__name__.lower() for kind in _AROUND):
-        wrong = (
-            f"{text} goes around a learner: by --members, --shards, --calibrate, or where texts are learned"
-        )
+        wrong = f"{text} goes around a learner: --members, --shards, --calibrate or a corpus of texts put it there"
     raise argparse.ArgumentTypeError(wrong)
 
 
@@ -138,10 +136,8 @@ def new_model(arguments, features, format):
         _check_way(arguments, learned, model)
         known = model.get_params()
         for name in deeper.keys() - known.keys():
-            has = ", ".join(sorted(n for n in known if "__" in n)) or "no nested ones"
-            arguments.usage_error(
-                f"there is no parameter {name!r} in this {type(model).__name__}; it has {has}"
-            )
+            has = ", ".join(sorted(n for n in known if "__" in n)) or "none of this kind"
+            arguments.usage_error(f"{type(model).__name__} has no parameter {name!r}; it has {has}")
         model.set_params(**deeper)
         for estimator in (model, *model.get_params().values()):
             if isinstance(estimator, BaseEstimator):

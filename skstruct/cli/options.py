@@ -22,11 +22,8 @@ def add_options(parser):
     )  # fmt: skip
     what = "an option of skstruct.datasets.read_spans, as text=KEY or annotator=NAME; may be repeated"
     add("--read", action="append", default=[], metavar="NAME=VALUE", type=setting, help=what)
-    add(
-        "--tokens", type=_fields, metavar="LIST",
-        help="columns that tokens consist of, as 0,1 (default: all but the label), or CoNLL-U fields, as "
-        "form,lemma (default: form); one makes tokens str, several make them tuples",
-    )  # fmt: skip
+    what = "columns of tokens, as 0,1 (default: all but the label), or CoNLL-U fields (default: form)"
+    add("--tokens", type=_fields, metavar="LIST", help=what)
     what = "column of the label (default: -1, the last), or CoNLL-U field (default: xpos)"
     add("--label", type=_field, metavar="COLUMN", help=what)
     what = "what separates columns, such as tab (default: any run of spaces and tabs)"

@@ -52,15 +52,13 @@ def run(arguments):
         words = layout.format == "segmented"
         X = [s.lines[0][1] if words else s.tokens for s in pool]
         numbers = [s.numbers for s in pool]
+    options = {name: getattr(arguments, name) for name in ("strategy", "diversity")}
     try:
         with locating(arguments.file or "<stdin>", numbers):
-            chosen = select(
-                model, X, arguments.k, strategy=arguments.strategy, diversity=arguments.diversity,
-                random_state=arguments.seed,
-            )  # fmt: skip
+            chosen = select(model, X, arguments.k, **options, random_state=arguments.seed)
     except TypeError as error:
-        options = "; --strategy margin chooses it, train --calibrate adds them"
-        hint = options if "probabilities" in str(error) else ""
+        remedy = "; --strategy margin chooses it, train --calibrate adds them"
+        hint = remedy if "probabilities" in str(error) else ""
         raise CommandError(f"{arguments.model}: {error}{hint}") from None
     with output(arguments.output, arguments.encoding) as file:
         if inputs.task == SPANS:

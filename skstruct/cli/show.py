@@ -31,11 +31,8 @@ def add_arguments(parser):
     what = "features listed of each label, or with --explain of each token"
     add("--top", type=positive, default=5, metavar="N", help=what)
     add("--label", metavar="LABEL", help="list features of this label only; not with --explain")
-    add(
-        "--explain", metavar="TEXT",
-        help="a sentence: tokens between spaces, their columns, where the model reads several, between "
-        "slashes (the/DT dog/NN); for a segmenter, or a model of spans, text",
-    )  # fmt: skip
+    what = "a sentence: tokens between spaces, several columns between slashes (the/DT dog/NN); or a text"
+    add("--explain", metavar="TEXT", help=what)
     add("--json", action="store_true", help="print one JSON object")
 
 
@@ -114,9 +111,8 @@ def _features(inputs, lines):
     if inputs.task == TREES:
         columns = ["form", "tag", *(f"c{c}" for c in range(2, inputs.width))]
         return {"token": f"({', '.join(columns)})", "features": list(lines)}
-    token = {str: "str", tuple: f"tuple of {inputs.width} or more str"}.get(
-        inputs.token, "strings with numbers"
-    )
+    tokens = {str: "str", tuple: f"tuple of {inputs.width} or more str"}
+    token = tokens.get(inputs.token, "strings with numbers")
     return {"token": token, "preset": preset_of(lines), "features": list(lines)}
 
 

@@ -37,11 +37,8 @@ NO_LABEL = "_"
 def add_arguments(parser):
     """Add the arguments of the command."""
     add = parser.add_argument
-    add(
-        "files", metavar="FILE", nargs="*",
-        help="what to label, one after the other (default: standard input); of a folder, for a model of "
-        "spans, the files of brat or else the .txt files, each a text",
-    )  # fmt: skip
+    what = "what to label (default: standard input); for models of spans also folders of brat or .txt files"
+    add("files", metavar="FILE", nargs="*", help=what)
     add_model(parser)
     add("--output", "-o", metavar="OUT", help="file to write, whole or not at all (default: standard output)")
     add("--force", action="store_true", help="let OUT replace what is read")
@@ -52,9 +49,8 @@ def add_arguments(parser):
     either.add_argument("--kbest", type=positive, metavar="K", help=what)
     add(
         "--proba", action="store_true",
-        help="how probable it is: one more column with the probability of each label and, if the model's "
-        "constraints or --scheme name a label scheme, another with that of the segment that the token is in; "
-        "of CoNLL-U Prob=P|SegmentProb=P in the field misc; of text WORD/P. For models with probabilities",
+        help="probabilities of labels and, if constraints or --scheme name a label scheme, of the segments "
+        "that tokens are in: as columns, as Prob=P|SegmentProb=P in CoNLL-U's field misc; of text WORD/P",
     )  # fmt: skip
     add("--scheme", metavar="SCHEME", help="label scheme for --proba, such as BIO")
     add("--batch", type=positive, default=BATCH, metavar="N", help="sentences that are held at a time")
@@ -179,10 +175,8 @@ def _segmented(model, batch, layout, name, arguments):
     with locating(name, [[number] for number in numbers]):
         found = _ranked(model, list(lines), arguments, **options)
         if arguments.proba:
-            proba = model.predict_segment_proba(list(lines))
-            found = [
-                [(_beside(words, p), score) for words, score in ranked] for ranked, p in zip(found, proba)
-            ]
+            pairs = zip(found, model.predict_segment_proba(list(lines)))
+            found = [[(_beside(words, p), score) for words, score in ranked] for ranked, p in pairs]
     join = arguments.tag_separator.join
     for ranked in found:
         for rank, (words, score) in enumerate(ranked):
@@ -217,11 +211,8 @@ def _probabilities(model, X, found, scheme):
 
     These are the probabilities of labels and, given a scheme, of segments.
     """
-    column, marginals = (
-        {label: k for k, label in enumerate(model.classes_.tolist())},
-        model.predict_marginals(X),
-    )
-    segments, beside = [()] * len(found), []
+    column = {label: k for k, label in enumerate(model.classes_.tolist())}
+    marginals, segments, beside = model.predict_marginals(X), [()] * len(found), []
     if scheme is not None:
         spans = [labels_to_spans(labels, scheme) for _, _, labels, _ in found]
         segments = model.predict_segment_proba([X[i] for i, *_ in found], spans, scheme=scheme)

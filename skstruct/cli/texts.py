@@ -97,10 +97,8 @@ def add_options(parser):
     add("--lines", action="store_true", help="each line of FILE is a text (default: FILE is one)")
     what = f"{', '.join(WRITTEN)} (default: jsonl); brat needs --output, a folder"
     add("--write", choices=WRITTEN, metavar="FORMAT", help=what)
-    what = (
-        "offer the spans that a model of train --recall holds for possible, under the key candidates, or for "
-    )
-    add("--sets", action="store_true", help=what + "Label Studio in the place of the best ones")
+    what = "offer the spans that a model of train --recall holds for possible, as candidates or predictions"
+    add("--sets", action="store_true", help=what)
 
 
 _NOT_FOR = {

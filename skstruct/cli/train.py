@@ -43,20 +43,15 @@ def add_arguments(parser):
     group = parser.add_argument_group("learning")
     add = group.add_argument
     add_features(group)
-    add(
-        "--lexicon", action="append", default=[], metavar="NAME=FILE", type=lexicon,
-        help="a list of names or words, an entry a line, which templates read as %%lex_NAME[0,0]; to a "
-        "preset the templates of three positions are added; may be repeated",
-    )  # fmt: skip
+    what = "words, an entry a line, which templates read as %%lex_NAME[0,0]; presets get three of them"
+    several = {"action": "append", "default": [], "metavar": "NAME=FILE", "type": lexicon}
+    add("--lexicon", **several, help=what)
     add("--text", metavar="FILE", help="raw text, of which clusters of words are learned for a tagger")
     add("--clusters", type=positive, metavar="N", help="clusters of the words of --text (default: 500)")
     add_learner(group, "perceptron")
     _add_ways(add)
-    add(
-        "--repair", action="store_true",
-        help="write labels as the scheme in --param constraints=SCHEME does, where the corpus writes them "
-        "otherwise: in another scheme, or in none, where segments stay what conlleval takes them for",
-    )  # fmt: skip
+    what = "rewrite labels of another scheme, or of none, as those of --param constraints=SCHEME"
+    add("--repair", action="store_true", help=what)
     what = "a line for each epoch; of --text a bar, if rich is there"
     add("--verbose", "-v", action="store_true", help=what)
     what = "write the state of training too, so that partial_fit goes on; the file is twice as large or more"
@@ -72,19 +67,13 @@ def _add_ways(add):
     share = fitting(float, lambda x: 0 < x < 1, "between 0 and 1")
     what = "let a model of spans offer sets that hold this share of a text's spans on average, for tag --sets"
     add("--recall", type=share, metavar="R", help=what)
-    add(
-        "--search", action="store_true",
-        help="choose c1 and c2 of l1crf by cross-validation; --param c1s=(.1,1) c2s=(.01,.1), cv=5 and "
-        "scoring=segment_f1 say among which and how",
-    )  # fmt: skip
+    what = "choose c1 and c2 of l1crf by cross-validation; -p c1s=(.1,1), c2s, cv and scoring say among which"
+    add("--search", action="store_true", help=what)
     what = "train on N shards of the sentences at the same time; with l1crf the optimum is the same"
     add("--shards", type=positive, default=1, metavar="N", help=what)
     add("--cluster", metavar="ADDRESS", help="of a Dask scheduler, whose workers train the shards")
-    add(
-        "--stream", type=positive, metavar="N",
-        help="read and learn N sentences at a time, for files larger than memory; an epoch then keeps the "
-        "order of the file, and there is one unless --epochs says more",
-    )  # fmt: skip
+    what = "learn N sentences at a time, in the order of the file, which may be larger than memory; once"
+    add("--stream", type=positive, metavar="N", help=what + " unless --epochs says more")
 
 
 def run(arguments):

@@ -113,7 +113,7 @@ def test_without_crfsuite(files, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn_crfsuite", None)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     code, out, err = run(capsys, "compare", files / "train.conll", files / "test.conll")
-    assert (code, out) == (1, "") and "sklearn-crfsuite, which is not installed; pip install" in err
+    assert (code, out) == (1, "") and "compare needs sklearn-crfsuite: pip install" in err
 
 
 @needs_crfsuite
