@@ -288,13 +288,12 @@ def _sentence(rows, tokens, label, name, lines):
         found = [row[tokens] for row in rows]
     else:
         found = [tuple([row[c] for c in tokens]) for row in rows]
-    labels = [row[label[0]] for row in rows] if label else None
-    if len(label) == 2:  # of a tree
-        numbers = [number for number, _, is_token in lines if is_token]
-        heads = [as_head(head, name, number) for head, number in zip(labels, numbers)]
-        check_heads(name, list(zip(numbers, heads)), len(rows))
-        labels = list(zip(heads, [row[label[1]] for row in rows]))
-    return Sentence(found, labels, lines)
+    sentence = Sentence(found, [row[label[0]] for row in rows] if label else None, lines)
+    if len(label) < 2:
+        return sentence
+    heads = [as_head(head, name, number) for head, number in zip(sentence.labels, sentence.numbers)]
+    check_heads(name, list(zip(sentence.numbers, heads)), len(rows))
+    return sentence._replace(labels=list(zip(heads, [row[label[1]] for row in rows])))
 
 
 def read(path, arguments, inputs=None, task=LABELS):

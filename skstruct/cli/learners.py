@@ -100,7 +100,9 @@ def named_algorithm(text):
         return name
     wrong = f"unknown algorithm {text!r}; known are {', '.join(ALGORITHMS)}"
     if name in (kind.__name__.lower() for kind in _AROUND):
-        wrong = f"{text} goes around a learner: --members, --shards, --calibrate or a corpus of texts put it there"
+        wrong = (
+            f"{text} goes around a learner: --members, --shards, --calibrate, or texts to learn, put it there"
+        )
     raise argparse.ArgumentTypeError(wrong)
 
 

@@ -6,7 +6,6 @@ which line something stood.
 """
 
 import contextlib
-import io
 import os
 import sys
 from collections import deque
@@ -40,29 +39,25 @@ class Source(contextlib.AbstractContextManager):
         self.quiet = quiet
         self._ahead, self._kept = deque(), []  # (number, line)
         self._raw, self._lines = self._decoded(), self._all()
-        if self.path is None:
-            if sys.stdin is None:
-                raise CommandError("there is no standard input")
-            if hasattr(sys.stdin, "reconfigure"):
-                sys.stdin.reconfigure(encoding=encoding, errors="strict", newline="\n")
-            self._file = sys.stdin
-        elif os.path.isdir(self.path):  # annotated texts of brat, which are read by the name of the folder
-            self._file = io.StringIO()
-        else:
-            self._file = opened(self.path, encoding)
 
     def __exit__(self, *_):
-        if self.path is not None:
-            self._file.close()
+        self._raw.close()
 
     def _decoded(self):
-        """Yield (number, line) of the file."""
-        if self.path is not None and os.path.isdir(self.path):
-            raise CommandError(f"{self.name}: is a folder, where a file of text belongs")
+        """Yield (number, line) of the file, which is opened now; readers of brat open files by their names."""
+        if self.path is not None:
+            file = opened(self.path, self.encoding)
+        elif sys.stdin is None:
+            raise CommandError("there is no standard input")
+        else:
+            if hasattr(sys.stdin, "reconfigure"):
+                sys.stdin.reconfigure(encoding=self.encoding, errors="strict", newline="\n")
+            file = contextlib.nullcontext(sys.stdin)
         number = 0
         try:
-            for number, line in enumerate(self._file, start=1):
-                yield number, line.removeprefix("\ufeff") if number == 1 else line
+            with file as lines:
+                for number, line in enumerate(lines, start=1):
+                    yield number, line.removeprefix("\ufeff") if number == 1 else line
         except UNREADABLE as error:
             remedy = "; --encoding names another encoding"
             raise CommandError(unreadable(error, self.name, number, remedy)) from None

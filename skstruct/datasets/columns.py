@@ -90,11 +90,9 @@ def _column(data, name):
             raise ValueError(f"data has no column {name!r}; it has {', '.join(map(str, known))}")
         column = data[name]
     elif isinstance(data, (list, tuple)):
-        missing = next(
-            (k for k, row in enumerate(data) if not isinstance(row, Mapping) or name not in row), None
-        )
-        if missing is not None:
-            raise ValueError(f"row {missing} of data has no {name!r}, got {describe(data[missing])}")
+        for k, row in enumerate(data):
+            if not isinstance(row, Mapping) or name not in row:
+                raise ValueError(f"row {k} of data has no {name!r}, got {describe(row)}")
         column = [row[name] for row in data]
     else:
         raise ValueError(

@@ -89,7 +89,7 @@ def test_what_train_refuses(folder, capsys):
         (
             ["-a", "SpanTagger"],
             2,
-            "SpanTagger goes around a learner: --members, --shards, --calibrate or a corpus of",
+            "SpanTagger goes around a learner: --members, --shards, --calibrate, or texts to",
         ),
         (
             ["--read", "foo=1"],
