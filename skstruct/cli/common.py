@@ -44,6 +44,7 @@ def fitting(parse, fits, what):
 
 
 positive = fitting(int, lambda n: n >= 1, "an int of at least 1")
+share = fitting(float, lambda x: 0.0 <= x <= 1.0, "from 0 to 1")
 n_jobs = fitting(int, bool, "an int, and not 0")
 
 

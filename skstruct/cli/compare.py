@@ -25,9 +25,9 @@ from ..features.tokens import column_function
 from ..metrics import segment_f1_score, token_accuracy_score, word_f1_score
 from .common import CommandError, counted, tell
 from .corpus import read
+from .evaluate import encodes_segments, warn_of_unknown
 from .learners import ALGORITHMS, add_features, features_of, named_algorithm
 from .options import add_options, setting
-from .scores import encodes_segments, warn_of_unknown
 
 PAIRS = {"ap": "perceptron", "pa": "pa", "lbfgs": "l1crf"}
 """CRFsuite's algorithm -> ours."""

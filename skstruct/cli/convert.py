@@ -14,7 +14,7 @@ from argparse import Namespace
 from ..interchange import export, save_crfpp, save_crfsuite, save_wapiti
 from ..interchange.kinds import kind_of
 from ..interchange.one_file.writing import ENDINGS
-from .common import CommandError, check_target, fitting, load_model, tell
+from .common import CommandError, check_target, load_model, share, tell
 from .corpus import inputs_of, read
 
 _WRITERS = {
@@ -41,7 +41,6 @@ def add_arguments(parser):
     add = parser.add_argument_group("one file of code").add_argument
     what = "how weights are written (default: exact); rounded ones take less room"
     add("--weights", choices=("exact", "int16", "int8"), help=what)
-    share = fitting(float, lambda x: 0.0 < x <= 1.0, "a number above 0 and at most 1")
     add("--keep", type=share, metavar="SHARE", help="share of the weights that stay, the largest first")
     add("--check", metavar="FILE", help="a labelled corpus, to compare the file's labels with the model's")
     add("--title", help="of a page")

@@ -1,6 +1,6 @@
 """Corpus files on the command line: which format, which columns, and where each token stood.
 
-The readers of `skstruct.formats.readers` do the reading; a `lines.Source` between them and the file
+The readers of `skstruct.formats.readers` do the reading; an `input_files.Source` between them and the file
 keeps the lines of the sentence at hand, so that errors about a sequence can name the line. Formats are
 guessed from the name of a file, or else from its first lines. What a model reads and predicts is its
 `skstruct.data.inputs.Inputs`, which decides how a file is read for it.
@@ -15,8 +15,7 @@ from ..data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from ..formats.readers import CONLLU_FIELDS, as_head, check_heads, iter_attributes, iter_columns, iter_conllu
 from ..formats.text_files import numbered_lines
 from .common import CommandError, counted, tell
-from .file_formats import begins_as_conllu, guess, named_format, noticed, warn_of_columns, warn_of_text
-from .lines import Source
+from .input_files import Source, begins_as_conllu, guess, named_format, noticed, warn_of_columns, warn_of_text
 from .texts import are_annotated, marked, reading_of
 
 

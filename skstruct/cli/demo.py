@@ -20,7 +20,7 @@ from ..formats.writers import write_columns
 from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from ..taggers.segmenter import Segmenter
 from .common import CommandError, check_target, counted, tell
-from .scores import scores_of
+from .evaluate import scores_of
 
 LEARNERS = (StructuredPerceptron, PassiveAggressiveTagger)
 

@@ -31,7 +31,7 @@ from ..taggers.span_tagger import SpanTagger
 from ..training.learner import OnlineLearner
 from ..words.word_segmenter import WordSegmenter
 from .common import positive
-from .lines import Source
+from .input_files import Source
 from .options import setting
 
 ALGORITHMS = {

@@ -9,9 +9,9 @@ from ..formats.span_writing import write_spans
 from ..inspection import select
 from ..inspection.selection import STRATEGIES
 from . import texts
-from .common import CommandError, check_output, check_replaced, fitting, load_model, output, positive
+from .common import CommandError, check_output, check_replaced, load_model, output, positive, share
 from .corpus import inputs_of, layout_of, locating, sentences
-from .lines import Source
+from .input_files import Source
 from .options import add_model, add_options
 
 
@@ -23,7 +23,6 @@ def add_arguments(parser):
     add("-k", type=positive, default=50, metavar="K", help="how many")
     what = "what comes first; margin is for models without probabilities"
     add("--strategy", choices=STRATEGIES, default="least_confident", help=what)
-    share = fitting(float, lambda x: 0.0 <= x <= 1.0, "from 0 to 1")
     what = "how much less counts what resembles a sentence chosen before, from 0 to 1"
     add("--diversity", type=share, default=0.5, metavar="D", help=what)
     add("--seed", type=int, default=0, help="of --strategy random")

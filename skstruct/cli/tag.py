@@ -21,7 +21,7 @@ from ..formats.readers import CONLLU_FIELDS, read_segmented
 from . import texts
 from .common import CommandError, check_output, check_replaced, load_model, output, positive
 from .corpus import inputs_of, layout_of, locating, sentences, several
-from .lines import Source
+from .input_files import Source
 from .options import add_model, add_options
 
 BATCH = 1000

@@ -22,8 +22,7 @@ from ..formats.span_writing import reserved_keys, write_spans
 from ..inspection import render
 from ..serving.answers import reason
 from .common import STANDARD, CommandError, check_replaced, output, warn
-from .file_formats import named_format, warn_of_columns
-from .lines import Source
+from .input_files import Source, named_format, warn_of_columns
 
 WRITTEN = ("xml", "html", *FORMATS)
 """How labelled texts can be written."""

@@ -20,14 +20,12 @@ from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
 from ..taggers.constraints import BrokenConstraint, scheme_of
 from ..training.held_out import NAMES
-from .common import CommandError, check_target, counted, fitting, positive, tell
+from .common import CommandError, check_target, counted, positive, share, tell
 from .corpus import batches, learned, located, locating, read, read_files
-from .evaluate import model_scores
-from .file_formats import tell_empty, tell_labels
+from .evaluate import as_text, model_scores
+from .input_files import Source, tell_empty, tell_labels
 from .learners import add_features, add_learner, features_of, fit_of, new_model, task_of
-from .lines import Source
 from .options import add_corpus, add_options, lexicon
-from .scores import as_text
 
 PARTIAL = ".partial"
 """Ending of the model that an interrupted training leaves, after the name asked for."""
@@ -64,7 +62,6 @@ def _add_ways(add):
     add("--members", type=positive, default=1, metavar="N", help=what)
     what = "let the tagger know probabilities, for tag --proba; it takes the time of five more trainings"
     add("--calibrate", action="store_true", help=what)
-    share = fitting(float, lambda x: 0 < x < 1, "between 0 and 1")
     what = "let a model of spans offer sets that hold this share of a text's spans on average, for tag --sets"
     add("--recall", type=share, metavar="R", help=what)
     what = "choose c1 and c2 of l1crf by cross-validation; -p c1s=(.1,1), c2s, cv and scoring say among which"

@@ -75,7 +75,7 @@ def test_check_of_corpora_of_different_types(capsys):
     ("arguments", "message"),
     [
         (["both.jsonl", "--recall", 0.9], "--recall is for annotated texts and taggers that know probab"),
-        (["both.jsonl", "--recall", 1.5], "argument --recall: must be between 0 and 1, got '1.5'"),
+        (["both.jsonl", "--recall", 1.5], "argument --recall: must be from 0 to 1, got '1.5'"),
         (["both.jsonl", "--recall", 0.9, "--calibrate", "--stream", 5], "does not learn example by example"),
         (
             ["both.jsonl", "--recall", 0.9, "-a", "l1crf", "--dev", "PER.jsonl"],
