@@ -72,14 +72,12 @@ def new_parser(prog="skstruct", names=COMMANDS):
     )
     parser.add_argument("--version", action="version", version=f"skstruct {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show where in the program an error arose")
-    commands = parser.add_subparsers(
-        title="commands", metavar="COMMAND", required=True, parser_class=_Command
-    )
+    added = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Command)
     for name in names:
         module = importlib.import_module(f"{__name__}.{name}")
         first, description, *_ = (module.__doc__ or ":\n\n").split("\n\n")
         about = first.partition(": ")[2].removesuffix(".")
-        command = commands.add_parser(name, help=about, description=description, formatter_class=_Help)
+        command = added.add_parser(name, help=about, description=description, formatter_class=_Help)
         command.set_defaults(run=module.run, usage_error=command.error)
         module.add_arguments(command)
     return parser

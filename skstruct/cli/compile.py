@@ -35,14 +35,11 @@ def run(arguments):
             tell(f"left alone, since other installations may use it: NUMBA_CACHE_DIR, {config.CACHE_DIR}")
         if not (arguments.all or arguments.portable):
             return 0
-    if (
-        arguments.portable
-        and (os.environ.get("NUMBA_CPU_NAME"), os.environ.get("NUMBA_CPU_FEATURES")) != PORTABLE
-    ):
+    names = "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"
+    if arguments.portable and tuple(map(os.environ.get, names)) != PORTABLE:
         # Numba reads these when it starts, so that another process has to compile.
-        settings = {"NUMBA_CPU_NAME": PORTABLE[0], "NUMBA_CPU_FEATURES": PORTABLE[1]}
         again = [sys.executable, "-m", "skstruct", "compile", "--portable", *(["--all"] * arguments.all)]
-        return subprocess.run(again, env={**os.environ, **settings}).returncode
+        return subprocess.run(again, env={**os.environ, **dict(zip(names, PORTABLE))}).returncode
     if cache_folder() is None:
         raise CommandError("there is no folder to save compiled kernels in; set NUMBA_CACHE_DIR to one")
     print(warm_up(all=arguments.all, progress=tell))

@@ -73,6 +73,5 @@ def run(arguments):
         tell(line)
 
 
-_READ_AS_IS = Namespace(
-    format=None, tokens=None, label=None, separator=None, comment=None, read=[], encoding="utf-8"
-)
+_UNSET = dict.fromkeys(("format", "tokens", "label", "separator", "comment"))
+_READ_AS_IS = Namespace(**_UNSET, read=[], encoding="utf-8")

@@ -96,10 +96,8 @@ def inputs_of(model, format=None):
         # Clusters of words are a column behind the others.
         inputs = last.inputs._replace(width=last.inputs.width - 1)
     if inputs.token is dict and format != "crfsuite":
-        raise CommandError(
-            "the model was trained on dicts or lists of features; the command line reads tokens only, or "
-            "features from data of CRFsuite (--format crfsuite)"
-        )
+        wrong = "the model was trained on dicts or lists of features; the command line reads tokens only"
+        raise CommandError(f"{wrong}, or features from data of CRFsuite (--format crfsuite)")
     if inputs.token not in (str, tuple, dict):
         raise CommandError("the model was trained on rows of numbers; the command line reads tokens only")
     return inputs

@@ -47,13 +47,11 @@ def add_arguments(parser):
 
 def run(arguments):
     """Run the command."""
+    gold, pred = arguments.gold, arguments.pred
     for wrong, message in (
-        ((arguments.gold is None) != (arguments.pred is None), "--gold and --pred need each other"),
-        (
-            arguments.gold and (arguments.model or arguments.file),
-            "--gold and --pred exclude --model and FILE",
-        ),
-        (arguments.gold == arguments.pred == "-", "--gold and --pred cannot both be standard input"),
+        ((gold is None) != (pred is None), "--gold and --pred need each other"),
+        (gold and (arguments.model or arguments.file), "--gold and --pred exclude --model and FILE"),
+        (gold == pred == "-", "--gold and --pred cannot both be standard input"),
         (arguments.strict and arguments.scheme in ("auto", "none"), "--strict needs a --scheme"),
     ):
         if wrong:
@@ -61,7 +59,7 @@ def run(arguments):
     if arguments.model is not None:
         scores = _of_model(arguments)
     else:
-        corpus, predicted = (_of_two if arguments.gold is not None else _of_one)(arguments)
+        corpus, predicted = (_of_one if gold is None else _of_two)(arguments)
         task = {"segmented": WORDS, "spans": SPANS}.get(corpus.format, LABELS)
         scores = _scores(task, corpus, predicted, _options(arguments, task))
     print(json.dumps(scores, ensure_ascii=False) if arguments.json else as_text(scores))

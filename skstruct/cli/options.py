@@ -70,10 +70,7 @@ setting = fitting(_setting, lambda pair: pair[0].isidentifier(), "NAME=VALUE")
 
 
 def _field(text):
-    try:
-        return int(text)
-    except ValueError:
-        return text
+    return int(text) if text.lstrip("-").isdecimal() else text
 
 
 def _fields(text):

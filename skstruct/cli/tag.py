@@ -146,10 +146,8 @@ def _check_tags(batch, layout, source, arguments):
     if layout.format == "conllu":
         column, tokens, path, model = "xpos", "form,xpos", source.path or "-", arguments.model
         first = f"skstruct tag {shlex.quote(path)} -m TAGGER | skstruct tag -m {shlex.quote(model)}"
-    raise CommandError(
-        f"{source.name}, line {batch[0].numbers[0]}: column {column} is empty: tag first: {first}; "
-        f"--tokens {tokens} reads it as it is"
-    )
+    where = f"{source.name}, line {batch[0].numbers[0]}: column {column} is empty"
+    raise CommandError(f"{where}: tag first: {first}; --tokens {tokens} reads it as it is")
 
 
 def _ranked(model, X, arguments, **options):

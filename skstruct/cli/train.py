@@ -110,13 +110,11 @@ def _check_usage(arguments):
     """Refuse files that cannot be read together."""
     files, stream = arguments.files, arguments.stream
     read = [*files, arguments.dev, arguments.text, *(path for _, path in arguments.lexicon)]
+    again = stream and (arguments.epochs or 1) > 1
     for wrong, message in (
         (read.count("-") > 1, "only one of FILE, --dev, --text and --lexicon can be standard input"),
         (stream and len(files) > 1, "--stream reads one FILE"),
-        (
-            stream and files[0] == "-" and (arguments.epochs or 1) > 1,
-            "--stream with several --epochs reads FILE again: it cannot be standard input",
-        ),
+        (again and files[0] == "-", "--stream with several --epochs cannot read standard input again"),
         (arguments.clusters and arguments.text is None, "--clusters are of the words of --text FILE"),
     ):
         if wrong:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..data.alignment_report import labels_of
-from ..data.inputs import PlaceError, check_X_y, describe
+from ..data.inputs import PlaceError, check_X_y, describe, is_int
 from ..data.places import by_sequence, in_sequence
 from ..data.schemes import labels_to_spans
 from ..data.spans import Span
@@ -65,14 +65,11 @@ def from_columns(
     for name, column in columns.items():
         if len(column) != len(first):
             raise ValueError(f"column {name!r} has {len(column)} rows, {wanted[0]!r} has {len(first)}")
-        for k, (entries, others) in enumerate(zip(column, first)):
-            if len(entries) != len(others):
-                raise ValueError(
-                    f"row {k}: {name!r} has {len(entries)} entries, {wanted[0]!r} has {len(others)}"
-                )
-    if len(wanted) == 1:
-        X = first
-    else:
+        for k, (row, other) in enumerate(zip(column, first)):
+            if len(row) != len(other):
+                raise ValueError(f"row {k}: {name!r} has {len(row)} entries, {wanted[0]!r} has {len(other)}")
+    X = first
+    if len(wanted) > 1:
         parts = [[list(map(str, entries)) for entries in columns[name]] for name in wanted]
         X = [list(zip(*rows)) for rows in zip(*parts)]
     if label is None:
@@ -100,12 +97,10 @@ def _column(data, name):
         )
     method = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(column, name)), None)
     rows = []
-    for k, entries in enumerate(column if method is None else getattr(column, method)()):
-        if isinstance(entries, (str, bytes, dict)) or not hasattr(entries, "__len__"):
-            raise ValueError(
-                f"row {k}: {name!r} must be a list of one entry a token, got {describe(entries)}"
-            )
-        rows.append(entries.tolist() if isinstance(entries, np.ndarray) else list(entries))
+    for k, row in enumerate(column if method is None else getattr(column, method)()):
+        if isinstance(row, (str, bytes, dict)) or not hasattr(row, "__len__"):
+            raise ValueError(f"row {k}: {name!r} must be a list of one entry a token, got {describe(row)}")
+        rows.append(row.tolist() if isinstance(row, np.ndarray) else list(row))
     return rows
 
 
@@ -122,7 +117,7 @@ def _named(k, entries, names, label):
     if names is None:
         return entries
     for entry in entries:
-        if not isinstance(entry, (int, np.integer)) or isinstance(entry, bool) or entry >= len(names):
+        if not is_int(entry) or entry >= len(names):
             raise ValueError(f"row {k}: {label!r} must be numbers below {len(names)}, got {describe(entry)}")
     return [names[entry] if entry >= 0 else None for entry in entries]
 

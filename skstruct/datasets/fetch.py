@@ -152,10 +152,9 @@ def _created(path, stack):
         os.makedirs(folder, exist_ok=True)
         return stack.enter_context(atomic_write(path))
     except OSError as error:
-        raise DownloadError(
-            f"cannot write to the folder {folder}: {error.strerror or error}; data_home, or the environment "
-            f"variable SKSTRUCT_CACHE, names another one"
-        ) from error
+        wrong = f"cannot write to the folder {folder}: {error.strerror or error}"
+        remedy = "data_home, or the environment variable SKSTRUCT_CACHE, names another one"
+        raise DownloadError(f"{wrong}; {remedy}") from error
 
 
 def _download(url, file, timeout):

@@ -49,10 +49,8 @@ def as_sequence(inputs, text):
     tokens = [tuple(token.rsplit("/", inputs.width - 1)) for token in text.split()]
     short = next((token for token in tokens if len(token) < inputs.width), None)
     if short is not None:
-        raise ValueError(
-            f"the model reads {inputs.width} columns of a token, separated by slashes (the/DT); "
-            f"got {'/'.join(short)!r}"
-        )
+        reads = f"the model reads {inputs.width} columns of a token, separated by slashes (the/DT)"
+        raise ValueError(f"{reads}; got {'/'.join(short)!r}")
     return tokens
 
 
