@@ -20,10 +20,7 @@ from .._version import __version__
 from ..saving.atomic import FULL
 from .common import CommandError, tell, warn
 
-COMMANDS = (
-    "demo", "train", "tag", "evaluate", "report", "show", "check", "select", "serve", "convert", "compare",
-    "compile",
-)  # fmt: skip
+COMMANDS = tuple("demo train tag evaluate report show check select serve convert compare compile".split())
 """The modules of the commands, in the order of the help."""
 
 DATA_ERROR = 1

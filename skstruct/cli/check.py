@@ -60,9 +60,8 @@ def run(arguments):
     except TypeError as error:  # it labels no tokens
         raise CommandError(f"--algorithm {arguments.algorithm}: {error}") from None
     of_spans = layout.format == "spans"
-    units = ("span", "text") if of_spans else ("label", "sequence")
-    numbers = map(counted, (len(issues), len(corpus.X)), units)
-    tell(f"{corpus.name}: {' of '.join(numbers)} may be wrong")
+    what, of = ("span", "text") if of_spans else ("label", "sequence")
+    tell(f"{corpus.name}: {counted(len(issues), what)} of {counted(len(corpus.X), of)} may be wrong")
     if arguments.output is not None:
         with output(arguments.output) as file:
             if arguments.write == "html":

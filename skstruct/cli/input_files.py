@@ -149,11 +149,8 @@ def is_conllu(line):
 
 def begins_as_conllu(source):
     """Whether the first line that is no comment looks like it; no more is read, since a pipe may wait."""
-    for n in range(PEEK):
-        for line in source.peek(n + 1)[n:]:
-            if not line.startswith("#"):
-                return is_conllu(line)
-    return False
+    lines = (line for n in range(PEEK) for line in source.peek(n + 1)[n:])
+    return is_conllu(next((line for line in lines if not line.startswith("#")), ""))
 
 
 def guess(source, separator):

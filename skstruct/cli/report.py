@@ -22,8 +22,7 @@ def run(arguments):
     """Run the command."""
     check_target(arguments.output, [arguments.file])
     model = load_model(arguments.model, arguments.n_jobs)
-    inputs = inputs_of(model, arguments.format)
-    corpus = read(arguments.file, arguments, inputs)
+    corpus = read(arguments.file, arguments, inputs_of(model, arguments.format))
     with locating(corpus.name, corpus.places):
         page = report(model, corpus.X, corpus.y)
     page.save(arguments.output)

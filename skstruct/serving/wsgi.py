@@ -39,8 +39,7 @@ class Request:
     """A request: ``options`` by name, the media type ``kind`` of the body, and `body`."""
 
     def __init__(self, environ, max_bytes):
-        self.environ = environ
-        self._max_bytes = max_bytes
+        self.environ, self._max_bytes = environ, max_bytes
         self.path = environ.get("PATH_INFO", "").encode("latin-1").decode("utf-8", "replace")
         self.method = environ["REQUEST_METHOD"]
         self.options = {}
