@@ -9,7 +9,6 @@ import numpy as np
 import skstruct
 import skstruct.crf.crf_run as crf_run
 import skstruct.crf.solver.working_set as working_set
-from skstruct.cli import compare
 from skstruct.cluster import held
 from skstruct.core import final_weights as averaging
 from skstruct.crf.solver import bound
@@ -209,15 +208,6 @@ def put_chunk_size(patch, n_bytes):
 
 
 # -- what cannot be had otherwise ----------------------------------------------------------------------
-def put_measurement(patch, measure):
-    """Let ``compare`` call this instead of measuring."""
-    patch.setattr(compare, "_measure", measure)
-
-
-def columns_of_compare():
-    return [key for key, *_ in compare._COLUMNS]
-
-
 def score_of(scorer):
     """The function that a scorer of scikit-learn calls."""
     return scorer._score_func

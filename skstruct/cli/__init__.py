@@ -1,7 +1,8 @@
 """The command line: ``skstruct COMMAND``, or ``python -m skstruct COMMAND``.
 
 One module a command. The first two paragraphs of its docstring are what ``--help`` says of it,
-``add_arguments(parser)`` adds its arguments, and ``run`` takes them parsed and returns the exit code.
+``add_arguments(parser)`` adds its arguments, and ``run`` takes them parsed. What it returns is the exit code,
+if that is not 0.
 
 Results go to standard output, messages to standard error. Exit codes: 0 done; 1 input or data that cannot
 be used, with one line that starts with ``skstruct: error:`` and names file and line; 2 wrong usage; 130
@@ -19,10 +20,7 @@ from .._version import __version__
 from ..saving.atomic import FULL
 from .common import CommandError, tell, warn
 
-COMMANDS = (
-    "demo", "train", "tag", "evaluate", "report", "show", "check", "select", "serve", "convert", "compare",
-    "compile",
-)  # fmt: skip
+COMMANDS = tuple("demo train tag evaluate report show check select serve convert compare compile".split())
 """The modules of the commands, in the order of the help."""
 
 DATA_ERROR = 1
@@ -35,7 +33,15 @@ PIPE_CLOSED = 141
 """Exit code after the reader closed the pipe, 128 + SIGPIPE."""
 
 
-class _CommandParser(argparse.ArgumentParser):
+class _Help(argparse.ArgumentDefaultsHelpFormatter):
+    """Help that ends with the default of an option that has one."""
+
+    def _get_help_string(self, action):
+        has_one = type(action.default) in (int, float, str) and action.option_strings
+        return super()._get_help_string(action) if has_one else action.help
+
+
+class _Command(argparse.ArgumentParser):
     """The parser of one command, whose errors are one line: the usage of some is twelve."""
 
     def error(self, message):
@@ -59,19 +65,16 @@ def new_parser(prog="skstruct", names=COMMANDS):
     parser = argparse.ArgumentParser(
         prog=prog,
         description="Structured prediction with the interface of scikit-learn.",
-        epilog="Exit codes: 0 done, 1 input that cannot be used, 2 wrong usage, 130 interrupted, 141 the "
-        "reader closed the pipe.",
+        epilog="Exit codes: 0 done, 1 unusable input, 2 wrong usage, 130 interrupted, 141 a closed pipe.",
     )
     parser.add_argument("--version", action="version", version=f"skstruct {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show where in the program an error arose")
-    commands = parser.add_subparsers(
-        title="commands", metavar="COMMAND", required=True, parser_class=_CommandParser
-    )
+    added = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Command)
     for name in names:
         module = importlib.import_module(f"{__name__}.{name}")
         first, description, *_ = (module.__doc__ or ":\n\n").split("\n\n")
         about = first.partition(": ")[2].removesuffix(".")
-        command = commands.add_parser(name, help=about, description=description)
+        command = added.add_parser(name, help=about, description=description, formatter_class=_Help)
         command.set_defaults(run=module.run, usage_error=command.error)
         module.add_arguments(command)
     return parser
@@ -116,7 +119,7 @@ def main(argv=None, prog="skstruct"):
                 warnings.showwarning = lambda message, *_: warn(
                     str(message).replace("alignment_report(X, y)", "skstruct check")
                 )
-                return arguments.run(arguments)
+                return arguments.run(arguments) or 0
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()  # so that a closed pipe shows here, not while Python shuts down

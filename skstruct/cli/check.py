@@ -13,32 +13,27 @@ from ..formats.span_writing import write_spans
 from ..inspection import label_issues
 from ..inspection.html import readable
 from ..inspection.issues import corrected
-from .common import CommandError, check_replaced, check_target, counted, n_jobs, output, positive, tell, warn
-from .corpus import layout_of, locating, read_all
+from .common import CommandError, check_target, counted, n_jobs, output, positive, tell, warn
+from .corpus import learned, locating, read_files
 from .learners import add_features, add_learner, features_of, new_model, task_of
-from .lines import Source
-from .options import add_options
+from .options import THREADS, add_corpus, add_options
 
 WRITTEN = "html", "jsonl", "prodigy", "label-studio"
 
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument("file", metavar="DATA", help="the corpus; - is standard input")
-    parser.add_argument(
-        "--top", type=positive, default=50, metavar="N", help="how many to print (default: 50)"
-    )
-    parser.add_argument("--json", action="store_true", help="print a JSON object a line, for all of them")
-    parser.add_argument("--output", "-o", metavar="OUT", help="write a page of HTML, or what --write says")
-    parser.add_argument(
-        "--write", choices=WRITTEN, default="html",
-        help="of annotated texts also texts with issues, with the spans suggested, for a person to review "
-        "(default: html)",
-    )  # fmt: skip
-    parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
+    add = parser.add_argument
+    add_corpus(parser)
+    add("--top", type=positive, default=50, metavar="N", help="how many to print")
+    add("--json", action="store_true", help="print a JSON object a line, for all of them")
+    add("--output", "-o", metavar="OUT", help="write a page of HTML, or what --write says")
+    what = "of annotated texts also those with issues, with the spans suggested, for a person to review"
+    add("--write", choices=WRITTEN, default="html", help=what)
+    add("--n-jobs", type=n_jobs, metavar="N", help=THREADS)
     add_options(parser)
     group = parser.add_argument_group("learning")
-    group.add_argument("--cv", type=positive, default=5, metavar="N", help="parts (default: 5)")
+    group.add_argument("--cv", type=positive, default=5, metavar="N", help="parts")
     add_features(group)
     add_learner(group, "l1crf")
     parser.set_defaults(**dict.fromkeys(("verbose", "search", "calibrate"), False), members=1, shards=1)
@@ -46,24 +41,16 @@ def add_arguments(parser):
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
+    """Run the command."""
     if arguments.output is not None:
-        check_target(arguments.output)
-        check_replaced([arguments.output], [arguments.file])
+        check_target(arguments.output, arguments.files)
     elif arguments.write != "html":
         arguments.usage_error("--write needs --output")
-    with Source(arguments.file, arguments.encoding) as source:
-        layout = layout_of(arguments, source, task=task_of(arguments))
+    with learned(arguments, task_of(arguments)) as (source, layout):
         model = new_model(arguments, features_of(arguments), layout.format)
         if layout.format != "spans" and arguments.write != "html":
             arguments.usage_error("--write is for annotated texts")
-        corpus = read_all(source, layout)
+        corpus = read_files(arguments, source, layout)
     try:
         with locating(corpus.name, corpus.places), warnings.catch_warnings():
             if layout.format == "spans":
@@ -72,9 +59,9 @@ def run(arguments):
             issues = label_issues(model, corpus.X, corpus.y, cv=arguments.cv, n_jobs=arguments.n_jobs)
     except TypeError as error:  # it labels no tokens
         raise CommandError(f"--algorithm {arguments.algorithm}: {error}") from None
-    units = ("span", "text") if layout.format == "spans" else ("label", "sequence")
-    numbers = map(counted, (len(issues), len(corpus.X)), units)
-    tell(f"{corpus.name}: {' of '.join(numbers)} may be wrong")
+    of_spans = layout.format == "spans"
+    what, of = ("span", "text") if of_spans else ("label", "sequence")
+    tell(f"{corpus.name}: {counted(len(issues), what)} of {counted(len(corpus.X), of)} may be wrong")
     if arguments.output is not None:
         with output(arguments.output) as file:
             if arguments.write == "html":
@@ -82,18 +69,18 @@ def run(arguments):
             else:
                 _write_tasks(file, issues, corpus, arguments.write)
     for issue in issues if arguments.json else issues[: arguments.top]:
-        place = _place(issue, corpus)
-        if "record" in place:
-            place["text"] = corpus.X[issue.sequence][issue.start : issue.end]
-            where = f"{place['record']}, {issue.start}-{issue.end}"
+        lines = corpus.places[issue.sequence]
+        if of_spans:
+            place = {"record": lines, "text": corpus.X[issue.sequence][issue.start : issue.end]}
+            where = f"{lines}, {issue.start}-{issue.end}"
         else:
+            place = {"line": lines[0] if layout.format == "segmented" else lines[issue.position]}
             where = f"{corpus.name}, line {place['line']}"
         if arguments.json:
             print(json.dumps({**issue._asdict(), **place}, ensure_ascii=False, default=str))
         else:
             labels = "\t".join("-" if each is None else readable(each) for each in issue[-4:-2])
             print(f"{issue.score:.3f}\t{where}\t{labels}\t{issues.context(issue)}")
-    return 0
 
 
 def _write_tasks(file, issues, corpus, format):
@@ -111,11 +98,3 @@ def _tell_moves(model, corpus):
     for text, position, span, problem, result in model.alignment_report(corpus.X, corpus.y).moves:
         becomes = "" if result is None else f", to {tuple(result)!r}"
         warn(f"{corpus.places[text]}: span {position}, {tuple(span)!r}: {problem}{becomes}")
-
-
-def _place(issue, corpus):
-    """Where an issue stands in the file."""
-    lines = corpus.places[issue.sequence]
-    if isinstance(lines, str):
-        return {"record": lines}
-    return {"line": lines[0] if corpus.format == "segmented" else lines[issue.position]}

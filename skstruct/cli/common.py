@@ -31,20 +31,21 @@ def warn(text):
     tell(f"warning: {text}")
 
 
-def number(kind, fits, what):
-    """A type of ``argparse``: the numbers of a kind (int, float) that fit; ``what`` describes them."""
+def fitting(parse, fits, what):
+    """A type of ``argparse``: what a function makes of a text, if that fits; ``what`` describes it."""
 
     def checked(text):
-        with contextlib.suppress(ValueError):
-            if fits(value := kind(text)):
-                return value
+        with contextlib.suppress(ValueError, LookupError):
+            if fits(found := parse(text)):
+                return found
         raise argparse.ArgumentTypeError(f"must be {what}, got {text!r}")
 
     return checked
 
 
-positive = number(int, lambda n: n >= 1, "an int of at least 1")
-n_jobs = number(int, bool, "an int, and not 0")
+positive = fitting(int, lambda n: n >= 1, "an int of at least 1")
+share = fitting(float, lambda x: 0.0 <= x <= 1.0, "from 0 to 1")
+n_jobs = fitting(int, bool, "an int, and not 0")
 
 
 def counted(number, noun):
@@ -66,14 +67,15 @@ def load_model(path, jobs=None):
     return model
 
 
-def check_target(path):
-    """Raise unless a file can be written whole to a path; asked before an hour of work, not after."""
+def check_target(path, read=()):
+    """Raise unless a file can be written whole to a path, and is none of those read; asked before work."""
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
         raise CommandError(f"{path}: folder does not exist: {folder}")
     if os.path.exists(path) and not os.path.isfile(path):
         raise CommandError(f"{path}: is not a regular file, and cannot be replaced by one")
     _check_writable(path, folder)
+    check_replaced([path], read)
 
 
 def _check_writable(path, folder):
@@ -88,13 +90,13 @@ def check_output(path, is_folder=False):
     """
     if path in STANDARD:
         return
+    target = Path(path).resolve()
     if is_folder:
-        target = Path(path).resolve()
         there = next(folder for folder in (target, *target.parents) if folder.exists())
         if not there.is_dir():
             raise CommandError(f"{path}: is not a folder: {there}")
         _check_writable(path, there)
-    elif os.path.isdir(path) or os.path.isfile(path) or not os.path.exists(path):
+    elif target.is_dir() or target.is_file() or not target.exists():
         check_target(path)
 
 

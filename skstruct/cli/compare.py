@@ -1,33 +1,51 @@
 """``skstruct compare``: train sklearn-crfsuite and skstruct on the same files.
 
-Train sklearn-crfsuite and skstruct on TRAIN with the same features, evaluate both on TEST, and print time,
-memory and scores. Times are medians over --repeat; making feature strings counts for CRFsuite, compiling
-kernels does not count for skstruct.
+Train sklearn-crfsuite and skstruct on TRAIN with the same features, evaluate both on TEST, and print times
+and scores. Making feature strings counts for CRFsuite, compiling kernels does not count for skstruct.
 
-The same templates on both sides, fits and predictions taking turns in one process, so that a busy
-machine is busy for both; peak memory in processes of their own.
+Both sides start from the same Python lists, learn from the same templates, and end with lists of labels. They
+take turns in one process, so that a busy machine is busy for both.
 """
 
 import argparse
 import importlib.util
-import json
-import statistics
 import time
+import warnings
+from functools import cache
 
+from sklearn.exceptions import ConvergenceWarning
+
+from .._sklearn import InvalidParameterError
 from ..data.inputs import flatten
+from ..data.schemes import labels_to_words, words_to_labels
+from ..datasets import spans_to_columns
+from ..features.contexts import is_context
+from ..features.templates import MACRO, resolve_templates
+from ..features.tokens import column_function
 from ..metrics import segment_f1_score, token_accuracy_score, word_f1_score
-from .common import CommandError, counted, number, positive, tell
-from .contest import PAIRS, SIDES, memory_of, sequences_of, templates_for, words_of
+from .common import CommandError, counted, tell
 from .corpus import read
-from .learners import add_features, features_of, named_algorithm
-from .options import add_options
-from .scores import encodes_segments, warn_of_unknown
+from .evaluate import encodes_segments, warn_of_unknown
+from .learners import ALGORITHMS, add_features, features_of, named_algorithm
+from .options import add_options, setting
+
+PAIRS = {"ap": "perceptron", "pa": "pa", "lbfgs": "l1crf"}
+"""CRFsuite's algorithm -> ours."""
+
+_PARAMETERS = {
+    "ap": {"max_iterations": 10},
+    "pa": {"max_iterations": 10},
+    "lbfgs": {"c1": 1.0, "c2": 0.0, "max_iterations": None},
+}
+"""What can be set of CRFsuite's algorithms, and what it is without; None: each side's own default."""
+
+_SCHEME = "BMES"
+"""Of the labels of characters that say words."""
 
 _COLUMNS = (
     ("fit_seconds", "fit [s]", "{:.2f}"),
     ("feature_seconds", "of it features [s]", "{:.2f}"),
     ("tokens_per_second", "tag [tokens/s]", "{:,.0f}"),
-    ("fit_megabytes", "fit memory [MB]", "{:,.0f}"),
     ("token_accuracy", "accuracy", "{:.4f}"),
     ("f1", "F1", "{:.4f}"),
 )
@@ -40,20 +58,11 @@ def add_arguments(parser):
     add_options(parser)
     group = parser.add_argument_group("learning")
     add_features(group)
-    group.add_argument(
-        "--algorithm", "-a", action="append", type=_algorithm, metavar="NAME",
-        help="CRFsuite's algorithm (ap, pa, lbfgs), or the learner's name as of train; may be repeated "
-        "(default: ap and pa)",
-    )  # fmt: skip
-    group.add_argument("--epochs", type=positive, metavar="N", help="of ap and pa (default: 10)")
-    group.add_argument("--c1", type=_penalty, help="L1 penalty of lbfgs (default: 1)")
-    group.add_argument("--c2", type=_penalty, help="L2 penalty of lbfgs (default: 0)")
-    what = "of lbfgs at most (default: each its own)"
-    group.add_argument("--iterations", type=positive, metavar="N", help=what)
-    group = parser.add_argument_group("measuring")
-    group.add_argument("--repeat", type=positive, default=1, metavar="N", help="number of fits (default: 1)")
-    group.add_argument("--no-memory", action="store_true", help="do not measure memory")
-    group.add_argument("--json", action="store_true", help="print one JSON object")
+    what = "CRFsuite's algorithm (ap, pa, lbfgs), or the learner's name; may be repeated (default: ap and pa)"
+    group.add_argument("--algorithm", "-a", action="append", type=_algorithm, metavar="NAME", help=what)
+    what = "of both sides, as CRFsuite calls it: max_iterations (10 of ap and pa), c1, c2 (1 and 0 of lbfgs)"
+    several = {"action": "append", "default": [], "metavar": "NAME=VALUE", "type": setting}
+    group.add_argument("--param", "-p", **several, help=what)
 
 
 def _algorithm(text):
@@ -66,40 +75,29 @@ def _algorithm(text):
     raise argparse.ArgumentTypeError(wrong)
 
 
-_DEFAULTS = {"epochs": 10, "c1": 1.0, "c2": 0.0, "iterations": None}
-
-
-def _settle(arguments):
-    """Refuse settings of algorithms that do not run, and put defaults for those that were not given."""
-    arguments.algorithm = list(dict.fromkeys(arguments.algorithm or ["ap", "pa"]))
-    for name, default in _DEFAULTS.items():
-        some = set(arguments.algorithm) - {"lbfgs"} if name == "epochs" else "lbfgs" in arguments.algorithm
-        if getattr(arguments, name) is None:
-            setattr(arguments, name, default)
-        elif not some:
-            wrong = f"--{name} is for --algorithm {'ap or pa' if name == 'epochs' else 'lbfgs'}"
-            arguments.usage_error(wrong)
-
-
-_penalty = number(float, lambda x: 0 <= x < float("inf"), "a number of at least 0")
+def _settings(arguments):
+    """{algorithm: its parameters}."""
+    found = {name: dict(_PARAMETERS[name]) for name in arguments.algorithm or ("ap", "pa")}
+    for name, value in arguments.param:
+        having = [parameters for parameters in found.values() if name in parameters]
+        if not having:
+            known = ", ".join(sorted(set(flatten(found.values()))))
+            arguments.usage_error(f"--param {name}: of {' and '.join(found)} there are {known}")
+        for parameters in having:
+            parameters[name] = value
+    try:
+        for name, parameters in found.items():
+            Ours(name, parameters, "auto").model._validate_params()
+    except InvalidParameterError as error:
+        arguments.usage_error(f"--param: {error}")
+    return found
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
+    """Run the command."""
     if importlib.util.find_spec("sklearn_crfsuite") is None:
-        raise CommandError(
-            "compare needs sklearn-crfsuite, which is not installed; "
-            'pip install sklearn-crfsuite, or pip install "skstruct[compare]", installs it'
-        )
-    _settle(arguments)
-    if "-" in (arguments.train, arguments.test):
-        arguments.usage_error("TRAIN and TEST are read several times, and cannot be standard input")
+        raise CommandError('compare needs sklearn-crfsuite: pip install "skstruct[compare]" installs it')
+    settings = _settings(arguments)
     if arguments.format == "crfsuite":
         arguments.usage_error("templates make features from tokens; data of CRFsuite holds features already")
     features = features_of(arguments)
@@ -109,83 +107,186 @@ def run(arguments):
     templates = templates_for(train, features)
     if train.format != "segmented":
         warn_of_unknown(test.y, set(flatten(train.y)), test.name)
-    rows = []
-    for algorithm in arguments.algorithm:
-        sides = [side(algorithm, templates, arguments) for side in SIDES.values()]
+    rows, with_segments = [], encodes_segments(train.y, test.y)
+    for algorithm, parameters in settings.items():
+        sides = [side(algorithm, parameters, templates) for side in (Crfsuite, Ours)]
         if sides[0].strings.left_out:
-            tell(
-                "CRFsuite has no transitions that look at the input; it goes without "
-                + ", ".join(sides[0].strings.left_out)
-            )
+            left_out = ", ".join(sides[0].strings.left_out)
+            tell(f"CRFsuite has no transitions that look at the input; it goes without {left_out}")
         if not templates.compile().bigram:
             tell("CRFsuite always has label bigrams; the templates have no B, so that skstruct has none")
-        found = _measure(sides, train, test, arguments.repeat)
-        for side, row in zip(SIDES, found):
-            row["fit_megabytes"] = None
-            if not arguments.no_memory:
-                tell(f"measuring the memory of {row['name']}")
-                row["fit_megabytes"] = memory_of(side, algorithm, arguments)
-        rows.append(found)
-    _print(rows, train, test, templates, arguments)
-    return 0
+        sides[1].warm_up(train.X, train.y)  # CRFsuite is compiled
+        rows.append([_measure(side, train, test, with_segments) for side in sides])
+    _print(rows, train, test, templates)
 
 
-def _measure(sides, train, test, repeat):
-    """A dict of figures for each side."""
-    for side in sides:
-        side.warm_up(train.X, train.y)
-    fits, tags = [[] for _ in sides], [[] for _ in sides]
-    rows = [{"name": side.name} for side in sides]
-    segmented = test.format == "segmented"
-    segments = not segmented and encodes_segments(train.y, test.y)
-    for k in range(repeat):
-        for s, side in enumerate(sides):
-            tell(f"{side.name}, fit {k + 1} of {repeat}")
-            began = time.perf_counter()
-            side.fit(train.X, train.y)
-            fitted = time.perf_counter()
-            predicted = side.predict(test.X)
-            tags[s].append(time.perf_counter() - fitted)
-            fits[s].append((fitted - began, side.feature_seconds))
-            if k:  # both are deterministic
-                continue
-            rows[s]["token_accuracy"] = token_accuracy_score(test.y, predicted)
-            rows[s]["f1"] = None
-            if segmented:
-                rows[s]["f1"] = word_f1_score(words_of(test.X, test.y), words_of(test.X, predicted))
-            elif segments:
-                rows[s]["f1"] = segment_f1_score(test.y, predicted)
-    for s, row in enumerate(rows):
-        row["fit_seconds"], row["feature_seconds"] = min(
-            fits[s], key=lambda pair: abs(pair[0] - statistics.median_low([fit for fit, _ in fits[s]]))
-        )
-        row["tokens_per_second"] = _n_tokens(test) / max(statistics.median(tags[s]), 1e-9)
-    return rows
+# --------------------------------------------------------------------------------------------------
+# Corpora and sides
+# --------------------------------------------------------------------------------------------------
+def sequences_of(corpus):
+    """A `Corpus` as both sides take it: of texts the characters, and labels that say words or spans."""
+    X, y = corpus.X, corpus.y
+    if corpus.format == "segmented":
+        X, y = list(map(list, X)), [words_to_labels(words, _SCHEME) for words in y]
+    elif corpus.format == "spans":
+        X, y = spans_to_columns(X, y)
+    return corpus._replace(X=X, y=y)
 
 
-def _n_tokens(corpus):
-    return sum(map(len, corpus.X))
+def _words_of(X, y):
+    """The words that labels of characters say."""
+    return [labels_to_words("".join(x), labels, _SCHEME) for x, labels in zip(X, y)]
 
 
-def _print(rows, train, test, templates, arguments):
-    about = {
-        name: {"file": corpus.name, "sequences": len(corpus.X), "tokens": _n_tokens(corpus)}
-        for name, corpus in (("train", train), ("test", test))
-    }
-    if arguments.json:
-        about |= {
-            "templates": list(templates.lines), "epochs": arguments.epochs, "repeat": arguments.repeat,
-            "rows": [row for pair in rows for row in pair],
-        }  # fmt: skip
-        print(json.dumps(about, ensure_ascii=False))
-        return
+def templates_for(corpus, features):
+    """The templates that a ``features`` parameter means for a corpus."""
+    flat = flatten(corpus.X[:1000])
+    return resolve_templates(features, flat[0], flat)
+
+
+class Crfsuite:
+    """CRFsuite through sklearn-crfsuite; ``feature_seconds`` is what making strings took in `fit`."""
+
+    def __init__(self, algorithm, parameters, templates):
+        import sklearn_crfsuite
+
+        self.name = f"sklearn-crfsuite {algorithm}"
+        self.strings = FeatureStrings(templates)
+        self.model = sklearn_crfsuite.CRF(algorithm=algorithm, **parameters)
+
+    def fit(self, X, y):
+        """Make strings, then train."""
+        began = time.perf_counter()
+        features = list(map(self.strings, X))
+        self.feature_seconds = time.perf_counter() - began
+        self.model.fit(features, y)
+
+    def predict(self, X):
+        """Make strings, then label."""
+        return [list(labels) for labels in self.model.predict(list(map(self.strings, X)))]
+
+
+class Ours:
+    """The learner of this package that corresponds."""
+
+    feature_seconds = None
+
+    def __init__(self, algorithm, parameters, templates):
+        learner, given = ALGORITHMS[PAIRS[algorithm]], dict(parameters)
+        passes = given.pop("max_iterations")
+        given |= {} if passes is None else {"max_iter": passes}
+        if algorithm == "lbfgs":
+            # CRFsuite's weights: those of the pairs that training shows, so that the objectives are the same.
+            given["all_pairs"] = False
+        self.name = f"skstruct {learner.__name__}"
+        self.model = learner(features=templates, random_state=0, **given)
+        self.fit, self.predict = self.model.fit, self.model.predict
+
+    def warm_up(self, X, y):
+        """Get the kernels compiled, or loaded."""
+        few = {**self.model.get_params(deep=False), "max_iter": 1}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # one pass is not meant to
+            type(self.model)(**few).fit(X[:4], y[:4]).predict(X[:1])
+
+
+class FeatureStrings:
+    """Expands templates for one sentence at a time.
+
+    Parameters
+    ----------
+    templates : FeatureTemplates
+
+    Raises
+    ------
+    ValueError
+        If a template looks at more than single tokens: at a lexicon, or at accessor variety.
+
+    Attributes
+    ----------
+    left_out : list of str
+        Templates of transitions that look at the input, which CRFsuite does not have.
+
+    Examples
+    --------
+    >>> from skstruct import FeatureTemplates
+    >>> strings = FeatureStrings(FeatureTemplates(["U00:%x[-1,0]", "U01:%suffix2[0,0]", "B"]))
+    >>> strings(["the", "frog"])
+    [['U00:_B-1', 'U01:he'], ['U00:the', 'U01:og']]
+    """
+
+    def __init__(self, templates):
+        offsets = (0, *templates.offsets)
+        self._before = [f"_B-{d}" for d in range(-min(offsets), 0, -1)]
+        self._behind = [f"_B+{d}" for d in range(1, max(offsets) + 1)]
+        self.left_out = [t.text for t in templates.templates if t.edge and t.atoms]
+        self._forms = []  # (format string, atoms)
+        self._functions = {"x": str}
+        for template in templates.templates:
+            for name, _, _ in () if template.edge else template.atoms:
+                if is_context(name):
+                    raise ValueError(f"%{name} in {template.text!r} has no expansion to strings")
+                if name not in self._functions:
+                    self._functions[name] = cache(column_function(name))
+            if not template.edge:
+                literals = MACRO.split(template.text)[::4]
+                form = "%s".join(literal.replace("%", "%%") for literal in literals)
+                self._forms.append((form, template.atoms))
+
+    def __call__(self, sentence):
+        """The features of a sentence.
+
+        Parameters
+        ----------
+        sentence : list of str or tuples of str
+
+        Returns
+        -------
+        list of list of str
+            One list for each token, one string for each template.
+        """
+
+        @cache
+        def padded(name, column):
+            strings = [token if isinstance(token, str) else token[column] for token in sentence]
+            return [*self._before, *map(self._functions[name], strings), *self._behind]
+
+        T, first, out = len(sentence), len(self._before), []
+        for form, atoms in self._forms:
+            parts = [padded(name, column)[first + o : first + o + T] for name, column, o in atoms]
+            out.append(map(form.__mod__, zip(*parts)) if atoms else [form % ()] * T)
+        return list(map(list, zip(*out))) if out else [[] for _ in sentence]
+
+
+# --------------------------------------------------------------------------------------------------
+# Measuring
+# --------------------------------------------------------------------------------------------------
+def _measure(side, train, test, with_segments):
+    """A dict of figures."""
+    tell(f"{side.name}: training")
+    began = time.perf_counter()
+    side.fit(train.X, train.y)
+    fitted = time.perf_counter()
+    predicted = side.predict(test.X)
+    seconds, f1 = time.perf_counter() - fitted, None
+    if test.format == "segmented":
+        f1 = word_f1_score(_words_of(test.X, test.y), _words_of(test.X, predicted))
+    elif with_segments:
+        f1 = segment_f1_score(test.y, predicted)
+    return {
+        "name": side.name, "fit_seconds": fitted - began, "feature_seconds": side.feature_seconds,
+        "tokens_per_second": sum(map(len, test.X)) / max(seconds, 1e-9), "f1": f1,
+        "token_accuracy": token_accuracy_score(test.y, predicted),
+    }  # fmt: skip
+
+
+def _print(rows, train, test, templates):
     unit = "character" if train.format == "segmented" else "token"
-    for name, size in about.items():
-        sizes = f"{counted(size['sequences'], 'sentence')}, {counted(size['tokens'], unit)}"
-        print(f"{name:<6}{size['file']}: {sizes}")
-    epochs = "" if arguments.algorithm == ["lbfgs"] else f", {counted(arguments.epochs, 'epoch')}"
-    print(f"{counted(len(templates), 'template')}{epochs}\n")
-    width = max(len(row["name"]) for pair in rows for row in pair) + 2
+    for name, corpus in (("train", train), ("test", test)):
+        sizes = f"{counted(len(corpus.X), 'sentence')}, {counted(sum(map(len, corpus.X)), unit)}"
+        print(f"{name:<6}{corpus.name}: {sizes}")
+    print(f"{counted(len(templates), 'template')}\n")
+    width = max(len(row["name"]) for row in flatten(rows)) + 2
     print(" " * width + "".join(f"{title:>20}" for _, title, _ in _COLUMNS))
     for pair in rows:
         for row in pair:

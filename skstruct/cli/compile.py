@@ -18,27 +18,16 @@ from .common import CommandError, tell
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument("--all", action="store_true", help="every kind of model, which takes minutes")
-    parser.add_argument(
-        "--portable", action="store_true",
-        help="for any processor of this kind (x86-64, say), not for this one: what is run elsewhere may be "
-        "slower",
-    )  # fmt: skip
-    parser.add_argument(
-        "--clear", action="store_true",
-        help="remove the compiled kernels of this installation, of all versions of numba; those in "
-        "NUMBA_CACHE_DIR stay, since others may use them; alone, or before compiling",
-    )  # fmt: skip
+    add = parser.add_argument
+    add("--all", action="store_true", help="every kind of model, which takes minutes")
+    what = "for any processor of this kind (x86-64, say), not for this one alone: kernels may be slower"
+    add("--portable", action="store_true", help=what)
+    what = "remove the kernels of this installation, but those in NUMBA_CACHE_DIR; alone, or before compiling"
+    add("--clear", action="store_true", help=what)
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
+    """Run the command."""
     if arguments.clear:
         for folder in clear_cache():
             tell(f"removed {folder}")
@@ -46,15 +35,11 @@ def run(arguments):
             tell(f"left alone, since other installations may use it: NUMBA_CACHE_DIR, {config.CACHE_DIR}")
         if not (arguments.all or arguments.portable):
             return 0
-    if (
-        arguments.portable
-        and (os.environ.get("NUMBA_CPU_NAME"), os.environ.get("NUMBA_CPU_FEATURES")) != PORTABLE
-    ):
+    names = "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"
+    if arguments.portable and tuple(map(os.environ.get, names)) != PORTABLE:
         # Numba reads these when it starts, so that another process has to compile.
-        settings = {"NUMBA_CPU_NAME": PORTABLE[0], "NUMBA_CPU_FEATURES": PORTABLE[1]}
         again = [sys.executable, "-m", "skstruct", "compile", "--portable", *(["--all"] * arguments.all)]
-        return subprocess.run(again, env={**os.environ, **settings}).returncode
+        return subprocess.run(again, env={**os.environ, **dict(zip(names, PORTABLE))}).returncode
     if cache_folder() is None:
         raise CommandError("there is no folder to save compiled kernels in; set NUMBA_CACHE_DIR to one")
     print(warm_up(all=arguments.all, progress=tell))
-    return 0

@@ -14,7 +14,7 @@ from argparse import Namespace
 from ..interchange import export, save_crfpp, save_crfsuite, save_wapiti
 from ..interchange.kinds import kind_of
 from ..interchange.one_file.writing import ENDINGS
-from .common import CommandError, check_target, load_model, number, tell
+from .common import CommandError, check_target, load_model, share, tell
 from .corpus import inputs_of, read
 
 _WRITERS = {
@@ -33,33 +33,21 @@ _ENDINGS = {
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument("source", metavar="IN", help="a model file; its content says of which tool")
-    parser.add_argument("target", metavar="OUT", help="file to write the model to")
-    parser.add_argument(
-        "--to", choices=list(_WRITERS),
-        help="of which tool (default: by the name of OUT: " + ", ".join(_ENDINGS) + "; code and pages are "
-        "told by their names alone: " + ", ".join(ENDINGS) + ")",
-    )  # fmt: skip
-    group = parser.add_argument_group("one file of code")
+    add = parser.add_argument
+    add("source", metavar="IN", help="a model file; its content says of which tool")
+    add("target", metavar="OUT", help="file to write the model to")
+    what = f"of which tool; without, the name of OUT says it: {', '.join([*_ENDINGS, *ENDINGS])}"
+    add("--to", choices=list(_WRITERS), help=what)
+    add = parser.add_argument_group("one file of code").add_argument
     what = "how weights are written (default: exact); rounded ones take less room"
-    group.add_argument("--weights", choices=("exact", "int16", "int8"), help=what)
-    group.add_argument(
-        "--keep", type=number(float, lambda x: 0.0 < x <= 1.0, "a number above 0 and at most 1"),
-        metavar="SHARE", help="share of the weights that stay, the largest first",
-    )  # fmt: skip
-    what = "a labelled corpus, to compare the file's labels with the model's"
-    group.add_argument("--check", metavar="FILE", help=what)
-    group.add_argument("--title", help="of a page")
+    add("--weights", choices=("exact", "int16", "int8"), help=what)
+    add("--keep", type=share, metavar="SHARE", help="share of the weights that stay, the largest first")
+    add("--check", metavar="FILE", help="a labelled corpus, to compare the file's labels with the model's")
+    add("--title", help="of a page")
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
+    """Run the command."""
     ending = os.path.splitext(arguments.target)[1].lower()
     to = arguments.to or _ENDINGS.get(ending)
     is_code = arguments.to is None and ending in ENDINGS
@@ -73,23 +61,17 @@ def run(arguments):
     model = load_model(arguments.source)
     try:
         if is_code:
-            return _export(model, arguments.target, options)
-        _WRITERS[to](model, arguments.target)
+            if "check" in options:
+                options["check"] = read(options["check"], _READ_AS_IS, inputs_of(model)).X
+            told = str(export(model, arguments.target, **options)).replace("check=X", "--check FILE")
+        else:
+            _WRITERS[to](model, arguments.target)
+            told = f"read {kind_of(arguments.source)}, wrote {to}: {arguments.target}"
     except (TypeError, ValueError) as error:
         raise CommandError(f"{arguments.source}: {error}") from error
-    tell(f"read {kind_of(arguments.source)}, wrote {to}: {arguments.target}")
-    return 0
+    for line in told.splitlines():
+        tell(line)
 
 
-_READ_AS_IS = Namespace(
-    format=None, tokens=None, label=None, separator=None, comment=None, read=[], encoding="utf-8"
-)
-
-
-def _export(model, target, options):
-    """Write one file of code and tell of it; returns the exit code."""
-    if "check" in options:
-        options["check"] = read(options["check"], _READ_AS_IS, inputs_of(model)).X
-    for line in str(export(model, target, **options)).splitlines():
-        tell(line.replace("check=X", "--check FILE"))
-    return 0
+_UNSET = dict.fromkeys(("format", "tokens", "label", "separator", "comment"))
+_READ_AS_IS = Namespace(**_UNSET, read=[], encoding="utf-8")

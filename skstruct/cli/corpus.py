@@ -1,23 +1,22 @@
 """Corpus files on the command line: which format, which columns, and where each token stood.
 
-The readers of `skstruct.formats.readers` do the reading; a `lines.Source` between them and the file
+The readers of `skstruct.formats.readers` do the reading; an `input_files.Source` between them and the file
 keeps the lines of the sentence at hand, so that errors about a sequence can name the line. Formats are
 guessed from the name of a file, or else from its first lines. What a model reads and predicts is its
 `skstruct.data.inputs.Inputs`, which decides how a file is read for it.
 """
 
 import contextlib
-from itertools import islice
+from dataclasses import replace
+from itertools import chain, islice
 from typing import NamedTuple
 
-from ..data.inputs import LABELS, SPANS, TREES, WORDS
+from ..data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from ..formats.readers import CONLLU_FIELDS, as_head, check_heads, iter_attributes, iter_columns, iter_conllu
 from ..formats.text_files import numbered_lines
 from .common import CommandError, counted, tell
-from .file_formats import Notices, guess, is_conllu, named_format, warn_of_columns, warn_of_text
-from .lines import PEEK, Source
-from .texts import are_annotated, reading_of
-from .texts import batches as batches_of_texts
+from .input_files import Source, begins_as_conllu, guess, named_format, noticed, warn_of_columns, warn_of_text
+from .texts import are_annotated, marked, reading_of
 
 
 class _Task(NamedTuple):
@@ -54,8 +53,8 @@ class Layout(NamedTuple):
 class Sentence(NamedTuple):
     """One sentence of a file."""
 
-    tokens: list  # str or tuples of str; of segmented text the words
-    labels: list | None  # str; of trees (head, label)
+    tokens: list | str  # str or tuples of str; of segmented text the raw text
+    labels: list | None  # str; of trees (head, label); of segmented text the words
     lines: list  # (number, text without line end, whether it is a token's)
 
     @property
@@ -89,20 +88,18 @@ def inputs_of(model, format=None):
         If it was trained on rows of numbers, which no corpus file holds, or on ready-made features, which no
         other file holds than data of CRFsuite, or does not say what it reads.
     """
-    inputs = getattr(model[0] if hasattr(model, "steps") else model, "inputs", None)
-    if inputs is not None and hasattr(model, "steps"):
-        last = model[-1].inputs
-        if last.token is tuple and last.width > 2:
-            inputs = last._replace(width=last.width - 1)  # clusters of words are a column behind the others
+    first, last = (model[0], model[-1]) if hasattr(model, "steps") else (model, model)
+    inputs = getattr(first, "inputs", None)
     if inputs is None:
         raise CommandError(f"the command line does not know what a {type(model).__name__} reads")
-    if inputs.token not in (str, tuple) and (format != "crfsuite" or inputs.token is not dict):
-        if inputs.token is not dict:
-            raise CommandError("the model was trained on rows of numbers; the command line reads tokens only")
-        raise CommandError(
-            "the model was trained on dicts or lists of features; the command line reads tokens only, or "
-            "features from data of CRFsuite (--format crfsuite)"
-        )
+    if first is not last and last.inputs.token is tuple and last.inputs.width > 2:
+        # Clusters of words are a column behind the others.
+        inputs = last.inputs._replace(width=last.inputs.width - 1)
+    if inputs.token is dict and format != "crfsuite":
+        wrong = "the model was trained on dicts or lists of features; the command line reads tokens only"
+        raise CommandError(f"{wrong}, or features from data of CRFsuite (--format crfsuite)")
+    if inputs.token not in (str, tuple, dict):
+        raise CommandError("the model was trained on rows of numbers; the command line reads tokens only")
     return inputs
 
 
@@ -122,63 +119,58 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
     task : str, optional
         What is to be learned from the source, where there is no model yet.
     """
-    task = _TASKS[task if inputs is None else inputs.task]
-    chosen = arguments.format or named_format(source)
-    if chosen == "text" and task is _TASKS[WORDS]:
-        chosen = "segmented"
-    if chosen is None and (inputs is None or inputs.task == SPANS) and are_annotated(source):
-        chosen = "spans"
-    if inputs is None and chosen is None:
-        chosen = task.formats[0] if len(task.formats) == 1 else guess(source, arguments.separator)
-        tell(f"{source.name}: read as {chosen}; --format would say otherwise")
-    elif inputs is not None and inputs.task == SPANS:
-        _check_format(task, chosen or "text", source, task.formats)
-    elif chosen is None and task.formats == ("segmented",):
-        chosen = "segmented"
-        warn_of_columns(source, "a segmenter takes each line for a sentence")
-    elif inputs is not None:
-        _check_format(task, chosen, source, ("crfsuite",) if inputs.token is dict else task.formats)
-        if chosen is None:
-            for n in range(1, PEEK + 1):
-                first = source.peek(n)
-                if len(first) < n or not first[-1].startswith("#"):
-                    break
-            chosen = "conllu" if first and is_conllu(first[-1]) else "columns"
-            if chosen == "columns" and arguments.tokens is None:
-                warn_of_text(source)
-    if inputs is None and (chosen == "text" or task is not _TASKS[LABELS]):
-        _check_format(task, chosen, source, task.formats)
-    tokens, label = arguments.tokens, arguments.label
-    not_for = {"crfsuite": "data of CRFsuite", "spans": "annotated texts"}.get(chosen)
-    if not_for and (tokens, label, arguments.separator, arguments.comment) != (None,) * 4:
+    task = task if inputs is None else inputs.task
+    how, format = _TASKS[task], _format_of(arguments, source, inputs, task)
+    tokens, label, rest = arguments.tokens, arguments.label, (arguments.separator, arguments.comment)
+    not_for = {"crfsuite": "data of CRFsuite", "spans": "annotated texts"}.get(format)
+    if not_for and (tokens, label, *rest) != (None,) * 4:
         arguments.usage_error(f"--tokens, --label, --separator and --comment are not for {not_for}")
-    if chosen == "spans":
-        return Layout(chosen, None, None, None, None, reading_of(arguments))
+    if format == "spans":
+        return Layout(format, None, None, None, None, reading_of(arguments))
     if arguments.read:
         arguments.usage_error("--read is for annotated texts")
-    if task is _TASKS[TREES] and label is not None:
+    if task == TREES and label is not None:
         arguments.usage_error("--label is for taggers; of a parser it is the head and its label, always")
-    numbers = tokens is None or all(isinstance(t, int) for t in tokens)
-    if chosen == "conllu":
-        fields = tokens or task.fields
-        label = task.label if label is None else label
-        unknown = [f for f in (*fields, *several(label)) if f not in CONLLU_FIELDS]
-        if unknown:
-            wrong = f"CoNLL-U has no field {unknown[0]!r}; its fields are {', '.join(CONLLU_FIELDS)}"
-            arguments.usage_error(wrong)
-        tokens = fields
-    elif not numbers or not isinstance(label, int | None):
-        arguments.usage_error(f"--tokens and --label are numbers of columns where the input is {chosen}")
+    if format == "conllu":
+        tokens, label = tokens or how.fields, how.label if label is None else label
+        for field in (*tokens, *several(label)):
+            if field not in CONLLU_FIELDS:
+                wrong = f"CoNLL-U has no field {field!r}; its fields are {', '.join(CONLLU_FIELDS)}"
+                arguments.usage_error(wrong)
     else:
-        label = task.column if label is None else label
-    return Layout(chosen, tokens, label, arguments.separator, arguments.comment)
+        label = how.column if label is None else label
+        if any(isinstance(column, str) for column in (*(tokens or ()), *several(label))):
+            arguments.usage_error(f"--tokens and --label are numbers of columns where the input is {format}")
+    return Layout(format, tokens, label, *rest)
 
 
-def _check_format(task, chosen, source, formats):
-    if chosen not in (None, *formats):
+def _format_of(arguments, source, inputs, task):
+    """The format of a source: what an option or its name says, or what it looks like."""
+    how, format = _TASKS[task], arguments.format or named_format(source)
+    allowed = how.formats
+    if inputs is None and task == LABELS:
+        allowed = "columns", "conllu", "segmented", "crfsuite", "spans"  # a tagger is put into something
+    elif inputs is not None and inputs.token is dict:
+        allowed = ("crfsuite",)
+    if format == "text" and task == WORDS:
+        format = "segmented"
+    if format is None and (inputs is None or task == SPANS) and are_annotated(source):
+        format = "spans"
+    if format is None and inputs is None:
+        format = allowed[0] if len(allowed) == 1 else guess(source, arguments.separator)
+        tell(f"{source.name}: read as {format}; --format would say otherwise")
+    elif format is None and task == WORDS:
+        format = "segmented"
+        warn_of_columns(source, "a segmenter takes each line for a sentence")
+    elif format is None and task != SPANS:
+        format = "conllu" if begins_as_conllu(source) else "columns"
+        if format == "columns" and arguments.tokens is None:
+            warn_of_text(source)
+    if format not in allowed:
         found = {"segmented": "segmented text", "spans": "annotated texts", "text": "plain text"}
-        found = found.get(chosen, chosen)
-        raise CommandError(f"{source.name}: the model is a {task.who} and reads {task.reads}, not {found}")
+        found = found.get(format or "text", format)
+        raise CommandError(f"{source.name}: the model is a {how.who} and reads {how.reads}, not {found}")
+    return format
 
 
 def several(label):
@@ -206,10 +198,8 @@ def sentences(source, layout, inputs=None, labels=True):
     ValueError, CommandError
         Naming file and line, if a line is not as the layout says.
     """
-    if layout.format == "segmented":
-        return _segmented(source)
-    if layout.format == "crfsuite":
-        return _attributes(source)
+    if layout.format in _READERS:
+        return _READERS[layout.format](source)
     read = _conllu if layout.format == "conllu" else _columns
     return read(source, layout, inputs, labels)
 
@@ -225,33 +215,38 @@ def _segmented(source):
         for _, line in lines:
             ((number, text),) = source.take()
             words = line.split()
-            yield Sentence(words, None, [(number, text, bool(words))])
+            yield Sentence("".join(words), words, [(number, text, bool(words))])
+
+
+_READERS = {"segmented": _segmented, "crfsuite": _attributes}
 
 
 def _columns(source, layout, inputs, labels):
-    comment, notices = layout.comment, None
-    for rows in iter_columns(source, separator=layout.separator, comment=comment):
-        lines = [
-            (n, line, bool(line.strip(" \t")) and not (comment and line.startswith(comment)))
-            for n, line in source.take()
-        ]
-        if notices is None:
-            first, text = next((n, line) for n, line, is_token in lines if is_token)
-            tokens, label = _choose(len(rows[0]), layout, inputs, labels, f"{source.name}, line {first}")
-            notices = Notices(source.name, first, text, rows[0], label[0] if len(label) == 1 else None)
-        notices.see(rows)
+    def is_token(line):
+        return bool(line.strip(" \t")) and not (layout.comment and line.startswith(layout.comment))
+
+    read = iter_columns(source, separator=layout.separator, comment=layout.comment)
+    found = ((rows, [(n, line, is_token(line)) for n, line in source.take()]) for rows in read)
+    first = next(found, None)
+    if first is None:
+        return
+    number, text = next((n, line) for n, line, of_token in first[1] if of_token)
+    tokens, label = _choose(len(first[0][0]), layout, inputs, labels, f"{source.name}, line {number}")
+    column = label[0] if len(label) == 1 else None
+    for rows, lines in noticed(source, chain([first], found), number, text, column):
         yield _sentence(rows, tokens, label, source.name, lines)
-    if notices is not None and not source.quiet:
-        notices.tell()
 
 
-def _sentence(rows, tokens, label, name, lines):
-    """The `Sentence` of rows of cells; ``tokens``: a place or places, ``label``: places, none if not read."""
-    if isinstance(tokens, int):
-        found = [row[tokens] for row in rows]
-    else:
-        found = [tuple([row[c] for c in tokens]) for row in rows]
-    return Sentence(found, _labels(rows, label, name, lines) if label else None, lines)
+def _conllu(source, layout, inputs, labels):
+    n, label = len(layout.tokens), several(layout.label) if labels else ()
+    tokens = _as_kind(list(range(n)), inputs, source.name)
+    both = next((field for field in label if field in layout.tokens), None)
+    if both is not None:
+        raise CommandError(f"{source.name}: the field {both} is the label's, and a token's too")
+    for rows in iter_conllu(source, fields=(*layout.tokens, *label)):
+        lines = [(k, line, line.split("\t")[0].isdecimal()) for k, line in source.take()]
+        rows = [tuple(map(str, row)) for row in rows]
+        yield _sentence(rows, tokens, range(n, n + len(label)), source.name, lines)
 
 
 def _choose(n, layout, inputs, labels, where):
@@ -261,29 +256,15 @@ def _choose(n, layout, inputs, labels, where):
         if not -n <= c < n:
             raise CommandError(f"{where}: expected a column {c}; found {counted(n, 'column')}")
     label = [c % n for c in label]
+    tokens = [c % n for c in layout.tokens or ()]
     if layout.tokens is None:
-        tokens = [c for c in range(n) if c not in label]
-        if inputs is not None:
-            tokens = tokens[: inputs.width]
-    else:
-        tokens = [c % n for c in layout.tokens]
+        tokens = [c for c in range(n) if c not in label][: None if inputs is None else inputs.width]
     if not tokens:
         raise CommandError(f"{where}: expected tokens and a label; found {counted(n, 'column')}")
-    for c in label:
-        if c in tokens:
-            raise CommandError(f"{where}: column {c} is the label's, and cannot be one of the tokens'")
+    both = next((c for c in label if c in tokens), None)
+    if both is not None:
+        raise CommandError(f"{where}: column {both} is the label's, and cannot be one of the tokens'")
     return _as_kind(tokens, inputs, where), label
-
-
-def _labels(rows, places, name, lines):
-    """The labels in some cells of each row: str, or of two cells (head, label)."""
-    if len(places) == 1:
-        return [row[places[0]] for row in rows]
-    head, label = places
-    numbers = [number for number, _, is_token in lines if is_token]
-    heads = [as_head(row[head], name, number) for row, number in zip(rows, numbers)]
-    check_heads(name, list(zip(numbers, heads)), len(rows))
-    return list(zip(heads, [row[label] for row in rows]))
 
 
 def _as_kind(places, inputs, where):
@@ -298,24 +279,54 @@ def _as_kind(places, inputs, where):
     return places[0] if inputs.token is str else places
 
 
-def _conllu(source, layout, inputs, labels):
-    n = len(layout.tokens)
-    places = _as_kind(list(range(n)), inputs, source.name)
-    label = several(layout.label)
-    both = [field for field in label if field in layout.tokens]
-    if labels and both:
-        raise CommandError(f"{source.name}: the field {both[0]} is the label's, and a token's too")
-    fields = (*layout.tokens, *label) if labels else layout.tokens
-    for rows in iter_conllu(source, fields=fields):
-        lines = [(k, line, line.split("\t")[0].isdecimal()) for k, line in source.take()]
-        rows = [tuple(map(str, row)) for row in rows]
-        yield _sentence(rows, places, range(n, len(fields)), source.name, lines)
+def _sentence(rows, tokens, label, name, lines):
+    """The `Sentence` of rows of cells; ``tokens``: a place or places, ``label``: places, none if not read."""
+    if isinstance(tokens, int):
+        found = [row[tokens] for row in rows]
+    else:
+        found = [tuple([row[c] for c in tokens]) for row in rows]
+    sentence = Sentence(found, [row[label[0]] for row in rows] if label else None, lines)
+    if len(label) < 2:
+        return sentence
+    heads = [as_head(head, name, number) for head, number in zip(sentence.labels, sentence.numbers)]
+    check_heads(name, list(zip(sentence.numbers, heads)), len(rows))
+    return sentence._replace(labels=list(zip(heads, [row[label[1]] for row in rows])))
 
 
 def read(path, arguments, inputs=None, task=LABELS):
     """The `Corpus` in a file; for ``inputs`` and ``task`` see `layout_of`."""
     with Source(path, arguments.encoding) as source:
         return read_all(source, layout_of(arguments, source, inputs, task), inputs)
+
+
+@contextlib.contextmanager
+def learned(arguments, task):
+    """(open `Source`, its `Layout`) of the first file of `options.add_corpus`; `read_files` reads all."""
+    for path, _ in arguments.annotated:
+        if path not in arguments.files:
+            arguments.usage_error(f"--annotated: {path} is none of the files")
+    with Source(arguments.files[0], arguments.encoding) as source:
+        yield source, _told(arguments, layout_of(arguments, source, task=task), arguments.files[0])
+
+
+def read_files(arguments, source, layout):
+    """The `Corpus` of all files that are learned."""
+    parts = [read_all(source, layout)]
+    for path in arguments.files[1:]:
+        with Source(path, arguments.encoding) as more:
+            parts.append(read_all(more, _told(arguments, layout, path)))
+    joined = {name: flatten([getattr(part, name) for part in parts]) for name in ("X", "y", "places")}
+    return parts[0]._replace(**joined)
+
+
+def _told(arguments, layout, path):
+    """The `Layout` of a file that may annotate some types only, or be one of several."""
+    if layout.format != "spans":
+        if arguments.annotated or len(arguments.files) > 1:
+            arguments.usage_error("several files and --annotated are for annotated texts")
+        return layout
+    types = dict(arguments.annotated).get(path, dict(arguments.read).get("annotated"))
+    return layout._replace(reading=replace(layout.reading, annotated=types))
 
 
 def read_all(source, layout, inputs=None):
@@ -327,19 +338,16 @@ def read_all(source, layout, inputs=None):
 def batches(source, layout, size, inputs=None):
     """Yield a `Corpus` piece by piece: ``size`` sentences, or for None all."""
     if layout.format == "spans":
-        for batch in batches_of_texts(source, layout.reading, size):
-            yield Corpus(source.name, layout.format, *batch)
-        return
-    read = (sentence for sentence in sentences(source, layout, inputs) if sentence.tokens)
+        read = marked(source, layout.reading, size is not None)
+    else:
+        read = ((s.tokens, s.labels, s.numbers) for s in sentences(source, layout, inputs) if s.tokens)
     found = False
     while batch := list(islice(read, size)):
-        X, y, places = map(list, zip(*((s.tokens, s.labels, s.numbers) for s in batch)))
-        if layout.format == "segmented":
-            X, y = list(map("".join, X)), X
-        yield Corpus(source.name, layout.format, X, y, places)
+        yield Corpus(source.name, layout.format, *map(list, zip(*batch)))
         found = True
     if not found:
-        raise CommandError(f"{source.name}: there is no sentence in it")
+        what = "annotated text" if layout.format == "spans" else "sentence"
+        raise CommandError(f"{source.name}: there is no {what} in it")
 
 
 @contextlib.contextmanager

@@ -9,80 +9,73 @@ last two are the true and the predicted label, as conlleval reads it and `tag` w
 """
 
 import json
+import unicodedata
+from collections import Counter
 
+from .. import metrics
 from .._sklearn import final_step, layers
-from ..data.inputs import LABELS, SPANS, WORDS, flatten
-from ..data.scheme_rules import SCHEMES
+from ..data.inputs import LABELS, SPANS, TREES, WORDS, flatten
+from ..data.scheme_rules import SCHEMES, are_chunks
+from ..data.spans import trimmed_spans
 from ..formats.readers import read_segmented
+from ..metrics.label_scores import report_of
+from ..metrics.text_scores import count_spans
 from ..taggers.constraints import scheme_of
-from .common import CommandError, load_model, n_jobs, warn
-from .corpus import Layout, inputs_of, layout_of, locating, read, read_all
-from .file_formats import tell_empty
-from .lines import Source
-from .options import add_options
-from .scores import as_text, scores_of, warn_of_unknown
+from .common import CommandError, counted, load_model, warn
+from .corpus import inputs_of, layout_of, locating, read, read_all
+from .input_files import Source, tell_empty
+from .options import add_model, add_options
 from .texts import are_annotated
 
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument("file", metavar="FILE", nargs="?", help="the corpus (default: standard input)")
-    parser.add_argument("--model", "-m", metavar="MODEL", help="a model file")
-    parser.add_argument("--gold", metavar="FILE", help="gold labels; use with --pred")
-    parser.add_argument("--pred", metavar="FILE", help="predictions for --gold, in the last column")
+    add = parser.add_argument
+    add("file", metavar="FILE", nargs="?", help="the corpus (default: standard input)")
+    add_model(parser, required=False)
+    add("--gold", metavar="FILE", help="gold labels; use with --pred")
+    add("--pred", metavar="FILE", help="predictions for --gold, in the last column")
     add_options(parser)
-    group = parser.add_argument_group("scores")
-    what = "of labels that encode segments (default: auto, segments if the labels look like it)"
-    group.add_argument("--scheme", choices=["auto", "none", *SCHEMES], default="auto", help=what)
-    what = "count only segments that are spelled as --scheme spells them"
-    group.add_argument("--strict", action="store_true", help=what)
+    add = parser.add_argument_group("scores").add_argument
+    what = "of labels that encode segments; auto: segments if the labels look like it"
+    add("--scheme", choices=["auto", "none", *SCHEMES], default="auto", help=what)
+    add("--strict", action="store_true", help="count only segments that are spelled as --scheme spells them")
     what = "known words, as a rule the segmented training corpus: adds the recall of unknown words"
-    group.add_argument("--vocabulary", metavar="FILE", help=what)
-    group.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
+    add("--vocabulary", metavar="FILE", help=what)
+    add("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments):
-    """Run the command.
+    """Run the command."""
+    gold, pred = arguments.gold, arguments.pred
+    for wrong, message in (
+        ((gold is None) != (pred is None), "--gold and --pred need each other"),
+        (gold and (arguments.model or arguments.file), "--gold and --pred exclude --model and FILE"),
+        (gold == pred == "-", "--gold and --pred cannot both be standard input"),
+        (arguments.strict and arguments.scheme in ("auto", "none"), "--strict needs a --scheme"),
+    ):
+        if wrong:
+            arguments.usage_error(message)
+    if arguments.model is not None:
+        scores = _of_model(arguments)
+    else:
+        corpus, predicted = (_of_one if gold is None else _of_two)(arguments)
+        task = {"segmented": WORDS, "spans": SPANS}.get(corpus.format, LABELS)
+        scores = _scores(task, corpus, predicted, _options(arguments, task))
+    print(json.dumps(scores, ensure_ascii=False) if arguments.json else as_text(scores))
 
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
-    _check_usage(arguments)
+
+def _options(arguments, task):
+    """The options of `scores_of`."""
     options = {"scheme": arguments.scheme, "strict": arguments.strict}
     if arguments.vocabulary is not None:
-        known = read_segmented(arguments.vocabulary, encoding=arguments.encoding)
-        options["vocabulary"] = {word for words in known for word in words}
-    if arguments.model is not None:
-        scores = _of_model(arguments, options)
-    else:
-        corpus, predicted = (_of_two if arguments.gold is not None else _of_one)(arguments)
-        task = {"segmented": WORDS, "spans": SPANS}.get(corpus.format, LABELS)
-        _check_task(arguments, task)
-        scores = _scores(task, corpus, predicted, options)
-    print(json.dumps(scores, ensure_ascii=False) if arguments.json else as_text(scores))
-    return 0
-
-
-def _check_usage(arguments):
-    if (arguments.gold is None) != (arguments.pred is None):
-        arguments.usage_error("--gold and --pred need each other")
-    if arguments.gold is not None and (arguments.model or arguments.file):
-        arguments.usage_error("--gold and --pred exclude --model and FILE")
-    if arguments.gold == arguments.pred == "-":
-        arguments.usage_error("--gold and --pred cannot both be standard input")
-    if arguments.strict and arguments.scheme in ("auto", "none"):
-        arguments.usage_error("--strict needs a --scheme")
-
-
-def _check_task(arguments, task):
-    """Refuse options for what is not scored."""
-    if arguments.vocabulary is not None and task != WORDS:
-        arguments.usage_error("--vocabulary is for segmented text")
+        if task != WORDS:
+            arguments.usage_error("--vocabulary is for segmented text")
+        words = flatten(read_segmented(arguments.vocabulary, encoding=arguments.encoding))
+        options["vocabulary"] = set(words)
     if task == SPANS and (arguments.scheme != "auto" or arguments.strict):
         arguments.usage_error("--scheme and --strict are for labels, not for spans of texts")
+    return options
 
 
 def _scores(task, corpus, predicted, options):
@@ -98,7 +91,7 @@ def _scores(task, corpus, predicted, options):
 def model_scores(model, corpus, **options):
     """Scores of a model on a `Corpus`; labels that the model does not know are warned of.
 
-    ``options`` are those of `scores.scores_of`.
+    ``options`` are those of `scores_of`.
     """
     with locating(corpus.name, corpus.places):
         predicted = model.predict(corpus.X)
@@ -111,10 +104,10 @@ def model_scores(model, corpus, **options):
     return _scores(task, corpus, predicted, options)
 
 
-def _of_model(arguments, options):
+def _of_model(arguments):
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
-    _check_task(arguments, inputs.task)
+    options = _options(arguments, inputs.task)
     corpus = read(arguments.file, arguments, inputs)
     tell_empty(corpus)
     if arguments.scheme == "auto" and scheme_of(model) == "IO":  # which labels do not look like
@@ -129,14 +122,11 @@ def _of_one(arguments):
     """(corpus, predicted) from one file with both."""
     with Source(arguments.file, arguments.encoding) as source:
         arguments.format = arguments.format or ("spans" if are_annotated(source) else "columns")
-        chosen = layout_of(arguments, source)
-        if chosen.format != "columns" or arguments.tokens or arguments.label is not None:
-            arguments.usage_error(
-                "without --model and --gold, FILE must be columns, the last two the true and the predicted "
-                "label, and --tokens and --label do not apply"
-            )
-        layout = Layout("columns", (-2,), -1, chosen.separator, chosen.comment)
-        corpus = read_all(source, layout)
+        layout = layout_of(arguments, source)
+        if layout.format != "columns" or arguments.tokens or arguments.label is not None:
+            wrong = "without --model and --gold, FILE must be columns, the true and the predicted label last"
+            arguments.usage_error(f"{wrong}; --tokens and --label do not apply")
+        corpus = read_all(source, layout._replace(tokens=(-2,), label=-1))
     gold, predicted = corpus.X, corpus.y
     if set(flatten(gold)).isdisjoint(flatten(predicted)):
         warn(f"{corpus.name}: the last two columns have no label in common; are they labels?")
@@ -158,23 +148,157 @@ def _of_two(arguments):
 
 def _check_same_tokens(gold, pred):
     """Raise unless two corpora hold the same sentences."""
-    form = gold.format
-    whole = form in ("segmented", "spans")  # sentences are texts
-    if form != pred.format and not {form, pred.format}.isdisjoint(("segmented", "spans")):
-        wrong = f"{gold.name} is {form} and {pred.name} is {pred.format}; --format says how to read both"
-        raise CommandError(wrong)
+    names, of_texts = f"{gold.name} and {pred.name}", gold.format in ("segmented", "spans")
+    if gold.format != pred.format and (of_texts or pred.format in ("segmented", "spans")):
+        wrong = f"{gold.name} is {gold.format} and {pred.name} is {pred.format}"
+        raise CommandError(f"{wrong}; --format says how to read both")
     if len(gold.y) != len(pred.y):
-        raise CommandError(
-            f"{gold.name} and {pred.name} must hold the same sentences: found {len(gold.y)} and {len(pred.y)}"
-        )
+        wrong = f"found {len(gold.y)} and {len(pred.y)}"
+        raise CommandError(f"{names} must hold the same sentences: {wrong}")
     for a, b, here, there in zip(gold.X, pred.X, gold.places, pred.places):
-        if form == "spans" and a != b:
+        if gold.format == "spans" and a != b:
             raise CommandError(f"{here} and {there}: the texts differ")
-        firsts = (a, b) if whole else [[w[0] if isinstance(w, tuple) else w for w in x] for x in (a, b)]
-        if firsts[0] != firsts[1]:
-            differ = (t for t, (v, w) in enumerate(zip(*firsts)) if v != w)
-            t = 0 if whole else next(differ, min(map(len, firsts)) - 1)
-            raise CommandError(
-                f"{gold.name}, line {here[t]}, and {pred.name}, line {there[t]}: the sentences differ "
-                f"in their tokens"
-            )
+        if not of_texts:
+            a, b = ([token[0] if isinstance(token, tuple) else token for token in x] for x in (a, b))
+        if a != b:
+            differ = (t for t, pair in enumerate(zip(a, b)) if pair[0] != pair[1])
+            t = 0 if of_texts else next(differ, min(len(a), len(b)) - 1)
+            where = f"{gold.name}, line {here[t]}, and {pred.name}, line {there[t]}"
+            raise CommandError(f"{where}: the sentences differ in their tokens")
+
+
+# --------------------------------------------------------------------------------------------------
+# Scores: dicts of the numbers of `skstruct.metrics`, printed as text or as JSON
+# --------------------------------------------------------------------------------------------------
+_LISTED = 10
+"""Labels that a warning lists."""
+
+
+def encodes_segments(*corpora):
+    """Whether the labels of some corpora are read as segments."""
+    return are_chunks(label for y in corpora for labels in y for label in labels)
+
+
+def scores_of(task, X, y, predicted, vocabulary=None, **options):
+    """Scores of what a model of a task predicts; ``options`` are those of `tagging_scores`."""
+    if task == WORDS:
+        return word_scores(y, predicted, vocabulary)
+    if task == SPANS:
+        return span_scores(X, y, predicted)
+    return tree_scores(X, y, predicted) if task == TREES else tagging_scores(y, predicted, **options)
+
+
+def tagging_scores(y, predicted, scheme="auto", strict=False):
+    """Scores of labels.
+
+    Parameters
+    ----------
+    y, predicted : lists of lists of str
+    scheme : str, default="auto"
+        A label scheme, "none" for no segments, or "auto" for segments if the labels look like that.
+    strict : bool, default=False
+        Count only segments spelled as the scheme spells them, not as conlleval does.
+
+    Returns
+    -------
+    dict
+        ``sequences``, ``tokens``, ``token_accuracy``, ``sequence_accuracy``, and ``segments``, which is
+        the dict of `skstruct.metrics.segment_report` or None.
+    """
+    if scheme == "auto":
+        scheme = "BIO" if encodes_segments(y, predicted) else "none"
+    segments = None
+    if scheme != "none":
+        mode = "strict" if strict else "conlleval"
+        segments = metrics.segment_report(y, predicted, scheme=scheme, mode=mode, output_dict=True)
+    return {
+        "sequences": len(y),
+        "tokens": sum(map(len, y)),
+        "token_accuracy": metrics.token_accuracy_score(y, predicted),
+        "sequence_accuracy": metrics.sequence_accuracy_score(y, predicted),
+        "segments": segments,
+    }
+
+
+def word_scores(y, predicted, vocabulary=None):
+    """Scores of words.
+
+    Returns
+    -------
+    dict
+        ``sequences``, ``words``, ``precision``, ``recall``, ``f1``; with a vocabulary also ``oov_rate``,
+        ``oov_recall`` and ``iv_recall``; if both sides have tags also ``joint_f1``.
+    """
+    report = metrics.segmentation_report(y, predicted, vocabulary or ())
+    of_vocabulary = () if vocabulary is None else ("oov_rate", "oov_recall", "iv_recall")
+    names = "precision", "recall", "f1", *of_vocabulary
+    scores = {"sequences": len(y), "words": sum(map(len, y)), **{name: report[name] for name in names}}
+    tagged = [any(words and not isinstance(words[0], str) for words in each) for each in (y, predicted)]
+    return scores | ({"joint_f1": metrics.word_f1_score(y, predicted)} if all(tagged) else {})
+
+
+def span_scores(texts, y, predicted):
+    """Scores of spans of texts; white space at their ends does not count.
+
+    Returns
+    -------
+    dict
+        ``texts``, ``spans``, and ``segments`` as of `tagging_scores`, by label.
+    """
+    both = trimmed_spans(texts, y), trimmed_spans(texts, predicted)
+    rows = report_of(count_spans(*both, [1] * len(texts)))
+    return {"texts": len(texts), "spans": rows["micro avg"]["support"], "segments": rows}
+
+
+def tree_scores(X, y, predicted):
+    """Scores of dependency trees.
+
+    Punctuation is, as in the CoNLL-X shared task, a form all of whose characters are punctuation in Unicode.
+
+    Returns
+    -------
+    dict
+        ``sequences``, ``tokens``, ``uas``, ``las``, ``complete``, and without punctuation ``words``,
+        ``words_uas``, ``words_las``. There is no ``las`` of a parser that gives heads alone.
+    """
+    punctuation = [[all(map(_is_punctuation, form)) for form, *_ in sentence] for sentence in X]
+    everything = metrics.attachment_scores(y, predicted)
+    words = metrics.attachment_scores(y, predicted, punctuation=punctuation)
+    scores = {"sequences": len(y), "tokens": everything.n_tokens}
+    scores |= {name: getattr(everything, name) for name in ("uas", "las", "complete")}
+    scores |= {"words": words.n_tokens, "words_uas": words.uas, "words_las": words.las}
+    return {name: value for name, value in scores.items() if value == value}
+
+
+def _is_punctuation(character):
+    return unicodedata.category(character).startswith("P")
+
+
+def as_text(scores):
+    """Scores as lines of text, a name and a number each, and a table of segments."""
+    lines, rows = [], scores.get("segments") or {}
+    for name, value in scores.items():
+        if name != "segments":
+            value = f"{value:.4f}" if isinstance(value, float) else str(value)
+            lines.append(f"{name.replace('_', ' '):<18}{value:>10}")
+    if rows:
+        width = max(18, *(len(name) + 2 for name in rows))
+        lines += ["", f"{'segments':<{width}}{'precision':>10}{'recall':>10}{'f1':>10}{'support':>10}"]
+    for name, row in rows.items():
+        numbers = "".join(f"{row[column]:>10.4f}" for column in ("precision", "recall", "f1"))
+        lines.append(f"{name or '(no type)':<{width}}{numbers}{row['support']:>10}")
+    return "\n".join(lines)
+
+
+def warn_of_unknown(y, known, name):
+    """Warn of labels that a model does not know; they can only count as wrong."""
+    unknown = Counter(label for label in flatten(y) if label not in known)
+    if not unknown:
+        return
+    which = f"{counted(len(unknown), 'label')} unknown"
+    if unknown.total() == sum(map(len, y)):
+        which = "none of the labels is known"
+    listed = ", ".join(f"{label} ({n:,})" for label, n in unknown.most_common(_LISTED))
+    more = f" and {len(unknown) - _LISTED} more" if len(unknown) > _LISTED else ""
+    tokens = counted(unknown.total(), "token")
+    warn(f"{name}: {which} to the model; {tokens} with these labels count as wrong: {listed}{more}")

@@ -8,6 +8,7 @@ import argparse
 from functools import partial
 
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import has_fit_parameter
 
 from .._sklearn import InvalidParameterError
 from ..cluster.loading import dealt
@@ -30,7 +31,7 @@ from ..taggers.span_tagger import SpanTagger
 from ..training.learner import OnlineLearner
 from ..words.word_segmenter import WordSegmenter
 from .common import positive
-from .lines import Source
+from .input_files import Source
 from .options import setting
 
 ALGORITHMS = {
@@ -48,46 +49,27 @@ _ALIASES = {"ap": "perceptron", "lbfgs": "l1crf", **{c.__name__.lower(): n for n
 _AROUND_TAGGERS = {"segmented": Segmenter, "spans": SpanTagger}
 """Format of the corpus -> what is put around the tagger that learns it."""
 
-_AROUND = {
-    "segmenter": "Segmenter is put around a tagger where the corpus is segmented text",
-    "spantagger": "SpanTagger is put around a tagger where the corpus is annotated texts",
-    "baggingshuffleaverager": "BaggingShuffleAverager is what --members N makes",
-    "parametermixer": "ParameterMixer is what --shards N makes",
-    "calibratedtagger": "CalibratedTagger is what --calibrate makes",
-    "spansets": "SpanSets is what --recall R makes",
-}
+_AROUND = Segmenter, SpanTagger, BaggingShuffleAverager, ParameterMixer, CalibratedTagger, SpanSets
 
 
 def add_features(group):
     """Add the two options that choose features."""
     either = group.add_mutually_exclusive_group()
-    what = "a preset of feature templates (default: auto, by the look of the tokens)"
+    what = "a preset of feature templates; auto: by the look of the tokens"
     either.add_argument("--features", choices=["auto", *PRESETS], default="auto", help=what)
     either.add_argument("--template", metavar="FILE", help="a template file in the syntax of CRF++")
 
 
 def add_learner(group, default):
     """Add the options that choose a learner and its parameters."""
-    what = f"the learner: {', '.join(ALGORITHMS)}, or the name of its class (default: {default})"
+    what = f"the learner: {', '.join(ALGORITHMS)}, or the name of its class"
     group.add_argument("--algorithm", "-a", type=named_algorithm, default=default, metavar="NAME", help=what)
     what = "passes over the corpus (default: the learner's)"
     group.add_argument("--epochs", "--max-iter", type=positive, metavar="N", help=what)
-    group.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
-    group.add_argument(
-        "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=setting,
-        help="any parameter of the estimator, as penalty=l2 or constraints=BIO; may be repeated",
-    )  # fmt: skip
-
-
-def lexicon(text):
-    """A type of ``argparse``: the name of a lexicon and its file."""
-    name, equals, path = text.partition("=")
-    if not equals or not path or not name.isidentifier():
-        raise ValueError  # argparse makes the message
-    return name, path
-
-
-lexicon.__name__ = "NAME=FILE"  # what argparse calls it in messages
+    group.add_argument("--seed", type=int, default=0, help="random seed")
+    what = "any parameter of the estimator, as penalty=l2 or constraints=BIO; may be repeated"
+    several = {"action": "append", "default": [], "metavar": "NAME=VALUE", "type": setting}
+    group.add_argument("--param", "-p", **several, help=what)
 
 
 def features_of(arguments):
@@ -114,11 +96,14 @@ def features_of(arguments):
 def named_algorithm(text):
     """The name in `ALGORITHMS` for a name, for CRFsuite's or for a class's: a type of ``argparse``."""
     name = _ALIASES.get(text.lower(), text.lower())
-    if name in _AROUND:
-        raise argparse.ArgumentTypeError(_AROUND[name])
-    if name not in ALGORITHMS:
-        raise argparse.ArgumentTypeError(f"unknown algorithm {text!r}; known are {', '.join(ALGORITHMS)}")
-    return name
+    if name in ALGORITHMS:
+        return name
+    wrong = f"unknown algorithm {text!r}; known are {', '.join(ALGORITHMS)}"
+    if name in (kind.__name__.lower() for kind in _AROUND):
+        wrong = (
+            f"{text} goes around a learner: --members, --shards, --calibrate, or texts to learn, put it there"
+        )
+    raise argparse.ArgumentTypeError(wrong)
 
 
 def task_of(arguments):
@@ -138,26 +123,23 @@ def new_model(arguments, features, format):
     format : str
         Of the corpus: "segmented" puts a Segmenter around the tagger, "spans" a SpanTagger.
     """
-    kind = _learner(arguments)
-    _check_ways(arguments, kind)
-    learner, tagger, outer = _parts(arguments, kind, features, format)
+    learner, tagger, outer = _parts(arguments, features, format)
     sets = None if arguments.recall is None else SpanSets(recall=arguments.recall)
     deeper = _given_parameters(arguments, learner, tagger, outer, sets)
     try:
-        model = _wrapped(arguments, learner, outer)
+        learned = model = _wrapped(arguments, learner)
+        if outer is not None and not isinstance(learner, KBestReranker):  # whose base it is
+            model = outer.set_params(tagger=learned)
         if sets is not None:
             if format != "spans" or not hasattr(model, "predict_segment_proba"):
-                arguments.usage_error(
-                    "--recall is for annotated texts and taggers that know probabilities: --algorithm l1crf, "
-                    "or --calibrate"
-                )
+                wrong = "--recall is for annotated texts and taggers that know probabilities"
+                arguments.usage_error(f"{wrong}: --algorithm l1crf, or --calibrate")
             model = sets.set_params(estimator=model)
+        _check_way(arguments, learned, model)
         known = model.get_params()
         for name in deeper.keys() - known.keys():
-            arguments.usage_error(
-                f"there is no parameter {name!r} in this {type(model).__name__}; it has "
-                f"{', '.join(sorted(n for n in known if '__' in n)) or 'no nested ones'}"
-            )
+            has = ", ".join(sorted(n for n in known if "__" in n)) or "none of this kind"
+            arguments.usage_error(f"{type(model).__name__} has no parameter {name!r}; it has {has}")
         model.set_params(**deeper)
         for estimator in (model, *model.get_params().values()):
             if isinstance(estimator, BaseEstimator):
@@ -171,86 +153,26 @@ def new_model(arguments, features, format):
     return model
 
 
-def _learner(arguments):
-    """The class of the learner."""
-    kind = ALGORITHMS[arguments.algorithm]
-    if not arguments.search:
-        return kind
-    if kind is not L1CRF:
-        arguments.usage_error("--search chooses c1 and c2; it is for --algorithm l1crf")
-    return L1CRFCV
-
-
-def _on_shards(arguments):
-    """Whether the corpus is dealt to shards."""
-    return arguments.shards > 1 or arguments.cluster is not None
-
-
-def _sums_over_shards(arguments):
-    """Whether the learner adds up its objective over shards, where others mix weights."""
-    return hasattr(ALGORITHMS[arguments.algorithm], "fit_shards")
-
-
-_EXCLUSIVE = (
-    ("--members", ("--shards", "--stream"), ""),
-    ("--shards", ("--stream",), ""),
-    ("--search", ("--shards", "--dev"), ": folds of the corpus choose"),
-    ("--calibrate", ("--stream",), ": it needs the whole corpus"),
-    ("--recall", ("--stream",), ": it needs the whole corpus"),
-    ("--recall", ("--shards", "--dev"), ": parts of the corpus calibrate"),
-)
-"""Options that cannot be given together, and why."""
-
-
-def _check_ways(arguments, learner):
-    """Refuse ways of training that exclude each other, or that a learner does not know."""
-    kind, sums = learner.__name__, _sums_over_shards(arguments)
-    given = {
-        f"--{name}": getattr(arguments, name) not in (None, False)
-        for name in ("search", "stream", "dev", "calibrate", "recall")
-    }
-    given |= {"--members": arguments.members > 1, "--shards": _on_shards(arguments)}
-    of_sums = [(option, ("--shards",), f" with {kind}") for option in ("--calibrate", "--dev") if sums]
-    for option, others, why in (*_EXCLUSIVE, *of_sums):
-        for other in others:
-            if given[option] and given[other]:
-                arguments.usage_error(f"{option} and {other} cannot both be given{why}")
-    by_example = f": {kind} does not learn example by example"
-    is_tagger = learner not in _TASKS and learner is not KBestReranker
-    for option, fits, lack in (
-        ("--calibrate", is_tagger, f" is for taggers; {kind} is none"),
-        ("--shards", sums or issubclass(learner, OnlineLearner), by_example),
-        ("--stream", hasattr(learner, "partial_fit"), by_example),
-        ("--members", learner is not KBestReranker, f": the weights of a {kind} cannot be averaged"),
-    ):
-        if given[option] and not fits:
-            arguments.usage_error(f"{option}{lack}")
-
-
-def _parts(arguments, kind, features, format):
+def _parts(arguments, features, format):
     """(the learner, the tagger that reads features, what reads raw text around it or None).
 
     The tagger is that of a re-ranker's base, else the learner itself.
     """
-    own = {"random_state": arguments.seed}
-    if arguments.epochs is not None:
-        own["max_iter"] = arguments.epochs
-    if arguments.verbose:
-        own["verbose"] = 1
-    learner = kind(**own)
+    kind = ALGORITHMS[arguments.algorithm]
+    if arguments.search and kind is not L1CRF:
+        arguments.usage_error("--search chooses c1 and c2; it is for --algorithm l1crf")
     auto = isinstance(features, str) and features == "auto"
-    given = {name for name in own if name != "random_state" or arguments.seed}
-    for name, _ in arguments.param:
-        if name in given:
-            arguments.usage_error(f"--param {name} and an option of its own are given")
-        if name == "features" and not auto:
-            arguments.usage_error("--param features and an option that chooses features are given")
+    own = {"max_iter": arguments.epochs, "verbose": int(arguments.verbose), "random_state": arguments.seed}
+    own = {name: value for name, value in own.items() if value is not None}
+    given = {name for name, value in own.items() if value} | (set() if auto else {"features"})
+    for name in dict(arguments.param).keys() & given:
+        arguments.usage_error(f"--param {name} and an option of its own are given")
+    learner = L1CRFCV(**own) if arguments.search else kind(**own)
     if kind in _TASKS:
         if not auto:
-            arguments.usage_error(
-                f"--features, --template and --lexicon are for taggers; {kind.__name__} has template sets of "
-                f"its own: --param templates=NAME"
-            )
+            wrong = "--features, --template and --lexicon are for taggers"
+            has = f"{kind.__name__} has template sets of its own: --param templates=NAME"
+            arguments.usage_error(f"{wrong}; {has}")
         return learner, learner, None
     tagger = StructuredPerceptron(**own) if kind is KBestReranker else learner
     tagger.set_params(features="char" if auto and format == "segmented" else features)
@@ -276,28 +198,56 @@ def _given_parameters(arguments, *parts):
     return deeper
 
 
-def _wrapped(options, learned, outer):
+def _wrapped(arguments, learned):
     """A learner with what the options put around it."""
-    seed, whole = options.seed, isinstance(learned, KBestReranker)
-    if _on_shards(options) and not _sums_over_shards(options):
+    kind, several, on_shards = type(learned), arguments.members > 1, _on_shards(arguments)
+    sums = on_shards and hasattr(kind, "fit_shards")
+    by_example = sums or issubclass(kind, OnlineLearner)
+    is_tagger = kind not in _TASKS and kind is not KBestReranker
+    for wrong, message in (
+        (several and on_shards, "--members and --shards cannot both be given"),
+        (several and kind is KBestReranker, "--members: the weights of a KBestReranker cannot be averaged"),
+        (arguments.calibrate and not is_tagger, f"--calibrate is for taggers; {kind.__name__} is none"),
+        (on_shards and not by_example, f"--shards: {kind.__name__} does not learn example by example"),
+        (sums and arguments.calibrate, "--calibrate and --shards cannot both be given with L1CRF"),
+        (sums and arguments.dev is not None, "--dev and --shards cannot both be given with L1CRF"),
+        (sums and arguments.recall is not None, "--recall and --shards cannot both be given with L1CRF"),
+    ):
+        if wrong:
+            arguments.usage_error(message)
+    if on_shards and not sums:
         checkpoint = learned.checkpoint  # of all shards together
         learned = ParameterMixer(
-            learned.set_params(checkpoint=None), options.shards, n_jobs=-1, client=options.cluster,
-            checkpoint=checkpoint, random_state=seed,
+            learned.set_params(checkpoint=None), arguments.shards, n_jobs=-1, client=arguments.cluster,
+            checkpoint=checkpoint, random_state=arguments.seed,
         )  # fmt: skip
-    if options.members > 1:
-        learned = BaggingShuffleAverager(learned, n_estimators=options.members, n_jobs=-1, random_state=seed)
-    if options.calibrate:
-        learned = CalibratedTagger(learned, random_state=seed)
-    return learned if outer is None or whole else outer.set_params(tagger=learned)
+    if several:
+        averaged = {"n_estimators": arguments.members, "n_jobs": -1, "random_state": arguments.seed}
+        learned = BaggingShuffleAverager(learned, **averaged)
+    return CalibratedTagger(learned, random_state=arguments.seed) if arguments.calibrate else learned
+
+
+def _check_way(arguments, *parts):
+    """Refuse a stream, or a held-out corpus, for what cannot learn with it."""
+    for part in parts:
+        if arguments.stream is not None and not hasattr(part, "partial_fit"):
+            arguments.usage_error(f"--stream: {type(part).__name__} does not learn example by example")
+        if arguments.stream is None and arguments.dev is not None and not has_fit_parameter(part, "X_val"):
+            arguments.usage_error(f"--dev: the fit of {type(part).__name__} takes no held-out corpus")
+
+
+def _on_shards(arguments):
+    """Whether the corpus is dealt to shards."""
+    return arguments.shards > 1 or arguments.cluster is not None
 
 
 def fit_of(arguments, model):
     """How the model learns from the whole corpus."""
-    if not (_on_shards(arguments) and _sums_over_shards(arguments)):
-        return model.fit
 
     def train(tagger):
         return lambda X, y: tagger.fit_shards(dealt(X, y, None, arguments.shards), client=arguments.cluster)
 
-    return partial(model._fit_by, train) if isinstance(model, Segmenter | SpanTagger) else train(model)
+    inside = isinstance(model, Segmenter | SpanTagger)
+    if not _on_shards(arguments) or not isinstance(model.tagger if inside else model, L1CRF):
+        return model.fit
+    return partial(model._fit_by, train) if inside else train(model)

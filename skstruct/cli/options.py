@@ -1,70 +1,83 @@
 """Options that say how corpus files are read."""
 
-import argparse
 import ast
 import codecs
 import contextlib
+
+from .common import fitting, n_jobs
+
+THREADS = "threads (default: 1; -1: all cores)"
 
 FORMATS = ("columns", "conllu", "segmented", "crfsuite", "spans", "text")
 
 
 def add_options(parser):
     """Add the options that say how files are read."""
-    group = parser.add_argument_group("input")
-    group.add_argument(
+    add = parser.add_argument_group("input").add_argument
+    add(
         "--format", choices=FORMATS,
         help="columns: a token a line, a blank line between sentences; conllu: CoNLL-U; segmented: a "
-        "sentence a line, words separated by white space; crfsuite: data of CRFsuite, a label and attributes "
-        "a line, between tabs; spans: annotated texts of doccano, Prodigy, Label Studio, spaCy or brat, or "
-        "JSON lines like theirs; text: plain text, for models of spans to tag (default: by the file's name, "
-        "or its content)",
+        "sentence a line, words separated by white space; crfsuite: data of CRFsuite; spans: annotated texts "
+        "of any tool; text: to be tagged by models of spans (default: by the file's name, or its content)",
     )  # fmt: skip
-    group.add_argument(
-        "--read", action="append", default=[], metavar="NAME=VALUE", type=setting,
-        help="how annotated texts are read: text=KEY, annotator=NAME, offsets=utf-16, discontinuous=cover, "
-        "as skstruct.datasets.read_spans takes it; may be repeated",
-    )  # fmt: skip
-    group.add_argument(
-        "--tokens", type=_fields, metavar="LIST",
-        help="columns that tokens consist of, as 0,1 (default: all but the label), or CoNLL-U fields, as "
-        "form,lemma (default: form); one makes tokens str, several make them tuples",
-    )  # fmt: skip
+    what = "an option of skstruct.datasets.read_spans, as text=KEY or annotator=NAME; may be repeated"
+    add("--read", action="append", default=[], metavar="NAME=VALUE", type=setting, help=what)
+    what = "columns of tokens, as 0,1 (default: all but the label), or CoNLL-U fields (default: form)"
+    add("--tokens", type=_fields, metavar="LIST", help=what)
     what = "column of the label (default: -1, the last), or CoNLL-U field (default: xpos)"
-    group.add_argument("--label", type=_field, metavar="COLUMN", help=what)
+    add("--label", type=_field, metavar="COLUMN", help=what)
     what = "what separates columns, such as tab (default: any run of spaces and tabs)"
-    group.add_argument("--separator", type=_separator, metavar="SEP", help=what)
-    what = "lines of columns that start with it are no tokens"
-    group.add_argument("--comment", metavar="PREFIX", help=what)
-    what = "of all text files (default: utf-8)"
-    group.add_argument("--encoding", type=_encoding, default="utf-8", help=what)
+    add("--separator", type=_separator, metavar="SEP", help=what)
+    add("--comment", metavar="PREFIX", help="lines of columns that start with it are no tokens")
+    add("--encoding", type=_encoding, default="utf-8", help="of all text files")
 
 
-def setting(text):
-    """(name, value) of ``NAME=VALUE``: a type of ``argparse``."""
+def add_model(parser, required=True):
+    """Add a model and its threads."""
+    parser.add_argument("--model", "-m", required=required, metavar="MODEL", help="a model file")
+    parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help=THREADS)
+
+
+def add_corpus(parser):
+    """Add the files that are learned, and what one of several annotates."""
+    what = "the corpus; - is standard input; several files of annotated texts are learned together"
+    parser.add_argument("files", metavar="FILE", nargs="+", help=what)
+    what = "types of spans, as PER,LOC, that are all that one of the files annotates; may be repeated"
+    several = {"action": "append", "default": [], "metavar": "FILE=TYPES", "type": _annotated}
+    parser.add_argument("--annotated", **several, help=what)
+
+
+def _types(text):
+    path, _, types = text.rpartition("=")
+    return path, types.split(",")
+
+
+_annotated = fitting(_types, lambda given: all([given[0], *given[1]]), "FILE=TYPES")
+lexicon = fitting(
+    lambda text: tuple(text.partition("=")[::2]), lambda pair: pair[0].isidentifier() and pair[1], "NAME=FILE"
+)
+"""Types of ``argparse``."""
+
+
+def _setting(text):
     name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, got {text!r}")
     with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
         value = ast.literal_eval(value)
-    return name, value
+    return (name, value) if equals else ("", value)
+
+
+setting = fitting(_setting, lambda pair: pair[0].isidentifier(), "NAME=VALUE")
 
 
 def _field(text):
-    try:
-        return int(text)
-    except ValueError:
-        return text
+    return int(text) if text.lstrip("-").isdecimal() else text
 
 
 def _fields(text):
     return tuple(_field(part) for part in text.split(","))
 
 
-def _encoding(text):
-    try:
-        return codecs.lookup(text).name
-    except LookupError:
-        raise argparse.ArgumentTypeError(f"unknown encoding {text!r}") from None
+_encoding = fitting(lambda text: codecs.lookup(text).name, bool, "an encoding that Python knows")
 
 
 def _separator(text):

@@ -5,36 +5,26 @@ labels and against the right ones, probabilities, weights.
 """
 
 from ..inspection import report
-from .common import check_replaced, check_target, load_model, n_jobs, tell
+from .common import check_target, load_model, tell
 from .corpus import inputs_of, locating, read
-from .options import add_options
+from .options import add_model, add_options
 
 
 def add_arguments(parser):
     """Add the arguments of the command."""
     parser.add_argument("file", metavar="DATA", nargs="?", help="the corpus (default: standard input)")
-    parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
+    add_model(parser)
     parser.add_argument("--output", "-o", required=True, metavar="OUT", help="the page, as report.html")
-    parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
     add_options(parser)
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
-    check_target(arguments.output)
-    check_replaced([arguments.output], [arguments.file])
+    """Run the command."""
+    check_target(arguments.output, [arguments.file])
     model = load_model(arguments.model, arguments.n_jobs)
-    inputs = inputs_of(model, arguments.format)
-    corpus = read(arguments.file, arguments, inputs)
+    corpus = read(arguments.file, arguments, inputs_of(model, arguments.format))
     with locating(corpus.name, corpus.places):
         page = report(model, corpus.X, corpus.y)
     page.save(arguments.output)
     print(page)
     tell(f"wrote {arguments.output}")
-    return 0

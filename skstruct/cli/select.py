@@ -9,67 +9,55 @@ from ..formats.span_writing import write_spans
 from ..inspection import select
 from ..inspection.selection import STRATEGIES
 from . import texts
-from .common import CommandError, check_output, check_replaced, load_model, n_jobs, number, output, positive
+from .common import CommandError, check_output, check_replaced, load_model, output, positive, share
 from .corpus import inputs_of, layout_of, locating, sentences
-from .lines import Source
-from .options import add_options
+from .input_files import Source
+from .options import add_model, add_options
 
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument("file", metavar="POOL", nargs="?", help="sentences (default: standard input)")
-    parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
-    parser.add_argument("-k", type=positive, default=50, metavar="K", help="how many (default: 50)")
-    what = "what comes first (default: least_confident; margin is for models without probabilities)"
-    parser.add_argument("--strategy", choices=STRATEGIES, default="least_confident", help=what)
-    parser.add_argument(
-        "--diversity", type=number(float, lambda x: 0.0 <= x <= 1.0, "from 0 to 1"), default=0.5, metavar="D",
-        help="how much less counts what resembles a sentence chosen before, from 0 to 1 (default: 0.5)",
-    )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="of --strategy random (default: 0)")
-    parser.add_argument("--output", "-o", metavar="OUT", help="file to write (default: standard output)")
-    parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
-    what = "each line of POOL is a text, for models of spans"
-    parser.add_argument("--lines", action="store_true", help=what)
+    add = parser.add_argument
+    add("file", metavar="POOL", nargs="?", help="sentences (default: standard input)")
+    add_model(parser)
+    add("-k", type=positive, default=50, metavar="K", help="how many")
+    what = "what comes first; margin is for models without probabilities"
+    add("--strategy", choices=STRATEGIES, default="least_confident", help=what)
+    what = "how much less counts what resembles a sentence chosen before, from 0 to 1"
+    add("--diversity", type=share, default=0.5, metavar="D", help=what)
+    add("--seed", type=int, default=0, help="of --strategy random")
+    add("--output", "-o", metavar="OUT", help="file to write (default: standard output)")
+    add("--lines", action="store_true", help="each line of POOL is a text, for models of spans")
     add_options(parser)
     parser.set_defaults(write=None)
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
+    """Run the command."""
     check_output(arguments.output)
     check_replaced([arguments.output], [arguments.file])
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
+    texts.refuse(arguments, inputs.task)
     if inputs.task == SPANS:
         files = texts.expanded([arguments.file or "-"])
         check_replaced([arguments.output], texts.files_of(files))
         pool = list(texts.texts_of(files, arguments))
         X, numbers = [text for _, text, _ in pool], [place for place, _, _ in pool]
     else:
-        if arguments.lines:
-            arguments.usage_error("--lines is for models of spans of texts")
         with Source(arguments.file, arguments.encoding) as source:
             layout = layout_of(arguments, source, inputs)
             pool = [s for s in sentences(source, layout, inputs, labels=False) if s.tokens]
         words = layout.format == "segmented"
         X = [s.lines[0][1] if words else s.tokens for s in pool]
         numbers = [s.numbers for s in pool]
+    options = {name: getattr(arguments, name) for name in ("strategy", "diversity")}
     try:
         with locating(arguments.file or "<stdin>", numbers):
-            chosen = select(
-                model, X, arguments.k, strategy=arguments.strategy, diversity=arguments.diversity,
-                random_state=arguments.seed,
-            )  # fmt: skip
+            chosen = select(model, X, arguments.k, **options, random_state=arguments.seed)
     except TypeError as error:
-        options = "; --strategy margin chooses it, train --calibrate adds them"
-        hint = options if "probabilities" in str(error) else ""
+        remedy = "; --strategy margin chooses it, train --calibrate adds them"
+        hint = remedy if "probabilities" in str(error) else ""
         raise CommandError(f"{arguments.model}: {error}{hint}") from None
     with output(arguments.output, arguments.encoding) as file:
         if inputs.task == SPANS:
@@ -79,4 +67,3 @@ def run(arguments):
             for i in chosen:
                 file.writelines(f"{line}\n" for _, line, _ in pool[i].lines if line.strip() or words)
                 file.write("" if words else "\n")
-    return 0

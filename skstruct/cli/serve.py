@@ -10,11 +10,11 @@ import signal
 import sys
 import threading
 
-from ..serving.label_studio import TASKS_LIMIT, backend
+from ..serving.label_studio import TASKS_LIMIT, Backend
 from ..serving.server import addresses_of, new_server
 from ..serving.service import app, loaded, named_files
 from ..serving.wsgi import LIMIT
-from .common import number, positive, tell
+from .common import fitting, positive, tell
 
 
 def add_arguments(parser):
@@ -22,30 +22,27 @@ def add_arguments(parser):
     add = parser.add_argument
     what = "model files; without NAME= one is called model, several as their files"
     add("models", nargs="+", metavar="[NAME=]MODEL", help=what)
-    add("--host", default="127.0.0.1", help="address to listen at (default: 127.0.0.1)")
-    port = number(int, lambda n: 0 <= n <= 65535, "a number up to 65535")
-    add("--port", type=port, default=8000, help="port (default: 8000; 0: any that is free)")
-    add(
-        "--allowed-host", action="append", metavar="NAME", default=["localhost", "127.0.0.1", "::1"],
-        help="a name that clients call the service by, beside localhost and --host; * is any; several times",
-    )  # fmt: skip
-    size = f"refuse requests of more bytes (default: {LIMIT:,}; {TASKS_LIMIT:,} with --label-studio)"
-    add("--max-bytes", type=positive, metavar="N", help=size)
-    patience = number(float, lambda x: 0.0 < x < float("inf"), "more than 0")
-    slow = "seconds that a client may take to send a request (default: 30)"
-    add("--timeout", type=patience, default=30.0, metavar="S", help=slow)
-    add("--threads", type=positive, default=4, metavar="N", help="answers at a time (default: 4)")
-    group = parser.add_argument_group("Label Studio")
+    add("--host", default="127.0.0.1", help="address to listen at")
+    port = fitting(int, lambda n: 0 <= n <= 65535, "a number up to 65535")
+    add("--port", type=port, default=8000, help="0: any that is free")
+    what = "a name that clients call the service by, beside localhost and --host; * is any; several times"
+    add("--allowed-host", action="append", metavar="NAME", default=[], help=what)
+    what = f"refuse requests of more bytes (default: {LIMIT:,}; {TASKS_LIMIT:,} with --label-studio)"
+    add("--max-bytes", type=positive, metavar="N", help=what)
+    patience = fitting(float, lambda x: 0.0 < x < float("inf"), "more than 0")
+    what = "seconds that a client may take to send a request"
+    add("--timeout", type=patience, default=30.0, metavar="S", help=what)
+    add("--threads", type=positive, default=4, metavar="N", help="answers at a time")
+    add = parser.add_argument_group("Label Studio").add_argument
     what = "be a backend of Label Studio, with one model that marks spans"
-    group.add_argument("--label-studio", action="store_true", help=what)
-    what = "keep the annotations that its webhook sends as JSON lines"
-    group.add_argument("--collect", metavar="FILE", help=what)
+    add("--label-studio", action="store_true", help=what)
+    add("--collect", metavar="FILE", help="keep the annotations that its webhook sends as JSON lines")
     what = "train anew on them after N, and take the new model if it is not worse on held-out tasks"
-    group.add_argument("--train-on", type=positive, metavar="N", help=what)
+    add("--train-on", type=positive, metavar="N", help=what)
 
 
 def run(arguments):
-    """Run the command, until it is stopped; returns the exit code, 0."""
+    """Run the command, until it is stopped."""
     arguments.max_bytes = arguments.max_bytes or (TASKS_LIMIT if arguments.label_studio else LIMIT)
     logging.basicConfig(format="skstruct: %(message)s", level=logging.INFO)
     options = {name: getattr(arguments, name) for name in ("port", "threads", "max_bytes", "timeout")}
@@ -57,16 +54,16 @@ def run(arguments):
     for host, port in addresses_of(server):
         tell(f"ready: http://{f'[{host}]' if ':' in host else host}:{port}/")
     server.run()
-    return 0
 
 
 def _application(arguments):
     """What is to be served."""
-    options = {"max_bytes": arguments.max_bytes, "allowed_hosts": {arguments.host, *arguments.allowed_host}}
     if (arguments.collect or arguments.train_on) and not arguments.label_studio:
         arguments.usage_error("--collect and --train-on are for --label-studio")
     if arguments.train_on and not arguments.collect:
         arguments.usage_error("--train-on needs --collect FILE")
+    hosts = {"localhost", "127.0.0.1", "::1", arguments.host, *arguments.allowed_host}
+    options = {"max_bytes": arguments.max_bytes, "allowed_hosts": hosts}
     try:
         files = named_files(arguments.models)
     except ValueError as error:
@@ -75,4 +72,4 @@ def _application(arguments):
         return app(loaded(files), **options)
     if len(files) > 1:
         arguments.usage_error("--label-studio takes one model")
-    return backend(*files.values(), collect=arguments.collect, train_on=arguments.train_on, **options)
+    return Backend(*files.values(), collect=arguments.collect, train_on=arguments.train_on, **options)

@@ -10,16 +10,14 @@ import inspect
 import json
 import os
 
-import numpy as np
-
 from .._sklearn import final_step, layers
-from ..data.inputs import TREES
+from ..data.inputs import LABELS, TREES
 from ..features.presets import preset_of
 from ..inspection import explain, feature_weights, transition_weights
 from ..inspection.explanations import printable
 from ..interchange.kinds import kind_of
 from ..serving.answers import as_sequence
-from .common import CommandError, load_model, positive
+from .common import CommandError, load_model, positive, warn
 from .corpus import inputs_of
 
 _FEATURES_LISTED = 40
@@ -27,54 +25,41 @@ _FEATURES_LISTED = 40
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument("file", nargs="?", metavar="MODEL", help="a model file")
-    parser.add_argument("--model", "-m", metavar="MODEL", help="the same, as an option of the other commands")
-    parser.add_argument(
-        "--top", type=positive, default=5, metavar="N",
-        help="features listed of each label, or with --explain of each token (default: 5)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--label", metavar="LABEL", help="list features of this label only; not with --explain"
-    )
-    parser.add_argument(
-        "--explain", metavar="TEXT",
-        help="a sentence: tokens between spaces, their columns, where the model reads several, between "
-        "slashes (the/DT dog/NN); for a segmenter, or a model of spans, text",
-    )  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add = parser.add_argument
+    add("file", nargs="?", metavar="MODEL", help="a model file")
+    add("--model", "-m", metavar="MODEL", help="the same, as an option of the other commands")
+    what = "features listed of each label, or with --explain of each token"
+    add("--top", type=positive, default=5, metavar="N", help=what)
+    add("--label", metavar="LABEL", help="list features of this label only; not with --explain")
+    what = "a sentence: tokens between spaces, several columns between slashes (the/DT dog/NN); or a text"
+    add("--explain", metavar="TEXT", help=what)
+    add("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
+    """Run the command."""
     if (arguments.model is None) == (arguments.file is None):
         arguments.usage_error("name one model file: show MODEL, or show --model MODEL")
-    arguments.model = arguments.model or arguments.file
-    model = load_model(arguments.model)
+    path = arguments.model or arguments.file
+    model = load_model(path)
+    if arguments.explain is not None:
+        return _explain(model, path, arguments)
     inner = model.estimator_ if hasattr(model, "thresholds_") else model
     tagger, _ = final_step(getattr(inner, "tagger_", inner), None, ("steps",))
-    if arguments.explain is not None:
-        return _explain(model, arguments)
     named = getattr(tagger._model, "named_weights", list)  # no names, no list
-    labels = [label for part in named() for label in part.labels]
+    labels = {str(label): label for part in named() for label in part.labels}
     if arguments.label is not None:
-        by_text = {str(label): label for label in labels}
-        if arguments.label not in by_text:
-            raise CommandError(
-                f"{arguments.model}: the model has no label {arguments.label!r}; it has {', '.join(by_text)}"
-            )
-        labels = [by_text[arguments.label]]
-    about = _about(model, tagger, arguments.model)
-    top = {str(label): feature_weights(tagger, arguments.top, label) for label in labels}
+        if arguments.label not in labels:
+            has = ", ".join(labels)
+            raise CommandError(f"{path}: the model has no label {arguments.label!r}; it has {has}")
+        labels = {arguments.label: labels[arguments.label]}
+    about = {"model": type(model).__name__, "file": kind_of(path), "bytes": os.path.getsize(path)}
+    about |= {name: value for name, value in _about(inner, tagger).items() if value is not None}
+    top = {text: feature_weights(tagger, arguments.top, label) for text, label in labels.items()}
     if arguments.json:
         about["top"] = {label: [[w.feature, w.weight] for w in rows] for label, rows in top.items()}
         print(json.dumps(about, ensure_ascii=False))
-        return 0
+        return
     for name, value in about.items():
         if name == "parameters":
             value = ", ".join(f"{key}={shown}" for key, shown in value.items())
@@ -90,87 +75,61 @@ def run(arguments):
         for row in rows:
             print(f"  {row.weight:+10.3f}  {printable(row.feature)}")
     if arguments.label is None and hasattr(tagger._model, "new_chain"):
-        _print_transitions(tagger, arguments.top)
-    return 0
+        print(f"\ntransitions\n{transition_weights(tagger)}")
 
 
-def _about(model, tagger, path):
-    """What there is to say about a model, by name."""
+def _about(model, tagger):
+    """What there is to say about a model and the tagger in it, by name; None: nothing."""
     inside, defaults = tagger._model, inspect.signature(type(tagger)).parameters
-    parameters = {
-        name: " ".join(repr(value).split())  # of estimators it has several lines
-        for name, value in sorted(tagger.get_params(deep=False).items())
-        if name != "features" and value != defaults[name].default
-    }
-    about = {
-        "model": type(model).__name__,
-        "file": kind_of(path),
-        "bytes": os.path.getsize(path),
+    around = {} if model is tagger else model.get_params(deep=False)
+    parameters = {name: value for name, value in around.items() if isinstance(value, str)}
+    for name, value in sorted(tagger.get_params(deep=False).items()):
+        if name != "features" and value != defaults[name].default:
+            parameters[name] = value
+    epochs = (int(layer.n_iter_) for layer, _ in layers(tagger) if hasattr(layer, "n_iter_"))
+    trained_on = ", ".join(f"{n:,} {name}" for name, n in getattr(model, "alignment_", {}).items() if n)
+    _, n_features, *weights = inside.sizes()
+    return {
         "learner": type(tagger).__name__,
-        "parameters": parameters,
+        "parameters": {name: " ".join(repr(value).split()) for name, value in parameters.items()},
+        "epochs": next(epochs, None),
+        "temperature": getattr(tagger, "temperature_", None),
+        "labels": list(map(str, tagger.classes_.tolist())) if hasattr(tagger, "classes_") else None,
+        "tags": {True: "words with tags", False: "words without tags"}.get(getattr(model, "tagged_", None)),
+        "pieces": getattr(model, "pieces_", None),
+        "trained_on": trained_on or None,
+        **(_features(tagger.inputs, inside.lines) if hasattr(inside, "lines") else {}),
+        "n_features": n_features,
+        "n_weights": sum(filter(None, weights)),
     }
-    epochs = [int(layer.n_iter_) for layer, _ in layers(tagger) if hasattr(layer, "n_iter_")]
-    if epochs:  # not of what another tool has trained
-        about["epochs"] = epochs[0]
-    if hasattr(tagger, "temperature_"):
-        about["temperature"] = tagger.temperature_
-    if hasattr(tagger, "classes_"):
-        about["labels"] = [str(label) for label in tagger.classes_.tolist()]
-    if hasattr(model, "tagged_"):
-        about["parameters"] = {"scheme": repr(model.scheme), **parameters}
-        about["tags"] = "words with tags" if model.tagged_ else "words without tags"
-    if hasattr(model, "alignment_"):
-        about["parameters"] = {
-            **{name: repr(getattr(model, name)) for name in ("tokenizer", "scheme", "align", "overlap")},
-            **parameters,
-        }
-        about["pieces"] = model.pieces_
-        about["trained_on"] = ", ".join(f"{n:,} {name}" for name, n in model.alignment_.items() if n)
-    if hasattr(inside, "lines"):
-        about.update(_features(tagger, inside.lines))
-    _, about["n_features"], *weights = inside.sizes()
-    about["n_weights"] = sum(filter(None, weights))
-    return about
 
 
-def _features(tagger, lines):
+def _features(inputs, lines):
     """What a token is, and the templates of features."""
     if lines is None:
         return {"features": ["(ready-made, from dicts or lists of str)"]}
-    inputs = tagger.inputs
-    token = "str" if inputs.token is str else f"tuple of {inputs.width} or more str"
-    if inputs.token not in (str, tuple):
-        token = "strings with numbers"
-    named = preset_of(lines) if inputs.task != TREES else None
-    preset = {} if named is None else {"preset": named}
-    parsed = f"({', '.join(['form', 'tag', *(f'c{c}' for c in range(2, inputs.width))])})"
-    return {"token": parsed if inputs.task == TREES else token, **preset, "features": list(lines)}
+    if inputs.task == TREES:
+        columns = ["form", "tag", *(f"c{c}" for c in range(2, inputs.width))]
+        return {"token": f"({', '.join(columns)})", "features": list(lines)}
+    tokens = {str: "str", tuple: f"tuple of {inputs.width} or more str"}
+    token = tokens.get(inputs.token, "strings with numbers")
+    return {"token": token, "preset": preset_of(lines), "features": list(lines)}
 
 
-def _print_transitions(tagger, top):
-    """Print the label bigrams with the largest weights, of either sign."""
-    weights, labels = transition_weights(tagger), tagger.classes_.tolist()
-    order = np.argsort(-np.abs(weights), axis=None, kind="stable")[: 2 * top]
-    rows = [divmod(int(k), len(labels)) for k in order]
-    rows = [(p, q) for p, q in rows if weights[p, q] != 0.0]
-    if rows:
-        print("\ntransitions")
-    for p, q in rows:
-        print(f"  {weights[p, q]:+10.3f}  {labels[p]} -> {labels[q]}")
-
-
-def _explain(model, arguments):
-    inputs = inputs_of(model)
-    if not arguments.explain.split():
+def _explain(model, path, arguments):
+    """Print what made a model label a sentence as it does."""
+    inputs, words = inputs_of(model), arguments.explain.split()
+    if not words:
         arguments.usage_error("--explain needs a sentence")
     if arguments.label is not None:
         arguments.usage_error("--label lists weights; --explain tells of the labels that the model gives")
+    if inputs.task == LABELS and inputs.token is str and all("/" in word for word in words):
+        warn(f"the model reads words without columns: {words[0]!r} is taken for a word, slash and all")
     try:
         explanation = explain(model, as_sequence(inputs, arguments.explain))
     except TypeError as error:  # it is of a kind that cannot be explained
-        raise CommandError(f"{arguments.model}: --{error}") from None
+        raise CommandError(f"{path}: --{error}") from None
     if arguments.json:
         print(json.dumps(explanation.to_dict(), ensure_ascii=False, default=str))
     else:
         print(explanation.describe(arguments.top))
-    return 0

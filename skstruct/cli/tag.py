@@ -11,18 +11,18 @@ with its field filled in, raw text with spaces between its words; comments and b
 """
 
 import shlex
-from itertools import islice
-from typing import NamedTuple
+from functools import partial
+from itertools import islice, repeat
 
 from .._sklearn import layers
-from ..data.inputs import LABELS, SPANS, TREES, WORDS
+from ..data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from ..data.schemes import labels_to_spans
 from ..formats.readers import CONLLU_FIELDS, read_segmented
 from . import texts
-from .common import CommandError, check_output, check_replaced, load_model, n_jobs, output, positive
+from .common import CommandError, check_output, check_replaced, load_model, output, positive
 from .corpus import inputs_of, layout_of, locating, sentences, several
-from .lines import Source
-from .options import add_options
+from .input_files import Source
+from .options import add_model, add_options
 
 BATCH = 1000
 """Sentences that are labelled at a time."""
@@ -36,68 +36,44 @@ NO_LABEL = "_"
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument(
-        "files", metavar="FILE", nargs="*",
-        help="what to label, one after the other (default: standard input); of a folder, for a model of "
-        "spans, the files of brat or else the .txt files, each a text",
-    )  # fmt: skip
-    parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
-    what = "file to write, whole or not at all (default: standard output)"
-    parser.add_argument("--output", "-o", metavar="OUT", help=what)
-    parser.add_argument("--force", action="store_true", help="let OUT replace what is read")
+    add = parser.add_argument
+    what = "what to label (default: standard input); for models of spans also folders of brat or .txt files"
+    add("files", metavar="FILE", nargs="*", help=what)
+    add_model(parser)
+    add("--output", "-o", metavar="OUT", help="file to write, whole or not at all (default: standard output)")
+    add("--force", action="store_true", help="let OUT replace what is read")
     either = parser.add_mutually_exclusive_group()
     what = "the score of each labelling, in a line before it: # 0 SCORE; for text, of each line of words"
     either.add_argument("--scores", action="store_true", help=what)
-    either.add_argument(
-        "--kbest", type=positive, metavar="K",
-        help="the K best labellings of each sentence, or segmentations of each line of text, best first, "
-        "each after a line: # RANK SCORE",
-    )  # fmt: skip
-    parser.add_argument(
+    what = "the K best labellings of a sentence, or segmentations of a line, each after a line: # RANK SCORE"
+    either.add_argument("--kbest", type=positive, metavar="K", help=what)
+    add(
         "--proba", action="store_true",
-        help="how probable it is: one more column with the probability of each label and, if the model's "
-        "constraints or --scheme name a label scheme, another with that of the segment that the token is in; "
-        "of CoNLL-U Prob=P|SegmentProb=P in the field misc; of text WORD/P. For models with probabilities",
+        help="probabilities of labels and, if constraints or --scheme name a label scheme, of the segments "
+        "that tokens are in: as columns, as Prob=P|SegmentProb=P in CoNLL-U's field misc; of text WORD/P",
     )  # fmt: skip
-    parser.add_argument("--scheme", metavar="SCHEME", help="label scheme for --proba, such as BIO")
-    parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
-    what = f"sentences that are held at a time (default: {BATCH})"
-    parser.add_argument("--batch", type=positive, default=BATCH, metavar="N", help=what)
-    what = "between a word and its tag, of models that segment and tag (default: /)"
-    parser.add_argument("--tag-separator", default="/", metavar="SEP", help=what)
+    add("--scheme", metavar="SCHEME", help="label scheme for --proba, such as BIO")
+    add("--batch", type=positive, default=BATCH, metavar="N", help="sentences that are held at a time")
+    what = "between a word and its tag, of models that segment and tag"
+    add("--tag-separator", default="/", metavar="SEP", help=what)
     what = "words, separated by white space, that a segmenter takes for words wherever they stand"
-    parser.add_argument("--dictionary", metavar="FILE", help=what)
-    parser.add_argument(
-        "--adapt", action="append", default=[], metavar="FILE",
-        help="text, of any format that can be labelled, whose accessor varieties take the place of those of "
-        "the training text; may be repeated",
-    )  # fmt: skip
+    add("--dictionary", metavar="FILE", help=what)
     texts.add_options(parser)
     add_options(parser)
 
 
 def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
+    """Run the command."""
     check_output(arguments.output, is_folder=arguments.write == "brat")
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
+    texts.refuse(arguments, inputs.task)
     if inputs.task == SPANS:
         return texts.tag(model, arguments)
     _check_usage(model, inputs, arguments)
-    if arguments.dictionary is not None:
-        lists = read_segmented(arguments.dictionary, encoding=arguments.encoding)
-        arguments.dictionary = sorted({word for words in lists for word in words})
     files = arguments.files or ["-"]
-    if [*files, *arguments.adapt].count("-") > 1:
-        arguments.usage_error("only one of FILE and --adapt can be standard input")
-    if arguments.adapt:
-        _adapt(model, inputs, arguments)
+    if files.count("-") > 1:
+        arguments.usage_error("only one FILE can be standard input")
     check_replaced([arguments.output], files, arguments.force)
     last = ""
     with output(arguments.output, arguments.encoding) as file:
@@ -107,19 +83,40 @@ def run(arguments):
                 if last.strip() and layout.format != "segmented":  # the file before ends without a blank line
                     file.write("\n")
                 last = _tag(model, source, layout, inputs, file, arguments)
-    return 0
+
+
+def _check_usage(model, inputs, arguments):
+    """Refuse options for what a model cannot do, and settle those that a model knows."""
+    probable = "predict_segment_proba" if inputs.task == WORDS else "predict_marginals"
+    texts.require(arguments, model, scores="decision_function", kbest="predict_kbest", proba=probable)
+    if arguments.scheme is not None and not arguments.proba:
+        arguments.usage_error("--scheme is for --proba, of taggers")
+    if arguments.proba and arguments.scheme is None and inputs.task == LABELS:
+        named = (layer.get_params(deep=False).get("constraints") for layer, _ in layers(model))
+        arguments.scheme = next((name for name in named if isinstance(name, str)), None)
+    if arguments.dictionary is None:
+        return
+    if not getattr(model, "accepts_dictionary", False):
+        arguments.usage_error(f"--dictionary: this {type(model).__name__} takes none")
+    if arguments.proba:
+        arguments.usage_error("--proba and --dictionary do not go together")
+    if arguments.scores:
+        arguments.usage_error("--scores and --dictionary do not go together; --kbest 1 writes the score, too")
+    words = flatten(read_segmented(arguments.dictionary, encoding=arguments.encoding))
+    arguments.dictionary = sorted(set(words))
 
 
 def _layout(arguments, source, inputs):
     """The `Layout` of a source, if labels have a place in it."""
     layout = layout_of(arguments, source, inputs)
-    if layout.format == "conllu" and inputs.task == LABELS and layout.label not in _FIELDS:
+    of_labels = layout.format if inputs.task == LABELS else None
+    if of_labels == "conllu" and layout.label not in _FIELDS:
         arguments.usage_error(f"labels cannot go to the field {layout.label}")
-    if layout.format == "columns" and inputs.task == LABELS and arguments.label is not None:
+    if of_labels == "columns" and arguments.label is not None:
         arguments.usage_error("--label: the label becomes one more column; --tokens says what to read")
-    if layout.format == "crfsuite" and arguments.proba:
+    if of_labels == "crfsuite" and arguments.proba:
         arguments.usage_error("--proba: data of CRFsuite has no column for probabilities")
-    if layout.format == "conllu" and arguments.proba and layout.label == "misc":
+    if of_labels == "conllu" and arguments.proba and layout.label == "misc":
         arguments.usage_error("--proba writes to the field misc, where --label misc puts the labels")
     return layout
 
@@ -131,9 +128,8 @@ def _tag(model, source, layout, inputs, file, arguments):
     while batch := list(islice(read, arguments.batch)):
         if inputs.task == TREES and arguments.tokens is None:
             _check_tags(batch, layout, source, arguments)
-        lines = list(write(model, batch, layout, source.name, arguments))
+        *_, last = lines = list(write(model, batch, layout, source.name, arguments))
         file.writelines(lines)
-        last = lines[-1]
         file.flush()  # who reads the pipe need not wait for the end
     if layout.format != "segmented":  # comments and blank lines after the last sentence
         lines = [line + "\n" for _, line in source.take()]
@@ -146,94 +142,12 @@ def _check_tags(batch, layout, source, arguments):
     """Raise if words have no tags: a parser that learned from tags would answer with garbage."""
     if any(token[1] != "_" for sentence in batch for token in sentence.tokens):
         return
+    column, tokens, first = 1, "0,1", "--tokens says which columns hold words and tags"
     if layout.format == "conllu":
-        file, column, tokens = source.path or "-", "xpos", "form,xpos"
-        first = f"skstruct tag {shlex.quote(file)} -m TAGGER | skstruct tag -m {shlex.quote(arguments.model)}"
-    else:
-        column, tokens, first = 1, "0,1", "--tokens says which columns hold words and tags"
-    raise CommandError(
-        f"{source.name}, line {batch[0].numbers[0]}: column {column} is empty: tag first: {first}; "
-        f"--tokens {tokens} reads it as it is"
-    )
-
-
-def _check_usage(model, inputs, arguments):
-    """Refuse options for what a model cannot do."""
-    kind = type(model).__name__
-    for option, method, lack in (
-        ("scores", "decision_function", "gives no scores"),
-        ("kbest", "predict_kbest", "has no k best predictions"),
-        ("adapt", "adapt", "reads no accessor variety"),
-    ):
-        if getattr(arguments, option) and not hasattr(model, method):
-            arguments.usage_error(f"--{option}: this {kind} {lack}")
-    if arguments.scores and arguments.dictionary is not None:
-        arguments.usage_error("--scores and --dictionary do not go together; --kbest 1 writes the score, too")
-    _check_proba(model, inputs, kind, arguments)
-    if arguments.dictionary is not None and not getattr(model, "accepts_dictionary", False):
-        arguments.usage_error(f"--dictionary: this {kind} takes none; segmenters do")
-    if arguments.lines or arguments.write or arguments.sets:
-        wrong = f"--lines, --write and --sets are for models of spans of texts; this is a {kind}"
-        arguments.usage_error(wrong)
-
-
-def _check_proba(model, inputs, kind, arguments):
-    if arguments.scheme is not None and not (arguments.proba and inputs.task == LABELS):
-        arguments.usage_error("--scheme is for --proba, of taggers")
-    if not arguments.proba:
-        return
-    needed = "predict_segment_proba" if inputs.task == WORDS else "predict_marginals"
-    if not hasattr(model, needed):
-        texts.refuse_probabilities(arguments, kind)
-    if inputs.task == WORDS:
-        if arguments.dictionary is not None:
-            arguments.usage_error("--proba and --dictionary do not go together")
-        return
-    if arguments.scheme is None:
-        named = (layer.get_params(deep=False).get("constraints") for layer, _ in layers(model))
-        arguments.scheme = next((name for name in named if isinstance(name, str)), None)
-
-
-def _adapt(model, inputs, arguments):
-    """Count accessor varieties on the texts named; all of them are held in memory."""
-    texts = []
-    for path in arguments.adapt:
-        with Source(path, arguments.encoding) as source:
-            layout = layout_of(arguments, source, inputs)
-            for sentence in sentences(source, layout, inputs, labels=False):
-                if layout.format == "segmented":
-                    texts.extend(text for _, text, _ in sentence.lines if text.strip())
-                else:
-                    texts.append(sentence.tokens)
-    try:
-        model.adapt(texts)
-    except ValueError as error:
-        raise CommandError(f"--adapt: {error}") from None
-
-
-def _segmented(model, batch, layout, name, arguments):
-    """Yield a line for each line, or for each of its segmentations a line with its score and one of words."""
-    lines = [line for sentence in batch for line in sentence.lines]
-    options = {} if arguments.dictionary is None else {"dictionary": arguments.dictionary}
-    texts = [text for _, text, _ in lines]
-    with locating(name, [[number] for number, _, _ in lines]):
-        found = _ranked(model, texts, arguments, **options)
-        if arguments.proba:
-            found = [
-                [(_beside(words, proba), score) for words, score in ranked]
-                for ranked, proba in zip(found, model.predict_segment_proba(texts))
-            ]
-    join = arguments.tag_separator.join
-    for ranked in found:
-        for rank, (words, score) in enumerate(ranked):
-            yield from _header(rank, score)
-            yield " ".join(word if isinstance(word, str) else join(word) for word in words) + "\n"
-
-
-def _beside(words, proba):
-    """Words, or pairs with tags, with how probable they are."""
-    pairs = ([word] if isinstance(word, str) else word for word in words)
-    return [(*pair, f"{p:.6f}") for pair, (_, p) in zip(pairs, proba)]
+        column, tokens, path, model = "xpos", "form,xpos", source.path or "-", arguments.model
+        first = f"skstruct tag {shlex.quote(path)} -m TAGGER | skstruct tag -m {shlex.quote(model)}"
+    where = f"{source.name}, line {batch[0].numbers[0]}: column {column} is empty"
+    raise CommandError(f"{where}: tag first: {first}; --tokens {tokens} reads it as it is")
 
 
 def _ranked(model, X, arguments, **options):
@@ -249,60 +163,74 @@ def _header(rank, score):
     return [] if score is None else [f"# {rank} {score:.6f}\n"]
 
 
+# --------------------------------------------------------------------------------------------------
+# Segmented text
+# --------------------------------------------------------------------------------------------------
+def _segmented(model, batch, layout, name, arguments):
+    """Yield a line for each line, or for each of its segmentations a line with its score and one of words."""
+    numbers, lines = zip(*((number, text) for sentence in batch for number, text, _ in sentence.lines))
+    options = {} if arguments.dictionary is None else {"dictionary": arguments.dictionary}
+    with locating(name, [[number] for number in numbers]):
+        found = _ranked(model, list(lines), arguments, **options)
+        if arguments.proba:
+            pairs = zip(found, model.predict_segment_proba(list(lines)))
+            found = [[(_beside(words, p), score) for words, score in ranked] for ranked, p in pairs]
+    join = arguments.tag_separator.join
+    for ranked in found:
+        for rank, (words, score) in enumerate(ranked):
+            yield from _header(rank, score)
+            yield " ".join(word if isinstance(word, str) else join(word) for word in words) + "\n"
+
+
+def _beside(words, proba):
+    """Words, or pairs with tags, with how probable they are."""
+    pairs = ([word] if isinstance(word, str) else word for word in words)
+    return [(*pair, f"{p:.6f}") for pair, (_, p) in zip(pairs, proba)]
+
+
+# --------------------------------------------------------------------------------------------------
+# Labels and trees
+# --------------------------------------------------------------------------------------------------
 def _labelled(model, batch, layout, name, arguments):
     """Yield the lines of a batch with their labels."""
     X = [sentence.tokens for sentence in batch]
     with locating(name, [sentence.numbers for sentence in batch]):
-        results = _ranked(model, X, arguments)
-        if arguments.proba:
-            results = _with_probabilities(model, X, results, arguments.scheme)
+        ranked = enumerate(_ranked(model, X, arguments))
+        found = [(i, rank, *pair) for i, pairs in ranked for rank, pair in enumerate(pairs)]
+        beside = _probabilities(model, X, found, arguments.scheme) if arguments.proba else repeat(repeat(()))
     mark = {"conllu": _mark_conllu, "crfsuite": _mark_attributes}.get(layout.format, _mark_columns)
-    for sentence, labellings in zip(batch, results):
-        for rank, (labels, score) in enumerate(labellings):
-            yield from _marked(sentence, labels, rank, score, mark, layout)
+    for (i, rank, labels, score), cells in zip(found, beside):
+        marks = zip((_cells(label, layout) for label in labels), cells)
+        yield from _marked(batch[i].lines, _header(rank, score), marks, partial(mark, layout))
 
 
-class _Probable(NamedTuple):
-    """A label and how probable it is."""
+def _probabilities(model, X, found, scheme):
+    """For each token of the labellings found the names and values that go beside its label.
 
-    label: object
-    proba: list  # names and values, to be written beside it
-
-
-def _with_probabilities(model, X, results, scheme):
-    """The labellings of each sentence with the probabilities of labels and, given a scheme, of segments."""
+    These are the probabilities of labels and, given a scheme, of segments.
+    """
     column = {label: k for k, label in enumerate(model.classes_.tolist())}
-    found = []
-    for x, marginals, labellings in zip(X, model.predict_marginals(X), results):
-        found.append([])
-        segments = [[] for _ in labellings]
-        if scheme is not None:
-            spans = [labels_to_spans(labels, scheme) for labels, _ in labellings]
-            segments = model.predict_segment_proba([x] * len(spans), spans, scheme=scheme)
-        for (labels, score), inside in zip(labellings, segments):
-            cells = [[("Prob", f"{row[column[label]]:.6f}")] for row, label in zip(marginals, labels)]
-            if scheme is not None:
-                proba = {t: p for (start, stop, _), p in inside for t in range(start, stop)}
-                for t, each in enumerate(cells):
-                    each.append(("SegmentProb", f"{proba[t]:.6f}" if t in proba else NO_LABEL))
-            found[-1].append(([_Probable(*pair) for pair in zip(labels, cells)], score))
-    return found
+    marginals, segments, beside = model.predict_marginals(X), [()] * len(found), []
+    if scheme is not None:
+        spans = [labels_to_spans(labels, scheme) for _, _, labels, _ in found]
+        segments = model.predict_segment_proba([X[i] for i, *_ in found], spans, scheme=scheme)
+    for (i, _, labels, _), inside in zip(found, segments):
+        cells = [[("Prob", f"{row[column[label]]:.6f}")] for row, label in zip(marginals[i], labels)]
+        proba = {t: f"{p:.6f}" for (start, stop, _), p in inside for t in range(start, stop)}
+        for t, cell in enumerate(cells if scheme is not None else ()):
+            cell.append(("SegmentProb", proba.get(t, NO_LABEL)))
+        beside.append(cells)
+    return beside
 
 
-def _marked(sentence, labels, rank, score, mark, layout):
+def _marked(lines, header, marks, mark):
     """Yield the lines of a sentence with one labelling."""
-    lines, labels = sentence.lines, iter(labels)
     blank = next(k for k, (_, line, _) in enumerate(lines) if line.strip(" \t"))
     yield from (line + "\n" for _, line, _ in lines[:blank])
-    yield from _header(rank, score)
+    yield from header
     for _, line, is_token in lines[blank:]:
-        if is_token:
-            label, proba = next(labels), []
-            if isinstance(label, _Probable):
-                label, proba = label
-            line = mark(line, _cells(label, layout), layout, proba)
-        yield line + "\n"
-    if score is not None and lines[-1][1].strip(" \t"):  # the file ends without a blank line
+        yield (mark(line, *next(marks)) if is_token else line) + "\n"
+    if header and lines[-1][1].strip(" \t"):  # the file ends without a blank line
         yield "\n"
 
 
@@ -310,28 +238,26 @@ def _cells(label, layout):
     """What is written for a label, or for an arc."""
     if not isinstance(layout.label, tuple):
         return [str(label)]
-    head, label = label if isinstance(label, tuple) else (label, NO_LABEL)
-    return [str(head), str(label)]
+    return list(map(str, label if isinstance(label, tuple) else (label, NO_LABEL)))
 
 
-def _mark_columns(line, cells, layout, proba):
+def _mark_columns(layout, line, cells, beside):
     separator = layout.separator
     if separator is None:
         line = line.rstrip(" \t")  # nothing else: an ideographic space can be a token
         separator = "\t" if "\t" in line else " "
-    return separator.join([line, *cells, *(value for _, value in proba)])
+    return separator.join([line, *cells, *(value for _, value in beside)])
 
 
-def _mark_attributes(line, cells, layout, proba):
+def _mark_attributes(layout, line, cells, beside):
     return "\t".join([*cells, *line.split("\t")[1:]])
 
 
-def _mark_conllu(line, cells, layout, proba):
+def _mark_conllu(layout, line, cells, beside):
     row = line.split("\t")
     for field, cell in zip(several(layout.label), cells):
         row[CONLLU_FIELDS.index(field)] = cell
-    said = [f"{name}={value}" for name, value in proba if value != NO_LABEL]
+    said = [f"{name}={value}" for name, value in beside if value != NO_LABEL]
     if said:
-        known = [] if row[-1] == "_" else [row[-1]]
-        row[-1] = "|".join(known + said)
+        row[-1] = "|".join([*([] if row[-1] == "_" else [row[-1]]), *said])
     return "\t".join(row)

@@ -8,19 +8,21 @@ import json
 import os
 import re
 from dataclasses import fields
-from itertools import chain, islice
+from functools import cache
+from itertools import islice
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
+from ..data.inputs import LABELS, SPANS, TREES, WORDS
 from ..data.text import is_white_space
 from ..formats.annotation_tools import is_brat
 from ..formats.span_files import FORMATS, AnnotationReader
 from ..formats.span_records import SPAN_KEYS
 from ..formats.span_writing import reserved_keys, write_spans
 from ..inspection import render
+from ..serving.answers import reason
 from .common import STANDARD, CommandError, check_replaced, output, warn
-from .file_formats import named_format, warn_of_columns
-from .lines import Source
+from .input_files import Source, named_format, warn_of_columns
 
 WRITTEN = ("xml", "html", *FORMATS)
 """How labelled texts can be written."""
@@ -75,20 +77,14 @@ def _given(source):
     return source.path if source.path is not None and is_brat(source.path) else source.unkept()
 
 
-def batches(source, reader, size):
-    """Yield annotated texts as (X, y, places), ``size`` at a time, or for None all; places are for errors.
+def marked(source, reader, is_stream):
+    """Yield annotated texts as (text, spans, place); places are for errors.
 
-    With a size texts that are white space are left out: a model that learns from each batch needs a token.
+    In a stream texts that are white space are left out: a model that learns from each batch needs a token.
     """
-    found = reader.marked(_given(source))
-    if size is not None:
-        found = (pair for pair in found if not is_white_space(pair[0].text))
-    first = next(found, None)
-    if first is None:
-        raise CommandError(f"{source.name}: there is no annotated text in it")
-    found = chain([first], found)
-    while batch := list(islice(found, size)):
-        yield [r.text for r, _ in batch], [spans for _, spans in batch], [r.place for r, _ in batch]
+    for record, spans in reader.marked(_given(source)):
+        if not (is_stream and is_white_space(record.text)):
+            yield record.text, spans, record.place
 
 
 # --------------------------------------------------------------------------------------------------
@@ -96,88 +92,95 @@ def batches(source, reader, size):
 # --------------------------------------------------------------------------------------------------
 def add_options(parser):
     """Add what ``tag`` knows for models of spans."""
-    group = parser.add_argument_group("texts, for models that mark spans")
-    what = "each line of FILE is a text (default: FILE is one)"
-    group.add_argument("--lines", action="store_true", help=what)
+    add = parser.add_argument_group("texts, for models that mark spans").add_argument
+    add("--lines", action="store_true", help="each line of FILE is a text (default: FILE is one)")
     what = f"{', '.join(WRITTEN)} (default: jsonl); brat needs --output, a folder"
-    group.add_argument("--write", choices=WRITTEN, metavar="FORMAT", help=what)
-
-    group.add_argument(
-        "--sets", action="store_true",
-        help="offer the spans that a model of train --recall holds for possible, with probabilities: under "
-        "the key candidates, beside the best ones; for Label Studio in their place",
-    )  # fmt: skip
+    add("--write", choices=WRITTEN, metavar="FORMAT", help=what)
+    what = "offer the spans that a model of train --recall holds for possible, as candidates or predictions"
+    add("--sets", action="store_true", help=what)
 
 
-def refuse_probabilities(arguments, kind):
-    """End with a usage error about ``--proba``, for a model that knows none."""
-    arguments.usage_error(
-        f"--proba: this {kind} knows no probabilities; L1CRF does, and CalibratedTagger around a tagger: "
-        f"train --algorithm l1crf, or train --calibrate"
-    )
+_NOT_FOR = {
+    SPANS: ("scores", "kbest", "scheme", "dictionary", "tokens", "label", "separator", "comment"),
+    WORDS: ("lines", "write", "sets", "scheme"),
+    LABELS: ("lines", "write", "sets", "dictionary"),
+    TREES: ("lines", "write", "sets", "scheme", "dictionary"),
+}
+"""Options of ``tag`` and ``select`` that models of a task have no use for."""
+
+_WHAT = {SPANS: "mark spans of texts", WORDS: "segment text", LABELS: "label tokens", TREES: "parse"}
 
 
-_NOT_FOR_TEXTS = "scores", "kbest", "scheme", "dictionary", "adapt"
-_OF_TOKENS = "tokens", "label", "separator", "comment"
+_REMEDIES = {"CalibratedTagger": "train --calibrate makes one", "predict_sets": "--sets writes them"}
+"""Word of a reason, and what it means on the command line."""
 
 
-def _refuse(arguments, names):
-    """Refuse options that a model of spans has no use for."""
-    for name in names:
-        if getattr(arguments, name) not in (None, False, []):
+def refuse(arguments, task):
+    """Refuse options that models of a task have no use for."""
+    for name in _NOT_FOR[task]:
+        if getattr(arguments, name, None) not in (None, False):
             instead = "; in Python predict_kbest gives them" if name in ("kbest", "scores") else ""
-            arguments.usage_error(f"--{name} is not for models that mark spans of texts{instead}")
+            arguments.usage_error(f"--{name} is not for models that {_WHAT[task]}{instead}")
+
+
+def require(arguments, model, **methods):
+    """Refuse options, by name, that need a method which the model lacks."""
+    for name, method in methods.items():
+        if getattr(arguments, name) and not hasattr(model, method):
+            why = reason(model, method)
+            remedy = next((f"; {what}" for word, what in _REMEDIES.items() if word in why), "")
+            arguments.usage_error(f"--{name}: {why}{remedy}")
 
 
 def tag(model, arguments):
-    """Run ``tag`` for a model of spans; returns the exit code."""
+    """Run ``tag`` for a model of spans."""
     wanted = arguments.write or "jsonl"
-    _refuse(arguments, _NOT_FOR_TEXTS)
     if arguments.sets and not hasattr(model, "predict_sets"):
         arguments.usage_error(f"--sets: this {type(model).__name__} offers no sets; train --recall R")
     if arguments.sets and (arguments.proba or wanted not in ("jsonl", "label-studio")):
         arguments.usage_error("--sets has probabilities, and is for --write jsonl and label-studio")
     if arguments.proba and wanted not in _WITH_PROBA:
         arguments.usage_error(f"--proba: only {', '.join(_WITH_PROBA)} have a place for probabilities")
-    if arguments.proba and not hasattr(model, "predict_segment_proba"):
-        refuse_probabilities(arguments, type(model).__name__)
+    require(arguments, model, proba="predict_segment_proba")
     if wanted == "brat" and arguments.output in STANDARD:
         arguments.usage_error("--write brat needs --output, a folder")
     files = expanded(arguments.files or ["-"])
-    texts, written = texts_of(files, arguments), [arguments.output]
+    texts = texts_of(files, arguments)
     if wanted == "brat":
-        texts = _named(list(texts))
-        names = (Path(arguments.output, each["name"]) for _, _, each in texts)
-        written = [f"{name}{ending}" for name in names for ending in (".txt", ".ann")]
+        _write_brat(model, _named(list(texts)), files, arguments)
+        return
+    check_replaced([arguments.output], files_of(files), arguments.force)
+    whole = wanted not in _STREAMED  # one page, or one list
+    batches = [list(texts)] if whole else iter(lambda: list(islice(texts, arguments.batch)), [])
+    with output(arguments.output, arguments.encoding) as file:
+        for batch in batches:
+            _write(file, model, batch, wanted, arguments)
+            file.flush()  # who reads the pipe need not wait for the end
+
+
+def _write_brat(model, texts, files, arguments):
+    """Write the files of brat, two for each text, where nothing is replaced by them."""
+    names = [Path(arguments.output, beside["name"]) for _, _, beside in texts]
+    written = [f"{name}{ending}" for name in names for ending in (".txt", ".ann")]
     check_replaced(written, files_of(files), arguments.force)
-    for path in written if wanted == "brat" and not arguments.force else ():
+    for path in written if not arguments.force else ():
         if os.path.isfile(path) and os.path.getsize(path) > 0:
             raise CommandError(f"{path}: is there already, and may be a person's work; --force replaces it")
-    found = _labelled(model, iter(texts), arguments)
-    if wanted not in _STREAMED:
-        found = [[sum(parts, []) for parts in zip(*found)]] if (found := list(found)) else [[[]] * 4]
-    if wanted == "brat":
-        for batch in found:
-            _write(arguments.output, *batch, wanted, arguments)
-        return 0
-    with output(arguments.output, arguments.encoding) as file:
-        for batch in found:
-            _write(file, *batch, wanted, arguments)
-            file.flush()  # who reads the pipe need not wait for the end
-    return 0
+    _write(arguments.output, model, texts, "brat", arguments)
 
 
 def expanded(paths):
     """(path, name or None) of each file; of a folder without annotations of brat its files of text."""
     found = []
     for path in paths:
-        inside = [(None, path)]
-        if os.path.isdir(path) and not any(Path(path).rglob("*.ann")):
-            texts = [each for ending in ("txt", "txt.gz") for each in Path(path).rglob(f"*.{ending}")]
-            inside = [(each.relative_to(path).as_posix(), str(each)) for each in sorted(texts)]
-            if not inside:
-                raise CommandError(f"{path}: there is no file NAME.txt or NAME.ann in the folder")
-        found += [(each, name and name.removesuffix(".gz").removesuffix(".txt")) for name, each in inside]
+        if not os.path.isdir(path) or any(Path(path).rglob("*.ann")):
+            found.append((path, None))
+            continue
+        inside = sorted(each for ending in ("txt", "txt.gz") for each in Path(path).rglob(f"*.{ending}"))
+        if not inside:
+            raise CommandError(f"{path}: there is no file NAME.txt or NAME.ann in the folder")
+        names = (each.relative_to(path).as_posix().removesuffix(".gz") for each in inside)
+        found += zip(map(str, inside), (name.removesuffix(".txt") for name in names))
     return found
 
 
@@ -209,7 +212,6 @@ def files_of(expanded):
 
 def read_texts(source, arguments):
     """Yield (place, text, metadata); of the metadata what is to be written beside predicted spans."""
-    _refuse(arguments, _OF_TOKENS)
     if arguments.format not in (None, "spans", "text"):
         arguments.usage_error(f"--format {arguments.format} is not for models that mark spans of texts")
     by_name = (arguments.format or named_format(source)) == "spans"
@@ -244,61 +246,54 @@ def _beside(wanted, name):
     What was said of other spans is left out; so is, with a warning, a key for which the format has no place.
     """
     reserved = reserved_keys(wanted) if wanted in FORMATS else ()
-    told = set()
+
+    @cache
+    def tell(key):  # once
+        warn(f"{name}: the records' own {key!r} is left out: {wanted} has no place for it")
 
     def fits(key, value):
         if key in _OF_ANNOTATIONS or (key in SPAN_KEYS and not isinstance(value, str | int | float)):
             return False
-        if key not in reserved and (wanted != "brat" or key == "name"):
-            return True
-        if key not in told:
-            told.add(key)
-            warn(f"{name}: the records' own {key!r} is left out: {wanted} has no place for it")
-        return False
+        if key in reserved or (wanted == "brat" and key != "name"):
+            tell(key)
+            return False
+        return True
 
     return lambda metadata: {key: value for key, value in metadata.items() if fits(key, value)}
 
 
-def _labelled(model, texts, arguments):
-    """Yield batches of texts, their spans, metadata, and the probabilities of the spans or Nones."""
-    while batch := list(islice(texts, arguments.batch)):
-        places, X, metadata = map(list, zip(*batch))
-        y = model.predict(X)
-        proba = model.predict_segment_proba(X, y) if arguments.proba else [None] * len(X)
-        if arguments.sets:
-            proba = model.predict_sets(X)
-            if arguments.write == "label-studio":
-                y = [[span for span, _ in spans] for spans in proba]
-            else:
-                candidates = ([{**span._asdict(), "probability": p} for span, p in spans] for spans in proba)
-                metadata = [{**each, "candidates": spans} for each, spans in zip(metadata, candidates)]
-        yield X, list(y), metadata, list(proba)
-
-
-def _write(file, X, y, metadata, proba, wanted, arguments):
-    proba = proba if arguments.proba or (arguments.sets and wanted == "label-studio") else None
+def _write(file, model, batch, wanted, arguments):
+    """Label a batch of texts, and write it."""
+    X, metadata = [text for _, text, _ in batch], [beside for _, _, beside in batch]
+    y = model.predict(X)
+    proba = model.predict_segment_proba(X, y) if arguments.proba else None
+    offered = model.predict_sets(X) if arguments.sets else None
+    if offered is not None and wanted == "label-studio":
+        y, proba = [[span for span, _ in spans] for spans in offered], offered
+    elif offered is not None:
+        candidates = ([{**span._asdict(), "probability": p} for span, p in spans] for spans in offered)
+        metadata = [{**beside, "candidates": spans} for beside, spans in zip(metadata, candidates)]
     if wanted == "html":
         file.write(render(X, y))
     elif wanted == "xml":
-        for k, (text, spans) in enumerate(zip(X, y)):
-            text = _xml(text, spans, proba and [p for _, p in proba[k]])
-            if odd := _NOT_XML.search(text):
-                warn(f"{text[:40]!r}: XML has no place for {odd[0]!r}, which is written as U+FFFD")
-                text = _NOT_XML.sub("\ufffd", text)
-            file.write(text if text.endswith("\n") else text + "\n")
+        pairs = [[(span, None) for span in spans] for spans in y] if proba is None else proba
+        file.writelines(map(_xml, X, pairs))
     else:
         more = {"model_version": Path(arguments.model).name} if wanted == "label-studio" else {}
         write_spans(file, X, y, wanted, metadata=metadata, proba=proba, **more)
 
 
-def _xml(text, spans, proba):
-    """A text with its spans as elements; labels that are no names become an attribute."""
+def _xml(text, spans):
+    """A text with its spans, which have probabilities or None, as elements; odd labels are attributes."""
     parts, at = [], 0
-    for k, (start, end, label) in enumerate(spans):
+    for (start, end, label), p in spans:
         name = label if _NAME.fullmatch(label) else "span"
         more = "" if name == label else f" label={quoteattr(label)}"
-        if proba is not None:
-            more += f' probability="{proba[k]:.6f}"'
+        more += "" if p is None else f' probability="{p:.6f}"'
         parts += [escape(text[at:start]), f"<{name}{more}>", escape(text[start:end]), f"</{name}>"]
         at = end
-    return "".join([*parts, escape(text[at:])])
+    found = "".join([*parts, escape(text[at:])])
+    if odd := _NOT_XML.search(found):
+        warn(f"{text[:40]!r}: XML has no place for {odd[0]!r}, which is written as U+FFFD")
+        found = _NOT_XML.sub("\ufffd", found)
+    return found if found.endswith("\n") else found + "\n"

@@ -10,7 +10,6 @@ the corpus is read, and everything about the target before the training begins.
 import contextlib
 import sys
 import time
-from dataclasses import replace
 
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -21,16 +20,12 @@ from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
 from ..taggers.constraints import BrokenConstraint, scheme_of
 from ..training.held_out import NAMES
-from .common import CommandError, check_replaced, check_target, counted, number, positive, tell
-from .corpus import batches, layout_of, located, locating, read, read_all
-from .evaluate import model_scores
-from .file_formats import tell_empty, tell_labels
-from .learners import add_features, add_learner, features_of, fit_of, lexicon, new_model, task_of
-from .lines import Source
-from .options import add_options
-from .scores import as_text
-
-_JOINED = "X", "y", "places"
+from .common import CommandError, check_target, counted, positive, share, tell
+from .corpus import batches, learned, located, locating, read, read_files
+from .evaluate import as_text, model_scores
+from .input_files import Source, tell_empty, tell_labels
+from .learners import add_features, add_learner, features_of, fit_of, new_model, task_of
+from .options import add_corpus, add_options, lexicon
 
 PARTIAL = ".partial"
 """Ending of the model that an interrupted training leaves, after the name asked for."""
@@ -38,95 +33,97 @@ PARTIAL = ".partial"
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    what = "the corpus; - is standard input; several files of annotated texts are learned together"
-    parser.add_argument("files", metavar="FILE", nargs="+", help=what)
     parser.add_argument("--model", "-m", required=True, metavar="OUT", help="file to write the model to")
-    parser.add_argument(
-        "--dev", metavar="FILE",
-        help="a held-out corpus: score the model on it after each epoch and evaluate it at the end; with -p "
-        "early_stopping=True it decides which epoch to keep",
-    )  # fmt: skip
-    parser.add_argument(
-        "--annotated", action="append", default=[], metavar="FILE=TYPES", type=_annotated,
-        help="types of spans, as PER,LOC, that are all that one of the files annotates: elsewhere others may "
-        "stand; may be repeated",
-    )  # fmt: skip
+    what = "a held-out corpus, to score each epoch, and the model; with -p early_stopping=True to choose it"
+    parser.add_argument("--dev", metavar="FILE", help=what)
+    add_corpus(parser)
     add_options(parser)
     group = parser.add_argument_group("learning")
+    add = group.add_argument
     add_features(group)
-    group.add_argument(
-        "--lexicon", action="append", default=[], metavar="NAME=FILE", type=lexicon,
-        help="a list of names or words, an entry a line, which templates read as %%lex_NAME[0,0]; to a "
-        "preset the templates of three positions are added; may be repeated",
-    )  # fmt: skip
-    what = "raw text, of which clusters of words are learned for a tagger"
-    group.add_argument("--text", metavar="FILE", help=what)
-    what = "clusters of the words of --text (default: 500)"
-    group.add_argument("--clusters", type=positive, metavar="N", help=what)
+    what = "words, an entry a line, which templates read as %%lex_NAME[0,0]; presets get three of them"
+    several = {"action": "append", "default": [], "metavar": "NAME=FILE", "type": lexicon}
+    add("--lexicon", **several, help=what)
+    add("--text", metavar="FILE", help="raw text, of which clusters of words are learned for a tagger")
+    add("--clusters", type=positive, metavar="N", help="clusters of the words of --text (default: 500)")
     add_learner(group, "perceptron")
-    _add_ways(group)
-    group.add_argument(
-        "--repair", action="store_true",
-        help="write labels as the scheme in --param constraints=SCHEME does, where the corpus writes them "
-        "otherwise: in another scheme, or in none, where segments stay what conlleval takes them for",
-    )  # fmt: skip
-    bars = "a line for each epoch; of --text a bar, if rich is there"
-    group.add_argument("--verbose", "-v", action="store_true", help=bars)
-    group.add_argument(
-        "--keep-training", action="store_true",
-        help="write the state of training too, so that partial_fit goes on exactly; the file is twice as "
-        "large or more",
-    )  # fmt: skip
+    _add_ways(add)
+    what = "rewrite labels of another scheme, or of none, as those of --param constraints=SCHEME"
+    add("--repair", action="store_true", help=what)
+    what = "a line for each epoch; of --text a bar, if rich is there"
+    add("--verbose", "-v", action="store_true", help=what)
+    what = "write the state of training too, so that partial_fit goes on; the file is twice as large or more"
+    add("--keep-training", action="store_true", help=what)
 
 
-def _add_ways(group):
+def _add_ways(add):
     """Add the options that put something around the learner, or deal the corpus in parts."""
-    what = "average the weights of N learners that see the corpus in different orders (default: 1)"
-    group.add_argument("--members", type=positive, default=1, metavar="N", help=what)
-    group.add_argument(
-        "--calibrate", action="store_true",
-        help="let the tagger know probabilities, for tag --proba: parts of the corpus are scored by models "
-        "trained on the others, which takes the time of five more trainings",
-    )  # fmt: skip
-    group.add_argument(
-        "--recall", type=number(float, lambda x: 0 < x < 1, "between 0 and 1"), metavar="R",
-        help="let a model of spans offer sets that hold this share of a text's spans on average, for tag "
-        "--sets; --param precision=0.98 finds sure ones",
-    )  # fmt: skip
-    group.add_argument(
-        "--search", action="store_true",
-        help="choose c1 and c2 of l1crf by cross-validation; --param c1s=(.1,1) c2s=(.01,.1), cv=5 and "
-        "scoring=segment_f1 say among which and how",
-    )  # fmt: skip
-    group.add_argument(
-        "--shards", type=positive, default=1, metavar="N",
-        help="deal the sentences to N shards, which train at the same time, and mix their weights after each "
-        "epoch; with l1crf the shards add up its objective, and the optimum is the same (default: 1)",
-    )  # fmt: skip
-    what = "of a Dask scheduler, whose workers train the shards"
-    group.add_argument("--cluster", metavar="ADDRESS", help=what)
-    group.add_argument(
-        "--stream", type=positive, metavar="N",
-        help="read and learn N sentences at a time, for files larger than memory; an epoch then keeps the "
-        "order of the file, and there is one unless --epochs says more",
-    )  # fmt: skip
+    what = "average the weights of N learners that see the corpus in different orders"
+    add("--members", type=positive, default=1, metavar="N", help=what)
+    what = "let the tagger know probabilities, for tag --proba; it takes the time of five more trainings"
+    add("--calibrate", action="store_true", help=what)
+    what = "let a model of spans offer sets that hold this share of a text's spans on average, for tag --sets"
+    add("--recall", type=share, metavar="R", help=what)
+    what = "choose c1 and c2 of l1crf by cross-validation; -p c1s=(.1,1), c2s, cv and scoring say among which"
+    add("--search", action="store_true", help=what)
+    what = "train on N shards of the sentences at the same time; with l1crf the optimum is the same"
+    add("--shards", type=positive, default=1, metavar="N", help=what)
+    add("--cluster", metavar="ADDRESS", help="of a Dask scheduler, whose workers train the shards")
+    what = "learn N sentences at a time, in the order of the file, which may be larger than memory; once"
+    add("--stream", type=positive, metavar="N", help=what + " unless --epochs says more")
 
 
-def _annotated(text):
-    path, _, types = text.rpartition("=")
-    if not path or not all(types.split(",")):
-        raise ValueError
-    return path, types.split(",")
+def run(arguments):
+    """Run the command."""
+    _check_usage(arguments)
+    check_target(arguments.model, [*arguments.files, arguments.dev])
+    task = task_of(arguments)
+    with learned(arguments, task) as (source, layout):
+        model = new_model(arguments, features_of(arguments), layout.format)
+        _read_text(arguments, model)
+        repair = _repairer(arguments, model, layout.format)
+        corpus = None if arguments.stream is not None else repair(read_files(arguments, source, layout))
+        if corpus is not None:
+            tell_empty(corpus)
+            tell_labels(corpus)
+        dev, arguments.format = None, layout.format
+        if arguments.dev is not None:  # read now: a mistake in it should not cost a training
+            dev = repair(read(arguments.dev, arguments, task=task))
+        began = time.perf_counter()
+        with contextlib.redirect_stdout(sys.stderr):  # epochs are no results
+            if corpus is None:
+                _stream(arguments, model, layout, source, repair)
+            else:
+                _learn_whole(arguments, model, corpus, dev)
+    seconds = time.perf_counter() - began
+    _forget(model)
+    model.save(arguments.model, training=arguments.keep_training)
+    _tell_chosen(arguments, model)
+    classes = next((layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")), None)
+    labels = "" if classes is None else f", {counted(len(classes), 'label')}"
+    tell(f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote {arguments.model}")
+    if dev is not None:
+        print(as_text(model_scores(model, dev)))
 
 
-_annotated.__name__ = "FILE=TYPES"  # what argparse calls it in messages
+def _check_usage(arguments):
+    """Refuse files that cannot be read together."""
+    files, stream = arguments.files, arguments.stream
+    read = [*files, arguments.dev, arguments.text, *(path for _, path in arguments.lexicon)]
+    again = stream and (arguments.epochs or 1) > 1
+    for wrong, message in (
+        (read.count("-") > 1, "only one of FILE, --dev, --text and --lexicon can be standard input"),
+        (stream and len(files) > 1, "--stream reads one FILE"),
+        (again and files[0] == "-", "--stream with several --epochs cannot read standard input again"),
+        (arguments.clusters and arguments.text is None, "--clusters are of the words of --text FILE"),
+    ):
+        if wrong:
+            arguments.usage_error(message)
 
 
 def _read_text(arguments, model):
     """Let the taggers of a model read clusters of the words of ``--text``."""
     if arguments.text is None:
-        if arguments.clusters is not None:
-            arguments.usage_error("--clusters are of the words of --text FILE")
         return
     names = [name for name in model.get_params() if name.split("__")[-1] == "words"]
     if not names:
@@ -139,99 +136,25 @@ def _read_text(arguments, model):
     except ValueError as error:
         raise CommandError(f"{arguments.text}: {error}") from error
     tell(f"{arguments.text}: {table!r}")
-    around = [name.removesuffix("words") for name in names]  # what has clusters gives them to those inside
-    inside = {name for name in names for each in around if name.startswith(each) and name != each + "words"}
-    model.set_params(**dict.fromkeys(set(names) - inside, table))
+    model.set_params(**{min(names, key=len): table})  # what is around others gives it to them
 
 
-def run(arguments):
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit code, 0.
-    """
-    files, streamed = arguments.files, arguments.stream is not None
-    _check_files(arguments)
-    check_target(arguments.model)
-    check_replaced([arguments.model], [*files, arguments.dev])
-    source = Source(files[0], arguments.encoding)
-    with contextlib.nullcontext() if streamed else source:
-        layout = _told(arguments, layout_of(arguments, source, task=task_of(arguments)), files[0])
-        model = new_model(arguments, features_of(arguments), layout.format)
-        _read_text(arguments, model)
-        repair = _repairer(arguments, model, layout.format)
-        corpus = None if streamed else repair(read_all(source, layout))
-    for path in files[1:]:
-        with Source(path, arguments.encoding) as more:
-            parts = corpus, read_all(more, _told(arguments, layout, path))
-        corpus = corpus._replace(
-            **{name: sum((getattr(part, name) for part in parts), []) for name in _JOINED}
-        )
-    if corpus is not None:
-        tell_empty(corpus)
-        tell_labels(corpus)
-    dev, arguments.format = None, layout.format
-    if arguments.dev is not None:  # read now: a mistake in it should not cost a training
-        dev = repair(read(arguments.dev, arguments, task=task_of(arguments)))
-    units = {"segmented": ("sentence", "word"), "spans": ("text", "span")}
-    units = units.get(layout.format, ("sentence", "token"))
-    began = time.perf_counter()
-    with contextlib.redirect_stdout(sys.stderr):  # epochs are no results
-        if streamed:
-            _stream(arguments, model, layout, units, source, repair)
-        else:
-            tell(f"read {_counted(units, len(corpus.X), sum(map(len, corpus.y)))}")
-            try:
-                _learn(fit_of(arguments, model), corpus, dev)
-            except KeyboardInterrupt:
-                _keep(model, arguments.model + PARTIAL)
-                raise
-    seconds = time.perf_counter() - began
-    _forget(model)
-    model.save(arguments.model, training=arguments.keep_training)
-    classes = next((layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")), None)
-    labels = "" if classes is None else f", {counted(len(classes), 'label')}"
-    _tell_features(arguments, model)
-    for layer, _ in layers(model):
-        if hasattr(layer, "c1_"):
-            score = f"mean score {layer.best_score_:.4f} in {counted(layer.n_splits_, 'fold')}"
-            tell(f"chosen: c1={layer.c1_:g}, c2={layer.c2_:g}; {score}")
-    tell(f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote {arguments.model}")
-    if dev is not None:
-        print(as_text(model_scores(model, dev)))
-    return 0
+_UNITS = {"segmented": ("sentence", "word"), "spans": ("text", "span")}
 
 
-def _check_files(arguments):
-    """Refuse files that cannot be read together."""
-    files, stream = arguments.files, arguments.stream
-    read = [*files, arguments.dev, arguments.text, *(path for _, path in arguments.lexicon)]
-    if read.count("-") > 1:
-        arguments.usage_error("only one of FILE, --dev, --text and --lexicon can be standard input")
-    if stream is not None and files[0] == "-" and (arguments.epochs or 1) > 1:
-        arguments.usage_error("--stream with several --epochs reads FILE again: it cannot be standard input")
-    if stream is not None and len(files) > 1:
-        arguments.usage_error("--stream reads one FILE")
-    for path, _ in arguments.annotated:
-        if path not in files:
-            arguments.usage_error(f"--annotated: {path} is none of the files")
-
-
-def _told(arguments, layout, path):
-    """The `Layout` of a file that may annotate some types only, or be one of several."""
-    if layout.format != "spans":
-        if arguments.annotated or len(arguments.files) > 1:
-            arguments.usage_error("several files and --annotated are for annotated texts")
-        return layout
-    types = dict(arguments.annotated).get(path, dict(arguments.read).get("annotated"))
-    return layout._replace(reading=replace(layout.reading, annotated=types))
-
-
-def _counted(units, *numbers):
+def _amount(format, *numbers):
     """``40 sentences, 900 tokens``."""
-    return ", ".join(counted(n, unit) for n, unit in zip(numbers, units))
+    return ", ".join(map(counted, numbers, _UNITS.get(format, ("sentence", "token"))))
+
+
+def _learn_whole(arguments, model, corpus, dev):
+    """Learn a corpus that is in memory."""
+    tell(f"read {_amount(corpus.format, len(corpus.X), sum(map(len, corpus.y)))}")
+    try:
+        _learn(fit_of(arguments, model), corpus, dev)
+    except KeyboardInterrupt:
+        _keep(model, arguments)
+        raise
 
 
 def _learn(method, corpus, dev=None):
@@ -263,70 +186,67 @@ def _repairer(arguments, model, format):
                 convert_scheme(corpus.y, scheme, scheme, strict=False)
         changed = [sum(a != b for a, b in zip(*pair)) for pair in zip(corpus.y, repaired)]
         if any(changed):
-            tell(
-                f"{corpus.name}: repaired {counted(sum(changed), 'label')} in "
-                f"{counted(sum(map(bool, changed)), 'sentence')}"
-            )
+            labels, where = counted(sum(changed), "label"), counted(sum(map(bool, changed)), "sentence")
+            tell(f"{corpus.name}: repaired {labels} in {where}")
         return corpus._replace(y=repaired)
 
     return repair
 
 
-def _tell_features(arguments, model):
-    """Say which templates ``features="auto"`` has chosen."""
+def _tell_chosen(arguments, model):
+    """Say which templates ``features="auto"`` has chosen, and which penalties a search."""
     *_, (tagger, _) = layers(model)
     lines = getattr(getattr(tagger, "_model", None), "lines", None)
-    if lines is None or tagger.get_params(deep=False).get("features") not in ("auto", "char"):
-        return
-    if arguments.features == "auto" and arguments.template is None and preset_of(lines) is not None:
+    given = arguments.features != "auto" or arguments.template is not None
+    chosen = not given and tagger.get_params(deep=False).get("features") in ("auto", "char")
+    if chosen and lines is not None and preset_of(lines) is not None:
         tell(f"features: preset {preset_of(lines)}, by the look of the tokens; --features chooses another")
+    for layer, _ in layers(model):
+        if hasattr(layer, "c1_"):
+            score = f"mean score {layer.best_score_:.4f} in {counted(layer.n_splits_, 'fold')}"
+            tell(f"chosen: c1={layer.c1_:g}, c2={layer.c2_:g}; {score}")
 
 
-def _stream(arguments, model, layout, units, source, repair):
+def _stream(arguments, model, layout, source, repair):
     """Learn a file piece by piece; no more than a piece of it is in memory.
 
     What was learned before an error is kept: it may stand behind hours of reading.
     """
-    epoch = n_sentences = n_units = 0
+    epoch, amount = 0, [0, 0]
     try:
         for epoch in range(1, (arguments.epochs or 1) + 1):
-            n_sentences = n_units = 0
+            amount = [0, 0]  # sequences, and what they consist of
             with source if epoch == 1 else Source(arguments.files[0], arguments.encoding, quiet=True) as part:
                 for corpus in batches(part, layout, arguments.stream):
                     _learn(model.partial_fit, repair(corpus))
-                    n_sentences += len(corpus.X)
-                    n_units += sum(map(len, corpus.y))
-            tell(f"epoch {epoch}: {_counted(units, n_sentences, n_units)}")
+                    amount[0] += len(corpus.X)
+                    amount[1] += sum(map(len, corpus.y))
+            tell(f"epoch {epoch}: {_amount(layout.format, *amount)}")
     except BaseException as error:
-        more = " and a part of the next" if isinstance(error, KeyboardInterrupt) else ""
-        if more or epoch > 1 or n_sentences:
-            learned = f"{_counted(units, n_sentences, n_units)} of epoch {epoch}{more}"
-            _keep(model, arguments.model + PARTIAL, learned)
+        if epoch > 1 or amount[0] or isinstance(error, KeyboardInterrupt):
+            _keep(model, arguments, f"{_amount(layout.format, *amount)} of epoch {epoch}")
         raise
 
 
 def _forget(model):
     """Reset what concerned this training only: a line for each epoch, a folder of this machine."""
-    for name in ("tagger", "tagger_", "estimator", "estimator_", "base", "base_"):
-        if getattr(model, name, None) is not None:
-            _forget(getattr(model, name))
-    given = model.get_params(deep=False)
-    model.set_params(**{k: v for k, v in (("verbose", 0), ("checkpoint", None)) if k in given})
+    of_training = {"verbose": 0, "checkpoint": None}
+    for layer, _ in layers(model):
+        names = {name: name.rpartition("__")[2] for name in layer.get_params()}
+        layer.set_params(**{name: of_training[last] for name, last in names.items() if last in of_training})
 
 
-def _keep(model, path, learned=None):
+def _keep(model, arguments, learned=None):
     """Save what a training has learned before it was cut short, if anything, beside the file asked for."""
+    path = arguments.model + PARTIAL
     try:
         check_is_fitted(model)
         _forget(model)
         model.save(path)
     except NotFittedError:  # the first epoch was not complete, or the members were not
         tell("no model was kept; --param checkpoint=FOLDER saves each epoch, and the same command resumes")
-        return
     except OSError as error:
         tell(f"no model was kept: {path}: {error.strerror}")
-        return
-    if learned is None:
-        n = next(layer.n_iter_ for layer, _ in layers(model) if hasattr(layer, "n_iter_"))
-        learned = counted(n, "epoch")
-    tell(f"the model after {learned} is in {path}")
+    else:
+        n = next((layer.n_iter_ for layer, _ in layers(model) if hasattr(layer, "n_iter_")), 0)
+        tell(f"the model after {learned or counted(n, 'epoch')} is in {path}")

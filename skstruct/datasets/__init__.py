@@ -3,45 +3,28 @@
 The readers live in ``skstruct.formats.readers`` and are offered here because this is where a user looks.
 """
 
-from skstruct.data.spans import from_utf16, to_utf16
-from skstruct.datasets.columns import columns_to_spans, from_columns, spans_to_columns
-from skstruct.datasets.corpora import fetch_conll2000, fetch_conll2002, fetch_ud
-from skstruct.datasets.fetch import DownloadError, get_data_home
-from skstruct.datasets.samples import (
-    load_chunking,
-    load_entities,
-    load_parsing,
-    load_sample,
-    load_segmentation,
-    load_tagging,
-    make_hmm_sequences,
-)
-from skstruct.formats.readers import read_columns, read_conllu, read_segmented
-from skstruct.formats.span_files import iter_spans, read_spans
-from skstruct.formats.span_writing import write_spans
+from ..data.spans import from_utf16 as from_utf16
+from ..data.spans import to_utf16 as to_utf16
+from ..formats.readers import read_columns as read_columns
+from ..formats.readers import read_conllu as read_conllu
+from ..formats.readers import read_segmented as read_segmented
+from ..formats.span_files import iter_spans as iter_spans
+from ..formats.span_files import read_spans as read_spans
+from ..formats.span_writing import write_spans as write_spans
+from .columns import columns_to_spans as columns_to_spans
+from .columns import from_columns as from_columns
+from .columns import spans_to_columns as spans_to_columns
+from .corpora import fetch_conll2000 as fetch_conll2000
+from .corpora import fetch_conll2002 as fetch_conll2002
+from .corpora import fetch_ud as fetch_ud
+from .fetch import DownloadError as DownloadError
+from .fetch import get_data_home as get_data_home
+from .samples import load_chunking as load_chunking
+from .samples import load_entities as load_entities
+from .samples import load_parsing as load_parsing
+from .samples import load_sample as load_sample
+from .samples import load_segmentation as load_segmentation
+from .samples import load_tagging as load_tagging
+from .samples import make_hmm_sequences as make_hmm_sequences
 
-__all__ = [
-    "DownloadError",
-    "columns_to_spans",
-    "fetch_conll2000",
-    "fetch_conll2002",
-    "fetch_ud",
-    "from_columns",
-    "from_utf16",
-    "get_data_home",
-    "iter_spans",
-    "load_chunking",
-    "load_entities",
-    "load_parsing",
-    "load_sample",
-    "load_segmentation",
-    "load_tagging",
-    "make_hmm_sequences",
-    "read_columns",
-    "read_conllu",
-    "read_segmented",
-    "read_spans",
-    "spans_to_columns",
-    "to_utf16",
-    "write_spans",
-]
+__all__ = [name for name, value in list(globals().items()) if callable(value)]

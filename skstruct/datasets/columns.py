@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..data.alignment_report import labels_of
-from ..data.inputs import PlaceError, check_X_y, describe
+from ..data.inputs import PlaceError, check_X_y, describe, is_int
 from ..data.places import by_sequence, in_sequence
 from ..data.schemes import labels_to_spans
 from ..data.spans import Span
@@ -65,14 +65,11 @@ def from_columns(
     for name, column in columns.items():
         if len(column) != len(first):
             raise ValueError(f"column {name!r} has {len(column)} rows, {wanted[0]!r} has {len(first)}")
-        for k, (entries, others) in enumerate(zip(column, first)):
-            if len(entries) != len(others):
-                raise ValueError(
-                    f"row {k}: {name!r} has {len(entries)} entries, {wanted[0]!r} has {len(others)}"
-                )
-    if len(wanted) == 1:
-        X = first
-    else:
+        for k, (row, other) in enumerate(zip(column, first)):
+            if len(row) != len(other):
+                raise ValueError(f"row {k}: {name!r} has {len(row)} entries, {wanted[0]!r} has {len(other)}")
+    X = first
+    if len(wanted) > 1:
         parts = [[list(map(str, entries)) for entries in columns[name]] for name in wanted]
         X = [list(zip(*rows)) for rows in zip(*parts)]
     if label is None:
@@ -90,27 +87,20 @@ def _column(data, name):
             raise ValueError(f"data has no column {name!r}; it has {', '.join(map(str, known))}")
         column = data[name]
     elif isinstance(data, (list, tuple)):
-        missing = next(
-            (k for k, row in enumerate(data) if not isinstance(row, Mapping) or name not in row), None
-        )
-        if missing is not None:
-            raise ValueError(f"row {missing} of data has no {name!r}, got {describe(data[missing])}")
+        for k, row in enumerate(data):
+            if not isinstance(row, Mapping) or name not in row:
+                raise ValueError(f"row {k} of data has no {name!r}, got {describe(row)}")
         column = [row[name] for row in data]
     else:
         raise ValueError(
             f"data must be a dict of columns, a list of dicts, a Dataset or a table, got {describe(data)}"
         )
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(column, method):
-            column = getattr(column, method)()
-            break
+    method = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(column, name)), None)
     rows = []
-    for k, entries in enumerate(column):
-        if isinstance(entries, (str, bytes, dict)) or not hasattr(entries, "__len__"):
-            raise ValueError(
-                f"row {k}: {name!r} must be a list of one entry a token, got {describe(entries)}"
-            )
-        rows.append(entries.tolist() if isinstance(entries, np.ndarray) else list(entries))
+    for k, row in enumerate(column if method is None else getattr(column, method)()):
+        if isinstance(row, (str, bytes, dict)) or not hasattr(row, "__len__"):
+            raise ValueError(f"row {k}: {name!r} must be a list of one entry a token, got {describe(row)}")
+        rows.append(row.tolist() if isinstance(row, np.ndarray) else list(row))
     return rows
 
 
@@ -118,8 +108,7 @@ def _names_of(data, label):
     """The names that a Dataset gives to the integers of a column; None if it has none."""
     features = getattr(data, "features", None)
     feature = features.get(label) if hasattr(features, "get") else None
-    inner = getattr(feature, "feature", None)
-    names = getattr(inner, "names", None)
+    names = getattr(getattr(feature, "feature", None), "names", None)
     return None if names is None else list(names)
 
 
@@ -128,7 +117,7 @@ def _named(k, entries, names, label):
     if names is None:
         return entries
     for entry in entries:
-        if not isinstance(entry, (int, np.integer)) or isinstance(entry, bool) or entry >= len(names):
+        if not is_int(entry) or entry >= len(names):
             raise ValueError(f"row {k}: {label!r} must be numbers below {len(names)}, got {describe(entry)}")
     return [names[entry] if entry >= 0 else None for entry in entries]
 

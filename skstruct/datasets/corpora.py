@@ -72,15 +72,8 @@ _SHARED_TASK = (
 )
 
 
-def _open(path):
-    """A text file that may be compressed, whatever its name says."""
-    with open(path, "rb") as file:
-        compressed = file.read(2) == b"\x1f\x8b"
-    return gzip.open if compressed else open
-
-
-def _fetch(part, folder, read, data_home, download_if_missing, timeout, **about):
-    """(sentences, description, path) of a subset of a corpus, after downloading it if need be."""
+def _fetch(part, folder, read, as_X_y, data_home, download_if_missing, timeout, return_X_y, **about):
+    """A subset of a corpus, after downloading it if need be; ``as_X_y`` parts the sentences that are read."""
     path = os.path.join(get_data_home(data_home), folder, part.url.rsplit("/", 1)[1])
     description = _DESCRIPTION.format(url=part.url, **about)
 
@@ -92,16 +85,16 @@ def _fetch(part, folder, read, data_home, download_if_missing, timeout, **about)
         part.url, path, sha256=part.sha256, check=check, notice=description,
         download_if_missing=download_if_missing, timeout=timeout,
     )  # fmt: skip
-    return read(path), description, path
-
-
-def _bunch(X, y, description, path, return_X_y):
+    X, y = as_X_y(read(path))
     return (X, y) if return_X_y else Bunch(data=X, target=y, DESCR=description, filename=path)
 
 
 def _read_text(path, encoding, widths):
-    with _open(path)(path, "rt", encoding=encoding, newline="\n") as file:
-        sentences = read_columns(file)
+    with open(path, "rb") as file:
+        compressed = file.read(2) == b"\x1f\x8b"  # whatever its name says
+    opener = gzip.open if compressed else open
+    with opener(path, "rt", encoding=encoding, newline="\n") as file:
+        sentences = read_columns(file, comment="-DOCSTART-")
     if sentences and len(sentences[0][0]) not in widths:
         raise ValueError(f"expected {widths[0]} columns; found {len(sentences[0][0])}")
     return sentences
@@ -158,15 +151,14 @@ def fetch_conll2000(
     CoNLL.
     """
     check_choice("subset", subset, CHUNKING_FILES)
-    sentences, *found = _fetch(
-        CHUNKING_FILES[subset], "conll2000", lambda file: _read_text(file, "utf-8", (3,)),
-        data_home, download_if_missing, timeout,
+    return _fetch(
+        CHUNKING_FILES[subset], "conll2000", lambda file: _read_text(file, "utf-8", (3,)), tokens_and_labels,
+        data_home, download_if_missing, timeout, return_X_y,
         title="CoNLL-2000, English chunking: part-of-speech tags and base phrases (BIO) of news text",
         licence=_SHARED_TASK.format(texts="from the Wall Street Journal, as in the Penn Treebank"),
         reference="E. F. Tjong Kim Sang and S. Buchholz, Introduction to the CoNLL-2000 shared task: "
         "chunking, CoNLL 2000",
     )  # fmt: skip
-    return _bunch(*tokens_and_labels(sentences), *found, return_X_y)
 
 
 def fetch_conll2002(
@@ -215,16 +207,14 @@ def fetch_conll2002(
         "es": ("Spanish", "from the news agency EFE, of May 2000", (2, 3)),
         "nl": ("Dutch", "from the newspaper De Morgen, of 2000", (3,)),
     }[language]
-    sentences, *found = _fetch(
+    return _fetch(
         ENTITY_FILES[language][subset], "conll2002", lambda file: _read_text(file, "latin-1", widths),
-        data_home, download_if_missing, timeout,
+        tokens_and_labels, data_home, download_if_missing, timeout, return_X_y,
         title=f"CoNLL-2002, {name} named entities: persons, organisations, locations, others (BIO)",
         licence=_SHARED_TASK.format(texts=texts),
         reference="E. F. Tjong Kim Sang, Introduction to the CoNLL-2002 shared task: "
         "language-independent named entity recognition, CoNLL 2002",
     )  # fmt: skip
-    sentences = [s[1:] if s[0][0] == "-DOCSTART-" else s for s in sentences]
-    return _bunch(*tokens_and_labels([s for s in sentences if s]), *found, return_X_y)
 
 
 def fetch_ud(
@@ -274,27 +264,33 @@ def fetch_ud(
     """
     check_choice("treebank", treebank, _TREEBANKS)
     check_choice("subset", subset, ("train", "dev", "test"))
-    check_choice("task", task, ("tagging", "parsing", "segmentation"))
+    check_choice("task", task, _OF_TASKS)
     if not (isinstance(release, str) and release.replace(".", "").isalnum()):
         raise ValueError(f"release must be a tag such as 'r2.14'; got {release!r}")
     if task == "segmentation" and not treebank.startswith("Chinese"):
         raise ValueError(f"task='segmentation' is for Chinese treebanks; got treebank={treebank!r}")
     file = f"{_TREEBANKS[treebank]}-ud-{subset}.conllu"
-    sentences, *found = _fetch(
+    return _fetch(
         _Part(f"{UD}UD_{treebank}/{release}/{file}", ()), os.path.join("ud", release),
-        lambda file: read_conllu(file, fields=("form", "upos", "head", "deprel")),
-        data_home, download_if_missing, timeout,
+        lambda file: read_conllu(file, fields=("form", "upos", "head", "deprel")), _OF_TASKS[task],
+        data_home, download_if_missing, timeout, return_X_y,
         title=f"Universal Dependencies, treebank {treebank}, release {release}, {subset}",
         licence="CC BY-SA 4.0, https://creativecommons.org/licenses/by-sa/4.0/",
         reference="J. Nivre et al., Universal Dependencies v2, LREC 2020; and the treebank's own README",
     )  # fmt: skip
-    if task == "tagging":
-        X = [[form for form, *_ in sentence] for sentence in sentences]
-        y = [[tag for _, tag, *_ in sentence] for sentence in sentences]
-    elif task == "parsing":
-        X = [[(form, tag) for form, tag, *_ in sentence] for sentence in sentences]
-        y = [[(head, relation) for *_, head, relation in sentence] for sentence in sentences]
-    else:
-        y = [["".join(form.split()) for form, *_ in sentence] for sentence in sentences]
-        X = ["".join(words) for words in y]
-    return _bunch(X, y, *found, return_X_y)
+
+
+def _of_tagging(sentences):
+    return [[form for form, *_ in s] for s in sentences], [[tag for _, tag, *_ in s] for s in sentences]
+
+
+def _of_parsing(sentences):
+    return [[token[:2] for token in s] for s in sentences], [[token[2:] for token in s] for s in sentences]
+
+
+def _of_segmentation(sentences):
+    words = [["".join(form.split()) for form, *_ in sentence] for sentence in sentences]
+    return list(map("".join, words)), words
+
+
+_OF_TASKS = {"tagging": _of_tagging, "parsing": _of_parsing, "segmentation": _of_segmentation}

@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import http.client
 import os
+import shutil
 import sys
 import urllib.error
 import urllib.request
@@ -101,42 +102,36 @@ def fetch_file(url, path, *, sha256=(), download_if_missing=True, timeout=30.0, 
     checked. A process that is interrupted, or two at a time, cannot leave half a file.
     """
     path = os.path.expanduser(os.fspath(path))
+    lock = path + ".sha256"
     expected = {sha256} if isinstance(sha256, str) else set(sha256)
-    recorded = not expected and os.path.exists(_lock(path))
+    recorded = not expected and os.path.exists(lock)
     if recorded:
-        with open(_lock(path), encoding="utf-8") as file:
+        with open(lock, encoding="utf-8") as file:
             expected = {file.read(200).split(" ")[0].strip()}
+    where = f", recorded in {lock}" if recorded else ""
     if os.path.exists(path):
-        _check_kept(path, expected, recorded, check)
-        return path
-    by_hand = f"It can be put there by hand: download {url} and save it as {path}"
-    if not download_if_missing:
-        raise DownloadError(f"{path} is missing, and download_if_missing=False. {by_hand}")
-    if not url.startswith(("http://", "https://")):
-        raise ValueError(f"url must be an http or https address, got {url!r}")
-    with contextlib.ExitStack() as stack:
-        file = _created(path, stack)
-        try:
-            digest = _download(url, file, timeout)
-        except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
-            # What is wrong with the network, or with the disk, or an address that is no more.
-            raise DownloadError(f"could not download {url}: {_reason(error)}. {by_hand}") from error
-        if expected and digest not in expected:
-            why = f" recorded in {_lock(path)}; delete that file to accept another one" if recorded else ""
-            raise ValueError(
-                f"{url} is not the file expected: its SHA-256 is {digest}, not "
-                f"{' or '.join(sorted(expected))}{why}; nothing was kept"
-            )
-        if check is not None:
+        remedy = f"{where}; delete it{' and that file' if recorded else ''} to download it again"
+        digest = _checked(path, path, expected, check, remedy)
+    else:
+        by_hand = f"It can be put there by hand: download {url} and save it as {path}"
+        if not download_if_missing:
+            raise DownloadError(f"{path} is missing, and download_if_missing=False. {by_hand}")
+        if not url.startswith(("http://", "https://")):
+            raise ValueError(f"url must be an http or https address, got {url!r}")
+        with contextlib.ExitStack() as stack:
+            file = _created(path, stack)
             try:
-                check(file.name)
-            except (ValueError, OSError, EOFError, zlib.error) as error:
-                what = str(error).replace(file.name, os.path.basename(path))
-                raise ValueError(f"{url} is not the file expected: {what}; nothing was kept") from error
-        if not expected:
-            _record(path, digest)
-    if notice:
-        print(f"downloaded {url}\n{notice}", file=sys.stderr)
+                _download(url, file, timeout)
+            except (http.client.HTTPException, OSError) as error:
+                # What is wrong with the network, or with the disk, or an address that is no more.
+                raise DownloadError(f"could not download {url}: {_reason(error)}. {by_hand}") from error
+            remedy = f"{where}; delete that file to accept another one" if recorded else ""
+            digest = _checked(file.name, url, expected, check, f"{remedy}; nothing was kept")
+        if notice:
+            print(f"downloaded {url}\n{notice}", file=sys.stderr)
+    if not expected:
+        with contextlib.suppress(OSError), atomic_write(lock, "utf-8") as file:
+            file.write(f"{digest}  {os.path.basename(path)}\n")
     return path
 
 
@@ -157,62 +152,34 @@ def _created(path, stack):
         os.makedirs(folder, exist_ok=True)
         return stack.enter_context(atomic_write(path))
     except OSError as error:
-        raise DownloadError(
-            f"cannot write to the folder {folder}: {error.strerror or error}; data_home, or the environment "
-            f"variable SKSTRUCT_CACHE, names another one"
-        ) from error
+        wrong = f"cannot write to the folder {folder}: {error.strerror or error}"
+        remedy = "data_home, or the environment variable SKSTRUCT_CACHE, names another one"
+        raise DownloadError(f"{wrong}; {remedy}") from error
 
 
 def _download(url, file, timeout):
-    """Download to an open file; returns the SHA-256. Raises OSError if less came than was promised."""
+    """Download to an open file. Raises OSError if less came than was promised."""
     request = urllib.request.Request(url, headers={"User-Agent": f"skstruct/{__version__}"})
-    digest, received = hashlib.sha256(), 0
     with urllib.request.urlopen(request, timeout=timeout) as response:
-        promised = response.headers.get("Content-Length")
-        while chunk := response.read(_CHUNK):
-            digest.update(chunk)
-            received += len(chunk)
-            file.write(chunk)
-        file.flush()
-    if promised is not None and promised.isdecimal() and received != int(promised):
-        raise OSError(f"the connection broke off after {received} of {promised} bytes")
-    return digest.hexdigest()
+        shutil.copyfileobj(response, file)
+        promised = response.headers.get("Content-Length", "")
+    file.flush()
+    if promised.isdecimal() and file.tell() != int(promised):
+        raise OSError(f"the connection broke off after {file.tell()} of {promised} bytes")
 
 
-def _digest_of(path):
+def _checked(path, source, expected, check, remedy):
+    """The SHA-256 of a file from ``source``, if it is one of those expected; if any is, ``check`` decides."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
-    return digest.hexdigest()
-
-
-def _lock(path):
-    return path + ".sha256"
-
-
-def _record(path, digest):
-    """Write the lock file, whole or not at all."""
-    with atomic_write(_lock(path), "utf-8") as file:
-        file.write(f"{digest}  {os.path.basename(path)}\n")
-
-
-def _check_kept(path, expected, recorded, check):
-    """Raise unless a file in the cache is the one expected; records its digest if there is none."""
-    digest = _digest_of(path)
-    if expected:
-        if digest not in expected:
-            source = f"recorded in {_lock(path)}" if recorded else "expected"
-            lock = " and that file" if recorded else ""
-            raise ValueError(
-                f"{path} is damaged or another file: its SHA-256 is {digest}, not the one {source}, "
-                f"{' or '.join(sorted(expected))}; delete it{lock} to download it again"
-            )
-        return
-    if check is not None:  # put there by hand
-        try:
+    try:
+        if expected and digest.hexdigest() not in expected:
+            raise ValueError(f"its SHA-256 is {digest.hexdigest()}, not {' or '.join(sorted(expected))}")
+        if not expected and check is not None:
             check(path)
-        except (ValueError, OSError, EOFError, zlib.error) as error:
-            raise ValueError(f"{path} is not the file expected: {error}; delete it") from error
-    with contextlib.suppress(OSError):  # a folder that cannot be written to
-        _record(path, digest)
+    except (ValueError, OSError, EOFError, zlib.error) as error:
+        what = str(error).replace(path, os.path.basename(source))
+        raise ValueError(f"{source} is not the file expected: {what}{remedy}") from error
+    return digest.hexdigest()

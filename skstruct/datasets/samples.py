@@ -283,16 +283,16 @@ def make_hmm_sequences(
     >>> sorted({label for labels in y for label in labels})
     ['L0', 'L1']
     """
-    _check_integer("n_sequences", n_sequences, 0)
-    _check_integer("n_labels", n_labels, 1)
-    _check_integer("n_words", n_words, 1)
-    _check_integer("min_length", min_length, 1)
-    _check_integer("max_length", max_length, 1)
+    _check("n_sequences", n_sequences, Integral, 0)
+    _check("n_labels", n_labels, Integral, 1)
+    _check("n_words", n_words, Integral, 1)
+    _check("min_length", min_length, Integral, 1)
+    _check("max_length", max_length, Integral, 1)
     if max_length < min_length:
         raise ValueError(f"max_length must be at least min_length={min_length}, got {max_length}")
-    _check_real("label_stickiness", label_stickiness, 1)
-    _check_real("zipf_exponent", zipf_exponent, np.finfo(np.float64).max)
-    _check_real("noise", noise, 1)
+    _check("label_stickiness", label_stickiness, Real, 0, 1)
+    _check("zipf_exponent", zipf_exponent, Real, 0, np.finfo(np.float64).max)
+    _check("noise", noise, Real, 0, 1)
     if not isinstance(separable, (bool, np.bool_)):
         raise TypeError(f"separable must be a bool, got {separable!r}")
     if separable and noise > 0:
@@ -313,18 +313,13 @@ def make_hmm_sequences(
     return _name("w", words, n_words, lengths), _name("L", labels, n_labels, lengths)
 
 
-def _check_integer(name, value, low):
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be an int, got {value!r}")
-    if value < low:
-        raise ValueError(f"{name} must be at least {low}, got {value}")
-
-
-def _check_real(name, value, high):
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a float, got {value!r}")
-    if not 0 <= value <= high:  # refuses NaN as well
-        raise ValueError(f"{name} must be from 0 to {high:.3g}, got {value}")
+def _check(name, value, kind, low, high=None):
+    """Raise unless a value is a number of a kind between two others."""
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TypeError(f"{name} must be {'an int' if kind is Integral else 'a float'}, got {value!r}")
+    if not low <= value <= (value if high is None else high):  # refuses NaN as well
+        allowed = f"at least {low}" if high is None else f"from {low} to {high:.3g}"
+        raise ValueError(f"{name} must be {allowed}, got {value}")
 
 
 def _transitions(rng, n_labels, stickiness):

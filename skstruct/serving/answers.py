@@ -2,7 +2,8 @@
 
 from sklearn.pipeline import Pipeline
 
-from ..data.inputs import LABELS, SPANS, WORDS
+from .._sklearn import layers
+from ..data.inputs import SPANS, WORDS
 from ..datasets import to_utf16
 from .wsgi import Refused
 
@@ -13,6 +14,20 @@ MOST = 100
 def inputs_of(model):
     """The `skstruct.data.inputs.Inputs` of a model; None of a pipeline."""
     return getattr(model, "inputs", None)
+
+
+def task_of(model):
+    """What a model predicts; None of a pipeline."""
+    return getattr(inputs_of(model), "task", None)
+
+
+def reason(model, method):
+    """Why a model lacks a method: of the estimators around each other the innermost that lacks it knows."""
+    *_, lacking = (layer for layer, _ in layers(model) if not hasattr(layer, method))
+    try:
+        getattr(lacking, method)
+    except AttributeError as error:
+        return str(error).rpartition(": ")[2]
 
 
 def as_sequence(inputs, text):
@@ -34,10 +49,8 @@ def as_sequence(inputs, text):
     tokens = [tuple(token.rsplit("/", inputs.width - 1)) for token in text.split()]
     short = next((token for token in tokens if len(token) < inputs.width), None)
     if short is not None:
-        raise ValueError(
-            f"the model reads {inputs.width} columns of a token, separated by slashes (the/DT); "
-            f"got {'/'.join(short)!r}"
-        )
+        reads = f"the model reads {inputs.width} columns of a token, separated by slashes (the/DT)"
+        raise ValueError(f"{reads}; got {'/'.join(short)!r}")
     return tokens
 
 
@@ -50,9 +63,7 @@ def example(model):
         return ["Ann met Bob."]
     if inputs.token is tuple:
         return [[[word, *["tag"] * (inputs.width - 1)] for word in ("the", "dog")]]
-    return (
-        [["the", "dog"]] if inputs.token is str else [[{"word": "the"}] if inputs.token is dict else [[0.5]]]
-    )
+    return [{str: ["the", "dog"], dict: [{"word": "the"}]}.get(inputs.token, [[0.5]])]
 
 
 def predicted(model, request):
@@ -69,9 +80,11 @@ def predicted(model, request):
     """
     alone, more = request.kind == "text/plain", {"example": example(model)}
     answer = _answer_of(model, request.options)
-    X = None if alone else request.json(**more)
     try:
-        X = [as_sequence(inputs_of(model), request.body())] if alone else _with_tuples(model, X)
+        if alone:
+            X = [as_sequence(inputs_of(model), request.body())]
+        else:
+            X = with_tuples(model, request.json(**more))
         if not isinstance(X, list):
             raise ValueError(f"expected a JSON list of sequences, got {X!r:.40}")
         y = answer(X)
@@ -82,9 +95,9 @@ def predicted(model, request):
     return y[0] if alone else list(y)
 
 
-def _with_tuples(model, X):
+def with_tuples(model, X):
     """Lists of JSON as the tuples that a model wants."""
-    if inputs_of(model) is None or inputs_of(model).token is not tuple or not isinstance(X, list):
+    if getattr(inputs_of(model), "token", None) is not tuple or not isinstance(X, list):
         return X
     return [[tuple(t) if isinstance(t, list) else t for t in x] if isinstance(x, list) else x for x in X]
 
@@ -98,25 +111,25 @@ def _answer_of(model, options):
     for name in {"proba", "sets"} & options.keys():
         if options[name] != "1":
             raise Refused(400, f"{name} must be 1, or left out, got {options[name]!r}")
+    last, before = model, lambda X: X
+    if isinstance(model, Pipeline):
+        last, before = model[-1], model[:-1].transform if len(model) > 1 else before
     if "proba" in options:
-        return _probable(model, units)
+        return _probable(last, before, units)
     if "sets" in options:
-        if not hasattr(model, "predict_sets"):
-            raise Refused(400, f"sets: this {type(model).__name__} offers no sets of spans; SpanSets does")
-        return lambda X: _in_units(units, X, model.predict_sets(X))
+        if not hasattr(last, "predict_sets"):
+            raise Refused(400, f"sets: this {type(last).__name__} offers no sets of spans; SpanSets does")
+        return lambda X: _in_units(units, X, last.predict_sets(X))
     if "kbest" not in options:
         return lambda X: units(X, model.predict(X))
-    k, (last, before) = options["kbest"], _parted(model)
+    k, best = options["kbest"], _method(last, "kbest", "predict_kbest")
     if not (k.isascii() and k.isdecimal() and len(k) < 4 and 1 <= int(k) <= MOST):
         raise Refused(400, f"kbest must be an int from 1 to {MOST}, got {k!r:.40}")
-    if not hasattr(last, "predict_kbest"):
-        raise Refused(400, f"kbest: this {type(last).__name__} has no k best predictions")
 
     def ranked(X):
-        found = last.predict_kbest(before(X), int(k))
         return [
             list(zip(units([x] * len(rows), [y for y, _ in rows]), (score for _, score in rows)))
-            for x, rows in zip(X, found)
+            for x, rows in zip(X, best(before(X), int(k)))
         ]
 
     return ranked
@@ -126,10 +139,16 @@ def _units_of(model, offsets):
     """The function of texts and their spans that counts in the units asked for; of others it does nothing."""
     if offsets not in ("characters", "utf-16"):
         raise Refused(400, f"offsets must be characters or utf-16, got {offsets!r:.40}")
-    inputs = inputs_of(model)
-    if offsets == "utf-16" and (inputs is None or inputs.task != SPANS):
+    if offsets == "utf-16" and task_of(model) != SPANS:
         raise Refused(400, "offsets=utf-16 is for models that mark spans of texts")
     return to_utf16 if offsets == "utf-16" else lambda X, y: y
+
+
+def _method(model, option, name):
+    """The method of a model that an option asks for."""
+    if not hasattr(model, name):
+        raise Refused(400, f"{option}: {reason(model, name)}")
+    return getattr(model, name)
 
 
 def _in_units(units, X, found):
@@ -138,26 +157,15 @@ def _in_units(units, X, found):
     return [[(span, p) for span, (_, p) in zip(*pair)] for pair in zip(items, found)]
 
 
-def _parted(model):
-    """The last step of a pipeline, and the function of sequences that makes its input."""
-    if not isinstance(model, Pipeline):
-        return model, lambda X: X
-    return model[-1], model[:-1].transform if len(model) > 1 else lambda X: X
-
-
-def _probable(model, units):
+def _probable(last, before, units):
     """The function of sequences that gives pairs with probabilities."""
-    last, before = _parted(model)
-    parts = inputs_of(last) is not None and inputs_of(last).task in (WORDS, SPANS)
-    if not hasattr(last, "predict_segment_proba" if parts else "predict_marginals"):
-        on_chain = hasattr(last, "tagger_") or inputs_of(last).task == LABELS
-        advice = "; L1CRF and CalibratedTagger do" if on_chain else ""
-        raise Refused(400, f"proba: this {type(last).__name__} knows no probabilities{advice}")
+    parts = task_of(last) in (WORDS, SPANS)
+    proba = _method(last, "proba", "predict_segment_proba" if parts else "predict_marginals")
 
     def of_parts(X):
         X = before(X)
-        found = last.predict_segment_proba(X)
-        if inputs_of(last).task != WORDS:
+        found = proba(X)
+        if task_of(last) == SPANS:
             return _in_units(units, X, found)
         return [[(word, p) for word, (_, p) in zip(*pair)] for pair in zip(last.predict(X), found)]
 
@@ -165,7 +173,7 @@ def _probable(model, units):
         X, column = before(X), {label: k for k, label in enumerate(last.classes_.tolist())}
         return [
             [(label, row[column[label]]) for label, row in zip(labels, marginals)]
-            for labels, marginals in zip(last.predict(X), last.predict_marginals(X))
+            for labels, marginals in zip(last.predict(X), proba(X))
         ]
 
     return of_parts if parts else of_labels

@@ -8,11 +8,12 @@ References
 HumanSignal, "Write your own ML backend" and "Webhook event format reference", https://labelstud.io/guide.
 """
 
+import contextlib
 import io
 import json
 import os
 import threading
-from collections import OrderedDict
+from itertools import compress
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -31,7 +32,7 @@ _REMEMBERED = 10_000
 """Tasks whose data are kept in memory, since webhooks of older Label Studios name the task alone."""
 
 _KEPT = "ANNOTATION_CREATED", "ANNOTATION_UPDATED"
-_DROPPED = {"ANNOTATIONS_DELETED": "annotation", "TASKS_DELETED": "id"}
+_DROPPED = {"ANNOTATIONS_DELETED": ("annotations", "annotation"), "TASKS_DELETED": ("tasks", "id")}
 
 
 class Control(NamedTuple):
@@ -57,7 +58,7 @@ def control_of(config):
     raise Refused(400, "the labelling interface has no tag Labels over a tag Text")
 
 
-def backend(path, *, collect=None, train_on=None, max_bytes=TASKS_LIMIT, allowed_hosts=None):
+class Backend(Application):
     """The application that Label Studio asks.
 
     Parameters
@@ -69,31 +70,27 @@ def backend(path, *, collect=None, train_on=None, max_bytes=TASKS_LIMIT, allowed
     train_on : int, optional
         After so many of them the model is trained anew on the file; see `Versions`.
     max_bytes, allowed_hosts
-        As of `app`, but for the default.
+        As of `Application`, but for the default.
     """
-    backend = Backend(Versions(path, collect, train_on), None if collect is None else Collection(collect))
-    health = {"status": "UP", "model_class": type(backend.versions.model).__name__}
-    routes = {
-        "/predict": {"POST": Route(backend.predict)},
-        "/setup": {"POST": Route(backend.setup)},
-        "/webhook": {"POST": Route(backend.webhook)},
-        "/health": {"GET": Route(lambda _: health)},
-        "/": {"GET": Route(lambda _: health)},
-        "/metrics": {"GET": Route(lambda _: {})},
-    }
-    return Application(routes, max_bytes, allowed_hosts)
 
-
-class Backend:
-    """What the routes do; ``versions`` holds the model, ``collection`` is None if nothing is kept."""
-
-    def __init__(self, versions, collection):
-        self.versions, self.collection = versions, collection
-        self._tasks = OrderedDict()  # data by the id of a task
+    def __init__(self, path, *, collect=None, train_on=None, max_bytes=TASKS_LIMIT, allowed_hosts=None):
+        self._versions = Versions(path, collect, train_on)
+        self._collection = None if collect is None else Collection(collect)
+        self._tasks = {}  # data by the id of a task
+        health = {"status": "UP", "model_class": type(self._versions.model).__name__}
+        routes = {
+            "/predict": {"POST": Route(self.predict)},
+            "/setup": {"POST": Route(self.setup)},
+            "/webhook": {"POST": Route(self.webhook)},
+            "/health": {"GET": Route(lambda _: health)},
+            "/": {"GET": Route(lambda _: health)},
+            "/metrics": {"GET": Route(lambda _: {})},
+        }
+        super().__init__(routes, max_bytes, allowed_hosts)
 
     def setup(self, request):
         """A project was connected: say which labels its interface lacks."""
-        model, version = self.versions.current()
+        model, version = self._versions.current()
         tagger, given = getattr(model, "estimator_", model), _object(request.json())
         kinds = {kind for _, kind in LabelTable(tagger.scheme).parse(tagger.tagger_.classes_.tolist())} - {""}
         unknown = kinds - control_of(given.get("schema")).known
@@ -103,21 +100,21 @@ class Backend:
 
     def predict(self, request):
         """A prediction for each task: the regions of its spans, and their score if the model knows one."""
-        model, version = self.versions.current()
+        model, version = self._versions.current()
         given = _object(request.json())
         control, tasks = control_of(given.get("label_config")), _list(given, "tasks")
         texts = [_text(task, control) for task in tasks]
         for task in tasks:
             self._tasks[str(task.get("id"))] = task["data"]
         while len(self._tasks) > _REMEMBERED:
-            self._tasks.popitem(last=False)
-        spans, found, proba = model.predict(texts), None, [None] * len(texts)
-        if hasattr(model, "predict_sets"):  # a person drops what is wrong
-            found = model.predict_sets(texts)
+            del self._tasks[next(iter(self._tasks))]
+        methods = "predict_sets", "predict_segment_proba"  # of sets a person drops what is wrong
+        method = next((name for name in methods if hasattr(model, name)), None)
+        if method is None:
+            spans, proba = model.predict(texts), [None] * len(texts)
+        else:
+            found = getattr(model, method)(texts)
             spans = [[span for span, _ in row] for row in found]
-        elif hasattr(model, "predict_segment_proba"):
-            found = model.predict_segment_proba(texts, spans)
-        if found is not None:
             proba = [[float(p) for _, p in row] for row in found]
         names = control.labels, control.text
         rows = zip(texts, with_units(texts, spans), proba)
@@ -130,12 +127,11 @@ class Backend:
             raise Refused(403, "webhooks come from Label Studio, not from a page in a browser")
         given = _object(request.json())
         action = given.get("action")
-        if self.collection is None or action not in (*_KEPT, *_DROPPED):
+        if self._collection is None or action not in (*_KEPT, *_DROPPED):
             return {"status": "ignored"}
         if action in _DROPPED:
-            listed = _list(given, "annotations" if action.startswith("A") else "tasks")
-            gone = {str(_object(each).get("id")) for each in listed}
-            self.collection.drop(_DROPPED[action], gone)
+            listed, key = _DROPPED[action]
+            self._collection.replace(key, {str(_object(each).get("id")) for each in _list(given, listed)})
             return {"status": "ok"}
         annotation, task = _object(given.get("annotation")), _object(given.get("task", {}))
         number = task.get("id", annotation.get("task"))
@@ -143,22 +139,19 @@ class Backend:
         if data is None:
             raise Refused(400, f"nothing is known of the data of task {number}")
         control = control_of(_object(given.get("project")).get("label_config"))
+        text = _text({"id": number, "data": data}, control)
         try:
-            self.collection.keep(
-                number, _text({"id": number, "data": data}, control), annotation, control.labels
-            )
+            self._collection.keep(number, text, annotation, control.labels)
         except ValueError as error:
             LOG.warning("an annotation was not kept: %s", error)
             raise Refused(400, str(error)) from None
-        self.versions.count()
+        self._versions.count()
         return {"status": "ok"}
 
 
 def _object(value):
     if not isinstance(value, dict):
-        raise Refused(
-            400, "expected an object, as Label Studio sends it: a request, annotation, task, project"
-        )
+        raise Refused(400, "expected an object: a request, annotation, task or project of Label Studio")
     return value
 
 
@@ -188,7 +181,7 @@ class Collection:
 
     def __init__(self, path):
         self.path, self._lock = path, threading.Lock()
-        self._replace(lambda _: True)
+        self.replace("id", ())
 
     def keep(self, task, text, annotation, labels):
         """Keep an annotation of Label Studio; ``labels`` names the tag whose regions count.
@@ -206,29 +199,23 @@ class Collection:
         X, y = read_spans([record], "label-studio", offsets="utf-16")  # none of a task that was skipped
         file = io.StringIO()
         write_spans(file, X, y, metadata=[{"id": task, "annotation": annotation.get("id")}] * len(X))
-        self._replace(
-            lambda line: str(line.get("id")) != str(task) or "annotation" not in line, file.getvalue()
-        )
+        self.replace("id", {str(task)}, file.getvalue())
 
-    def drop(self, key, gone):
-        """Forget the lines whose id under a key is among some."""
-        self._replace(lambda line: "annotation" not in line or str(line.get(key)) not in gone)
-
-    def _replace(self, stays, added=""):
+    def replace(self, key, gone, added=""):
+        """Forget the annotations whose id under a key is among some, and add lines."""
         with self._lock:
             lines = []
             if os.path.exists(self.path):
                 with open(self.path, encoding="utf-8", newline="\n") as file:
-                    kept = (line for line in file if line.strip() and stays(self._parsed(line)))
-                    lines = [line.rstrip("\n") + "\n" for line in kept]  # the last one may have no end
+                    # The last one may have no end.
+                    lines = [line.rstrip("\n") + "\n" for line in file if line.strip()]
+            parsed = map(self._parsed, lines)
+            stay = ["annotation" not in each or str(each.get(key)) not in gone for each in parsed]
             with atomic_write(self.path, "utf-8") as file:
-                file.writelines([*lines, added])
+                file.writelines([*compress(lines, stay), added])
 
     def _parsed(self, line):
-        try:
-            value = json.loads(line)
-        except ValueError:
-            value = None
-        if not isinstance(value, dict):
-            raise ValueError(f"{self.path}: expected JSON lines of objects, got {line!r:.60}")
-        return value
+        with contextlib.suppress(ValueError):
+            if isinstance(value := json.loads(line), dict):
+                return value
+        raise ValueError(f"{self.path}: expected JSON lines of objects, got {line!r:.60}")

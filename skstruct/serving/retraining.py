@@ -7,13 +7,12 @@ in no model file: lines of it in the collection are learned, too.
 """
 
 import atexit
-import json
 import re
 import subprocess
 import sys
 import threading
 import zlib
-from itertools import count
+from itertools import compress, count
 from pathlib import Path
 
 from sklearn.base import clone
@@ -22,7 +21,7 @@ from ..data.inputs import SPANS
 from ..formats.span_files import read_spans
 from ..interchange.kinds import load_model
 from ..metrics import span_f1_score
-from .answers import inputs_of
+from .answers import task_of
 from .wsgi import LOG
 
 FEWEST = 50
@@ -47,7 +46,7 @@ class Versions:
     def __init__(self, path, collected=None, train_on=None):
         self.path, self.collected, self.train_on = Path(path), collected, train_on
         self.model, self.version = load_model(path), self.path.stem
-        if inputs_of(self.model) is None or inputs_of(self.model).task != SPANS:
+        if task_of(self.model) != SPANS:
             raise ValueError(f"{path}: Label Studio needs a model that marks spans of texts")
         self.model.predict(["a"])  # kernels are loaded, or compiled
         self._lock, self._new, self.training = threading.Lock(), 0, None
@@ -77,9 +76,8 @@ class Versions:
             if job.returncode:
                 LOG.error("the training failed with exit code %s", job.returncode)
                 return
-            found = json.loads(out.splitlines()[-1])
-            LOG.info("%s", found["told"])
-            if found["better"]:
+            LOG.info("%s", out.splitlines()[-1])
+            if target.exists():
                 model = load_model(target)
                 with self._lock:
                     self.model, self.version, self.path = model, target.stem, target
@@ -100,28 +98,25 @@ def held_out(task):
 
 
 def retrain(path, collected, target):
-    """Train anew, and save what is not worse; returns what is to be said, and whether it was saved."""
+    """Train anew, and save what is not worse; returns what is to be said of it."""
     old = load_model(path)
     X, y, metadata = read_spans(collected, return_metadata=True)
-    out = ["id" in each and held_out(each["id"]) for each in metadata]
-    n_spans = sum(len(spans) for spans, is_out in zip(y, out) if is_out)
+    held = ["id" in each and held_out(each["id"]) for each in metadata]
+    learned = [not each for each in held]
+    (X, y), (X_out, y_out) = ([list(compress(rows, part)) for rows in (X, y)] for part in (learned, held))
+    n_spans = sum(map(len, y_out))
     if n_spans < FEWEST:
-        return f"no training: {n_spans} held-out spans, {FEWEST} are needed to compare models", False
-    parts = [
-        [[each for each, is_out in zip(rows, out) if is_out == part] for rows in (X, y)] for part in (0, 1)
-    ]
-    (X, y), (X_out, y_out) = parts
+        return f"no training: {n_spans} held-out spans, {FEWEST} are needed to compare models"
     if not any(y):
-        return "no training: there is no span that is not held out", False
+        return "no training: there is no span that is not held out"
     new = clone(old).fit(X, y)
     before, after = (span_f1_score(y_out, each.predict(X_out), texts=X_out) for each in (old, new))
     told = f"trained on {len(X):,} texts: F1 {after:.4f} on {n_spans} held-out spans, {before:.4f} before"
     if after < before:
-        return f"{told}; the old model stays", False
+        return f"{told}; the old model stays"
     new.save(target)
-    return f"{told}; {target} takes the place of {path}", True
+    return f"{told}; {target} takes the place of {path}"
 
 
 if __name__ == "__main__":
-    told, better = retrain(*sys.argv[1:])
-    print(json.dumps({"told": told, "better": better}))
+    print(retrain(*sys.argv[1:]))

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, quote
 from ..inspection import render
 from ..inspection.html import Html, attribute, box, escaped
 from ..interchange.kinds import load_model
-from .answers import as_sequence, example, inputs_of, predicted
+from .answers import as_sequence, example, inputs_of, predicted, with_tuples
 from .wsgi import LIMIT, Application, Refused, Route
 
 _RESERVED = ("", "predict", "health", "models", "setup", "webhook", "metrics")
@@ -57,9 +57,8 @@ def app(models: Any, *, max_bytes: int = LIMIT, allowed_hosts: Collection[str] |
         raise ValueError("models must hold a model, got none")
 
     def page(request):
-        form = {}
-        if request.method == "POST":
-            form = parse_qs(request.body(), keep_blank_values=True, errors="replace")
+        body = request.body() if request.method == "POST" else ""
+        form = parse_qs(body, keep_blank_values=True, errors="replace")
         name, text = (form.get(field, [""])[-1] for field in ("model", "text"))
         return _page(models, name, text.replace("\r\n", "\n")).encode()  # which forms send for a line's end
 
@@ -120,10 +119,9 @@ def loaded(files):
     """The models in files, by name, with their kernels loaded or compiled before the first request."""
     models = {name: load_model(path) for name, path in files.items()}
     for model in models.values():
-        with contextlib.suppress(ValueError):  # rows of numbers, say
-            inputs = inputs_of(model)
-            columns = inputs.width if inputs is not None and inputs.token is tuple else 1
-            model.predict([as_sequence(inputs, "/".join("a" * columns))])
+        if inputs_of(model) is not None:
+            with contextlib.suppress(ValueError):  # rows of numbers, whose width is not known
+                model.predict(with_tuples(model, example(model)))
     return models
 
 

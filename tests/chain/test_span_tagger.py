@@ -24,7 +24,7 @@ from skstruct import (
     StructuredPerceptron,
     inspection,
 )
-from skstruct.cli.scores import span_scores
+from skstruct.cli.evaluate import span_scores
 from skstruct.data.text import TextToken
 from skstruct.metrics import span_f1_score
 from skstruct.taggers import text_probabilities

@@ -12,7 +12,7 @@ from cli_cases import N_TRAIN, run, without_notice
 
 import skstruct
 from skstruct import cli
-from skstruct.cli import common, corpus, lines
+from skstruct.cli import common, corpus, input_files
 from skstruct.datasets import load_chunking, load_segmentation
 from skstruct.metrics import segment_f1_score, token_accuracy_score, word_f1_score
 
@@ -174,11 +174,11 @@ def test_every_format_is_guessed_or_asked_for(capsys, tmp_path):
         ("# text = a\n1\ta" + "\t_" * 8 + "\n", "conllu"),
     ):
         (tmp_path / "f.txt").write_text(text)
-        with lines.Source(str(tmp_path / "f.txt")) as source:
+        with input_files.Source(str(tmp_path / "f.txt")) as source:
             assert corpus.layout_of(Arguments, source).format == expected
         assert f"read as {expected}" in capsys.readouterr().err
     (tmp_path / "f.txt").write_text("a b c\n")
-    with lines.Source(str(tmp_path / "f.txt")) as source:
+    with input_files.Source(str(tmp_path / "f.txt")) as source:
         with pytest.raises(common.CommandError, match="say --format"):
             corpus.layout_of(Arguments, source)
 

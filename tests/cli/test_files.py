@@ -98,7 +98,7 @@ def test_train_segmenter_parameters(folder, capsys, tmp_path):
         (["--epochs", "0"], "at least 1"),
         (["-a", "magic"], "unknown algorithm"),
         (["--features", "char", "--template", "t"], "not allowed with"),
-        (["--encoding", "klingon"], "unknown encoding"),
+        (["--encoding", "klingon"], "must be an encoding that Python knows, got 'klingon'"),
         (["--format", "conllu", "--tokens", "shape"], "no field 'shape'"),
         (["--tokens", "form"], "numbers of columns"),
     ],

@@ -101,7 +101,7 @@ def test_select(files, capsys):
     assert again[0] == 0 and again[1].count("\n\n") == 2
     for model, option, message in (
         ("crf", ["--diversity", "2"], "must be from 0 to 1, got '2'"),
-        ("crf", ["--lines"], "--lines is for models of spans"),
+        ("crf", ["--lines"], "--lines is not for models that label tokens"),
         ("ner", ["--label", "1"], "--label is not for models that mark spans"),
     ):
         code, _, err = run(capsys, "select", files / "train.txt", "-m", files / model, *option)

@@ -174,7 +174,7 @@ def test_scores_of_text(models, capsys, kind):
         (["--scores", "--dictionary", "texts"], WITH_SCORES),
         (["--kbest", "2"], [*(k for k in OF_WORDS if k not in WITH_KBEST), "reranker of tagger"]),
         (["--dictionary", "d"], [*OF_LABELS, *OF_TREES, "reranker of segmenter"]),
-        (["--adapt", "d"], ["word segmenter", "mixer of word segmenter", "reranker of segmenter", *OF_TREES]),
+        (["--proba"], ["word segmenter", "mixer of word segmenter", "reranker of segmenter", *OF_TREES]),
         (["--label", "xpos"], OF_TREES),
     ],
 )
@@ -182,6 +182,13 @@ def test_options_for_other_models(models, capsys, options, kinds):
     for kind in kinds:
         code, out, err = run(capsys, "tag", models / corpus_of(kind), "-m", models / kind, *options)
         assert (code, out) == (2, "") and options[0] in err.splitlines()[-1], kind
+
+
+@pytest.mark.parametrize("kind", OF_TREES)
+def test_parsers_are_not_advised_to_be_taggers(models, capsys, kind):
+    code, _, err = run(capsys, "tag", models / "trees", "-m", models / kind, "--proba")
+    assert code == 2 and "--proba: ShiftReduceParser predicts trees, by a search" in err
+    assert "L1CRF" not in err and "--calibrate" not in err
 
 
 # --------------------------------------------------------------------------------------------------
@@ -250,3 +257,12 @@ def test_show_explain(models, capsys, kind):
     assert tokens[1] in ("在", "dog", ["dog", "NN"])
     assert tokens[2:] == (["(end)"] if kind in WITH_SCORES else [])
     assert run(capsys, *arguments)[0] == 0
+
+
+def test_words_with_slashes_for_a_model_of_words(models, capsys):
+    """What looks like columns is told of; a slash in some word is none."""
+    for sentence, told in (("the/DT dog/NN", True), ("the dog", False), ("and/or the dog", False)):
+        arguments = "show", "-m", models / "pa, of str", "--explain", sentence, "--json"
+        code, out, err = run(capsys, *arguments)
+        assert code == 0 and [token["token"] for token in json.loads(out)["tokens"]] == sentence.split()
+        assert ("the model reads words without columns: 'the/DT' is taken for a word" in err) == told

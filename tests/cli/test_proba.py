@@ -91,9 +91,9 @@ def test_words(folder, capsys):
 @pytest.mark.parametrize(
     "model, options, message",
     [
-        ("perceptron", ["--proba"], "--proba: this StructuredPerceptron knows no probabilities; L1CRF does"),
+        ("perceptron", ["--proba"], "taggers; train --calibrate makes one"),
         ("crf", ["--scheme", "BIO"], "--scheme is for --proba, of taggers"),
-        ("words", ["--proba", "--scheme", "BMES"], "--scheme is for --proba, of taggers"),
+        ("words", ["--proba", "--scheme", "BMES"], "--scheme is not for models that segment"),
         ("words", ["--proba", "--dictionary", "text"], "--proba and --dictionary do not go together"),
     ],
 )  # fmt: skip
@@ -120,7 +120,7 @@ def test_train_calibrate(several, folder, tmp_path, capsys):
     code, _, err = run(
         capsys, "train", tmp_path / "train", "-m", tmp_path / "m", "--calibrate", "--stream", 10
     )
-    assert code == 2 and "--calibrate and --stream cannot both be given" in err
+    assert code == 2 and "--stream: CalibratedTagger does not learn example by example" in err
 
 
 def test_train_calibrate_a_segmenter(tmp_path, capsys):

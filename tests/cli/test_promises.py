@@ -8,7 +8,7 @@ from cli_cases import run
 
 import skstruct
 from skstruct import SpanSets
-from skstruct.datasets import write_spans
+from skstruct.datasets import read_spans, write_spans
 
 WHO, WHERE = ["Ann", "Bob", "Eve"], ["Rome", "Oslo", "Bern"]
 TEXTS = [f"{who} went to {place} again ." for who in WHO for place in WHERE] * 4
@@ -58,17 +58,33 @@ def test_corpora_of_different_types(capsys):
     assert skstruct.load("one").predict(TEXTS[:1]) == [SPANS[0][:1]]
 
 
+def test_check_of_corpora_of_different_types(capsys):
+    """Types that a file does not annotate are not missing in it; one that it annotates is."""
+    X, y = read_spans("PER.jsonl")
+    write_spans("PER.jsonl", X, [*y[:-1], []])
+    annotated = "--annotated", "PER.jsonl=PER", "--annotated", "LOC.jsonl=LOC"
+    options = "--cv", 3, "-p", "c1=0.1", "-p", "c2=0.1", "--json"
+    out = done(capsys, "check", "PER.jsonl", "LOC.jsonl", *annotated, *options)
+    (issue,) = map(json.loads, out.splitlines())
+    assert issue["record"] == f"PER.jsonl, line {len(X)}" and issue["suggested"] == "PER"
+    code, _, err = run(capsys, "check", "PER.jsonl", "--annotated", "LOC.jsonl=LOC")
+    assert code == 2 and "LOC.jsonl is none of the files" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["both.jsonl", "--recall", 0.9], "--recall is for annotated texts and taggers that know probab"),
-        (["both.jsonl", "--recall", 1.5], "argument --recall: must be between 0 and 1, got '1.5'"),
-        (["both.jsonl", "--recall", 0.9, "--stream", 5], "--recall and --stream cannot both be given"),
-        (["both.jsonl", "--recall", 0.9, "--dev", "PER.jsonl"], "--recall and --dev cannot both be given"),
+        (["both.jsonl", "--recall", 1.5], "argument --recall: must be from 0 to 1, got '1.5'"),
+        (["both.jsonl", "--recall", 0.9, "--calibrate", "--stream", 5], "does not learn example by example"),
+        (
+            ["both.jsonl", "--recall", 0.9, "-a", "l1crf", "--dev", "PER.jsonl"],
+            "--dev: the fit of SpanSets takes",
+        ),
         (["columns.txt", "--recall", 0.9, "-a", "l1crf"], "--recall is for annotated texts"),
         (["columns.txt", "columns.txt"], "several files and --annotated are for annotated texts"),
         (["PER.jsonl", "--annotated", "LOC.jsonl=LOC"], "LOC.jsonl is none of the files"),
-        (["PER.jsonl", "--annotated", "PER.jsonl"], "--annotated: invalid FILE=TYPES value"),
+        (["PER.jsonl", "--annotated", "PER.jsonl"], "--annotated: must be FILE=TYPES, got 'PER.jsonl'"),
         (["PER.jsonl", "LOC.jsonl", "--stream", 5], "--stream reads one FILE"),
     ],
 )

@@ -7,7 +7,6 @@ import pytest
 from cli_cases import N_TRAIN, columns, run
 
 import skstruct
-from skstruct import cli
 from skstruct.cli import tag
 from skstruct.datasets import load_chunking, load_sample, load_segmentation
 
@@ -90,23 +89,9 @@ def test_tag_with_a_dictionary(folder, capsys, stdin, tmp_path):
     assert run(capsys, "tag", "-m", folder / "chunk", "--dictionary", tmp_path / "words")[0] == 2
 
 
-def test_tag_adapts_to_the_text(folder, capsys, tmp_path):
-    model = tmp_path / "av"
-    assert cli.main(["train", str(folder / "train.seg"), "-m", str(model), "--features", "char-av"]) == 0
-    with open(folder / "test.seg", encoding="utf-8") as file:
-        texts = ["".join(line.split()) for line in file]
-    (tmp_path / "new").write_text("\n".join(texts) + "\n", encoding="utf-8")
-    (tmp_path / "old").write_text("\n\n".join(texts[:20]) + "\n", encoding="utf-8")
-    expected = skstruct.load(model).adapt(texts + texts[:20]).predict(texts)
-    capsys.readouterr()
-    code, out, _ = run(
-        capsys, "tag", "-m", model, tmp_path / "new", "--adapt", tmp_path / "new", "--adapt", tmp_path / "old"
-    )
-    assert code == 0 and out == "".join(" ".join(words) + "\n" for words in expected)
-    code, _, err = run(capsys, "tag", "-m", model, "--adapt", "-")
-    assert code == 2 and "only one of FILE and --adapt can be standard input" in err
-    code, _, err = run(capsys, "tag", "-m", folder / "seg", tmp_path / "new", "--adapt", tmp_path / "new")
-    assert code != 0 and "--adapt" in err and "accessor variet" in err
+def test_standard_input_is_read_once(folder, capsys):
+    code, _, err = run(capsys, "tag", "-", "-", "-m", folder / "seg")
+    assert code == 2 and "only one FILE can be standard input" in err
 
 
 def test_tag_joint_model(capsys, stdin, tmp_path):

@@ -86,7 +86,11 @@ def test_the_first_text_may_be_empty(folder, capsys):
 def test_what_train_refuses(folder, capsys):
     for more, code, message in (
         (["-a", "parser"], 1, "the model is a parser and reads columns or CoNLL-U, not annotated texts"),
-        (["-a", "SpanTagger"], 2, "SpanTagger is put around a tagger where the corpus is annotated texts"),
+        (
+            ["-a", "SpanTagger"],
+            2,
+            "SpanTagger goes around a learner: --members, --shards, --calibrate, or texts to",
+        ),
         (
             ["--read", "foo=1"],
             2,
@@ -238,7 +242,7 @@ def test_what_tag_refuses(folder, capsys):
         (["--kbest", 2], "--kbest is not for models that mark spans of texts; in Python predict_kbest gives"),
         (["--separator", ","], "--separator is not for models"),
         (["--read", "text=body"], "--read is for annotated texts"),
-        (["--proba"], "--proba: this SpanTagger knows no probabilities"),
+        (["--proba"], "--proba: StructuredPerceptron has no probabilities; L1CRF has, and CalibratedTagger"),
         (["--proba", "--write", "html"], "only xml, jsonl, label-studio have a place for probabilities"),
         (["--write", "brat"], "--write brat needs --output, a folder"),
     ):
@@ -247,7 +251,7 @@ def test_what_tag_refuses(folder, capsys):
     StructuredPerceptron(random_state=0).fit([["a"]], [["N"]]).save(folder / "tagger")
     for more in (["--lines"], ["--write", "xml"]):
         code, _, err = run(capsys, "tag", "letter.txt", "-m", "tagger", *more)
-        assert code == 2 and "--lines, --write and --sets are for models of spans" in err
+        assert code == 2 and f"{more[0]} is not for models that label tokens" in err
     code, _, err = run(capsys, "tag", "test.jsonl", "-m", "tagger")
     assert code == 1 and "the model is a tagger and reads columns or CoNLL-U, not annotated texts" in err
 

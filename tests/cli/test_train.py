@@ -89,8 +89,8 @@ def test_a_search_says_what_it_chose(folder, capsys, tmp_path):
 @pytest.mark.parametrize(
     "corpus, options, message",
     [
-        ("labels.txt", ["-a", "Segmenter"], "Segmenter is put around a tagger"),
-        ("labels.txt", ["-a", "BaggingShuffleAverager"], "is what --members N makes"),
+        ("labels.txt", ["-a", "Segmenter"], "Segmenter goes around a learner"),
+        ("labels.txt", ["-a", "BaggingShuffleAverager"], "BaggingShuffleAverager goes around a learner"),
         ("trees.txt", ["-a", "parser", "--features", "word"], "--param templates=NAME"),
         ("trees.txt", ["-a", "parser", "--label", "1"], "of a parser it is the head and its label"),
         ("trees.txt", ["-a", "parser", "--calibrate"], "--calibrate is for taggers"),
@@ -103,7 +103,11 @@ def test_a_search_says_what_it_chose(folder, capsys, tmp_path):
         ("labels.txt", ["-p", "constraints=FOO"], "--param constraints: scheme must be one of"),
         ("words.seg", ["--repair", "-p", "scheme=BI"], "--repair is for taggers"),
         ("labels.txt", ["--search"], "--search chooses c1 and c2; it is for --algorithm l1crf"),
-        ("labels.txt", ["-a", "l1crf", "--search", "--shards", "2"], "--search and --shards cannot both"),
+        (
+            "labels.txt",
+            ["-a", "l1crf", "--search", "--shards", "2"],
+            "--shards: L1CRFCV does not learn example by",
+        ),
         ("labels.txt", ["-a", "l1crf", "--search", "-p", "c1=0.5"], "L1CRFCV has no parameter 'c1'"),
     ],
 )

@@ -21,7 +21,7 @@ def test_train_on_shards(folder, capsys, tmp_path):
         assert isinstance(mixer, skstruct.ParameterMixer) and mixer.n_shards == 3 and mixer.n_iter_ == 3
     for wrong, message in (
         (["--shards", "2", "--members", "2"], "--members and --shards"),
-        (["--shards", "2", "--stream", "9"], "--shards and --stream"),
+        (["--shards", "2", "--stream", "9"], "--stream: ParameterMixer does not learn example by example"),
         (["--shards", "2", "-a", "l1crf", "--calibrate"], "--calibrate and --shards cannot both be given"),
         (["--stream", "9", "-a", "l1crf"], "does not learn example by example"),
     ):

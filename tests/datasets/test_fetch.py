@@ -108,12 +108,12 @@ def test_first_checksum_is_recorded(server, tmp_path):
     assert names(tmp_path) == ["words.txt", "words.txt.sha256"]
     fetch_file(server.url + "words.txt", path)
     path.write_bytes(CONTENT[:-1])
-    with pytest.raises(ValueError, match="damaged or another file.*delete it and that file"):
+    with pytest.raises(ValueError, match="not the file expected: .*, recorded in .*; delete it and that"):
         fetch_file(server.url + "words.txt", path)
     path.unlink()  # the record outlives the file
     server.files["words.txt"] = b"other content"
     with pytest.raises(
-        ValueError, match=f"not {sha256(CONTENT)} recorded in .*words.txt.sha256; delete that"
+        ValueError, match=f"not {sha256(CONTENT)}, recorded in .*words.txt.sha256; delete that"
     ):
         fetch_file(server.url + "words.txt", path)
     assert names(tmp_path) == ["words.txt.sha256"]
@@ -130,7 +130,7 @@ def test_first_checksum_is_recorded(server, tmp_path):
 def test_damage_in_the_cache(server, tmp_path):
     path = tmp_path / "words.txt"
     path.write_bytes(b"other")
-    with pytest.raises(ValueError, match="not the one expected, .*; delete it to download it again"):
+    with pytest.raises(ValueError, match="not the file expected: its SHA-256 .*; delete it to download"):
         fetch_file(server.url + "words.txt", path, sha256=sha256(CONTENT))
     assert server.asked == [] and path.read_bytes() == b"other"
 

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skstruct import Segmenter, ShiftReduceParser, StructuredPerceptron
-from skstruct.cli.scores import tagging_scores
+from skstruct.cli.evaluate import tagging_scores
 from skstruct.inspection import errors, explain, render
 from skstruct.metrics import attachment_scores, segment_f1_score, token_accuracy_score, word_f1_score
 

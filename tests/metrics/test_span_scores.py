@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from skstruct.cli.scores import span_scores
+from skstruct.cli.evaluate import span_scores
 from skstruct.metrics import SCORERS, span_f1_score, span_f1_scorer, span_report
 
 

@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from skstruct import (
     L1CRF,
     CalibratedTagger,
+    ParameterMixer,
     Segmenter,
     ShiftReduceParser,
     SpanSets,
@@ -138,10 +139,11 @@ def test_probabilities(models, service):
     words = asked(service, "他在北京".encode(), "/words/predict", query="proba=1", kind="text/plain")[1]
     assert [word for word, _ in words] == ["他", "在", "北京"] and all(0 < p <= 1 for _, p in words)
     status, answer = asked(service, [[]], "/chunks/predict", query="proba=1")
-    assert status == 400 and "StructuredPerceptron knows no probabilities; L1CRF" in answer["error"]
+    assert status == 400 and "proba: StructuredPerceptron has no probabilities; L1CRF" in answer["error"]
     parser = ShiftReduceParser(labeled=False, max_iter=1).fit([[("a", "N"), ("b", "V")]], [[2, 0]])
-    status, answer = asked(app({"trees": parser}), [[["a", "N"]]], query="proba=1")
-    assert status == 400 and answer["error"].endswith("ShiftReduceParser knows no probabilities")
+    for model in parser, ParameterMixer(parser).fit([[("a", "N"), ("b", "V")]] * 2, [[2, 0]] * 2):
+        status, answer = asked(app({"trees": model}), [[["a", "N"]]], query="proba=1")
+        assert status == 400 and answer["error"].startswith("proba: ShiftReduceParser predicts trees, by a")
 
 
 def test_k_best(models, service):
@@ -176,8 +178,8 @@ def test_pages_take_no_options(service):
 
 
 BODIES = [
-    (b"", "not JSON: Expecting value, line 1, column 1"),
-    (b'[["a"],\n["b"', "line 2, column 5"),
+    (b"", "not JSON: Expecting value: line 1 column 1"),
+    (b'[["a"],\n["b"', "line 2 column 5"),
     (b"[" * 2400, "not JSON"),
     (b"[" + b"9" * 4900 + b"]", "not JSON"),
     (b"3", "a JSON list of sequences, got 3"),

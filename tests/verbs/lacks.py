@@ -40,7 +40,7 @@ WITHOUT_PROBABILITIES = (
     " segmenter segmenter-mixer segmenter-passive-aggressive segmenter-reranker segmenter-averager"
     " spans spans-mixer spans-passive-aggressive spans-reranker spans-averager spans-text"
 )
-NO_PROBABILITIES = Refused, "knows no probabilities"
+NO_PROBABILITIES = Refused, "has no probabilities|keeps no other analyses|--sets writes them"
 NOT_FOR_TOKENS = {
     f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter reranker-word-segmenter":
         (ValueError, "takes text, not a list"),

@@ -9,7 +9,7 @@ from cli_cases import run
 
 from skstruct import SpanTagger
 from skstruct.cli import corpus, texts
-from skstruct.cli.lines import Source
+from skstruct.cli.input_files import Source
 from skstruct.formats.span_files import AnnotationReader
 
 TEXT = "Ann is in Rome. " * 100

@@ -1,0 +1,280 @@
+"""Input files: their lines, the format that they look like, and what is unusual about them.
+
+The readers of `skstruct.formats.readers` take an open text file and give tokens. A `Source` is such a
+file, and remembers the lines they were made from, so that a command can give back what it read and say in
+which line something stood. It can be looked at before it is read.
+
+Tables that other programs export begin with the names of their columns and know no blank lines. Nothing in
+the format forbids that, so that these are warnings.
+"""
+
+import contextlib
+import os
+import re
+import shlex
+import sys
+from collections import Counter, deque
+from difflib import get_close_matches
+
+from ..data.inputs import flatten
+from ..formats.text_files import UNREADABLE, opened, split_cells, unreadable
+from .common import STANDARD, CommandError, counted, warn
+
+PEEK = 50
+"""Lines that a guess is made from."""
+
+SHOWN = 100_000
+"""Bytes after which a bar moves."""
+
+
+class Source(contextlib.AbstractContextManager):
+    """An input, line by line; the lines read since the last `take` are kept, unless `unkept` is called.
+
+    Parameters
+    ----------
+    path : str or None
+        ``-`` or None is standard input; what ends in ``.gz`` is decompressed.
+    encoding : str
+    quiet : bool, default=False
+        Whether warnings about the content are left out, since they were given before.
+    """
+
+    def __init__(self, path, encoding="utf-8", quiet=False):
+        self.path = None if path in STANDARD else path
+        self.name = path if self.path else "<stdin>"
+        self.encoding = encoding
+        self.quiet = quiet
+        self._ahead, self._kept = deque(), []  # (number, line)
+        self._raw, self._lines = self._decoded(), self._all()
+
+    def __exit__(self, *_):
+        self._raw.close()
+
+    def _decoded(self):
+        """Yield (number, line) of the file, which is opened now: those of brat are opened by their names."""
+        if self.path is not None:
+            file = opened(self.path, self.encoding)
+        elif sys.stdin is None:
+            raise CommandError("there is no standard input")
+        else:
+            if hasattr(sys.stdin, "reconfigure"):
+                sys.stdin.reconfigure(encoding=self.encoding, errors="strict", newline="\n")
+            file = contextlib.nullcontext(sys.stdin)
+        number = 0
+        try:
+            with file as lines:
+                for number, line in enumerate(lines, start=1):
+                    yield number, line.removeprefix("\ufeff") if number == 1 else line
+        except UNREADABLE as error:
+            remedy = "; --encoding names another encoding"
+            raise CommandError(unreadable(error, self.name, number, remedy)) from None
+
+    def peek(self, n=PEEK):
+        """The first `n` lines that are not blank, or fewer; they will be read again."""
+        found = [line for _, line in self._ahead if line.strip()]
+        while len(found) < n and (numbered := next(self._raw, None)) is not None:
+            self._ahead.append(numbered)
+            found += [numbered[1]] if numbered[1].strip() else []
+        return [line.rstrip("\r\n") for line in found[:n]]
+
+    def _all(self):
+        """Yield the lines, and keep them."""
+        ahead, raw = self._ahead, self._raw
+        while (numbered := ahead.popleft() if ahead else next(raw, None)) is not None:
+            if self._kept is not None:
+                self._kept.append(numbered)
+            yield numbered[1]
+
+    def __iter__(self):
+        return self._lines
+
+    def readline(self):
+        """The next line, or an empty string; by this method readers know a file."""
+        return next(self._lines, "")
+
+    def unkept(self):
+        """The same source, which keeps no lines from now on: for who never calls `take`."""
+        self._kept = None
+        return self
+
+    def watched(self):
+        """As `unkept`; a bar shows how much has been read, if the extra ``progress`` is installed."""
+        try:
+            from rich.console import Console
+            from rich.progress import Progress
+        except ImportError:
+            yield from self.unkept()
+            return
+        total = os.path.getsize(self.path) if self.path else None
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            task, read = bar.add_task(self.name, total=total), 0
+            for line in self.unkept():
+                read += len(line.encode("utf-8", "surrogatepass"))
+                if read >= SHOWN:
+                    bar.advance(task, read)
+                    read = 0
+                yield line
+
+    def take(self):
+        """The (number, line without its end) read since the last call."""
+        kept, self._kept = self._kept, []
+        return [(number, line.rstrip("\r\n")) for number, line in kept]
+
+
+# --------------------------------------------------------------------------------------------------
+# What a file looks like
+# --------------------------------------------------------------------------------------------------
+EXTENSIONS = {
+    ".conllu": "conllu", ".conllx": "conllu",
+    ".conll": "columns", ".bio": "columns", ".iob": "columns", ".iob2": "columns", ".crf": "columns",
+    ".seg": "segmented", ".segmented": "segmented",
+    ".jsonl": "spans", ".json": "spans", ".ann": "spans",
+}  # fmt: skip
+
+
+_ENOUGH = 10
+"""Text of at least so many lines that looks like columns is warned of."""
+
+
+def named_format(source):
+    """The format that the name of a file says, or None."""
+    return EXTENSIONS.get(os.path.splitext((source.path or "").removesuffix(".gz"))[1].lower())
+
+
+def is_conllu(line):
+    """Whether a line looks like a token of CoNLL-U."""
+    cells = line.split("\t")
+    return len(cells) == 10 and re.fullmatch(r"\d+([-.]\d+)?", cells[0]) is not None
+
+
+def begins_as_conllu(source):
+    """Whether the first line that is no comment looks like it; no more is read, since a pipe may wait."""
+    lines = (line for n in range(PEEK) for line in source.peek(n + 1)[n:])
+    return is_conllu(next((line for line in lines if not line.startswith("#")), ""))
+
+
+def guess(source, separator):
+    """The format that the first lines look like."""
+    lines = source.peek()
+    rows = [line for line in lines if not line.startswith("# ")] or lines
+    if not rows:
+        raise CommandError(f"{source.name}: the file is empty")
+    if is_conllu(rows[0]):
+        return "conllu"
+    widths = Counter(len(split_cells(line, separator)) for line in rows)
+    tabs = Counter(line.count("\t") + 1 for line in rows)
+    if _are_columns(widths) or (separator is None and _are_columns(tabs)):
+        return "columns"  # whose reader asks for the separator where only tabs make the lines equal
+    if len(widths) > 1:
+        return "segmented"
+    raise CommandError(f"{source.name}: cannot tell the format from the content; say --format")
+
+
+def _are_columns(widths):
+    """Whether lines of so many cells look like columns."""
+    n_lines, (width, n) = widths.total(), widths.most_common(1)[0]
+    # A few odd lines among columns are mistakes, which the reader will name, and not sentences.
+    return n_lines > 1 and width > 1 and 4 * n >= 3 * n_lines
+
+
+def warn_of_text(source):
+    """Warn of a file for a tagger or a parser that looks like text: every line would be a token."""
+    lines = [line.split() for line in source.peek(1 if source.path is None else PEEK)]
+    prose = [cells for cells in lines if len(cells) > 2 and len(cells[-1]) > 1 and cells[-1][-1] in ".!?"]
+    if 2 * len(prose) > len(lines):
+        what = "looks like text, and each line is taken for one token; a token a line is read"
+        warn(f"{source.name}: {what}, a blank line ends a sentence")
+
+
+def warn_of_columns(source, what):
+    """Warn of a file for a model of texts that looks like columns; ``what`` is done with it."""
+    if source.path is None:  # who writes to a pipe line by line need not wait for a guess
+        return
+    lines = source.peek(PEEK)
+    widths = Counter(len(split_cells(line, None)) for line in lines)
+    if any(map(is_conllu, lines)) or (widths.total() >= _ENOUGH and _are_columns(widths)):
+        warn(f"{source.name}: looks like columns; {what}")
+
+
+LONG = 1000
+"""A single sentence of more tokens is warned of."""
+
+NAMES = frozenset(
+    "char character characters chunk chunks form forms head id idx index iob label labels lemma lemmas ner "
+    "ner_tag ner_tags pos pos_tag pos_tags sent_id sentence sentence_id tag tags target text token token_id "
+    "tokens upos word word_id words xpos".split()
+)
+"""Usual names of columns, in lower case."""
+
+MANY = 500
+"""With more labels than these, and fewer than ten tokens for each, the column is hardly the right one."""
+
+_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
+
+
+def noticed(source, found, number, line, label):
+    """The same (rows of cells, lines) of sentences of columns; in the end what is unusual is warned of.
+
+    The first line looks like names of columns if its label occurs nowhere else, and some cell is a usual name
+    of a column or stands above numbers only.
+
+    Parameters
+    ----------
+    source : Source
+    found : iterator
+    number, line : int, str
+        Where the first token stands.
+    label : int or None
+        Column of the labels, if they are read.
+    """
+    cells, unique, n_tokens, n_sentences = (), label is not None, 0, 0
+    for rows, lines in found:
+        rest = rows if cells else rows[1:]
+        if not cells:
+            cells = rows[0]
+            numeric = [c for c, cell in enumerate(cells) if not _NUMBER.fullmatch(cell)]
+        if unique:
+            unique = all(row[label] != cells[label] for row in rest)
+            numeric = [c for c in numeric if all(_NUMBER.fullmatch(row[c]) for row in rest)]
+        n_tokens, n_sentences = n_tokens + len(rows), n_sentences + 1
+        yield rows, lines
+    if source.quiet:
+        return
+    named = any(cell.strip(" #").lower() in NAMES for cell in cells)
+    if unique and n_tokens > 1 and (named or numeric):
+        what = f"looks like names of columns, but is read as a token: the label {cells[label]!r} is nowhere"
+        warn(f"{source.name}, line {number}: {what} else; --comment {shlex.quote(line)} leaves it out")
+    if n_sentences == 1 and n_tokens > LONG:
+        warn(f"{source.name}: all {n_tokens:,} tokens are one sentence; a blank line ends a sentence")
+
+
+def tell_empty(corpus):
+    """Warn of a corpus whose tokens have a column that nobody has filled in."""
+    first = next(iter(corpus.X[0]), "")  # of a text a character
+    for c in range(1, len(first) if isinstance(first, tuple) else 0):
+        if all(token[c] == "_" for tokens in corpus.X for token in tokens):
+            warn(f"{corpus.name}: column {c} of tokens is empty: tag first; --tokens says what to read")
+
+
+def tell_labels(corpus):
+    """Warn of a corpus whose labels look like words, or have mistakes of typing: before it is learned."""
+    if corpus.format == "segmented" or not corpus.y:
+        return
+    found = Counter(each if isinstance(each, str) else each[-1] for each in flatten(corpus.y))
+    found.pop(None, None)  # of spans that say nothing
+    total = found.total()
+    if len(found) > MANY and total < 10 * len(found):
+        unit, fix = "token", "; is it the right column? --label says which"
+        if corpus.format == "spans":
+            unit, fix = "span", ""
+        warn(f"{corpus.name}: {counted(len(found), 'label')} for {counted(total, unit)}{fix}")
+        return
+    told = []
+    for label in sorted(label for label, n in found.items() if n == 1):
+        _, dash, kind = label.rpartition("-")
+        others = [other for other, n in found.items() if n > 1 and len(other) == len(label)]
+        meant = get_close_matches(label, others, n=1, cutoff=0.5) if dash + kind else []
+        told.append(f"{label}{f' (meant {meant[0]}?)' if meant else ''}")
+    if told and total >= 100:
+        more = f" and {len(told) - 10} more" if len(told) > 10 else ""
+        warn(f"{corpus.name}: labels that occur once: {', '.join(told[:10])}{more}")
