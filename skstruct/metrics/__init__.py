@@ -42,7 +42,6 @@ if TYPE_CHECKING:
         sequence_log_loss_scorer,
         span_f1_scorer,
         token_accuracy_scorer,
-        unlabeled_attachment_scorer,
         word_f1_scorer,
     )
 
@@ -76,14 +75,9 @@ __all__ = [
     "token_accuracy_score",
     "token_accuracy_scorer",
     "unlabeled_attachment_score",
-    "unlabeled_attachment_scorer",
     "word_f1_score",
     "word_f1_scorer",
-    "word_report",
 ]
-
-word_report = segmentation_report
-"""Another name, as `segment_report` is called after what it counts."""
 
 SCORES: dict[str, Callable[..., float]] = {
     "token_accuracy": token_accuracy_score,
@@ -92,17 +86,7 @@ SCORES: dict[str, Callable[..., float]] = {
 }
 """What scorers of labels ask of predictions, by their names in ``SCORERS``: ``(y_true, y_pred) -> float``."""
 
-SCORING = (
-    "token_accuracy",
-    "sequence_accuracy",
-    "segment_f1",
-    "word_f1",
-    "span_f1",
-    "attachment",
-    "labeled_attachment",
-    "expected_calibration_error",
-    "sequence_log_loss",
-)
+SCORING = [name.removesuffix("_scorer") for name in __all__ if name.endswith("_scorer")]
 """The names of ``SCORERS``, for those who need no more: scorers import much of scikit-learn."""
 
 __getattr__, __dir__ = lazy(__name__, {n: "scorers" for n in __all__ if n == "SCORERS" or "_scorer" in n})

@@ -112,20 +112,11 @@ segment_f1_scorer: Scorer = make_scorer(segment_f1_score)
 word_f1_scorer: Scorer = make_scorer(word_f1_score)
 span_f1_scorer: Scorer = TextScorer(span_f1_score, 1, {}, "predict")
 attachment_scorer: Scorer = make_scorer(unlabeled_attachment_score)
-unlabeled_attachment_scorer: Scorer = attachment_scorer  # another name
 labeled_attachment_scorer: Scorer = make_scorer(labeled_attachment_score)
 expected_calibration_error_scorer: Scorer = score_calibration
 sequence_log_loss_scorer: Scorer = score_log_loss
 
 SCORERS: dict[str, Scorer] = {
-    "token_accuracy": token_accuracy_scorer,
-    "sequence_accuracy": sequence_accuracy_scorer,
-    "segment_f1": segment_f1_scorer,
-    "word_f1": word_f1_scorer,
-    "span_f1": span_f1_scorer,
-    "attachment": attachment_scorer,
-    "labeled_attachment": labeled_attachment_scorer,
-    "expected_calibration_error": expected_calibration_error_scorer,
-    "sequence_log_loss": sequence_log_loss_scorer,
+    name.removesuffix("_scorer"): scorer for name, scorer in globals().items() if name.endswith("_scorer")
 }
 """Name -> scorer, as the parameter ``scoring`` of the estimators takes it."""
