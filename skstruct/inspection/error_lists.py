@@ -134,7 +134,7 @@ def _counted(found, with_unseen):
     confusions = [
         Confusion(
             gold, predicted, len(group), sum(each.unseen for each in group) if with_unseen else None,
-            [Example(each.sequence, each.position, each.text()) for each in group[:EXAMPLES]],
+            [Example(each.sequence, each.position, each.text()) for each in group[:EXAMPLES]]
         )
         for (gold, predicted), group in groups.items()
     ]  # fmt: skip

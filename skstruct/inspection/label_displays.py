@@ -11,7 +11,7 @@ from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 from ..data.inputs import as_sequences, check_choice, check_same_lengths, lengths_of
 from ..data.labels import single_labels
 from ..data.types import Corpus, Self
-from .curves import check_matplotlib
+from .curves import check_matplotlib, plain
 from .feature_lists import chain_of, transition_weights
 
 Normalize = Literal["true", "pred", "all"]
@@ -20,12 +20,6 @@ Normalize = Literal["true", "pred", "all"]
 class _LabelMatrix(ConfusionMatrixDisplay):
     """A heat map with the names of labels, whatever they are."""
 
-    confusion_matrix: NDArray[Any]
-    im_: Any
-    text_: NDArray[Any] | None
-    ax_: Any
-    figure_: Any
-
     def _draw(self, rows, columns, xlabel, ylabel, **options):
         """Draw the matrix; names that are long are cut, and none is taken for mathematics."""
         check_matplotlib(type(self).__name__)
@@ -33,17 +27,11 @@ class _LabelMatrix(ConfusionMatrixDisplay):
         for place, text in np.ndenumerate(self.text_) if self.text_ is not None else ():
             red, green, blue, _ = self.im_.cmap(self.im_.norm(self.confusion_matrix[place]))
             text.set_color("white" if 0.3 * red + 0.6 * green + 0.1 * blue < 0.5 else "black")
-        names = [[_short(str(name)) for name in each] for each in (columns, rows)]
-        style = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-        self.ax_.set_xticks(range(len(names[0])), names[0], **style)
-        self.ax_.set_yticks(range(len(names[1])), names[1])
+        x, y = ([plain(name, 20) for name in names] for names in (columns, rows))
+        self.ax_.set_xticks(range(len(x)), x, rotation=45, ha="right", rotation_mode="anchor")
+        self.ax_.set_yticks(range(len(y)), y)
         self.ax_.set(xlabel=xlabel, ylabel=ylabel)
         return self
-
-
-def _short(name):
-    name = name if len(name) <= 20 else name[:19] + "…"
-    return name.replace("$", r"\$")
 
 
 class LabelConfusionDisplay(_LabelMatrix):
@@ -101,7 +89,7 @@ class LabelConfusionDisplay(_LabelMatrix):
         form = "d" if np.issubdtype(matrix.dtype, np.integer) else ".2f"
         return self._draw(
             names, names, "predicted label", "gold label", ax=ax, include_values=include_values, cmap=cmap,
-            values_format=form if values_format is None else values_format, colorbar=colorbar, im_kw=kwargs,
+            values_format=form if values_format is None else values_format, colorbar=colorbar, im_kw=kwargs
         )  # fmt: skip
 
     @classmethod
@@ -180,8 +168,8 @@ class LabelConfusionDisplay(_LabelMatrix):
         pairs, names = _labelled_pairs(y_true, y_pred, labels)
         ids = {name: k for k, name in enumerate(names)}
         known = [(ids[a], ids[b]) for a, b in pairs if a in ids and b in ids]
-        numbers = range(len(names))
-        matrix = confusion_matrix(*np.array(known, int).reshape(-1, 2).T, labels=numbers, normalize=normalize)
+        gold, predicted = np.array(known, int).reshape(-1, 2).T
+        matrix = confusion_matrix(gold, predicted, labels=range(len(names)), normalize=normalize)
         if errors_only:
             np.fill_diagonal(matrix, 0)
         return cls(matrix, display_labels=names).plot(ax=ax, **kwargs)
@@ -193,12 +181,11 @@ def _labelled_pairs(y_true, y_pred, labels):
     y_pred = as_sequences(y_pred, "y_pred", "label")
     check_same_lengths(lengths_of(y_true), lengths_of(y_pred), ("y_true", "y_pred"))
     pairs = [(a, b) for t, p in zip(y_true, y_pred) for a, b in zip(t, p) if a is not None]
-    names = dict.fromkeys(label for pair in pairs for label in pair) if labels is None else list(labels)
-    if labels is None:
-        try:
-            names = sorted(names)
-        except TypeError:
-            names = sorted(names, key=str)
+    found = dict.fromkeys(label for pair in pairs for label in pair)
+    try:
+        names = sorted(found) if labels is None else list(labels)
+    except TypeError:  # labels of several types
+        names = sorted(found, key=str)
     if not names:
         raise ValueError("no token has a label, or labels is empty")
     return pairs, names
@@ -269,32 +256,27 @@ class TransitionDisplay(_LabelMatrix):
             If matplotlib is not installed.
         """
         n = len(self.labels)
-        values, known = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1), np.bool_)
-        values[:n, :n], known[:n, :n] = self.weights, True  # start and end have no weights of their own
+        # start and end have no weights of their own
+        self.confusion_matrix, self.display_labels = np.pad(self.weights, (0, 1)), None
+        known = np.pad(np.ones((n, n), np.bool_), (0, 1))
         allowed = np.ones_like(known) if self.allowed is None else self.allowed.copy()
-        self.confusion_matrix, self.display_labels = values, None
-        largest = float(np.abs(values).max(initial=0.0)) or 1.0
+        largest = float(np.abs(self.weights).max(initial=0.0)) or 1.0
         rows, columns = [*self.labels, "(start)"], [*self.labels, "(end)"]
-        written = include_values is not False and (include_values is True or n <= 15)
+        written = n <= 15 if include_values is None else include_values
         self._draw(
             rows, columns, "next label", "label", ax=ax, include_values=written, values_format=values_format,
             cmap=cmap, colorbar=colorbar, im_kw={"vmin": -largest, "vmax": largest, **kwargs},
         )  # fmt: skip
-        ax, self.text_ = self.ax_, self._only(known & allowed)
+        for place in zip(*np.nonzero(~(known & allowed))) if written else ():
+            self.text_[place].remove()
+            self.text_[place] = None
         allowed[n, n] = True  # an empty sequence: nothing to say
         crossed = np.argwhere(~allowed)
         if len(crossed):
-            ax.plot(crossed[:, 1], crossed[:, 0], "x", color="0.45", markersize=5, label="forbidden")
-        ax.axhline(n - 0.5, color="0.6", linewidth=0.8)
-        ax.axvline(n - 0.5, color="0.6", linewidth=0.8)
+            self.ax_.plot(crossed[:, 1], crossed[:, 0], "x", color="0.45", markersize=5, label="forbidden")
+        self.ax_.axhline(n - 0.5, color="0.6", linewidth=0.8)
+        self.ax_.axvline(n - 0.5, color="0.6", linewidth=0.8)
         return self
-
-    def _only(self, shown):
-        """The texts of the cells that are ``shown``; the others are removed, and None."""
-        for place in zip(*np.nonzero(~shown)) if self.text_ is not None else ():
-            self.text_[place].remove()
-            self.text_[place] = None
-        return self.text_
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> Self:
@@ -329,8 +311,6 @@ class TransitionDisplay(_LabelMatrix):
         check_matplotlib(cls.__name__)
         weights = transition_weights(estimator)
         start, between, end = chain_of(estimator).constraints
-        n = len(start)
-        allowed = np.ones((n + 1, n + 1), np.bool_)
-        allowed[:n, :n], allowed[n, :n], allowed[:n, n] = between == 0.0, start == 0.0, end == 0.0
+        allowed = np.block([[between, end[:, None]], [start, np.zeros(1)]]) == 0.0
         display = cls(np.asarray(weights), list(weights.labels or []), allowed=allowed)
         return display.plot(ax=ax, **kwargs)

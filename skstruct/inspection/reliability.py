@@ -10,12 +10,12 @@ from sklearn.calibration import CalibrationDisplay
 
 from .._sklearn import final_step
 from ..data.inputs import SPANS, check_same_lengths
-from ..data.places import in_sequence
-from ..data.scheme_rules import LabelTable, check_scheme, read_spans
+from ..data.scheme_rules import LabelTable, check_scheme
 from ..data.spans import trimmed_spans
 from ..data.text import as_texts
 from ..data.types import Corpus, Self
 from ..metrics.confidence import Strategy, reliability
+from ..metrics.label_scores import segment_spans
 from ..metrics.text_scores import judged
 from .curves import check_matplotlib
 
@@ -41,10 +41,6 @@ class ReliabilityDisplay(CalibrationDisplay):
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     """
-
-    line_: Any
-    ax_: Any
-    figure_: Any
 
     def __init__(
         self,
@@ -175,34 +171,25 @@ class ReliabilityDisplay(CalibrationDisplay):
 
 def _segments(model, X, y, scheme):
     """(whether right, probability) of each segment that a model finds."""
-    if scheme is None and model.inputs.task == SPANS:
-        return _of_texts(model, as_texts(X), y)
-    if scheme is None:
-        found = model.predict_segment_proba(X)
-        gold = [set(_words(text, words)) for text, words in zip(X, y)]
-    else:
-        found = model.predict_segment_proba(X, scheme=scheme)
+    found = model.predict_segment_proba(X, **({} if scheme is None else {"scheme": scheme}))
+    if scheme is not None:
         table = LabelTable(check_scheme(scheme), strict=False)
-        gold = []
-        for i, labels in enumerate(y):
-            with in_sequence(i):
-                gold.append(set(read_spans(labels, table)))
+        gold = [set(segments) for segments, _ in segment_spans(y, y, table)]
+    elif model.inputs.task == SPANS:
+        gold, found = _judged(as_texts(X), y, found)
+    else:
+        gold = [set(_words(text, words)) for text, words in zip(X, y)]
     check_same_lengths(*(np.zeros(len(each), np.int64) for each in (found, gold)))
     pairs = [(span in right, p) for spans, right in zip(found, gold) for span, p in spans]
     return [right for right, _ in pairs], [p for _, p in pairs]
 
 
-def _of_texts(model, texts, y):
-    """The same of spans of texts; what touches a part that is not annotated does not count."""
-    right, p = [], []
-    found = model.predict_segment_proba(texts)
+def _judged(texts, y, found):
+    """Right spans of texts, and those found that count: what touches a part that is not annotated does not."""
     spans = trimmed_spans(texts, [[span for span, _ in each] for each in found])
-    for gold, predicted, each in zip(trimmed_spans(texts, y), spans, found):
-        proba = dict(zip(predicted, (p for _, p in each)))
-        gold, counted = judged(gold, proba)
-        right += [span in gold for span in counted]
-        p += [proba[span] for span in counted]
-    return right, p
+    proba = [dict(zip(some, (p for _, p in each))) for some, each in zip(spans, found)]
+    gold, counted = zip(*map(judged, trimmed_spans(texts, y), proba)) if texts else ((), ())
+    return gold, [[(span, known[span]) for span in some] for some, known in zip(counted, proba)]
 
 
 def _words(text, words):

@@ -168,7 +168,7 @@ def _scores(scores, n):
     labels = [
         (
             cell(label_html(label or "(no type)")), _figure(row["precision"]), _figure(row["recall"]),
-            *_with_interval(row["f1"]), _figure(row["support"]),
+            *_with_interval(row["f1"]), _figure(row["support"])
         )
         for label, row in scores.by_label.items()
     ]  # fmt: skip
