@@ -11,13 +11,12 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from .._sklearn import innermost
-from ..data.inputs import LABELS, SPANS, TREES, WORDS
+from ..data.inputs import SPANS, TREES, WORDS, flatten
 from ..data.segmented import as_pieces, as_words
 from ..data.types import Corpus
-from ..taggers.constraints import scheme_of
 from .html import Shown, bar, box, cell, escaped, note, readable, table
-from .of_taggers import as_characters, words_of
-from .pictures import checked, kind_of, segment_reader, tree_of
+from .of_taggers import as_characters, read_by, words_of
+from .pictures import checked, segment_reader, tree_of
 from .weight_tables import new_frame
 
 EXAMPLES, SHOWN = 3, 20
@@ -131,13 +130,14 @@ def _counted(found, with_unseen):
     groups = {}
     for each in found:
         groups.setdefault((each.gold, each.predicted), []).append(each)
-    confusions = [
-        Confusion(
-            gold, predicted, len(group), sum(each.unseen for each in group) if with_unseen else None,
-            [Example(each.sequence, each.position, each.text()) for each in group[:EXAMPLES]]
-        )
-        for (gold, predicted), group in groups.items()
-    ]  # fmt: skip
+    confusions = []
+    for (gold, predicted), group in groups.items():
+        unseen = sum(each.unseen for each in group) if with_unseen else None
+        examples = [
+            Example(each.sequence, each.position, around(each.tokens, each.position, each.stop))
+            for each in group[:EXAMPLES]
+        ]
+        confusions.append(Confusion(gold, predicted, len(group), unseen, examples))
     return sorted(confusions, key=lambda c: (-c.count, c.gold, c.predicted))
 
 
@@ -209,26 +209,22 @@ def errors(
 
 def errors_of(model, X, y, predicted, *, vocabulary=None, scheme=None):
     """The :class:`Errors` of predictions that were made before; see :func:`errors`."""
-    inner, _ = innermost(model)
-    task = inner.inputs.task if hasattr(inner, "inputs") else None
-    known = _checked(vocabulary)
-    if task == SPANS and inner.tokenizer == "words":
-        inner, _ = innermost(inner.tagger_)
-    if vocabulary is None and hasattr(inner, "_model"):
-        known = inner._model.words_of_training()
-    if task is not None and (task == WORDS or any(isinstance(each, str) for each in X)):
-        _, X = innermost(model, X)  # what becomes of texts in a pipeline
-    if scheme is None and task == LABELS and scheme_of(inner) == "IO":  # others can be seen
-        scheme = "IO"
-    return Errors(*differences(task, X, y, predicted, known, scheme))
-
-
-def _checked(vocabulary):
-    if vocabulary is None:
-        return None
     if isinstance(vocabulary, str):
         raise ValueError(f"vocabulary must be a collection of words, got the str {vocabulary[:40]!r}")
-    return frozenset(vocabulary)
+    inner, task, X, own_scheme = read_by(model, X, y)
+    if getattr(inner, "tokenizer", None) == "words":
+        inner, _ = innermost(inner.tagger_)
+    known = None if vocabulary is None else frozenset(vocabulary)
+    if known is None and hasattr(inner, "_model"):
+        known = inner._model.words_of_training()
+    kind, items = _compared(task, X, y, predicted, scheme or own_scheme)
+    found, n_items, n_unseen = [], 0, 0
+    for counts, names, words, *place in items:
+        unseen = known is not None and any(_word(token) not in known for token in words)
+        n_items, n_unseen = n_items + counts, n_unseen + (counts and unseen)
+        if names is not None:
+            found.append(Difference(*names, unseen, *place))
+    return Errors(kind, n_items, None if known is None else n_unseen, found)
 
 
 NONE = "(none)"
@@ -249,63 +245,32 @@ class Difference(NamedTuple):
     stop: int
     tokens: list
 
-    def text(self):
-        """The place in [ ], and a few tokens around it."""
-        gap = "" if all(isinstance(token, str) and len(token) == 1 for token in self.tokens) else " "
-        width = AROUND if gap else 3 * AROUND
-        first, last = max(0, self.position - width), min(len(self.tokens), self.stop + width)
-        words = [readable(token, 30) for token in self.tokens]
-        parts = [
-            gap.join(words[first : self.position]),
-            f"[{gap.join(words[self.position : self.stop])}]",
-            gap.join(words[self.stop : last]),
-        ]
-        text = gap.join(part for part in parts if part)
-        return ("… " if first else "") + text + (" …" if last < len(self.tokens) else "")
+
+def around(tokens, start, stop):
+    """Some tokens in [ ], and a few on both sides."""
+    gap = "" if all(isinstance(token, str) and len(token) == 1 for token in tokens) else " "
+    width = AROUND if gap else 3 * AROUND
+    first = max(0, start - width)
+    words = [readable(token, 30) for token in tokens[first : stop + width]]
+    words[start - first] = f"[{words[start - first]}"
+    words[stop - first - 1] += "]"
+    return ("… " if first else "") + gap.join(words) + (" …" if stop + width < len(tokens) else "")
 
 
-def differences(task, X, y, y_pred, known, scheme=None):
-    """What differs.
-
-    Parameters
-    ----------
-    task : {"labels", "words", "spans", "trees"} or None
-        What the model predicts; None if it does not say so.
-    X, y, y_pred
-    known : set of str, or None
-    scheme : str, optional
-        Of labels.
-
-    Returns
-    -------
-    kind : {"labels", "segments", "words", "spans", "trees"}
-    n_items : int
-    n_unseen : int or None
-    found : list of Difference
-    """
-    task = kind_of(X, y) if task is None else task
+def _compared(task, X, y, y_pred, scheme):
+    """What is compared, and an iterable of items and errors as :func:`_labels` yields them."""
     if task == WORDS:
-        kind, items = "words", _words(X, y, y_pred)
-    elif task == SPANS:
-        reader = segment_reader((), "BIO")
-        kind, items = SPANS, _segments(*as_characters(X, y, y_pred), reader, words_of, beside=0)
-    else:
-        X, y, y_pred = checked(X, y, y_pred)
-        labels = dict.fromkeys(label for both in (y, y_pred) for labels in both for label in labels)
-        segments_of = None if task == TREES else segment_reader(labels, scheme)
-        if task == TREES:
-            kind, items = "trees", _trees(X, y, y_pred)
-        elif segments_of is None:
-            kind, items = "labels", _labels(X, y, y_pred)
-        else:
-            kind, items = "segments", _segments(X, y, y_pred, segments_of)
-    found, n_items, n_unseen = [], 0, 0
-    for counts, names, words, *place in items:
-        unseen = known is not None and any(_word(token) not in known for token in words)
-        n_items, n_unseen = n_items + counts, n_unseen + (counts and unseen)
-        if names is not None:
-            found.append(Difference(*names, unseen, *place))
-    return kind, n_items, None if known is None else n_unseen, found
+        return "words", _words(X, y, y_pred)
+    if task == SPANS:
+        texts = as_characters(X, y, y_pred)
+        return "spans", _segments(*texts, segment_reader((), "BIO"), words_of, beside=0)
+    X, y, y_pred = checked(X, y, y_pred)
+    if task == TREES:
+        return "trees", _trees(X, y, y_pred)
+    segments_of = segment_reader(flatten([*y, *y_pred]), scheme)
+    if segments_of is None:
+        return "labels", _labels(X, y, y_pred)
+    return "segments", _segments(X, y, y_pred, segments_of)
 
 
 def _word(token):

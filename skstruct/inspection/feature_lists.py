@@ -144,18 +144,6 @@ def transition_weights(tagger: Any) -> TransitionWeights:
     return TransitionWeights(weight_rows(model.edges, np.arange(L)).copy(), model.labels.values)
 
 
-class ActiveFeatures(NamedTuple):
-    """The features of one sequence: (row, value, name) for each token."""
-
-    nodes: list
-    edges: list  # rows are combinations e, whose weights are in the rows e * L + p
-
-
-def active_features(model, given):
-    """The features that the model knows of one sequence, alone in a checked corpus."""
-    return ActiveFeatures(*model.encoder.features_by_token(model.encode(given)))
-
-
 def tokens_of(given):
     """The tokens of one sequence, alone in a checked corpus, as a list.
 
@@ -198,7 +186,7 @@ def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
     inner, X = innermost(tagger, [sequence])
     while hasattr(inner, "tagger_"):
         inner, X = innermost(inner.tagger_, inner._sequences(X))
-    nodes = [token for x in X for token in active_features(model, as_tokens([x])).nodes]
+    nodes, _ = model.encoder.features_by_token(model.encode(as_tokens(X)))
     return [[name for _, _, name in token] for token in nodes]
 
 

@@ -1,4 +1,7 @@
-"""The input of the chain tagger inside of a model: behind a pipeline's steps, and of texts their pieces."""
+"""What a model reads, and what it predicts.
+
+The chain tagger inside of a model reads what the steps of a pipeline make of sequences, and pieces of texts.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,12 @@ import numpy as np
 
 from .._sklearn import final_step, innermost
 from ..data.alignment_report import align_spans, labels_of
-from ..data.inputs import as_sequences, as_tokens, flatten, lengths_of, offsets_of
-from ..data.places import by_sequence
+from ..data.inputs import LABELS, SPANS, TREES, WORDS, as_sequences, as_tokens, flatten, is_int, lengths_of
+from ..data.places import by_sequence, offsets_of
 from ..data.segmented import as_pieces, as_words
 from ..data.spans import as_spans
 from ..data.text import as_texts, tokenized
+from ..taggers.constraints import scheme_of
 
 
 class Seen(NamedTuple):
@@ -102,24 +106,66 @@ def as_characters(X, y, y_pred=None):
     None.
     """
     texts = as_texts(X)
-    tokens, labels = tokenized(texts, "(?s)."), []
-    for spans, name in ((y, "y"), (y_pred, "y_pred")):
-        if spans is None and name == "y_pred":
-            labels.append(None)
-            continue
-        given = as_spans(spans, texts, name)
-        if name == "y":
-            types = given.types
-        elif any(each is not None for each in types):  # what a text does not annotate is no error
-            shown = [
-                [span for span in spans if kinds is None or span[2] in kinds]
-                for spans, kinds in zip(given.by_text(), types)
-            ]
-            given = as_spans(shown, texts, name)
-        labels.append(labels_of(align_spans(tokens, given, overlap="longest"), given, tokens.first, "BIO"))
-    return list(map(list, texts)), *labels
+    tokens, sides = tokenized(texts, "(?s)."), [as_spans(y, texts)]
+    if y_pred is not None:
+        found = zip(as_spans(y_pred, texts, "y_pred").by_text(), sides[0].types)
+        # what a text does not annotate is no error
+        found = [[span for span in spans if types is None or span.label in types] for spans, types in found]
+        sides.append(as_spans(found, texts, "y_pred"))
+    labels = [labels_of(align_spans(tokens, x, overlap="longest"), x, tokens.first, "BIO") for x in sides]
+    return list(map(list, texts)), labels[0], None if y_pred is None else labels[1]
 
 
 def words_of(characters):
     """The words of a stretch of text."""
     return tokenized(["".join(characters)]).words(layout=False)
+
+
+def kind_of(X, y):
+    """Whether ``y`` holds labels, words, spans or trees.
+
+    Texts are str, and have words, or (word, tag) pairs; or spans, which may all be missing. Trees are
+    (head, label) pairs; or heads alone if tokens are tuples and every sequence of ints is a tree.
+    """
+    items = [item for each in y for item in each]
+    if hasattr(X, "__len__") and len(X) and all(isinstance(x, str) for x in X):
+        spelled = items or not any(x.strip() for x in X)
+        words = all(isinstance(item, str) or len(item) == 2 for item in items[:1])
+        return WORDS if spelled and words else SPANS
+    if not items:
+        return LABELS
+    if all(isinstance(item, (tuple, list)) and len(item) == 2 and is_int(item[0]) for item in items):
+        return TREES
+    heads = all(map(is_int, items)) and all(isinstance(token, tuple) for x in X for token in x)
+    return TREES if heads and all(map(_is_tree, y)) else LABELS
+
+
+def _is_tree(heads):
+    """Whether the heads lead from every token to the root."""
+    above = np.array([0, *map(int, heads)])
+    if above.min() < 0 or above.max() >= len(above):
+        return False
+    for _ in range(len(above).bit_length()):
+        above = above[above]  # twice as many steps up the tree
+    return not above.any()
+
+
+def read_by(model, X, y):
+    """(the estimator inside, what it predicts, tokens to show, the scheme of labels that look like none's).
+
+    Of texts in a pipeline the tokens are what becomes of them.
+    """
+    of_texts = any(isinstance(x, str) for x in X)
+    inner, given = innermost(model, X if of_texts else None)
+    X = given if of_texts else X
+    if not hasattr(inner, "inputs"):
+        return inner, kind_of(X, y), X, None
+    return inner, inner.inputs.task, X, "IO" if scheme_of(inner) == "IO" else None
+
+
+def tokens_shown(X):
+    """The sequences of ``X`` as lists of tokens; rows of numbers are shown by their position."""
+    X = as_tokens(X)
+    if X.numbers and X.like is None:
+        return [[str(t) for t in range(n)] for n in X.lengths.tolist()]
+    return [list(sequence) for sequence in X.lists()]

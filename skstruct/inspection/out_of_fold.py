@@ -15,8 +15,7 @@ from ..data.inputs import Sequences, renumbered
 from ..data.labels import SEVERAL, Labels
 from ..data.types import Corpus
 from ..taggers.calibrated_tagger import CalibratedTagger
-from .of_taggers import positions_of, seen_by_tagger
-from .pictures import tokens_shown
+from .of_taggers import positions_of, seen_by_tagger, tokens_shown
 
 
 class OutOfFold(NamedTuple):

@@ -185,7 +185,7 @@ def _segments(model, X, y, scheme):
 
 
 def _judged(texts, y, found):
-    """Right spans of texts, and those found that count: what touches a part that is not annotated does not."""
+    """Right spans of texts, and found ones that count: those that touch what is not annotated do not."""
     spans = trimmed_spans(texts, [[span for span, _ in each] for each in found])
     proba = [dict(zip(some, (p for _, p in each))) for some, each in zip(spans, found)]
     gold, counted = zip(*map(judged, trimmed_spans(texts, y), proba)) if texts else ((), ())

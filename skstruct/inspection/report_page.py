@@ -7,20 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from .._sklearn import innermost, safe_indexing
+from .._sklearn import safe_indexing
 from ..data.inputs import TREES, WORDS
 from ..data.places import elements
 from ..data.types import Corpus
 from ..metrics.confidence import reliability
 from ..saving.atomic import atomic_write
-from ..taggers.constraints import scheme_of
 from .error_lists import errors_of
-from .explaining import explain
+from .explaining import explanation_of
 from .explanations import bars
 from .feature_lists import feature_weights, model_with, transition_weights
-from .html import LONG, Shown, arcs, bar, box, cell, escaped, label_html, note, table
-from .of_taggers import seen_by_tagger
-from .pictures import kind_of, lines, marked, tokens_shown, tree_of
+from .html import LONG, Shown, bar, box, cell, escaped, label_html, note, table
+from .of_taggers import read_by, seen_by_tagger
+from .pictures import drawn
 from .report_scores import Scores, scored
 from .selection import uncertainty
 from .weight_tables import FeatureWeights
@@ -121,14 +120,9 @@ def report(model: Any, X: Any, y: Corpus) -> Report:
     >>> page.save("report.html")  # doctest: +SKIP
     """
     predicted = model.predict(X)
-    inner, _ = innermost(model)
-    kind = inner.inputs.task if hasattr(inner, "inputs") else kind_of(X, y)
+    inner, kind, shown, scheme = read_by(model, X, y)
     if kind == WORDS and all(isinstance(word, str) for words in y for word in words):
         predicted = [[word if isinstance(word, str) else word[0] for word in words] for words in predicted]
-    shown = X
-    if kind != TREES and any(isinstance(x, str) for x in X):
-        _, shown = innermost(model, X)  # what becomes of texts in a pipeline
-    scheme = "IO" if scheme_of(inner) == "IO" else None
     scores = scored(kind, shown, y, predicted, scheme)
     wrong, sure, how = _surest_first(model, X, scores.wrong)
     parts = [
@@ -136,10 +130,10 @@ def report(model: Any, X: Any, y: Corpus) -> Report:
         f"<h2>Scores</h2>{_scores(scores, len(y))}",
         f"<h2>What was taken for what</h2>{errors_of(model, X, y, predicted)._repr_html_()}",
         _calibration(model, X, y),
-        _weights(model, inner),
+        _weights(model),
     ]
     room = MOST - sum(map(len, parts))
-    parts.insert(3, _wrong(model, kind, (X, shown, y, predicted, scheme), wrong, sure, how, room))
+    parts.insert(3, _wrong(model, kind, (X, shown, y, predicted), scheme, wrong, sure, how, room))
     return Report(scores, wrong, box(f'<div class="report">{"".join(parts)}</div>'))
 
 
@@ -200,20 +194,12 @@ def _surest_first(model, X, wrong):
     return wrong, [None] * len(wrong), ""
 
 
-def _wrong(model, kind, corpus, wrong, sure, how, room):
+def _wrong(model, kind, corpus, scheme, wrong, sure, how, room):
     """The wrong sequences, as many as there is room for."""
-    X, shown, y, predicted, scheme = corpus
-    chosen = wrong[:IN_FULL]
-    take = lambda items: safe_indexing(items, chosen) if chosen else []  # noqa: E731
-    X, shown, y, predicted = map(take, (X, shown, y, predicted))
-    each = list(zip(chosen, *map(elements, (X, y, predicted))))
-    if kind == TREES:
-        drawn = [arcs(tokens, tree_of(i, gold), tree_of(i, found))
-                 for tokens, (i, _, gold, found) in zip(tokens_shown(shown), each)]  # fmt: skip
-    else:
-        drawn = [lines(*_window(*parts)) for parts in marked(kind, shown, y, predicted, scheme)]
-    entries = []
-    for (i, *case), certainty, picture in zip(each, sure, drawn):
+    chosen, entries = wrong[:IN_FULL], []
+    X, shown, y, predicted = (safe_indexing(part, chosen) if chosen else [] for part in corpus)
+    pictures = drawn(kind, shown, y, predicted, scheme, _window)
+    for i, certainty, picture, *case in zip(chosen, sure, pictures, *map(elements, (X, y, predicted))):
         place = f"sequence {i}" + ("" if certainty is None else f", {how} {certainty:.3g}")
         entry = f'<div class="part">{note(place)}{picture}{_why(model, kind, *case)}</div>'
         room -= len(entry)
@@ -236,25 +222,23 @@ def _window(tokens, gold, found):
     first = min((mark.start for mark in set(gold) ^ set(found)), default=0)
     a = max(0, min(first - AROUND * factor, len(tokens) - WIDE * factor))
     b = a + WIDE * factor
-    inside = [
-        [
-            m._replace(start=max(m.start, a) - a, stop=min(m.stop, b) - a)
-            for m in side
-            if m.stop > a and m.start < b
-        ]
-        for side in (gold, found)
-    ]
-    return tokens[a:b], *inside
+
+    def inside(side):
+        shown = [mark for mark in side if mark.stop > a and mark.start < b]
+        return [mark._replace(start=max(mark.start, a) - a, stop=min(mark.stop, b) - a) for mark in shown]
+
+    return tokens[a:b], inside(gold), inside(found)
 
 
 def _why(model, kind, x, gold, predicted):
     """What speaks for what was predicted and against the right labels, at the first places that differ."""
+    options = {} if kind == TREES else {"rivals": False}
     try:
-        mine = explain(model, x)
+        mine = explanation_of(model, x, None, **options)
         if kind == TREES:
             places = [t for t, pair in enumerate(zip(gold, predicted)) if pair[0] != pair[1]][:PLACES]
             return "".join(_compared(mine.arcs[t], f"{mine.arcs[t].head}", None) for t in places)
-        right = explain(model, x, gold)
+        right = explanation_of(model, x, gold, **options)
     except (ValueError, TypeError) as error:
         return note(f"Why not the right one? {escaped(str(error), 300)}")
     if len(mine.tokens) != len(right.tokens):
@@ -312,17 +296,14 @@ def _curve(curve):
     )
 
 
-def _weights(model, inner):
+def _weights(model):
     """The largest weights of each label, and the transitions."""
     parts = []
     try:
-        kinds = [
-            label for part in model_with(model, "named_weights", "").named_weights() for label in part.labels
-        ]
-        weights = [
-            item for label in kinds[:LABELS_WITH_WEIGHTS] for item in feature_weights(model, 20, label)
-        ]
-        parts.append(f"<h2>Largest weights</h2>{FeatureWeights(weights)._repr_html_()}")
+        named = model_with(model, "named_weights", "").named_weights()
+        labels = [label for part in named for label in part.labels][:LABELS_WITH_WEIGHTS]
+        weights = FeatureWeights(item for label in labels for item in feature_weights(model, 20, label))
+        parts.append(f"<h2>Largest weights</h2>{weights._repr_html_()}")
         transitions = transition_weights(model)
         if len(transitions) <= LABELS_WITH_TRANSITIONS:
             parts.append(f"<h2>Transitions</h2>{transitions._repr_html_()}")

@@ -38,6 +38,13 @@ class Records(list, Shown):
 
     _record: ClassVar[Any]
 
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        if isinstance(index, slice):
+            found = type(self)(found)
+            vars(found).update(vars(self))
+        return found
+
     def to_dict(self) -> dict[str, list[Any]]:
         """``{name: [...], ...}``: a list for each attribute of an item."""
         columns = zip(*self) if self else ([] for _ in self._record._fields)
@@ -69,10 +76,6 @@ class FeatureWeights(Records):
     """
 
     _record = FeatureWeight
-
-    def __getitem__(self, index: Any) -> Any:
-        found = super().__getitem__(index)
-        return FeatureWeights(found) if isinstance(index, slice) else found
 
     def by_label(self) -> dict[Any, list[FeatureWeight]]:
         """The weights of each label, largest first."""
