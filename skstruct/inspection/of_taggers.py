@@ -127,10 +127,10 @@ def kind_of(X, y):
     Texts are str, and have words, or (word, tag) pairs; or spans, which may all be missing. Trees are
     (head, label) pairs; or heads alone if tokens are tuples and every sequence of ints is a tree.
     """
-    items = [item for each in y for item in each]
+    items = [item for each in y if hasattr(each, "__len__") for item in each]
     if hasattr(X, "__len__") and len(X) and all(isinstance(x, str) for x in X):
         spelled = items or not any(x.strip() for x in X)
-        words = all(isinstance(item, str) or len(item) == 2 for item in items[:1])
+        words = all(isinstance(item, str) or np.shape(item) == (2,) for item in items[:1])
         return WORDS if spelled and words else SPANS
     if not items:
         return LABELS

@@ -11,7 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skstruct import L1CRF, ShiftReduceParser, SpanTagger, StructuredPerceptron, WordSegmenter
 from skstruct.datasets import load_chunking
-from skstruct.inspection import errors, explain, report
+from skstruct.inspection import errors, explain, of_chains, report
 from skstruct.metrics import segment_report, span_f1_score, token_accuracy_score
 
 VOID = {"meta", "br", "rect", "path", "polyline"}
@@ -106,6 +106,15 @@ def test_pages_stay_small():
     page = report(model, X, y)
     assert len(page.wrong) == 210 and 100 < int(re.search(r"(\d+) are shown", page.to_html())[1]) <= 200
     assert len(page.to_html().encode()) < 3_000_000
+
+
+def test_what_no_page_shows_is_not_sought(chunks, monkeypatch):
+    """The best labellings with other labels tell runners-up and changes, which stand in explanations only."""
+    model, X, y, page = chunks
+    monkeypatch.setattr(of_chains, "best_with_each_label", None)
+    assert report(model, X, y).to_html() == page.to_html()
+    with pytest.raises(TypeError):
+        explain(model, X[0])
 
 
 def test_parts_that_are_not_annotated_count_as_in_score():
