@@ -49,9 +49,9 @@ def explain(
     sequence : list of tokens, or str
         One element of what ``predict`` takes: of segmenters and span taggers a text.
     labels : list, optional
-        The labelling to explain, by default the one predicted; None leaves the choice of a token's
-        label to the model. Of segmenters the words of the text, or (word, tag) pairs; of span taggers its
-        spans. Of re-rankers a path of the lattice. Of parsers a tree, as ``fit`` takes it.
+        The labelling to explain, by default the one predicted; None, or a set of labels, leaves the choice
+        of a token's label to the model. Of segmenters the words of the text, or (word, tag) pairs; of span
+        taggers its spans. Of re-rankers a path of the lattice. Of parsers a tree, as ``fit`` takes it.
 
     Returns
     -------

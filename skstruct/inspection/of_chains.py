@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data.inputs import as_sequences, as_tokens, check_same_lengths, describe, lengths_of
+from ..data.labels import SEVERAL
 from ..taggers.constraints import scheme_of
 from .explanations import Counterfactual, Explanation, TokenExplanation
 from .feature_lists import chain_of, tokens_of, weight_rows
@@ -84,10 +85,11 @@ def _path(tagger, given, labels, allowed):
     if labels is not None:
         (labels,) = as_sequences([labels], "labels", "label")
         check_same_lengths(given.lengths, lengths_of([labels]))
+        labels = [{y for y in known.values if y in x} if isinstance(x, SEVERAL) else x for x in labels]
         for t, label in enumerate(labels):
-            if label is not None and label not in known.values:
+            if label is not None and not isinstance(label, set) and label not in known.values:
                 raise ValueError(f"labels: position {t}: {describe(label)} is not a label of the model")
-    if labels is None or None in labels:
+    if labels is None or None in labels or any(isinstance(label, set) for label in labels):
         (labels,) = tagger.predict(given, allowed=allowed if labels is None else [labels])
     path = [known.ids[label] for label in labels]
     return path, [known.values[y] for y in path]
