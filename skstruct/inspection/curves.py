@@ -94,14 +94,14 @@ class RegularizationPathDisplay:
         return self
 
     @classmethod
-    def from_search(cls, search: L1CRFCV, *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_search(cls, search: L1CRFCV, **kwargs: Any) -> Self:
         """Draw the mean scores of a search over both penalties.
 
         Parameters
         ----------
         search : L1CRFCV
             Fitted.
-        ax, **kwargs
+        **kwargs
             As of :meth:`plot`.
 
         Returns
@@ -119,17 +119,17 @@ class RegularizationPathDisplay:
         results = search.cv_results_
         pairs = zip(results["params"], results["mean_test_score"].tolist())
         points = [SimpleNamespace(c1=p["c1"], c2=p["c2"], score=score, n_active=None) for p, score in pairs]
-        return cls(points).plot(ax=ax, **kwargs)
+        return cls(points).plot(**kwargs)
 
     @classmethod
-    def from_path(cls, points: Sequence[PathPoint], *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_path(cls, points: Sequence[PathPoint], **kwargs: Any) -> Self:
         """Draw a path.
 
         Parameters
         ----------
         points : list of PathPoint
             From :func:`skstruct.regularization_path`.
-        ax, **kwargs
+        **kwargs
             As of :meth:`plot`.
 
         Returns
@@ -145,7 +145,7 @@ class RegularizationPathDisplay:
         """
         if not len(points):
             raise ValueError("points is empty")
-        return cls(points).plot(ax=ax, **kwargs)
+        return cls(points).plot(**kwargs)
 
     @classmethod
     def from_estimator(
@@ -166,7 +166,7 @@ class RegularizationPathDisplay:
         estimator : L1CRF
         X, y, c1s, X_val, y_val
             As of :func:`skstruct.regularization_path`.
-        ax, **kwargs
+        **kwargs
             As of :meth:`plot`.
 
         Returns

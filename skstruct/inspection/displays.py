@@ -102,12 +102,7 @@ class HistoryDisplay:
 
     @classmethod
     def from_estimator(
-        cls,
-        *estimators: Any,
-        names: Sequence[str] | None = None,
-        metric: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
+        cls, *estimators: Any, names: Sequence[str] | None = None, metric: str | None = None, **kwargs: Any
     ) -> Self:
         """Draw the training of fitted estimators.
 
@@ -121,7 +116,7 @@ class HistoryDisplay:
         metric : str, optional
             A key of ``history_``; by default the first of ``"token_error"``, ``"objective"`` and ``"loss"``
             that all of them have.
-        ax, **kwargs
+        **kwargs
             As of :meth:`plot`.
 
         Returns
@@ -152,7 +147,7 @@ class HistoryDisplay:
         if names is None:
             names = _distinct([type(estimator).__name__ for estimator in estimators])
         histories = {name: _histories_of(estimator) for name, estimator in zip(names, estimators)}
-        return cls(histories, metric=_metric(histories, metric)).plot(ax=ax, **kwargs)
+        return cls(histories, metric=_metric(histories, metric)).plot(**kwargs)
 
 
 def _curve(history, keys):
@@ -280,9 +275,7 @@ class FeatureWeightsDisplay:
         return bars
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, *, label: Any = None, top: int = 10, ax: Any = None, **kwargs: Any
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, *, label: Any = None, top: int = 10, **kwargs: Any) -> Self:
         """Draw the features with the largest weights of a fitted model.
 
         Parameters
@@ -293,7 +286,7 @@ class FeatureWeightsDisplay:
             One label; by default all that have weights, the twelve with the largest ones.
         top : int, default=10
             Features of each label.
-        ax, **kwargs
+        **kwargs
             As of :meth:`plot`.
 
         Returns
@@ -321,4 +314,4 @@ class FeatureWeightsDisplay:
         if not weights:
             raise ValueError("no feature has a weight that is not zero")
         labels = [label] if label is not None else list(dict.fromkeys(item.label for item in weights))[:12]
-        return cls(weights, labels=sorted(labels, key=str), top=int(top)).plot(ax=ax, **kwargs)
+        return cls(weights, labels=sorted(labels, key=str), top=int(top)).plot(**kwargs)

@@ -20,10 +20,10 @@ Normalize = Literal["true", "pred", "all"]
 class _LabelMatrix(ConfusionMatrixDisplay):
     """A heat map with the names of labels, whatever they are."""
 
-    def _draw(self, rows, columns, xlabel, ylabel, **options):
+    def _draw(self, rows, columns, xlabel, ylabel, options):
         """Draw the matrix; names that are long are cut, and none is taken for mathematics."""
         check_matplotlib(type(self).__name__)
-        super().plot(text_kw={"fontsize": "small"}, **options)
+        super().plot(**{"text_kw": {"fontsize": "small"}, **options})
         for place, text in np.ndenumerate(self.text_) if self.text_ is not None else ():
             red, green, blue, _ = self.im_.cmap(self.im_.norm(self.confusion_matrix[place]))
             text.set_color("white" if 0.3 * red + 0.6 * green + 0.1 * blue < 0.5 else "black")
@@ -54,26 +54,14 @@ class LabelConfusionDisplay(_LabelMatrix):
     figure_ : matplotlib Figure
     """
 
-    def plot(
-        self,
-        *,
-        ax: Any = None,
-        include_values: bool = True,
-        values_format: str | None = None,
-        cmap: Any = "viridis",
-        colorbar: bool = True,
-        **kwargs: Any,
-    ) -> Self:
+    def plot(self, **kwargs: Any) -> Self:
         """Draw the matrix.
 
         Parameters
         ----------
-        ax, include_values, cmap, colorbar
-            As of scikit-learn's display.
-        values_format : str, optional
-            By default ``"d"`` for counts and ``".2f"`` for shares.
         **kwargs
-            For ``Axes.imshow``.
+            ``ax``, ``include_values``, ``values_format``, ``cmap``, ``colorbar`` and others, as of
+            scikit-learn's display. By default counts have the format ``"d"``, shares ``".2f"``.
 
         Returns
         -------
@@ -87,10 +75,7 @@ class LabelConfusionDisplay(_LabelMatrix):
         matrix = np.asarray(self.confusion_matrix)
         names = range(len(matrix)) if self.display_labels is None else self.display_labels
         form = "d" if np.issubdtype(matrix.dtype, np.integer) else ".2f"
-        return self._draw(
-            names, names, "predicted label", "gold label", ax=ax, include_values=include_values, cmap=cmap,
-            values_format=form if values_format is None else values_format, colorbar=colorbar, im_kw=kwargs
-        )  # fmt: skip
+        return self._draw(names, names, "predicted label", "gold label", {"values_format": form, **kwargs})
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Corpus, y: Corpus, **kwargs: Any) -> Self:
@@ -128,7 +113,6 @@ class LabelConfusionDisplay(_LabelMatrix):
         labels: ArrayLike | None = None,
         normalize: Normalize | None = None,
         errors_only: bool = False,
-        ax: Any = None,
         **kwargs: Any,
     ) -> Self:
         """Draw what was confused.
@@ -143,7 +127,7 @@ class LabelConfusionDisplay(_LabelMatrix):
             Shares of the gold labels, the predicted ones or all tokens instead of counts.
         errors_only : bool, default=False
             Leave out the diagonal, whose numbers are so much larger.
-        ax, **kwargs
+        **kwargs
             As of :meth:`plot`.
 
         Returns
@@ -172,7 +156,7 @@ class LabelConfusionDisplay(_LabelMatrix):
         matrix = confusion_matrix(gold, predicted, labels=range(len(names)), normalize=normalize)
         if errors_only:
             np.fill_diagonal(matrix, 0)
-        return cls(matrix, display_labels=names).plot(ax=ax, **kwargs)
+        return cls(matrix, display_labels=names).plot(**kwargs)
 
 
 def _labelled_pairs(y_true, y_pred, labels):
@@ -221,30 +205,15 @@ class TransitionDisplay(_LabelMatrix):
         self.labels = labels
         self.allowed = allowed
 
-    def plot(
-        self,
-        *,
-        ax: Any = None,
-        include_values: bool | None = None,
-        values_format: str = ".1f",
-        cmap: Any = "RdBu",
-        colorbar: bool = True,
-        **kwargs: Any,
-    ) -> Self:
+    def plot(self, **kwargs: Any) -> Self:
         """Draw the heat map.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            By default those of a new figure.
-        include_values : bool, optional
-            Write the weights into the cells; by default with at most 15 labels.
-        values_format : str, default=".1f"
-        cmap : str or matplotlib Colormap, default="RdBu"
-            Zero is in its middle.
-        colorbar : bool, default=True
         **kwargs
-            For ``Axes.imshow``.
+            ``ax``, ``cmap``, ``colorbar`` and others, as of scikit-learn's ``ConfusionMatrixDisplay``. The
+            weights are written into the cells, with one decimal, if there are at most 15 labels
+            (``include_values``, ``values_format``).
 
         Returns
         -------
@@ -261,13 +230,10 @@ class TransitionDisplay(_LabelMatrix):
         known = np.pad(np.ones((n, n), np.bool_), (0, 1))
         allowed = np.ones_like(known) if self.allowed is None else self.allowed.copy()
         largest = float(np.abs(self.weights).max(initial=0.0)) or 1.0
-        rows, columns = [*self.labels, "(start)"], [*self.labels, "(end)"]
-        written = n <= 15 if include_values is None else include_values
-        self._draw(
-            rows, columns, "next label", "label", ax=ax, include_values=written, values_format=values_format,
-            cmap=cmap, colorbar=colorbar, im_kw={"vmin": -largest, "vmax": largest, **kwargs},
-        )  # fmt: skip
-        for place in zip(*np.nonzero(~(known & allowed))) if written else ():
+        options = {"include_values": n <= 15, "values_format": ".1f", "cmap": "RdBu", **kwargs}
+        options["im_kw"] = {"vmin": -largest, "vmax": largest, **(kwargs.get("im_kw") or {})}
+        self._draw([*self.labels, "(start)"], [*self.labels, "(end)"], "next label", "label", options)
+        for place in zip(*np.nonzero(~(known & allowed))) if options["include_values"] else ():
             self.text_[place].remove()
             self.text_[place] = None
         allowed[n, n] = True  # an empty sequence: nothing to say
@@ -279,14 +245,14 @@ class TransitionDisplay(_LabelMatrix):
         return self
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_estimator(cls, estimator: Any, **kwargs: Any) -> Self:
         """Draw the transitions of a fitted model.
 
         Parameters
         ----------
         estimator : fitted estimator
             A chain tagger, or one inside of a ``Segmenter``, an average, a mixture, a ``Pipeline`` ...
-        ax, **kwargs
+        **kwargs
             As of :meth:`plot`.
 
         Returns
@@ -312,5 +278,4 @@ class TransitionDisplay(_LabelMatrix):
         weights = transition_weights(estimator)
         start, between, end = chain_of(estimator).constraints
         allowed = np.block([[between, end[:, None]], [start, np.zeros(1)]]) == 0.0
-        display = cls(np.asarray(weights), list(weights.labels or []), allowed=allowed)
-        return display.plot(ax=ax, **kwargs)
+        return cls(np.asarray(weights), list(weights.labels or []), allowed=allowed).plot(**kwargs)

@@ -79,14 +79,7 @@ class ReliabilityDisplay(CalibrationDisplay):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Corpus,
-        y: Corpus,
-        *,
-        scheme: str | None = None,
-        name: str | None = None,
-        **kwargs: Any,
+        cls, estimator: Any, X: Corpus, y: Corpus, *, scheme: str | None = None, **kwargs: Any
     ) -> Self:
         """Draw the reliability of a fitted model's predictions.
 
@@ -98,10 +91,8 @@ class ReliabilityDisplay(CalibrationDisplay):
         scheme : str, optional
             Take the predicted segments under this label scheme instead of tokens. Of a segmenter it is always
             the words, of a span tagger the spans.
-        name : str, optional
-            By default the name of the estimator's class.
         **kwargs
-            As of :meth:`from_predictions`.
+            As of :meth:`from_predictions`; ``name`` is by default that of the estimator's class.
 
         Returns
         -------
@@ -116,13 +107,10 @@ class ReliabilityDisplay(CalibrationDisplay):
         """
         check_matplotlib(cls.__name__)
         model, X = final_step(estimator, X)
-        name = type(model).__name__ if name is None else name
+        options = {"name": type(model).__name__, **kwargs}
         if scheme is None and hasattr(model, "predict_marginals"):
-            y_true, y_proba, labels = y, model.predict_marginals(X), model.classes_
-        else:
-            y_true, y_proba = _segments(model, X, y, scheme)
-            labels = None
-        return cls.from_predictions(y_true, y_proba, labels=labels, name=name, **kwargs)
+            return cls.from_predictions(y, model.predict_marginals(X), labels=model.classes_, **options)
+        return cls.from_predictions(*_segments(model, X, y, scheme), **options)
 
     @classmethod
     def from_predictions(
@@ -134,8 +122,6 @@ class ReliabilityDisplay(CalibrationDisplay):
         n_bins: int = 10,
         strategy: Strategy = "quantile",
         name: str | None = None,
-        ax: Any = None,
-        ref_line: bool = True,
         **kwargs: Any,
     ) -> Self:
         """Draw the reliability of predictions.
@@ -145,7 +131,7 @@ class ReliabilityDisplay(CalibrationDisplay):
         y_true, y_proba, labels, n_bins, strategy
             As of `skstruct.metrics.reliability`.
         name : str, optional
-        ax, ref_line, **kwargs
+        **kwargs
             As of :meth:`plot`.
 
         Returns
@@ -166,7 +152,7 @@ class ReliabilityDisplay(CalibrationDisplay):
         >>> display = ReliabilityDisplay.from_predictions(right, probability, n_bins=2)  # doctest: +SKIP
         """
         found = reliability(y_true, y_proba, labels=labels, n_bins=n_bins, strategy=strategy)
-        return cls(*found, name=name).plot(ax=ax, ref_line=ref_line, **kwargs)
+        return cls(*found, name=name).plot(**kwargs)
 
 
 def _segments(model, X, y, scheme):
