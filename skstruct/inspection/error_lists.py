@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from .._sklearn import innermost
@@ -15,7 +16,7 @@ from ..data.inputs import SPANS, TREES, WORDS, flatten
 from ..data.segmented import as_pieces, as_words
 from ..data.types import Corpus
 from .html import Shown, bar, box, cell, escaped, note, readable, table
-from .of_taggers import as_characters, read_by, words_of
+from .of_taggers import as_characters, read_by, word_of, words_of
 from .pictures import checked, segment_reader, tree_of
 from .weight_tables import new_frame
 
@@ -65,11 +66,10 @@ class Errors(Shown):
         Most frequent first.
     """
 
-    def __init__(self, kind: str, n_items: int, n_unseen: int | None, found: list[Difference]) -> None:
-        self.kind, self.n_items, self.n_unseen = kind, n_items, n_unseen
-        self.n_errors = len(found)
-        self.n_unseen_errors = None if n_unseen is None else sum(each.unseen for each in found)
-        self.confusions = _counted(found, n_unseen is not None)
+    def __init__(self, kind: str, n_items: int, n_unseen: int | None, confusions: list[Confusion]) -> None:
+        self.kind, self.n_items, self.n_unseen, self.confusions = kind, n_items, n_unseen, confusions
+        self.n_errors = sum(c.count for c in confusions)
+        self.n_unseen_errors = None if n_unseen is None else sum(c.unseen or 0 for c in confusions)
 
     def to_dict(self) -> dict[str, Any]:
         """All attributes; confusions and examples are dicts too."""
@@ -87,11 +87,8 @@ class Errors(Shown):
         ImportError
             If pandas is not installed.
         """
-        columns: dict[str, list[Any]] = {
-            name: [getattr(c, name) for c in self.confusions] for name in Confusion._fields[:4]
-        }
-        columns["example"] = [c.examples[0].text for c in self.confusions]
-        return new_frame(columns, "Errors")
+        rows = [(*c[:4], c.examples[0].text) for c in self.confusions]
+        return new_frame(rows, "Errors", columns=[*Confusion._fields[:4], "example"])
 
     def summary(self) -> str:
         """How many there are, in one sentence."""
@@ -126,35 +123,14 @@ class Errors(Shown):
 _ITEMS = {"labels": "tokens", "segments": "segments", "words": "words", "spans": "spans", "trees": "arcs"}
 
 
-def _counted(found, with_unseen):
-    groups = {}
-    for each in found:
-        groups.setdefault((each.gold, each.predicted), []).append(each)
-    confusions = []
-    for (gold, predicted), group in groups.items():
-        unseen = sum(each.unseen for each in group) if with_unseen else None
-        examples = [
-            Example(each.sequence, each.position, around(each.tokens, each.position, each.stop))
-            for each in group[:EXAMPLES]
-        ]
-        confusions.append(Confusion(gold, predicted, len(group), unseen, examples))
-    return sorted(confusions, key=lambda c: (-c.count, c.gold, c.predicted))
-
-
 def _html(confusions):
     if not confusions:
         return ""
     largest = confusions[0].count
-    rows = [
-        (
-            cell(f"{c.count:,}", "number"),
-            cell(bar(-c.count, largest)),
-            cell(escaped(c.gold)),
-            cell(escaped(c.predicted)),
-            cell("<br>".join(escaped(each.text, 90) for each in c.examples)),
-        )
-        for c in confusions[:SHOWN]
-    ]
+    rows = []
+    for c in confusions[:SHOWN]:
+        texts = escaped(c.gold), escaped(c.predicted), "<br>".join(escaped(x.text, 90) for x in c.examples)
+        rows.append([cell(f"{c.count:,}", "number"), cell(bar(-c.count, largest)), *map(cell, texts)])
     rest = len(confusions) - SHOWN
     head = ["", "", "gold", "predicted", "for example"]
     return table(rows, head, "long") + (note(f"{rest:,} more confusions") if rest > 0 else "")
@@ -218,13 +194,19 @@ def errors_of(model, X, y, predicted, *, vocabulary=None, scheme=None):
     if known is None and hasattr(inner, "_model"):
         known = inner._model.words_of_training()
     kind, items = _compared(task, X, y, predicted, scheme or own_scheme)
-    found, n_items, n_unseen = [], 0, 0
+    n_items, n_unseen, groups = 0, 0, {}
     for counts, names, words, *place in items:
-        unseen = known is not None and any(_word(token) not in known for token in words)
+        unseen = known is not None and any(word_of(token) not in known for token in words)
         n_items, n_unseen = n_items + counts, n_unseen + (counts and unseen)
         if names is not None:
-            found.append(Difference(*names, unseen, *place))
-    return Errors(kind, n_items, None if known is None else n_unseen, found)
+            groups.setdefault(names, []).append((unseen, *place))
+    confusions = []
+    for names, group in groups.items():
+        n = None if known is None else sum(unseen for unseen, *_ in group)
+        examples = [Example(i, a, around(tokens, a, b)) for _, i, a, b, tokens in group[:EXAMPLES]]
+        confusions.append(Confusion(*names, len(group), n, examples))
+    confusions.sort(key=lambda c: (-c.count, c.gold, c.predicted))
+    return Errors(kind, n_items, None if known is None else n_unseen, confusions)
 
 
 NONE = "(none)"
@@ -232,18 +214,6 @@ NONE = "(none)"
 
 AROUND = 3
 """Tokens before and behind an example."""
-
-
-class Difference(NamedTuple):
-    """One error, in a sequence of tokens."""
-
-    gold: str
-    predicted: str
-    unseen: bool
-    sequence: int
-    position: int
-    stop: int
-    tokens: list
 
 
 def around(tokens, start, stop):
@@ -271,10 +241,6 @@ def _compared(task, X, y, y_pred, scheme):
     if segments_of is None:
         return "labels", _labels(X, y, y_pred)
     return "segments", _segments(X, y, y_pred, segments_of)
-
-
-def _word(token):
-    return token[0] if isinstance(token, tuple) and token else token if isinstance(token, str) else None
 
 
 def _labels(X, y, y_pred):
@@ -337,17 +303,12 @@ def _words(X, y, y_pred):
 
 def _stretches(gold, words):
     """Yield (a, b, c, d): the shortest stretches ``gold[a:b]`` and ``words[c:d]`` that spell the same."""
-    a = b = c = d = 0
-    ahead = 0  # characters that gold[a:b] is longer
-    while b < len(gold):
-        ahead += len(gold[b])
-        b += 1
-        while ahead > 0 or (ahead == 0 and d == c):
-            ahead -= len(words[d])
-            d += 1
-        if ahead == 0:
-            yield a, b, c, d
-            a, c = b, d
+    ends, other = (dict(zip(accumulate(map(len, side)), range(1, len(side) + 1))) for side in (gold, words))
+    a = c = 0
+    for end, b in ends.items():
+        if end in other:
+            yield a, b, c, other[end]
+            a, c = b, other[end]
 
 
 def _trees(X, y, y_pred):

@@ -223,8 +223,7 @@ class _Explained(Shown):
             for each in item._all()
         ]
         names = ["position", *self._columns, "kind", "feature", "contribution"]
-        columns = dict(zip(names, map(list, zip(*rows)))) if rows else {name: [] for name in names}
-        return new_frame(columns, type(self).__name__)
+        return new_frame(rows, type(self).__name__, columns=names)
 
     def _details(self, heading):
         """What each item's contributions are, as a list of HTML; and a note if there are too many items."""

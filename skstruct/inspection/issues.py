@@ -73,18 +73,13 @@ class LabelIssues(Records):
 
     def _repr_html_(self) -> str:
         head = "score", "sequence", "position", "given", "suggested", "probability", "where"
-        rows = [
-            [
-                cell(f"{issue.score:.3f}", "number"),
-                cell(f"{issue.sequence:,}", "number"),
-                cell(f"{issue.position:,}", "number"),
-                cell(label_html(_named(issue.given))),
-                cell(label_html(_named(issue.suggested))),
-                cell(f"{issue.probability:.3f}", "number"),
-                cell(escaped(self.context(issue), 200)),
-            ]
-            for issue in self[:SHOWN]
-        ]
+        rows = []
+        for issue in self[:SHOWN]:
+            places = f"{issue.score:.3f}", f"{issue.sequence:,}", f"{issue.position:,}"
+            labels = [cell(label_html(_named(label))) for label in (issue.given, issue.suggested)]
+            where = cell(escaped(self.context(issue), 200))
+            p = cell(f"{issue.probability:.3f}", "number")
+            rows.append([*(cell(place, "number") for place in places), *labels, p, where])
         rest = note(f"{len(self) - SHOWN:,} more") if len(self) > SHOWN else ""
         return box(table(rows, head, "long") + rest)
 

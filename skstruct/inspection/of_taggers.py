@@ -121,6 +121,11 @@ def words_of(characters):
     return tokenized(["".join(characters)]).words(layout=False)
 
 
+def word_of(token):
+    """What of a token is compared with others: its first column, or all of its features."""
+    return token if isinstance(token, str) else token[0] if isinstance(token, tuple) else repr(token)
+
+
 def kind_of(X, y):
     """Whether ``y`` holds labels, words, spans or trees.
 

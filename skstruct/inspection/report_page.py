@@ -139,8 +139,8 @@ def report(model: Any, X: Any, y: Corpus) -> Report:
 
 def _heading(model, inner):
     about = inner.info() if hasattr(inner, "info") else {}
-    rows = [(cell(escaped(str(name).replace("_", " "))), cell(escaped(_number(value), LONG)))
-            for name, value in about.items() if value is not None and name in ABOUT]  # fmt: skip
+    texts = {name.replace("_", " "): _number(about[name]) for name in ABOUT if about.get(name) is not None}
+    rows = [(cell(escaped(name)), cell(escaped(text, LONG))) for name, text in texts.items()]
     text = escaped(" ".join(repr(model).split()), 600)
     return f"<h1>{escaped(type(model).__name__)}</h1><p><code>{text}</code></p>{table(rows)}"
 
@@ -157,17 +157,14 @@ def _figure(value):
 
 
 def _scores(scores, n):
-    head = "", "", "95 % interval"
     rows = [(cell(escaped(name)), *_with_interval(score)) for name, score in scores.overall.items()]
-    labels = [
-        (
-            cell(label_html(label or "(no type)")), _figure(row["precision"]), _figure(row["recall"]),
-            *_with_interval(row["f1"]), _figure(row["support"])
-        )
-        for label, row in scores.by_label.items()
-    ]  # fmt: skip
+    labels = []
+    for label, row in scores.by_label.items():
+        precision, recall, support = (_figure(row[name]) for name in ("precision", "recall", "support"))
+        name = cell(label_html(label or "(no type)"))
+        labels.append((name, precision, recall, *_with_interval(row["f1"]), support))
     names = "label", "precision", "recall", "F1", "95 % interval", "number"
-    return table(rows, head) + note(f"of {n:,} sequences") + table(labels, names)
+    return table(rows, ("", "", "95 % interval")) + note(f"of {n:,} sequences") + table(labels, names)
 
 
 def _with_interval(score):
