@@ -67,9 +67,10 @@ class Errors(Shown):
     """
 
     def __init__(self, kind: str, n_items: int, n_unseen: int | None, confusions: list[Confusion]) -> None:
-        self.kind, self.n_items, self.n_unseen, self.confusions = kind, n_items, n_unseen, confusions
+        self.kind, self.n_items, self.n_unseen = kind, n_items, n_unseen
         self.n_errors = sum(c.count for c in confusions)
         self.n_unseen_errors = None if n_unseen is None else sum(c.unseen or 0 for c in confusions)
+        self.confusions = confusions
 
     def to_dict(self) -> dict[str, Any]:
         """All attributes; confusions and examples are dicts too."""

@@ -15,7 +15,7 @@ from ..metrics.confidence import reliability
 from ..saving.atomic import atomic_write
 from .error_lists import errors_of
 from .explaining import explanation_of
-from .explanations import bars
+from .explanations import bars, by_size
 from .feature_lists import feature_weights, model_with, transition_weights
 from .html import LONG, Shown, bar, box, cell, escaped, label_html, note, table
 from .of_taggers import read_by, seen_by_tagger
@@ -251,12 +251,9 @@ def _compared(mine, label, right):
     values = dict(mine.largest)
     for name, value in right.largest if right is not None else ():
         values[name] = values.get(name, 0.0) - value
-    parts = sorted((part for part in values.items() if part[1] != 0.0), key=lambda part: -abs(part[1]))
-    largest = max((abs(value) for _, value in parts if np.isfinite(value)), default=0.0)
     word = escaped(mine.token if right is not None else mine.word)
     instead = "" if right is None else f", not {label_html(right.label)}"
-    heading = f"Why {word} → {label_html(label)}{instead}?"
-    return bars(heading, parts, sum(value for _, value in parts), largest, TOP)
+    return bars(f"Why {word} → {label_html(label)}{instead}?", by_size(values.items()), top=TOP)
 
 
 # --------------------------------------------------------------------------------------------------
