@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -248,9 +249,11 @@ def _why(model, kind, x, gold, predicted):
 
 def _compared(mine, label, right):
     """The contributions to one token or arc, minus those that it has with the right label."""
-    values = dict(mine.largest)
+    values = defaultdict(float)  # a feature may be there several times
+    for name, value in mine.largest:
+        values[name] += value
     for name, value in right.largest if right is not None else ():
-        values[name] = values.get(name, 0.0) - value
+        values[name] -= value
     word = escaped(mine.token if right is not None else mine.word)
     instead = "" if right is None else f", not {label_html(right.label)}"
     return bars(f"Why {word} → {label_html(label)}{instead}?", by_size(values.items()), top=TOP)
