@@ -151,8 +151,11 @@ def explain_reranker(reranker, X, labels=None, rivals=True):
     if not nodes:
         return Explanation([], 0.0, [])
     path = _best_path(model, nodes, length)[0] if labels is None else _given(view, X, nodes, labels)
-    at, row, value = _node_weights(model, nodes, length, path)
-    score, features = fsum(value.tolist()), _by_item(model, len(nodes), at, row, value)
+    before = np.full(len(nodes), ABSENT, np.int32)
+    before[path] = np.append(-1, path[:-1])
+    task = make_task([nodes], length, model.words, model.tags)
+    at, row = features_of_path(model.reranker(), task, before, new_work(task))
+    score, features = _by_item(model, len(nodes), at, row, weight_rows(model.weights, row)[:, 0])
     words = [nodes[c][2] for c in path.tolist()] if view.finds_words else tokens_of(X)
     tokens = []
     for c, word in zip(path.tolist(), words):
@@ -167,11 +170,17 @@ def explain_reranker(reranker, X, labels=None, rivals=True):
 
 
 def _by_item(model, n, at, row, value):
-    """For each of n items the names of its features and their weights; arrays as of :func:`_node_weights`."""
+    """(score, for each of n items the names of its features and their weights).
+
+    Parameters
+    ----------
+    at, row, value : ndarrays
+        Item, weight row and weight, an entry for each use of a weight.
+    """
     names, found = _names(model.named_weights()[0], row), [[] for _ in range(n)]
     for item, r, x in zip(at.tolist(), row.tolist(), value.tolist()):
         found[item].append((names[r], x))
-    return found
+    return fsum(value.tolist()), found
 
 
 def _names(part, rows):
@@ -184,15 +193,6 @@ def _best_path(model, nodes, length):
     """(nodes of the best path, its score)."""
     chosen, scores = model.choose(make_task([nodes], length, model.words, model.tags))
     return np.flatnonzero(chosen), float(scores[0])
-
-
-def _node_weights(model, nodes, length, path):
-    """(node, weight row, weight) arrays of a path, an entry for each use of a weight."""
-    before = np.full(len(nodes), ABSENT, np.int32)
-    before[path] = np.append(-1, path[:-1])
-    task = make_task([nodes], length, model.words, model.tags)
-    at, row = features_of_path(model.reranker(), task, before, new_work(task))
-    return at, row, weight_rows(model.weights, row)[:, 0]
 
 
 def _given(view, X, nodes, labels):
@@ -248,14 +248,13 @@ def explain_words(segmenter, X, words=None, rivals=True):
     if not words:
         return Explanation([], 0.0, [], [])
     model, characters = segmenter._model, "".join(words)
-    limit = white_space_limits(pieces)
+    task = make_word_task([characters], white_space_limits(pieces))
     path = np.append(decisions_of_words([words]), np.int8(START))
-    at, row, value = _decision_weights(model, characters, limit, path)
-    score, features = fsum(value.tolist()), _by_item(model, len(path), at, row, value)
-    others = {}
-    if rivals:
-        beam = segmenter._beam()
-        others, _ = rival_scores(model.scorer(beam), make_word_task([characters], limit), path)
+    work = new_beam_work(task, model.beam)
+    at, row, column = features_of_words(model.scorer(model.beam), task, path, work)
+    value = weight_rows(model.weights, row)[np.arange(row.shape[0]), column]
+    score, features = _by_item(model, len(path), at, row, value)
+    others = rival_scores(model.scorer(segmenter._beam()), task, path)[0] if rivals else {}
     labels, tokens = [_DECISIONS[d] for d in path.tolist()], []
     for i, (token, label, listed) in enumerate(zip([*characters, END], labels, features)):
         other = _DECISIONS[START + INSIDE - path[i]] if i in others else None
@@ -263,13 +262,6 @@ def explain_words(segmenter, X, words=None, rivals=True):
         tokens.append(TokenExplanation(token, label, listed, [], other, margin))
     ends = np.flatnonzero(path == START).tolist()
     return Explanation(labels, score, tokens, [(a, b, "") for a, b in zip(ends, ends[1:])])
-
-
-def _decision_weights(model, characters, limit, path):
-    """(decision, weight row, weight) arrays of a segmentation, an entry for each use of a weight."""
-    task = make_word_task([characters], limit)
-    at, row, column = features_of_words(model.scorer(model.beam), task, path, new_beam_work(task, model.beam))
-    return at, row, weight_rows(model.weights, row)[np.arange(row.shape[0]), column]
 
 
 def explain_tree(parser, X, tree=None):

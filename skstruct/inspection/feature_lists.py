@@ -97,12 +97,10 @@ def feature_weights(tagger: Any, top: int | None = None, label: Any = None) -> F
     found = []
     for part in parts:
         keys, weight = nonzero_entries(part.store)
-        row, column = np.divmod(keys[weight != 0.0], part.store.columns)
-        weight = weight[weight != 0.0]
-        if label is not None:
-            mine = np.array([value == label for value in part.labels], np.bool_)[column]
-            row, column, weight = row[mine], column[mine], weight[mine]
-        order = np.argsort(-np.abs(weight), kind="stable")[:top]
+        row, column = np.divmod(keys, part.store.columns)
+        mine = np.array([label is None or value == label for value in part.labels], np.bool_)
+        kept = np.flatnonzero((weight != 0.0) & mine[column])
+        order = kept[np.argsort(-np.abs(weight[kept]), kind="stable")[:top]]
         names = part.names(row[order])
         found += [
             FeatureWeight(name, part.labels[c], w)

@@ -45,9 +45,8 @@ class Seen(NamedTuple):
         list of n lists, or arrays
         """
         tokens = np.bincount(self.of, lengths_of(items), self.n).astype(np.int64)
-        if items and isinstance(items[0], np.ndarray):
-            return np.split(np.concatenate(items), np.cumsum(tokens)[:-1])
-        return by_sequence(flatten(items), offsets_of(tokens))
+        arrays = items and isinstance(items[0], np.ndarray)
+        return by_sequence(np.concatenate(items) if arrays else flatten(items), offsets_of(tokens))
 
 
 def seen_by_tagger(model, X, y=None):

@@ -105,17 +105,13 @@ class FeatureWeights(Records):
 def _label_table(label, items, largest):
     top = [item for item in items if item.weight > 0.0][:SHOWN]
     bottom = [item for item in items if item.weight < 0.0][-SHOWN:]
-    left_out = len(items) - len(top) - len(bottom)
-
-    def rows(part):
-        return [
-            (_shaded(f"{item.weight:+.3f}", item.weight, largest), cell(escaped(item.feature, LONG)))
-            for item in part
-        ]
-
-    middle = [(cell("…", "number"), cell(f"<i>{left_out:,} more</i>"))] if left_out else []
-    listed = table([*rows(top), *middle, *rows(bottom)])
-    return f"<div><b>{escaped(label)}</b>{listed}</div>"
+    rows = []
+    for feature, _, weight in top + bottom:
+        rows.append((_shaded(f"{weight:+.3f}", weight, largest), cell(escaped(feature, LONG))))
+    if len(rows) < len(items):
+        rest = cell(f"<i>{len(items) - len(rows):,} more</i>")
+        rows.insert(len(top), (cell("…", "number"), rest))
+    return f"<div><b>{escaped(label)}</b>{table(rows)}</div>"
 
 
 def _shaded(text, value, largest):
