@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,8 +116,7 @@ class RegularizationPathDisplay:
             If the search has not been made.
         """
         check_is_fitted(search, "cv_results_")
-        results = search.cv_results_
-        pairs = zip(results["params"], results["mean_test_score"].tolist())
+        pairs = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"].tolist())
         points = [SimpleNamespace(c1=p["c1"], c2=p["c2"], score=score, n_active=None) for p, score in pairs]
         return cls(points).plot(**kwargs)
 
@@ -194,6 +193,7 @@ class RegularizationPathDisplay:
         return cls.from_path(points, **kwargs)
 
 
+WeightType: TypeAlias = Literal["float64", "float32", "float16"]
 KEPT = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05)
 """Shares of weights that are tried."""
 
@@ -258,12 +258,7 @@ class SizeCurve:
 
 
 def size_curve(
-    model: Any,
-    X: Corpus,
-    y: Corpus,
-    *,
-    keep: Sequence[float] = KEPT,
-    dtype: Literal["float64", "float32", "float16"] = "float32",
+    model: Any, X: Corpus, y: Corpus, *, keep: Sequence[float] = KEPT, dtype: WeightType = "float32"
 ) -> SizeCurve:
     """Score a fitted model and smaller ones that keep ever fewer weights.
 

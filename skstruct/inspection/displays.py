@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import layers
 from ..data.inputs import check_positive
-from ..data.types import Self
+from ..data.types import History, Self
 from .curves import check_matplotlib, new_axes, plain
 from .feature_lists import feature_weights
 from .weight_tables import FeatureWeights
@@ -44,11 +44,8 @@ class HistoryDisplay:
     figure_ : matplotlib Figure
     """
 
-    def __init__(
-        self, histories: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]], *, metric: str
-    ) -> None:
-        self.histories = histories
-        self.metric = metric
+    def __init__(self, histories: Mapping[str, Sequence[History]], *, metric: str) -> None:
+        self.histories, self.metric = histories, metric
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the curves.
@@ -215,9 +212,7 @@ class FeatureWeightsDisplay:
     """
 
     def __init__(self, weights: FeatureWeights, *, labels: list[Any], top: int = 10) -> None:
-        self.weights = weights
-        self.labels = labels
-        self.top = top
+        self.weights, self.labels, self.top = weights, labels, top
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the bars.

@@ -17,7 +17,7 @@ from ..data.segmented import as_pieces, as_words
 from ..data.types import Corpus
 from .html import Shown, bar, box, cell, escaped, note, readable, table
 from .of_taggers import as_characters, read_by, word_of, words_of
-from .pictures import checked, segment_reader, tree_of
+from .pictures import are_characters, checked, segment_reader, tree_of
 from .weight_tables import new_frame
 
 EXAMPLES, SHOWN = 3, 20
@@ -219,7 +219,7 @@ AROUND = 3
 
 def around(tokens, start, stop):
     """Some tokens in [ ], and a few on both sides."""
-    gap = "" if all(isinstance(token, str) and len(token) == 1 for token in tokens) else " "
+    gap = "" if are_characters(tokens) else " "
     width = AROUND if gap else 3 * AROUND
     first = max(0, start - width)
     words = [readable(token, 30) for token in tokens[first : stop + width]]
@@ -315,11 +315,9 @@ def _stretches(gold, words):
 def _trees(X, y, y_pred):
     """As :func:`_labels`, of arcs."""
     for i, (tokens, gold, predicted) in enumerate(zip(X, y, y_pred)):
-        pairs = zip(zip(*tree_of(i, gold)), zip(*tree_of(i, predicted)))
+        pairs = zip(tree_of(i, gold), tree_of(i, predicted))
         for t, ((head, label), (other, other_label)) in enumerate(pairs):
-            names, (label, other_label) = None, ("" if n is None else str(n) for n in (label, other_label))
+            names = (label, other_label) if label and label != other_label else None
             if head != other:
                 names = label, f"{other_label} (other head)".strip()
-            elif label != other_label and label:
-                names = label, other_label
             yield True, names, tokens[t : t + 1], i, t, t + 1, tokens

@@ -364,7 +364,7 @@ class TreeExplanation(_Explained):
 
     def _repr_html_(self) -> str:
         lines, rest = self._details(_heading_of_arc)
-        tree = [arc.head for arc in self.arcs], [arc.label for arc in self.arcs]
+        tree = [(arc.head, "" if arc.label is None else str(arc.label)) for arc in self.arcs]
         picture = drawn_arcs([arc.word for arc in self.arcs], tree)
         return box(picture + note(f"score {self.score:+.3f}") + "".join(lines) + rest)
 

@@ -186,8 +186,8 @@ def arcs(tokens, gold, found=None):
     ----------
     tokens : list
         Words, or tuples of a word, its tag and other columns.
-    gold, found : (heads, labels)
-        Labels are None where there are none.
+    gold, found : list of (int, str)
+        Head and label of each token.
 
     Returns
     -------
@@ -215,8 +215,7 @@ def arcs(tokens, gold, found=None):
 
 
 def _arcs(tree):
-    pairs = enumerate(zip(*tree), start=1)
-    return {(int(head), child, "" if label is None else str(label)) for child, (head, label) in pairs}
+    return {(head, child, label) for child, (head, label) in enumerate(tree, start=1)}
 
 
 def _tag(token):

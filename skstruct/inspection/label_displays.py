@@ -201,9 +201,7 @@ class TransitionDisplay(_LabelMatrix):
     def __init__(
         self, weights: NDArray[np.float64], labels: list[Any], *, allowed: NDArray[np.bool_] | None = None
     ) -> None:
-        self.weights = weights
-        self.labels = labels
-        self.allowed = allowed
+        self.weights, self.labels, self.allowed = weights, labels, allowed
 
     def plot(self, **kwargs: Any) -> Self:
         """Draw the heat map.

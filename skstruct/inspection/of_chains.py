@@ -60,23 +60,14 @@ def active_features(model, given):
 
 def _others(model, active, path, score, allowed):
     """For each token its runner-up, the margin to it, and what would have to change."""
-    emission, transition = _scores(model, active)
+    (emission, transition), values = _scores(model, active), model.labels.values
     if allowed is not None:
-        emission[~_options(model.labels, allowed[0])] = -inf
+        options = [[some is None or label in some for label in values] for some in allowed[0]]
+        emission[~np.array(options)] = -inf
     trigrams = _trigrams(model) if model.order == 2 else None
     best = best_with_each_label(emission, transition, model.constraints, trigrams)
-    values = model.labels.values
     changes = [smallest_change(*each, values) for each in zip(best, path, active)]
     return [(*other, change) for other, change in zip(runners_up(best, path, score, values), changes)]
-
-
-def _options(labels, allowed):
-    """Whether a label may be taken, (T, L)."""
-    out = np.ones((len(allowed), len(labels)), np.bool_)
-    for t, choice in enumerate(allowed):
-        if choice is not None:
-            out[t] = [label in choice for label in labels.values]
-    return out
 
 
 def _path(tagger, given, labels, allowed):

@@ -81,10 +81,7 @@ def predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs):
     """The :class:`OutOfFold` of a corpus; parameters as of :func:`out_of_fold_marginals`."""
     parts, tests = by_fold(_seen_of, estimator, X, y, cv, groups, n_jobs)
     known = {label for part in parts for labels in part.labels for label in labels if label is not None}
-    for part in parts:
-        known.update(part.classes.tolist())
-    classes = Labels(known)
-    joined = {}
+    classes, joined = Labels(known.union(*(part.classes.tolist() for part in parts))), {}
     for test, part in zip(tests, parts):
         columns = [classes.ids[label] for label in part.classes.tolist()]
         for i, narrow, *rest in zip(test.tolist(), *part[:4]):

@@ -105,9 +105,10 @@ def _word_marks(pieces, y):
 
 
 def tree_of(i, tree):
-    """(heads, labels) of one tree; labels are None if there are none."""
+    """The (head, label) of each token; labels are str, and empty if there are none."""
     heads, labels = split_heads(i, tree)
-    return heads, labels if labels is not None else [None] * len(heads)
+    arcs = zip(heads, repeat(None) if labels is None else labels)
+    return [(int(head), "" if label is None else str(label)) for head, label in arcs]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -170,7 +171,7 @@ def line(tokens, marks):
     marks : list of Mark
         In order, not overlapping.
     """
-    spell = _text if all(_is_character(token) for token in tokens) else _words
+    spell = _text if are_characters(tokens) else _words
     parts, at = [], 0
     for mark in marks:
         if mark.start > at:
@@ -182,8 +183,9 @@ def line(tokens, marks):
     return f'<div class="line" dir="auto">{" ".join(parts)}</div>'
 
 
-def _is_character(token):
-    return isinstance(token, str) and (len(token) == 1 or token == END)
+def are_characters(tokens):
+    """Whether tokens are those of a text."""
+    return all(isinstance(token, str) and (len(token) == 1 or token == END) for token in tokens)
 
 
 def _text(characters):

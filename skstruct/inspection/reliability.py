@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.calibration import CalibrationDisplay
 
 from .._sklearn import final_step
@@ -14,7 +14,7 @@ from ..data.scheme_rules import LabelTable, check_scheme
 from ..data.spans import trimmed_spans
 from ..data.text import as_texts
 from ..data.types import Corpus, Self
-from ..metrics.confidence import Strategy, reliability
+from ..metrics.confidence import Floats, Strategy, reliability
 from ..metrics.label_scores import segment_spans
 from ..metrics.text_scores import judged
 from .curves import check_matplotlib
@@ -43,12 +43,7 @@ class ReliabilityDisplay(CalibrationDisplay):
     """
 
     def __init__(
-        self,
-        confidence: NDArray[np.float64],
-        accuracy: NDArray[np.float64],
-        count: NDArray[np.float64],
-        *,
-        name: str | None = None,
+        self, confidence: Floats, accuracy: Floats, count: Floats, *, name: str | None = None
     ) -> None:
         super().__init__(accuracy, confidence, confidence, estimator_name=name)
         self.confidence, self.accuracy, self.count, self.name = confidence, accuracy, count, name

@@ -20,7 +20,7 @@ from .explanations import bars, by_size
 from .feature_lists import feature_weights, model_with, transition_weights
 from .html import LONG, Shown, bar, box, cell, escaped, label_html, note, table
 from .of_taggers import read_by, seen_by_tagger
-from .pictures import drawn
+from .pictures import are_characters, drawn
 from .report_scores import Scores, scored
 from .selection import uncertainty
 from .weight_tables import FeatureWeights
@@ -39,6 +39,9 @@ PLACES, TOP = 4, 6
 
 LABELS_WITH_WEIGHTS, LABELS_WITH_TRANSITIONS = 40, 50
 """Labels whose weights are listed, and up to which the matrix of transitions is drawn."""
+
+SURE = {"least_confident": "probability a token", "margin": "lead over the second best"}
+"""By which strategies of ``select`` the surest come first, and what is said of each sequence then."""
 
 ABOUT = "version", "labels", "features", "state_weights", "transition_weights", "sequences"
 """What is said of a model."""
@@ -75,10 +78,8 @@ class Report(Shown):
             file.write(self.to_html())
 
     def __str__(self) -> str:
-        return "\n".join(
-            f"{name:<25}{score.value:.4f}  ({score.low:.4f} to {score.high:.4f})"
-            for name, score in self.scores.items()
-        )
+        line = "{:<25}{:.4f}  ({:.4f} to {:.4f})".format
+        return "\n".join(line(name, *score) for name, score in self.scores.items())
 
 
 def report(model: Any, X: Any, y: Corpus) -> Report:
@@ -140,14 +141,11 @@ def report(model: Any, X: Any, y: Corpus) -> Report:
 
 def _heading(model, inner):
     about = inner.info() if hasattr(inner, "info") else {}
-    texts = {name.replace("_", " "): _number(about[name]) for name in ABOUT if about.get(name) is not None}
+    known = {name.replace("_", " "): about[name] for name in ABOUT if about.get(name) is not None}
+    texts = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in known.items()}
     rows = [(cell(escaped(name)), cell(escaped(text, LONG))) for name, text in texts.items()]
     text = escaped(" ".join(repr(model).split()), 600)
     return f"<h1>{escaped(type(model).__name__)}</h1><p><code>{text}</code></p>{table(rows)}"
-
-
-def _number(value):
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _figure(value):
@@ -178,10 +176,7 @@ def _with_interval(score):
 def _surest_first(model, X, wrong):
     """(positions of wrong sequences, how sure the model was of each or None, in which unit)."""
     given = safe_indexing(X, wrong) if wrong else []
-    for strategy, how in (
-        ("least_confident", "probability a token"),
-        ("margin", "lead over the second best"),
-    ):
+    for strategy, how in SURE.items():
         try:
             unsure = uncertainty(model, given, strategy)
         except TypeError:
@@ -214,7 +209,7 @@ def _wrong(model, kind, corpus, scheme, wrong, sure, how, room):
 
 def _window(tokens, gold, found):
     """The part of a sequence from shortly before the first difference."""
-    factor = 3 if all(isinstance(token, str) and len(token) == 1 for token in tokens) else 1
+    factor = 3 if are_characters(tokens) else 1
     if len(tokens) <= WIDE * factor:
         return tokens, gold, found
     first = min((mark.start for mark in set(gold) ^ set(found)), default=0)
@@ -272,15 +267,11 @@ def _calibration(model, X, y):
         return ""
     curve = reliability(seen.y, seen.tagger.predict_marginals(seen.X), labels=seen.classes)
     error = float(curve.count @ np.abs(curve.confidence - curve.accuracy) / curve.count.sum())
-    rows = [
-        (_figure(p), _figure(a), _figure(int(n)), cell(bar(a - p, 0.2)))
-        for p, a, n in zip(*(each.tolist() for each in curve))
-    ]  # fmt: skip
+    columns = zip(*(each.tolist() for each in curve))
+    rows = [(_figure(p), _figure(a), _figure(int(n)), cell(bar(a - p, 0.2))) for p, a, n in columns]
     head = "mean probability", "share that is right", "tokens", "difference"
-    text = note(
-        f"Labels of tokens, by the probability of the best one; expected calibration error {error:.4f}"
-    )
-    return f"<h2>How far probabilities can be trusted</h2>{text}{_curve(curve)}{table(rows, head)}"
+    said = f"Labels of tokens, by the probability of the best one; expected calibration error {error:.4f}"
+    return f"<h2>How far probabilities can be trusted</h2>{note(said)}{_curve(curve)}{table(rows, head)}"
 
 
 def _curve(curve):

@@ -81,7 +81,8 @@ def _compared(kind, X, y, y_pred, scheme):
         both = zip(trimmed_spans(as_texts(X), y), trimmed_spans(as_texts(X), y_pred))
         return {"": [tuple(map(set, judged(*pair))) for pair in both]}
     if kind == TREES:
-        arcs = [tuple(_arcs(i, tree) for tree in pair) for i, pair in enumerate(zip(y, y_pred))]
+        trees = [[tree_of(i, tree) for tree in pair] for i, pair in enumerate(zip(y, y_pred))]
+        arcs = [tuple({(t, *arc) for t, arc in enumerate(tree)} for tree in pair) for pair in trees]
         heads = [tuple({(t, head, "") for t, head, _ in tree} for tree in pair) for pair in arcs]
         return {"UAS": heads, "LAS": arcs}
     if kind == WORDS:
@@ -102,10 +103,6 @@ def _labelled(y, y_pred, segments_of):
         hidden = {t + step for t, label in enumerate(pair[0]) if label is None for step in near}
         sides = (marks_of(segments_of, labels) for labels in pair)
         yield tuple({m[:3] for m in side if hidden.isdisjoint(range(*m[:2]))} for side in sides)
-
-
-def _arcs(i, tree):
-    return {(t, head, str(label or "")) for t, (head, label) in enumerate(zip(*tree_of(i, tree)))}
 
 
 def _counts(pairs):

@@ -80,10 +80,8 @@ class FeatureWeights(Records):
     def by_label(self) -> dict[Any, list[FeatureWeight]]:
         """The weights of each label, largest first."""
         found: dict[Any, list[FeatureWeight]] = {}
-        for item in self:
+        for item in sorted(self, key=lambda item: -item.weight):
             found.setdefault(item.label, []).append(item)
-        for items in found.values():
-            items.sort(key=lambda item: -item.weight)
         return dict(sorted(found.items(), key=lambda pair: str(pair[0])))
 
     def __str__(self) -> str:

@@ -21,6 +21,7 @@ from ..data.types import Corpus, Weights
 from .checks import as_list, as_lists, check_weight, ratio
 
 Strategy: TypeAlias = Literal["quantile", "uniform"]
+Floats: TypeAlias = NDArray[np.float64]
 
 
 class Reliability(NamedTuple):
@@ -36,9 +37,9 @@ class Reliability(NamedTuple):
         How many they are; of predictions with weights the sum of these.
     """
 
-    confidence: NDArray[np.float64]
-    accuracy: NDArray[np.float64]
-    count: NDArray[np.float64]
+    confidence: Floats
+    accuracy: Floats
+    count: Floats
 
 
 def reliability(
