@@ -16,7 +16,6 @@ import numpy as np
 from .._sklearn import innermost
 from ..core.codes import INSIDE, START
 from ..data.inputs import as_sequences, describe, flatten
-from ..data.scheme_rules import LabelTable, read_spans
 from ..data.schemes import words_to_labels
 from ..data.segmented import as_pieces, as_words, cut, word_spans
 from ..parser.dependency_trees import SHIFT, split_arcs
@@ -132,9 +131,9 @@ def _explain_spans(model, X, labels, **options):
         explanation_of(model.tagger_, sequence, spelled and spelled[p], **options)
         for p, sequence in enumerate(pieces.sequences(model.layout))
     ]
-    table, segments = LabelTable(), []
+    segments = []
     for begin, each in zip(pieces.bounds.tolist(), found):
-        segments += [(begin + a, begin + b, kind) for a, b, kind in read_spans(each.labels, table)]
+        segments += [(begin + a, begin + b, kind) for a, b, kind in each.segments or ()]
     words = [X[0][a:b] for a, b in pieces.tokens.pairs()[0]]
     tokens = [replace(token, token=word) for token, word in zip(flatten([e.tokens for e in found]), words)]
     score = fsum(each.score for each in found)

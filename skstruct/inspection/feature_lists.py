@@ -12,6 +12,7 @@ from .._sklearn import innermost
 from ..crf.crf_run import nonzero_entries
 from ..data.inputs import as_tokens, check_positive, describe
 from ..features.rows_encoder import RowsEncoder
+from .of_taggers import seen_by_tagger
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 
 
@@ -181,10 +182,7 @@ def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
     [['U00:_B-1', 'U01:he'], ['U00:the', 'U01:og']]
     """
     model = chain_of(tagger)
-    inner, X = innermost(tagger, [sequence])
-    while hasattr(inner, "tagger_"):
-        inner, X = innermost(inner.tagger_, inner._sequences(X))
-    nodes, _ = model.encoder.features_by_token(model.encode(as_tokens(X)))
+    nodes, _ = model.encoder.features_by_token(model.encode(as_tokens(seen_by_tagger(tagger, [sequence]).X)))
     return [[name for _, _, name in token] for token in nodes]
 
 

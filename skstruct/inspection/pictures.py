@@ -69,7 +69,7 @@ def marked(kind, X, y, y_pred=None, scheme=None):
     """For each sequence tokens, marks of gold, and of predictions or None; ``kind`` is not that of trees."""
     if kind == WORDS:
         pieces = as_pieces(X)
-        X, marks = [list("".join(parts)) for parts in pieces], partial(_word_marks, pieces)
+        X, marks = [list("".join(parts)) for parts in pieces], partial(word_marks, pieces)
     else:
         if kind == SPANS:
             scheme, (X, y, y_pred) = "BIO", as_characters(X, y, y_pred)
@@ -98,7 +98,8 @@ def lines(tokens, gold, found):
     return note("gold") + line(tokens, gold) + note("predicted") + line(tokens, found)
 
 
-def _word_marks(pieces, y):
+def word_marks(pieces, y):
+    """For each text a mark for each word; places are those of characters that are no white space."""
     words, tags = as_words(pieces, y)
     items = words if tags is None else [zip(*both) for both in zip(words, tags)]
     return [[Mark(a, b, tag) for a, b, _, tag in word_spans(each)] for each in items]

@@ -11,6 +11,7 @@ from sklearn.calibration import CalibrationDisplay
 from .._sklearn import final_step
 from ..data.inputs import SPANS, check_same_lengths
 from ..data.scheme_rules import LabelTable, check_scheme
+from ..data.segmented import as_pieces
 from ..data.spans import trimmed_spans
 from ..data.text import as_texts
 from ..data.types import Corpus, Self
@@ -18,6 +19,8 @@ from ..metrics.confidence import Floats, Strategy, reliability
 from ..metrics.label_scores import segment_spans
 from ..metrics.text_scores import judged
 from .curves import check_matplotlib
+from .of_taggers import positions_of
+from .pictures import word_marks
 
 
 class ReliabilityDisplay(CalibrationDisplay):
@@ -159,7 +162,8 @@ def _segments(model, X, y, scheme):
     elif model.inputs.task == SPANS:
         gold, found = _judged(as_texts(X), y, found)
     else:
-        gold = [set(_words(text, words)) for text, words in zip(X, y)]
+        places = zip(word_marks(as_pieces(X), y), positions_of(model, X))
+        gold = [{(at[m.start], at[m.stop - 1] + 1, m.text) for m in marks} for marks, at in places]
     check_same_lengths(*(np.zeros(len(each), np.int64) for each in (found, gold)))
     pairs = [(span in right, p) for spans, right in zip(found, gold) for span, p in spans]
     return [right for right, _ in pairs], [p for _, p in pairs]
@@ -171,13 +175,3 @@ def _judged(texts, y, found):
     proba = [dict(zip(some, (p for _, p in each))) for some, each in zip(spans, found)]
     gold, counted = zip(*map(judged, trimmed_spans(texts, y), proba)) if texts else ((), ())
     return gold, [[(span, known[span]) for span in some] for some, known in zip(counted, proba)]
-
-
-def _words(text, words):
-    """Yield the words of a text as (start, stop, tag)."""
-    at = 0
-    for word in words:
-        word, tag = (word, "") if isinstance(word, str) else word
-        at = text.index(word, at)
-        yield at, at + len(word), tag
-        at += len(word)
