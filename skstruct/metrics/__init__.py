@@ -45,39 +45,20 @@ if TYPE_CHECKING:
         word_f1_scorer,
     )
 
-__all__ = [
-    "AttachmentScores",
-    "PairedBootstrap",
-    "Reliability",
-    "SCORERS",
-    "SegmentationReport",
-    "attachment_scorer",
-    "attachment_scorer_for",
-    "attachment_scores",
-    "expected_calibration_error",
-    "expected_calibration_error_scorer",
-    "labeled_attachment_score",
-    "labeled_attachment_scorer",
-    "paired_bootstrap",
-    "reliability",
-    "segment_f1_score",
-    "segment_f1_scorer",
-    "segment_f1_scorer_for",
-    "segment_report",
-    "segmentation_report",
-    "sequence_accuracy_score",
-    "sequence_accuracy_scorer",
-    "sequence_log_loss",
-    "sequence_log_loss_scorer",
-    "span_f1_score",
-    "span_f1_scorer",
-    "span_report",
-    "token_accuracy_score",
-    "token_accuracy_scorer",
-    "unlabeled_attachment_score",
-    "word_f1_score",
-    "word_f1_scorer",
-]
+# Labels, and the segments that they spell
+__all__ = ["token_accuracy_score", "sequence_accuracy_score", "segment_f1_score", "segment_report"]
+# Spans and words
+__all__ += ["span_f1_score", "span_report", "word_f1_score", "segmentation_report", "SegmentationReport"]
+# Trees
+__all__ += ["attachment_scores", "AttachmentScores", "labeled_attachment_score", "unlabeled_attachment_score"]
+# Probabilities, and luck
+__all__ += ["reliability", "Reliability", "expected_calibration_error", "sequence_log_loss"]
+__all__ += ["paired_bootstrap", "PairedBootstrap"]
+# Scorers
+__all__ += ["SCORERS", "segment_f1_scorer_for", "attachment_scorer_for"]
+__all__ += ["token_accuracy_scorer", "sequence_accuracy_scorer", "segment_f1_scorer", "word_f1_scorer"]
+__all__ += ["span_f1_scorer", "attachment_scorer", "labeled_attachment_scorer"]
+__all__ += ["expected_calibration_error_scorer", "sequence_log_loss_scorer"]
 
 SCORES: dict[str, Callable[..., float]] = {
     "token_accuracy": token_accuracy_score,
