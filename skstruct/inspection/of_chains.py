@@ -76,6 +76,7 @@ def _path(tagger, given, labels, allowed):
     if labels is not None:
         (labels,) = as_sequences([labels], "labels", "label")
         check_same_lengths(given.lengths, lengths_of([labels]))
+        # of several labels those that the model knows
         labels = [{y for y in known.values if y in x} if isinstance(x, SEVERAL) else x for x in labels]
         for t, label in enumerate(labels):
             if label is not None and not isinstance(label, set) and label not in known.values:

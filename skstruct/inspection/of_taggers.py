@@ -105,14 +105,17 @@ def as_characters(X, y, y_pred=None):
     None.
     """
     texts = as_texts(X)
-    tokens, sides = tokenized(texts, "(?s)."), [as_spans(y, texts)]
+    tokens, gold, found = tokenized(texts, "(?s)."), as_spans(y, texts), None
+
+    def labels(given):
+        return labels_of(align_spans(tokens, given, overlap="longest"), given, tokens.first, "BIO")
+
     if y_pred is not None:
-        found = zip(as_spans(y_pred, texts, "y_pred").by_text(), sides[0].types)
+        both = zip(as_spans(y_pred, texts, "y_pred").by_text(), gold.types)
         # what a text does not annotate is no error
-        found = [[span for span in spans if types is None or span.label in types] for spans, types in found]
-        sides.append(as_spans(found, texts, "y_pred"))
-    labels = [labels_of(align_spans(tokens, x, overlap="longest"), x, tokens.first, "BIO") for x in sides]
-    return list(map(list, texts)), labels[0], None if y_pred is None else labels[1]
+        told = [[span for span in spans if types is None or span.label in types] for spans, types in both]
+        found = labels(as_spans(told, texts, "y_pred"))
+    return list(map(list, texts)), labels(gold), found
 
 
 def words_of(characters):

@@ -74,7 +74,8 @@ def marked(kind, X, y, y_pred=None, scheme=None):
         if kind == SPANS:
             scheme, (X, y, y_pred) = "BIO", as_characters(X, y, y_pred)
         X, y, y_pred = checked(X, y, y_pred)
-        marks = partial(map, partial(marks_of, segment_reader(flatten([*y, *(y_pred or ())]), scheme)))
+        segments_of = segment_reader(flatten([*y, *(y_pred or ())]), scheme)
+        marks = partial(map, partial(marks_of, segments_of))
     return zip(X, marks(y), repeat(None) if y_pred is None else marks(y_pred))
 
 
