@@ -26,41 +26,21 @@ from .report_page import Report, report
 from .selection import select
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 
+# Why a sequence is labelled so
 __all__ = [
-    "ArcExplanation",
-    "Coefficients",
-    "Confusion",
-    "Counterfactual",
-    "Errors",
-    "Example",
-    "Explanation",
-    "FeatureWeight",
-    "FeatureWeights",
-    "FeatureWeightsDisplay",
-    "HistoryDisplay",
-    "Html",
-    "LabelConfusionDisplay",
-    "LabelIssue",
-    "LabelIssues",
-    "RegularizationPathDisplay",
-    "ReliabilityDisplay",
-    "Report",
-    "SizeCurve",
-    "SpanIssue",
-    "TokenExplanation",
-    "TransitionDisplay",
-    "TransitionWeights",
-    "TreeExplanation",
-    "coefficients",
-    "errors",
     "explain",
-    "feature_weights",
-    "features_of",
-    "label_issues",
-    "out_of_fold_marginals",
-    "render",
-    "report",
-    "select",
-    "size_curve",
-    "transition_weights",
+    "Explanation",
+    "TokenExplanation",
+    "TreeExplanation",
+    "ArcExplanation",
+    "Counterfactual",
 ]
+# What a model knows
+__all__ += ["feature_weights", "FeatureWeights", "FeatureWeight", "transition_weights", "TransitionWeights"]
+__all__ += ["coefficients", "Coefficients", "features_of"]
+# What it gets right and wrong, and what to label next
+__all__ += ["render", "Html", "errors", "Errors", "Confusion", "Example", "report", "Report", "select"]
+__all__ += ["label_issues", "LabelIssues", "LabelIssue", "SpanIssue", "out_of_fold_marginals"]
+# Pictures of matplotlib
+__all__ += ["FeatureWeightsDisplay", "HistoryDisplay", "LabelConfusionDisplay", "RegularizationPathDisplay"]
+__all__ += ["ReliabilityDisplay", "TransitionDisplay", "size_curve", "SizeCurve"]

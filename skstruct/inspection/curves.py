@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from types import SimpleNamespace
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import final_step
 from ..crf.l1crf_cv import L1CRFCV
 from ..crf.path import PathPoint, regularization_path
-from ..data.types import Corpus, Self
-
-
-class _Candidate(NamedTuple):
-    """A point of a search, as far as it has what a PathPoint has."""
-
-    c1: float
-    c2: float
-    score: float
-    n_active: None = None
+from ..data.types import Corpus, Given, Self
+from .html import readable
 
 
 class RegularizationPathDisplay:
@@ -47,7 +40,7 @@ class RegularizationPathDisplay:
     figure_ : matplotlib Figure
     """
 
-    def __init__(self, points: Sequence[PathPoint | _Candidate]) -> None:
+    def __init__(self, points: Sequence[PathPoint | SimpleNamespace]) -> None:
         self.points = points
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
@@ -76,51 +69,39 @@ class RegularizationPathDisplay:
             ax.set_xscale("log")
         elif any(c1):
             ax.set_xscale("symlog", linthresh=min(x for x in c1 if x > 0.0))
-        ax.set(xlabel="c1")
+        ax.set(xlabel="c1", ylabel="active weights")
         self.line_ = self.score_line_ = self.ax_score_ = None
-        if points and points[0].n_active is None:
-            return self._plot_scores(ax, points, kwargs)
-        style = {"marker": "o", "color": "C0", "label": "active weights", **kwargs}
-        (self.line_,) = ax.plot(c1, [point.n_active for point in points], **style)
-        ax.set(ylabel="active weights")
-        ax.set_ylim(bottom=0)
-        lines = [self.line_]
-        if points and points[0].score is not None:
-            self.ax_score_ = ax.twinx()
-            style = {"marker": "s", "color": "C1", "label": "held-out score", **kwargs}
-            scores = [point.score for point in points]
-            (self.score_line_,) = self.ax_score_.plot(c1, scores, **style)
-            self.ax_score_.set_ylabel("held-out score")
+        lines, is_search = [], any(point.n_active is None for point in points)
+        if not is_search:
+            style = {"marker": "o", "color": "C0", "label": "active weights", **kwargs}
+            lines += ax.plot(c1, [point.n_active for point in points], **style)
+            ax.set_ylim(bottom=0)
+            self.line_ = lines[0]
+        if any(point.score is not None for point in points):
+            self.ax_score_ = ax if is_search else ax.twinx()
+            self.ax_score_.set_ylabel("mean score over the folds" if is_search else "held-out score")
             best = max(points, key=lambda point: point.score)
-            self.ax_score_.axvline(best.c1, color="C1", linestyle=":", linewidth=1)
-            lines.append(self.score_line_)
+            for c2 in sorted({point.c2 for point in points}):
+                mine = [(point.c1, point.score) for point in points if point.c2 == c2]
+                style = {"label": f"c2 = {c2:g}"} if is_search else {"color": "C1", "label": "held-out score"}
+                lines += self.ax_score_.plot(*zip(*mine), **{"marker": "s", **style, **kwargs})
+                if c2 == best.c2:
+                    self.score_line_ = lines[-1]
+            colour = self.score_line_.get_color()
+            self.ax_score_.axvline(best.c1, color=colour, linestyle=":", linewidth=1)
         ax.legend(handles=lines, loc="best")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _plot_scores(self, ax, points, kwargs):
-        """Draw scores alone, a line for each c2; ``score_line_`` is that of the best."""
-        best = max(points, key=lambda point: point.score)
-        for c2 in sorted({point.c2 for point in points}):
-            mine = [(point.c1, point.score) for point in points if point.c2 == c2]
-            (line,) = ax.plot(*zip(*mine), **{"marker": "s", "label": f"c2 = {c2:g}", **kwargs})
-            if c2 == best.c2:
-                self.score_line_ = line
-        ax.axvline(best.c1, color=self.score_line_.get_color(), linestyle=":", linewidth=1)
-        ax.set(ylabel="mean score over the folds")
-        ax.legend(loc="best")
-        self.ax_, self.ax_score_, self.figure_ = ax, ax, ax.figure
-        return self
-
     @classmethod
-    def from_search(cls, search: L1CRFCV, *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_search(cls, search: L1CRFCV, **kwargs: Any) -> Self:
         """Draw the mean scores of a search over both penalties.
 
         Parameters
         ----------
         search : L1CRFCV
             Fitted.
-        ax, **kwargs
+        **kwargs
             As of :meth:`plot`.
 
         Returns
@@ -135,20 +116,19 @@ class RegularizationPathDisplay:
             If the search has not been made.
         """
         check_is_fitted(search, "cv_results_")
-        results = search.cv_results_
-        pairs = zip(results["params"], results["mean_test_score"].tolist())
-        points = [_Candidate(p["c1"], p["c2"], score) for p, score in pairs]
-        return cls(points).plot(ax=ax, **kwargs)
+        pairs = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"].tolist())
+        points = [SimpleNamespace(c1=p["c1"], c2=p["c2"], score=score, n_active=None) for p, score in pairs]
+        return cls(points).plot(**kwargs)
 
     @classmethod
-    def from_path(cls, points: Sequence[PathPoint], *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_path(cls, points: Sequence[PathPoint], **kwargs: Any) -> Self:
         """Draw a path.
 
         Parameters
         ----------
         points : list of PathPoint
             From :func:`skstruct.regularization_path`.
-        ax, **kwargs
+        **kwargs
             As of :meth:`plot`.
 
         Returns
@@ -164,7 +144,7 @@ class RegularizationPathDisplay:
         """
         if not len(points):
             raise ValueError("points is empty")
-        return cls(points).plot(ax=ax, **kwargs)
+        return cls(points).plot(**kwargs)
 
     @classmethod
     def from_estimator(
@@ -174,8 +154,8 @@ class RegularizationPathDisplay:
         y: Corpus,
         c1s: Iterable[float],
         *,
-        X_val: Corpus | None = None,
-        y_val: Corpus | None = None,
+        X_val: Given = None,
+        y_val: Given = None,
         **kwargs: Any,
     ) -> Self:
         """Compute a path and draw it.
@@ -185,7 +165,7 @@ class RegularizationPathDisplay:
         estimator : L1CRF
         X, y, c1s, X_val, y_val
             As of :func:`skstruct.regularization_path`.
-        ax, **kwargs
+        **kwargs
             As of :meth:`plot`.
 
         Returns
@@ -213,6 +193,7 @@ class RegularizationPathDisplay:
         return cls.from_path(points, **kwargs)
 
 
+WeightType: TypeAlias = Literal["float64", "float32", "float16"]
 KEPT = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05)
 """Shares of weights that are tried."""
 
@@ -265,9 +246,10 @@ class SizeCurve:
         ax = new_axes(ax, "SizeCurve")
         small = ~np.isnan(self.keep)
         style = {"marker": "s", "label": f"compressed, {self.dtype}", **kwargs}
-        self.line_ = ax.plot(self.file_bytes[small] / 1e6, self.score[small], **style)[0]
-        ax.plot(self.file_bytes[~small] / 1e6, self.score[~small], "k*", label="as it is")
-        for keep, size, score in zip(self.keep[small], self.file_bytes[small] / 1e6, self.score[small]):
+        megabytes = self.file_bytes / 1e6
+        (self.line_,) = ax.plot(megabytes[small], self.score[small], **style)
+        ax.plot(megabytes[~small], self.score[~small], "k*", label="as it is")
+        for keep, size, score in zip(self.keep[small], megabytes[small], self.score[small]):
             ax.annotate(f"{keep:g}", (size, score), textcoords="offset points", xytext=(4, -10), fontsize=8)
         ax.set(xscale="log", xlabel="size of the file in MB", ylabel="score")
         ax.legend(loc="lower right")
@@ -276,12 +258,7 @@ class SizeCurve:
 
 
 def size_curve(
-    model: Any,
-    X: Corpus,
-    y: Corpus,
-    *,
-    keep: Sequence[float] = KEPT,
-    dtype: Literal["float64", "float32", "float16"] = "float32",
+    model: Any, X: Corpus, y: Corpus, *, keep: Sequence[float] = KEPT, dtype: WeightType = "float32"
 ) -> SizeCurve:
     """Score a fitted model and smaller ones that keep ever fewer weights.
 
@@ -338,3 +315,8 @@ def new_axes(ax, who):
     from matplotlib import pyplot
 
     return pyplot.subplots()[1] if ax is None else ax
+
+
+def plain(value, limit):
+    """A name as matplotlib shows it, on one line; none of it is taken for mathematics."""
+    return readable(str(value), limit).replace("$", r"\$")

@@ -10,10 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import layers
 from ..data.inputs import check_positive
-from ..data.types import Self
-from .curves import check_matplotlib, new_axes
+from ..data.types import History, Self
+from .curves import check_matplotlib, new_axes, plain
 from .feature_lists import feature_weights
-from .html import readable
 from .weight_tables import FeatureWeights
 
 HELD_OUT = ("validation_score", "validation")
@@ -45,11 +44,8 @@ class HistoryDisplay:
     figure_ : matplotlib Figure
     """
 
-    def __init__(
-        self, histories: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]], *, metric: str
-    ) -> None:
-        self.histories = histories
-        self.metric = metric
+    def __init__(self, histories: Mapping[str, Sequence[History]], *, metric: str) -> None:
+        self.histories, self.metric = histories, metric
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the curves.
@@ -73,56 +69,37 @@ class HistoryDisplay:
         ax = new_axes(ax, "HistoryDisplay")
         self.lines_, self.bands_, self.ax_held_out_ = [], [], None
         several = len(self.histories) > 1
-        for k, (name, trainings) in enumerate(self.histories.items()):
-            label = f"{name}: training" if several else "training"
-            self._draw(ax, trainings, (self.metric,), {"color": f"C{k}", "label": label, **kwargs})
-        for k, (name, trainings) in enumerate(self.histories.items()):
-            if not any(_value(record, HELD_OUT) is not None for history in trainings for record in history):
-                continue
-            if self.ax_held_out_ is None:
-                self.ax_held_out_ = ax.twinx()
-                self.ax_held_out_.set_ylabel("held-out score")
-            colour = f"C{k}" if several else "C1"
-            label = f"{name}: held out" if several else "held out"
-            style = {"color": colour, "linestyle": "--", "label": label, **kwargs}
-            self._draw(self.ax_held_out_, trainings, HELD_OUT, style)
+        for keys, what in ((self.metric,), "training"), (HELD_OUT, "held out"):
+            for k, (name, trainings) in enumerate(self.histories.items()):
+                curves = [_curve(history, keys) for history in trainings]
+                if not any(curves):
+                    continue
+                style = {"color": f"C{k}", "label": f"{name}: {what}" if several else what}
+                if keys is HELD_OUT:
+                    style |= {"linestyle": "--", "color": f"C{k}" if several else "C1"}
+                    self.ax_held_out_ = self.ax_held_out_ or ax.twinx()
+                    self.ax_held_out_.set_ylabel("held-out score")
+                self._draw(self.ax_held_out_ or ax, curves, {**style, **kwargs})
         ax.set(xlabel="epoch", ylabel=self.metric.replace("_", " "))
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend(handles=self.lines_, loc="best")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _draw(self, ax, trainings, keys, style):
+    def _draw(self, ax, curves, style):
         """One line, and a band if there are several trainings."""
-        trainings = [
-            [
-                (record.get("epoch", record.get("round", k)), _value(record, keys))
-                for k, record in enumerate(history, start=1)
-                if _value(record, keys) is not None
-            ]
-            for history in trainings
-        ]
-        epochs = sorted({epoch for history in trainings for epoch, _ in history})
-        values = np.full((len(trainings), len(epochs)), np.nan)
-        for row, history in zip(values, trainings):
-            for epoch, value in history:
-                row[epochs.index(epoch)] = value
-        known = ~np.isnan(values)  # in each column there is one at least
-        mean = np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
-        self.lines_ += ax.plot(epochs, mean, **{"marker": "." if len(epochs) < 30 else "", **style})
-        if len(trainings) > 1:
+        epochs = sorted({epoch for curve in curves for epoch in curve})
+        values = np.array([[curve.get(epoch, np.nan) for epoch in epochs] for curve in curves])
+        style = {"marker": "." if len(epochs) < 30 else "", **style}
+        self.lines_ += ax.plot(epochs, np.nanmean(values, axis=0), **style)
+        if len(curves) > 1:
             low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
             band = ax.fill_between(epochs, low, high, color=self.lines_[-1].get_color(), alpha=0.2)
             self.bands_.append(band)
 
     @classmethod
     def from_estimator(
-        cls,
-        *estimators: Any,
-        names: Sequence[str] | None = None,
-        metric: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
+        cls, *estimators: Any, names: Sequence[str] | None = None, metric: str | None = None, **kwargs: Any
     ) -> Self:
         """Draw the training of fitted estimators.
 
@@ -136,7 +113,7 @@ class HistoryDisplay:
         metric : str, optional
             A key of ``history_``; by default the first of ``"token_error"``, ``"objective"`` and ``"loss"``
             that all of them have.
-        ax, **kwargs
+        **kwargs
             As of :meth:`plot`.
 
         Returns
@@ -167,12 +144,17 @@ class HistoryDisplay:
         if names is None:
             names = _distinct([type(estimator).__name__ for estimator in estimators])
         histories = {name: _histories_of(estimator) for name, estimator in zip(names, estimators)}
-        return cls(histories, metric=_metric(histories, metric)).plot(ax=ax, **kwargs)
+        return cls(histories, metric=_metric(histories, metric)).plot(**kwargs)
 
 
-def _value(record, keys):
-    """The first of some numbers that a record has."""
-    return next((record[key] for key in keys if record.get(key) is not None), None)
+def _curve(history, keys):
+    """{epoch: the first of some numbers that its record has}."""
+    found = {}
+    for k, record in enumerate(history, start=1):
+        value = next((record[key] for key in keys if record.get(key) is not None), None)
+        if value is not None:
+            found[record.get("epoch", record.get("round", k))] = value
+    return found
 
 
 def _distinct(names):
@@ -230,9 +212,7 @@ class FeatureWeightsDisplay:
     """
 
     def __init__(self, weights: FeatureWeights, *, labels: list[Any], top: int = 10) -> None:
-        self.weights = weights
-        self.labels = labels
-        self.top = top
+        self.weights, self.labels, self.top = weights, labels, top
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the bars.
@@ -258,48 +238,39 @@ class FeatureWeightsDisplay:
         check_matplotlib("FeatureWeightsDisplay")
         from matplotlib import pyplot
 
-        n = len(self.labels)
+        n, axes = len(self.labels), np.array([ax])
         if ax is not None and n != 1:
             raise ValueError(f"ax is for one label, got {n}; say which with label=")
         if ax is None:
             columns = min(n, 3)
             rows = -(-n // columns)
             size = (4.2 * columns, (0.24 * self.top + 0.9) * rows)
-            figure, axes = pyplot.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+            _, axes = pyplot.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
             for spare in axes.ravel()[n:]:
                 spare.set_visible(False)
-            self.axes_ = axes.ravel()[:n]
-        else:
-            self.axes_ = np.array([ax], dtype=object)
-        by_label, self.bars_ = self.weights.by_label(), []
-        for label, each in zip(self.labels, self.axes_):
-            self.bars_.append(self._draw(each, label, by_label.get(label, []), kwargs))
+        self.axes_, by_label = axes.ravel()[:n], self.weights.by_label()
+        panels = zip(self.labels, self.axes_)
+        self.bars_ = [self._draw(each, label, by_label.get(label, []), kwargs) for label, each in panels]
         self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
         return self
 
     def _draw(self, ax, label, items, style):
         """The bars of one label, largest weight on top."""
-        half = self.top // 2
         above = [item for item in items if item.weight > 0.0]
         below = [item for item in items if item.weight < 0.0]
-        n_below = min(len(below), max(half, self.top - len(above)))
+        n_below = min(len(below), max(self.top // 2, self.top - len(above)))
         shown = above[: self.top - n_below] + below[len(below) - n_below :]
-        values = [item.weight for item in shown]
-        places = np.arange(len(shown))
-        style = {"color": ["C2" if value > 0 else "C3" for value in values], **style}
-        bars = ax.barh(places, values, **style)
-        names = [readable(item.feature, 32).replace("$", r"\$") for item in shown]
-        ax.set_yticks(places, names, fontsize="small")
+        places, values = range(len(shown)), [item.weight for item in shown]
+        bars = ax.barh(places, values, **{"color": ["C2" if x > 0 else "C3" for x in values], **style})
+        ax.set_yticks(places, [plain(item.feature, 32) for item in shown], fontsize="small")
         ax.invert_yaxis()
         ax.axvline(0.0, color="0.5", linewidth=0.8)
-        ax.set_title(readable(label if isinstance(label, str) else str(label), 40).replace("$", r"\$"))
+        ax.set_title(plain(label, 40))
         ax.set_xlabel("weight")
         return bars
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, *, label: Any = None, top: int = 10, ax: Any = None, **kwargs: Any
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, *, label: Any = None, top: int = 10, **kwargs: Any) -> Self:
         """Draw the features with the largest weights of a fitted model.
 
         Parameters
@@ -310,7 +281,7 @@ class FeatureWeightsDisplay:
             One label; by default all that have weights, the twelve with the largest ones.
         top : int, default=10
             Features of each label.
-        ax, **kwargs
+        **kwargs
             As of :meth:`plot`.
 
         Returns
@@ -338,4 +309,4 @@ class FeatureWeightsDisplay:
         if not weights:
             raise ValueError("no feature has a weight that is not zero")
         labels = [label] if label is not None else list(dict.fromkeys(item.label for item in weights))[:12]
-        return cls(weights, labels=sorted(labels, key=str), top=int(top)).plot(ax=ax, **kwargs)
+        return cls(weights, labels=sorted(labels, key=str), top=int(top)).plot(**kwargs)

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from .._sklearn import innermost
-from ..data.inputs import LABELS, SPANS, TREES, WORDS
+from ..data.inputs import SPANS, TREES, WORDS, flatten
 from ..data.segmented import as_pieces, as_words
 from ..data.types import Corpus
-from ..taggers.constraints import scheme_of
 from .html import Shown, bar, box, cell, escaped, note, readable, table
-from .of_taggers import as_characters, words_of
-from .pictures import checked, kind_of, segment_reader, tree_of
+from .of_taggers import as_characters, read_by, word_of, words_of
+from .pictures import are_characters, checked, segment_reader, tree_of
 from .weight_tables import new_frame
 
 EXAMPLES, SHOWN = 3, 20
@@ -66,11 +66,11 @@ class Errors(Shown):
         Most frequent first.
     """
 
-    def __init__(self, kind: str, n_items: int, n_unseen: int | None, found: list[Difference]) -> None:
+    def __init__(self, kind: str, n_items: int, n_unseen: int | None, confusions: list[Confusion]) -> None:
         self.kind, self.n_items, self.n_unseen = kind, n_items, n_unseen
-        self.n_errors = len(found)
-        self.n_unseen_errors = None if n_unseen is None else sum(each.unseen for each in found)
-        self.confusions = _counted(found, n_unseen is not None)
+        self.n_errors = sum(c.count for c in confusions)
+        self.n_unseen_errors = None if n_unseen is None else sum(c.unseen or 0 for c in confusions)
+        self.confusions = confusions
 
     def to_dict(self) -> dict[str, Any]:
         """All attributes; confusions and examples are dicts too."""
@@ -88,11 +88,8 @@ class Errors(Shown):
         ImportError
             If pandas is not installed.
         """
-        columns: dict[str, list[Any]] = {
-            name: [getattr(c, name) for c in self.confusions] for name in Confusion._fields[:4]
-        }
-        columns["example"] = [c.examples[0].text for c in self.confusions]
-        return new_frame(columns, "Errors")
+        rows = [(*c[:4], c.examples[0].text) for c in self.confusions]
+        return new_frame(rows, "Errors", columns=[*Confusion._fields[:4], "example"])
 
     def summary(self) -> str:
         """How many there are, in one sentence."""
@@ -127,34 +124,14 @@ class Errors(Shown):
 _ITEMS = {"labels": "tokens", "segments": "segments", "words": "words", "spans": "spans", "trees": "arcs"}
 
 
-def _counted(found, with_unseen):
-    groups = {}
-    for each in found:
-        groups.setdefault((each.gold, each.predicted), []).append(each)
-    confusions = [
-        Confusion(
-            gold, predicted, len(group), sum(each.unseen for each in group) if with_unseen else None,
-            [Example(each.sequence, each.position, each.text()) for each in group[:EXAMPLES]],
-        )
-        for (gold, predicted), group in groups.items()
-    ]  # fmt: skip
-    return sorted(confusions, key=lambda c: (-c.count, c.gold, c.predicted))
-
-
 def _html(confusions):
     if not confusions:
         return ""
     largest = confusions[0].count
-    rows = [
-        (
-            cell(f"{c.count:,}", "number"),
-            cell(bar(-c.count, largest)),
-            cell(escaped(c.gold)),
-            cell(escaped(c.predicted)),
-            cell("<br>".join(escaped(each.text, 90) for each in c.examples)),
-        )
-        for c in confusions[:SHOWN]
-    ]
+    rows = []
+    for c in confusions[:SHOWN]:
+        texts = escaped(c.gold), escaped(c.predicted), "<br>".join(escaped(x.text, 90) for x in c.examples)
+        rows.append([cell(f"{c.count:,}", "number"), cell(bar(-c.count, largest)), *map(cell, texts)])
     rest = len(confusions) - SHOWN
     head = ["", "", "gold", "predicted", "for example"]
     return table(rows, head, "long") + (note(f"{rest:,} more confusions") if rest > 0 else "")
@@ -209,26 +186,28 @@ def errors(
 
 def errors_of(model, X, y, predicted, *, vocabulary=None, scheme=None):
     """The :class:`Errors` of predictions that were made before; see :func:`errors`."""
-    inner, _ = innermost(model)
-    task = inner.inputs.task if hasattr(inner, "inputs") else None
-    known = _checked(vocabulary)
-    if task == SPANS and inner.tokenizer == "words":
-        inner, _ = innermost(inner.tagger_)
-    if vocabulary is None and hasattr(inner, "_model"):
-        known = inner._model.words_of_training()
-    if task is not None and (task == WORDS or any(isinstance(each, str) for each in X)):
-        _, X = innermost(model, X)  # what becomes of texts in a pipeline
-    if scheme is None and task == LABELS and scheme_of(inner) == "IO":  # others can be seen
-        scheme = "IO"
-    return Errors(*differences(task, X, y, predicted, known, scheme))
-
-
-def _checked(vocabulary):
-    if vocabulary is None:
-        return None
     if isinstance(vocabulary, str):
         raise ValueError(f"vocabulary must be a collection of words, got the str {vocabulary[:40]!r}")
-    return frozenset(vocabulary)
+    inner, task, X, own_scheme = read_by(model, X, y)
+    if getattr(inner, "tokenizer", None) == "words":
+        inner, _ = innermost(inner.tagger_)
+    known = None if vocabulary is None else frozenset(vocabulary)
+    if known is None and hasattr(inner, "_model"):
+        known = inner._model.words_of_training()
+    kind, items = _compared(task, X, y, predicted, scheme or own_scheme)
+    n_items, n_unseen, groups = 0, 0, {}
+    for counts, names, words, *place in items:
+        unseen = known is not None and any(word_of(token) not in known for token in words)
+        n_items, n_unseen = n_items + counts, n_unseen + (counts and unseen)
+        if names is not None:
+            groups.setdefault(names, []).append((unseen, *place))
+    confusions = []
+    for names, group in groups.items():
+        n = None if known is None else sum(unseen for unseen, *_ in group)
+        examples = [Example(i, a, around(tokens, a, b)) for _, i, a, b, tokens in group[:EXAMPLES]]
+        confusions.append(Confusion(*names, len(group), n, examples))
+    confusions.sort(key=lambda c: (-c.count, c.gold, c.predicted))
+    return Errors(kind, n_items, None if known is None else n_unseen, confusions)
 
 
 NONE = "(none)"
@@ -238,78 +217,31 @@ AROUND = 3
 """Tokens before and behind an example."""
 
 
-class Difference(NamedTuple):
-    """One error, in a sequence of tokens."""
-
-    gold: str
-    predicted: str
-    unseen: bool
-    sequence: int
-    position: int
-    stop: int
-    tokens: list
-
-    def text(self):
-        """The place in [ ], and a few tokens around it."""
-        gap = "" if all(isinstance(token, str) and len(token) == 1 for token in self.tokens) else " "
-        width = AROUND if gap else 3 * AROUND
-        first, last = max(0, self.position - width), min(len(self.tokens), self.stop + width)
-        words = [readable(token, 30) for token in self.tokens]
-        parts = [
-            gap.join(words[first : self.position]),
-            f"[{gap.join(words[self.position : self.stop])}]",
-            gap.join(words[self.stop : last]),
-        ]
-        text = gap.join(part for part in parts if part)
-        return ("… " if first else "") + text + (" …" if last < len(self.tokens) else "")
+def around(tokens, start, stop):
+    """Some tokens in [ ], and a few on both sides."""
+    gap = "" if are_characters(tokens) else " "
+    width = AROUND if gap else 3 * AROUND
+    first = max(0, start - width)
+    words = [readable(token, 30) for token in tokens[first : stop + width]]
+    words[start - first] = f"[{words[start - first]}"
+    words[stop - first - 1] += "]"
+    return ("… " if first else "") + gap.join(words) + (" …" if stop + width < len(tokens) else "")
 
 
-def differences(task, X, y, y_pred, known, scheme=None):
-    """What differs.
-
-    Parameters
-    ----------
-    task : {"labels", "words", "spans", "trees"} or None
-        What the model predicts; None if it does not say so.
-    X, y, y_pred
-    known : set of str, or None
-    scheme : str, optional
-        Of labels.
-
-    Returns
-    -------
-    kind : {"labels", "segments", "words", "spans", "trees"}
-    n_items : int
-    n_unseen : int or None
-    found : list of Difference
-    """
-    task = kind_of(X, y) if task is None else task
+def _compared(task, X, y, y_pred, scheme):
+    """What is compared, and an iterable of items and errors as :func:`_labels` yields them."""
     if task == WORDS:
-        kind, items = "words", _words(X, y, y_pred)
-    elif task == SPANS:
-        reader = segment_reader((), "BIO")
-        kind, items = SPANS, _segments(*as_characters(X, y, y_pred), reader, words_of, beside=0)
-    else:
-        X, y, y_pred = checked(X, y, y_pred)
-        labels = dict.fromkeys(label for both in (y, y_pred) for labels in both for label in labels)
-        segments_of = None if task == TREES else segment_reader(labels, scheme)
-        if task == TREES:
-            kind, items = "trees", _trees(X, y, y_pred)
-        elif segments_of is None:
-            kind, items = "labels", _labels(X, y, y_pred)
-        else:
-            kind, items = "segments", _segments(X, y, y_pred, segments_of)
-    found, n_items, n_unseen = [], 0, 0
-    for counts, names, words, *place in items:
-        unseen = known is not None and any(_word(token) not in known for token in words)
-        n_items, n_unseen = n_items + counts, n_unseen + (counts and unseen)
-        if names is not None:
-            found.append(Difference(*names, unseen, *place))
-    return kind, n_items, None if known is None else n_unseen, found
-
-
-def _word(token):
-    return token[0] if isinstance(token, tuple) and token else token if isinstance(token, str) else None
+        return "words", _words(X, y, y_pred)
+    if task == SPANS:
+        texts = as_characters(X, y, y_pred)
+        return "spans", _segments(*texts, segment_reader((), "BIO"), words_of, beside=0)
+    X, y, y_pred = checked(X, y, y_pred)
+    if task == TREES:
+        return "trees", _trees(X, y, y_pred)
+    segments_of = segment_reader(flatten([*y, *y_pred]), scheme)
+    if segments_of is None:
+        return "labels", _labels(X, y, y_pred)
+    return "segments", _segments(X, y, y_pred, segments_of)
 
 
 def _labels(X, y, y_pred):
@@ -372,27 +304,20 @@ def _words(X, y, y_pred):
 
 def _stretches(gold, words):
     """Yield (a, b, c, d): the shortest stretches ``gold[a:b]`` and ``words[c:d]`` that spell the same."""
-    a = b = c = d = 0
-    ahead = 0  # characters that gold[a:b] is longer
-    while b < len(gold):
-        ahead += len(gold[b])
-        b += 1
-        while ahead > 0 or (ahead == 0 and d == c):
-            ahead -= len(words[d])
-            d += 1
-        if ahead == 0:
-            yield a, b, c, d
-            a, c = b, d
+    ends, other = (dict(zip(accumulate(map(len, side)), range(1, len(side) + 1))) for side in (gold, words))
+    a = c = 0
+    for end, b in ends.items():
+        if end in other:
+            yield a, b, c, other[end]
+            a, c = b, other[end]
 
 
 def _trees(X, y, y_pred):
     """As :func:`_labels`, of arcs."""
     for i, (tokens, gold, predicted) in enumerate(zip(X, y, y_pred)):
-        pairs = zip(zip(*tree_of(i, gold)), zip(*tree_of(i, predicted)))
+        pairs = zip(tree_of(i, gold), tree_of(i, predicted))
         for t, ((head, label), (other, other_label)) in enumerate(pairs):
-            names, (label, other_label) = None, ("" if n is None else str(n) for n in (label, other_label))
+            names = (label, other_label) if label and label != other_label else None
             if head != other:
                 names = label, f"{other_label} (other head)".strip()
-            elif label != other_label and label:
-                names = label, other_label
             yield True, names, tokens[t : t + 1], i, t, t + 1, tokens

@@ -16,13 +16,11 @@ import numpy as np
 from .._sklearn import innermost
 from ..core.codes import INSIDE, START
 from ..data.inputs import as_sequences, describe, flatten
-from ..data.scheme_rules import LabelTable, read_spans
 from ..data.schemes import words_to_labels
 from ..data.segmented import as_pieces, as_words, cut, word_spans
 from ..parser.dependency_trees import SHIFT, split_arcs
 from ..reranker.lattice import lattices_of, make_task, view_of
 from ..reranker.reranker_epoch import ABSENT, features_of_path, new_work
-from ..reranker.reranker_model import feature_names
 from ..taggers.constraints import scheme_of
 from ..words.boundaries import decisions_of_words, white_space_limits
 from ..words.word_beam import new_work as new_beam_work
@@ -31,7 +29,7 @@ from ..words.word_epoch import rival_scores
 from ..words.word_model import make_task as make_word_task
 from .explanations import ArcExplanation, Explanation, TokenExplanation, TreeExplanation
 from .feature_lists import tokens_of, weight_rows
-from .of_chains import explain_chain
+from .of_chains import explain_chain, runners_up
 from .pictures import END, segment_reader
 
 
@@ -50,9 +48,9 @@ def explain(
     sequence : list of tokens, or str
         One element of what ``predict`` takes: of segmenters and span taggers a text.
     labels : list, optional
-        The labelling to explain, by default the one predicted; None leaves the choice of a token's
-        label to the model. Of segmenters the words of the text, or (word, tag) pairs; of span taggers its
-        spans. Of re-rankers a path of the lattice. Of parsers a tree, as ``fit`` takes it.
+        The labelling to explain, by default the one predicted; None, or a set of labels, leaves the choice
+        of a token's label to the model. Of segmenters the words of the text, or (word, tag) pairs; of span
+        taggers its spans. Of re-rankers a path of the lattice. Of parsers a tree, as ``fit`` takes it.
 
     Returns
     -------
@@ -93,13 +91,17 @@ def explain(
     >>> explanation.tokens[1].transitions == [("transition D -> N", transition_weights(tagger)[0, 1])]
     True
     """
-    return _of_sequence(tagger, sequence, labels)
+    return explanation_of(tagger, sequence, labels)
 
 
-def _of_sequence(tagger, sequence, labels, **options):
-    """The explanation of a sequence as a tagger takes it, which may be a pipeline."""
+def explanation_of(tagger, sequence, labels, **options):
+    """The same; ``rivals=False`` leaves out, except of trees, what would be the case with other labels."""
     inner, X = innermost(tagger, [sequence])
-    found = _explained(inner, X, labels, **options)
+    kind = getattr(inner, "explained_as", None)
+    if kind not in _EXPLAINED:
+        name = type(inner).__name__
+        raise TypeError(f"explain needs a tagger, a segmenter, a re-ranker or a parser, got a {name}")
+    found = _EXPLAINED[kind](inner, X, labels, **options)
     if isinstance(found, TreeExplanation) or isinstance(sequence, str):
         return found
     if not isinstance(sequence, (list, tuple)) or len(sequence) != len(found.tokens):
@@ -109,45 +111,36 @@ def _of_sequence(tagger, sequence, labels, **options):
     return replace(found, tokens=tokens)
 
 
-def _explained(inner, X, labels, **options):
-    """The explanation of the only sequence of ``X``."""
-    kind = getattr(inner, "explained_as", None)
-    if kind not in _EXPLAINED:
-        name = type(inner).__name__
-        raise TypeError(f"explain needs a tagger, a segmenter, a re-ranker or a parser, got a {name}")
-    return _EXPLAINED[kind](inner, X, labels, **options)
-
-
-def _explain_segmenter(segmenter, X, labels):
+def _explain_segmenter(segmenter, X, labels, **options):
     """The labelling of the characters that spells the words."""
     pieces = as_pieces(X)
     words, tags = (None, None) if labels is None else as_words(pieces, [labels])
     if not pieces[0]:
         return Explanation([], 0.0, [], [])
     spelled = None if words is None else words_to_labels(words[0], segmenter.scheme, tags and tags[0])
-    characters = list("".join(pieces[0]))
-    found = _of_sequence(segmenter.tagger_, characters, spelled, **segmenter._constraints(pieces))
+    options |= segmenter._constraints(pieces)
+    found = explanation_of(segmenter.tagger_, list("".join(pieces[0])), spelled, **options)
     (items,) = cut(pieces, [found.labels], segmenter.scheme, segmenter.tagged_)
     return replace(found, segments=[(a, b, tag) for a, b, _, tag in word_spans(items)])
 
 
-def _explain_spans(model, X, labels):
+def _explain_spans(model, X, labels, **options):
     """The labellings of the pieces of a text, one behind the other."""
     pieces, spelled = model._pieces_of(X, None if labels is None else [labels])
     found = [
-        _of_sequence(model.tagger_, sequence, spelled and spelled[p])
+        explanation_of(model.tagger_, sequence, spelled and spelled[p], **options)
         for p, sequence in enumerate(pieces.sequences(model.layout))
     ]
-    table, segments = LabelTable(), []
+    segments = []
     for begin, each in zip(pieces.bounds.tolist(), found):
-        segments += [(begin + a, begin + b, kind) for a, b, kind in read_spans(each.labels, table)]
+        segments += [(begin + a, begin + b, kind) for a, b, kind in each.segments or ()]
     words = [X[0][a:b] for a, b in pieces.tokens.pairs()[0]]
     tokens = [replace(token, token=word) for token, word in zip(flatten([e.tokens for e in found]), words)]
     score = fsum(each.score for each in found)
     return Explanation(flatten([each.labels for each in found]), score, tokens, segments)
 
 
-def explain_reranker(reranker, X, labels=None):
+def explain_reranker(reranker, X, labels=None, rivals=True):
     """See :func:`explaining.explain`; ``X`` holds one sequence."""
     model, base = reranker._model, reranker.base_
     view = view_of(base)
@@ -157,36 +150,48 @@ def explain_reranker(reranker, X, labels=None):
     if not nodes:
         return Explanation([], 0.0, [])
     path = _best_path(model, nodes, length)[0] if labels is None else _given(view, X, nodes, labels)
-    at, row, value = _node_weights(model, nodes, length, path)
-    score = fsum(value.tolist())
+    before = np.full(len(nodes), ABSENT, np.int32)
+    before[path] = np.append(-1, path[:-1])
+    task = make_task([nodes], length, model.words, model.tags)
+    at, row = features_of_path(model.reranker(), task, before, new_work(task))
+    score, features = _by_item(model, len(nodes), at, row, weight_rows(model.weights, row)[:, 0])
     words = [nodes[c][2] for c in path.tolist()] if view.finds_words else tokens_of(X)
     tokens = []
     for c, word in zip(path.tolist(), words):
-        names = feature_names(model, row[at == c])
-        contributions = list(zip(names, value[at == c].tolist()))
         rival, margin = None, inf
-        others = _without(nodes, c, int(length[0]))
+        others = _without(nodes, c, int(length[0])) if rivals else None
         if others is not None:
             best, other_score = _best_path(model, others, length)
             rival, margin = _instead(nodes[c], [others[k] for k in best]), score - other_score
-        tokens.append(TokenExplanation(word, nodes[c][3], contributions, [], rival, margin))
+        tokens.append(TokenExplanation(word, nodes[c][3], features[c], [], rival, margin))
     labels = [token.label for token in tokens]
     return Explanation(labels, score, tokens, _segments(view, base, tokens, labels))
+
+
+def _by_item(model, n, at, row, value):
+    """(score, for each of n items the names of its features and their weights).
+
+    Parameters
+    ----------
+    at, row, value : ndarrays
+        Item, weight row and weight, an entry for each use of a weight.
+    """
+    names, found = _names(model.named_weights()[0], row), [[] for _ in range(n)]
+    for item, r, x in zip(at.tolist(), row.tolist(), value.tolist()):
+        found[item].append((names[r], x))
+    return fsum(value.tolist()), found
+
+
+def _names(part, rows):
+    """{row: name}; asked for at once, since each question for names goes through all keys of the model."""
+    rows = np.unique(rows)
+    return dict(zip(rows.tolist(), part.names(rows)))
 
 
 def _best_path(model, nodes, length):
     """(nodes of the best path, its score)."""
     chosen, scores = model.choose(make_task([nodes], length, model.words, model.tags))
     return np.flatnonzero(chosen), float(scores[0])
-
-
-def _node_weights(model, nodes, length, path):
-    """(node, weight row, weight) arrays of a path, an entry for each use of a weight."""
-    before = np.full(len(nodes), ABSENT, np.int32)
-    before[path] = np.append(-1, path[:-1])
-    task = make_task([nodes], length, model.words, model.tags)
-    at, row = features_of_path(model.reranker(), task, before, new_work(task))
-    return at, row, weight_rows(model.weights, row)[:, 0]
 
 
 def _given(view, X, nodes, labels):
@@ -230,7 +235,7 @@ def _segments(view, base, tokens, labels):
 _DECISIONS = {START: "start", INSIDE: "inside"}
 
 
-def explain_words(segmenter, X, words=None):
+def explain_words(segmenter, X, words=None, rivals=True):
     """See :func:`explaining.explain`; a decision is listed with the character before which it is taken."""
     pieces = as_pieces(X)
     if words is None:
@@ -242,82 +247,52 @@ def explain_words(segmenter, X, words=None):
     if not words:
         return Explanation([], 0.0, [], [])
     model, characters = segmenter._model, "".join(words)
-    limit = white_space_limits(pieces)
+    task = make_word_task([characters], white_space_limits(pieces))
     path = np.append(decisions_of_words([words]), np.int8(START))
-    at, row, value = _decision_weights(model, characters, limit, path)
-    used = np.unique(row)
-    names = dict(zip(used.tolist(), model.named_weights()[0].names(used)))
-    contributions = [[] for _ in path]
-    for i, r, x in zip(at.tolist(), row.tolist(), value.tolist()):
-        contributions[i].append((names[r], x))
-    score = fsum(value.tolist())
-    rivals, _ = rival_scores(model.scorer(segmenter._beam()), make_word_task([characters], limit), path)
+    work = new_beam_work(task, model.beam)
+    at, row, column = features_of_words(model.scorer(model.beam), task, path, work)
+    value = weight_rows(model.weights, row)[np.arange(row.shape[0]), column]
+    score, features = _by_item(model, len(path), at, row, value)
+    others = rival_scores(model.scorer(segmenter._beam()), task, path)[0] if rivals else {}
     labels, tokens = [_DECISIONS[d] for d in path.tolist()], []
-    for i, (token, label, listed) in enumerate(zip([*characters, END], labels, contributions)):
-        rival, margin = None, inf
-        if i in rivals:
-            rival, margin = _DECISIONS[START + INSIDE - path[i]], score - rivals[i]
-        tokens.append(TokenExplanation(token, label, listed, [], rival, margin))
+    for i, (token, label, listed) in enumerate(zip([*characters, END], labels, features)):
+        other = _DECISIONS[START + INSIDE - path[i]] if i in others else None
+        margin = score - others[i] if i in others else inf
+        tokens.append(TokenExplanation(token, label, listed, [], other, margin))
     ends = np.flatnonzero(path == START).tolist()
     return Explanation(labels, score, tokens, [(a, b, "") for a, b in zip(ends, ends[1:])])
-
-
-def _decision_weights(model, characters, limit, path):
-    """(decision, weight row, weight) arrays of a segmentation, an entry for each use of a weight."""
-    task = make_word_task([characters], limit)
-    at, row, column = features_of_words(model.scorer(model.beam), task, path, new_beam_work(task, model.beam))
-    return at, row, weight_rows(model.weights, row)[np.arange(row.shape[0]), column]
-
-
-def _names_of_arcs(model, arcs):
-    """{row: name} of the features of arcs, of actions and of labels.
-
-    All at once, since each question for names goes through all keys of the model.
-    """
-    none = np.zeros(0, np.int64)
-    used = (
-        [none, *(rows for a in arcs for rows in (a.shift_rows, a.rows))],
-        [none, *(a.label_rows for a in arcs)],
-    )
-    found = [np.unique(np.concatenate(rows)) for rows in used]
-    return [dict(zip(rows.tolist(), part.names(rows))) for part, rows in zip(model.named_weights(), found)]
 
 
 def explain_tree(parser, X, tree=None):
     """The explanation of a tree, or of the one that a parser predicts; see :func:`explaining.explain`."""
     model, (sentence,) = parser._model, as_sequences(X)
-    arcs = model.arcs(sentence, parser._beam(), tree)
-    names, label_names = _names_of_arcs(model, arcs) if arcs else ({}, {})
-    actions, labels = (part.labels for part in model.named_weights())
+    arcs, parts = model.arcs(sentence, parser._beam(), tree), model.named_weights()
+    used = [rows for arc in arcs for rows in (arc.shift_rows, arc.rows)], [arc.label_rows for arc in arcs]
+    names = [_names(part, np.concatenate(rows)) for part, rows in zip(parts, used)] if arcs else []
+    actions, labels = (part.labels for part in parts)
 
-    def weights_of(rows):
-        return weight_rows(model.weights, rows)
-
-    def listed(rows, weights, column, names):
-        return list(zip(map(names.get, rows.tolist()), weights[:, column].tolist()))
+    def listed(which, rows, weights, column):
+        return list(zip(map(names[which].get, rows.tolist()), weights[:, column].tolist()))
 
     out = []
     for token, arc in zip(sentence, arcs):
-        shift = listed(arc.shift_rows, weights_of(arc.shift_rows), SHIFT, names)
+        shift = listed(0, arc.shift_rows, weight_rows(model.weights, arc.shift_rows), SHIFT)
         features, others, action = [], {}, None
         if arc.action != SHIFT:
-            weights, action = weights_of(arc.rows), actions[arc.action]
-            features = listed(arc.rows, weights, arc.action, names)
+            weights, action = weight_rows(model.weights, arc.rows), actions[arc.action]
+            features = listed(0, arc.rows, weights, arc.action)
             totals = weights.sum(axis=0).tolist()
             others = {name: totals[a] for a, name in enumerate(actions) if a != arc.action}
-        label_features, label, runner_up, margin = [], None, None, float("inf")
+        label_features, label, other = [], None, (None, inf)
         if labels:
             weights = weight_rows(model.label_weights, arc.label_rows)
             totals = weights.sum(axis=0)
-            ranked = (-totals).argsort(kind="stable").tolist()
-            best = ranked[0] if arc.label < 0 else arc.label
-            label, label_features = labels[best], listed(arc.label_rows, weights, best, label_names)
-            ranked.remove(best)
-            if ranked:
-                runner_up, margin = labels[ranked[0]], float(totals[best] - totals[ranked[0]])
+            best = int(totals.argmax()) if arc.label < 0 else arc.label
+            label, label_features = labels[best], listed(1, arc.label_rows, weights, best)
+            (other,) = runners_up(totals[None], [best], float(totals[best]), labels)
         counts = model.is_joint and arc.head > 0
-        given = token, arc.head, label, action, features, label_features, others, runner_up, margin
-        out.append(ArcExplanation(*given, shift, counts))
+        given = token, arc.head, label, action, features, label_features, others, *other, shift
+        out.append(ArcExplanation(*given, counts))
     found = model.restored([(each.head, each.label) if labels else each.head for each in out])
     if tree is not None:  # where its labels say what was lifted, they need not say it of this tree alone
         (heads,), _ = split_arcs([tree], False)

@@ -51,15 +51,14 @@ class _Contributions:
     @property
     def largest(self) -> list[tuple[str, float]]:
         """All contributions but those of 0, largest first."""
-        found = [(name, value) for _, name, value in self._all() if value != 0.0]
-        return sorted(found, key=lambda pair: -abs(pair[1]))
+        return by_size((name, value) for _, name, value in self._all())
 
     def _would(self):
         """What would have to change, as HTML; nothing where that is not known."""
         return ""
 
     def _later(self):
-        """(heading, contributions, their sum) of what is chosen later and no part of the score, or None."""
+        """(heading, contributions) of what is chosen later and no part of the score, or None."""
         return None
 
     def _as_dict(self):
@@ -165,38 +164,34 @@ class ArcExplanation(_Contributions):
         return [each for each in super()._all() if self.label_counts or each[0] != "label"]
 
     def _later(self):
-        """(heading, contributions, their sum) of a label that is no part of the score, if there is one."""
+        """(heading, contributions) of a label that is no part of the score, if there is one."""
         if self.label_counts or self.label is None:
             return None
-        found = sorted((each for each in self.label_features if each[1]), key=lambda each: -abs(each[1]))
-        return f"label {self.label}, chosen for the finished tree:", found, fsum(x for _, x in found)
+        return f"label {self.label}, chosen for the finished tree:", by_size(self.label_features)
 
     def _would(self):
         later = self._later()
-        if later is None:
-            return ""
-        heading, found, score = later
-        return bars(escaped(heading), found, score, max((abs(x) for _, x in found), default=0.0))
+        return "" if later is None else bars(escaped(later[0]), later[1])
 
 
 class _Explained(Shown):
     """An explanation of several items; a subclass says what stands beside the contributions of each."""
 
-    _columns: ClassVar[tuple[str, ...]]  # of `to_frame`, before kind, feature and contribution
+    _items: ClassVar[str]  # the attribute that lists them
     _first: ClassVar[int] = 0  # number of the first item
+    _columns: ClassVar[tuple[str, ...]]  # of `to_frame`, before kind, feature and contribution
 
     def _numbered(self):
-        return enumerate(self._items(), self._first)
+        return list(enumerate(getattr(self, self._items), self._first))
 
     def describe(self, top: int = 5) -> str:
         """The explanation as text, with the ``top`` largest contributions to each token or arc."""
         lines = [f"score {self.score:+.3f}"]
         for k, item in self._numbered():
-            found = item.largest
-            lines += [self._heading(k, item), *_largest(found, top)]
-            later = item._later()
-            if later is not None:
-                lines += [f"  {printable(later[0])} {later[2]:+.3f}", *_largest(later[1], top)]
+            lines += [self._heading(k, item), *_largest(item.largest, top)]
+            if item._later() is not None:
+                heading, found = item._later()
+                lines += [f"  {printable(heading)} {_sum(found):+.3f}", *_largest(found, top)]
         return "\n".join(lines)
 
     __str__ = describe
@@ -223,36 +218,46 @@ class _Explained(Shown):
             for each in item._all()
         ]
         names = ["position", *self._columns, "kind", "feature", "contribution"]
-        columns = dict(zip(names, map(list, zip(*rows)))) if rows else {name: [] for name in names}
-        return new_frame(columns, type(self).__name__)
+        return new_frame(rows, type(self).__name__, columns=names)
 
     def _details(self, heading):
         """What each item's contributions are, as a list of HTML; and a note if there are too many items."""
-        listed = [(k, item, item.largest) for k, item in list(self._numbered())[:MOST]]
-        finite = [abs(x) for _, _, each in listed for _, x in each if isfinite(x)]
-        largest, more = max(finite, default=0.0), len(self._items()) - len(listed)
-        rest = f"{more:,} more {self._columns[0]}s; to_frame() has all of them"
-        found = [
-            bars(heading(k, item), each, item.score, largest, below=item._would()) for k, item, each in listed
-        ]
-        return found, note(rest) if more else ""
+        items = self._numbered()
+        listed = [(heading(k, item), item.largest, item._would()) for k, item in items[:MOST]]
+        scale = _scale(pair for _, found, _ in listed for pair in found)
+        rest = f"{len(items) - MOST:,} more {self._columns[0]}s; to_frame() has all of them"
+        return [bars(*each, scale) for each in listed], note(rest) if len(items) > MOST else ""
+
+
+def by_size(found):
+    """(name, contribution) of those that are not 0, largest first."""
+    return sorted((pair for pair in found if pair[1] != 0.0), key=lambda pair: -abs(pair[1]))
+
+
+def _sum(found):
+    return fsum(value for _, value in found)
+
+
+def _scale(found):
+    return max((abs(value) for _, value in found if isfinite(value)), default=0.0)
 
 
 def _largest(found, top):
     """Lines with the first contributions, which are the largest, and the sum of the others."""
     lines = [f"    {value:+.3f}  {printable(name)}" for name, value in found[:top]]
     if len(found) > top:
-        lines.append(f"    {fsum(value for _, value in found[top:]):+.3f}  {len(found) - top} more")
+        lines.append(f"    {_sum(found[top:]):+.3f}  {len(found) - top} more")
     return lines
 
 
-def bars(heading, found, score, largest, top=TOP, below=""):
-    """Bars that add up to a score, under a line that opens them; ``found``: (name, value), largest first."""
+def bars(heading, found, below="", scale=None, top=TOP):
+    """Bars that add up to a score, under a line that opens them; ``found`` as of :func:`by_size`."""
+    scale = _scale(found) if scale is None else scale
     rows = [(escaped(name, LONG), value) for name, value in found[:top]]
     if len(found) > top:
-        rows.append((f"<i>{len(found) - top} more</i>", fsum(value for _, value in found[top:])))
-    cells = [(cell(bar(value, largest)), cell(f"{value:+.3f}", "number"), cell(name)) for name, value in rows]
-    total = cell(""), cell(f"<b>{score:+.3f}</b>", "number"), cell("all together")
+        rows.append((f"<i>{len(found) - top} more</i>", _sum(found[top:])))
+    cells = [(cell(bar(value, scale)), cell(f"{value:+.3f}", "number"), cell(name)) for name, value in rows]
+    total = cell(""), cell(f"<b>{_sum(found):+.3f}</b>", "number"), cell("all together")
     return f"<details><summary>{heading}</summary>{table([*cells, total])}{below}</details>"
 
 
@@ -276,10 +281,8 @@ class Explanation(_Explained):
     tokens: list[TokenExplanation]
     segments: list[tuple[int, int, str]] | None = None
 
+    _items = "tokens"
     _columns = "token", "label"
-
-    def _items(self):
-        return self.tokens
 
     def _heading(self, t, token):
         text = repr(token.token)
@@ -303,16 +306,15 @@ class Explanation(_Explained):
 
     def _repr_html_(self) -> str:
         """The sequence, and for each token bars; tokens of no segment are folded."""
-        chunks = self.segments is not None
-        marks = [Mark(t, t + 1, str(token.label)) for t, token in enumerate(self.tokens)]
-        if chunks:
-            marks = [Mark(*segment) for segment in self.segments]
+        segments, details = self.segments, ""
+        if segments is None:
+            segments = [(t, t + 1, str(token.label)) for t, token in enumerate(self.tokens)]
         lines, rest = self._details(_heading_of_token)
-        details = ""
-        for outside, group in groupby(enumerate(lines), lambda each: chunks and self.labels[each[0]] == "O"):
+        outside = [self.segments is not None and label == "O" for label in self.labels]
+        for folded, group in groupby(zip(range(len(lines)), lines), lambda each: outside[each[0]]):
             places, shown = zip(*group)
-            details += self._folded(places, shown) if outside and len(places) > 1 else "".join(shown)
-        sequence = line([token.token for token in self.tokens], marks)
+            details += self._folded(places, shown) if folded and len(places) > 1 else "".join(shown)
+        sequence = line([token.token for token in self.tokens], [Mark(*segment) for segment in segments])
         return box(sequence + note(f"score {self.score:+.3f}") + details + rest)
 
     def _folded(self, places, shown):
@@ -343,16 +345,14 @@ class TreeExplanation(_Explained):
     tree: list[Any]
     arcs: list[ArcExplanation]
 
-    _columns = "word", "head", "label"
+    _items = "arcs"
     _first = 1
+    _columns = "word", "head", "label"
 
     @property
     def score(self) -> float:
         """The sum of the scores of ``arcs``: that of the actions that build the tree, and of their labels."""
         return fsum(value for arc in self.arcs for _, _, value in arc._all())
-
-    def _items(self):
-        return self.arcs
 
     def _heading(self, k, arc):
         word, label = printable(repr(arc.word)), printable(str(arc.label))
@@ -364,7 +364,7 @@ class TreeExplanation(_Explained):
 
     def _repr_html_(self) -> str:
         lines, rest = self._details(_heading_of_arc)
-        tree = [arc.head for arc in self.arcs], [arc.label for arc in self.arcs]
+        tree = [(arc.head, "" if arc.label is None else str(arc.label)) for arc in self.arcs]
         picture = drawn_arcs([arc.word for arc in self.arcs], tree)
         return box(picture + note(f"score {self.score:+.3f}") + "".join(lines) + rest)
 

@@ -12,6 +12,7 @@ from .._sklearn import innermost
 from ..crf.crf_run import nonzero_entries
 from ..data.inputs import as_tokens, check_positive, describe
 from ..features.rows_encoder import RowsEncoder
+from .of_taggers import seen_by_tagger
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 
 
@@ -97,12 +98,10 @@ def feature_weights(tagger: Any, top: int | None = None, label: Any = None) -> F
     found = []
     for part in parts:
         keys, weight = nonzero_entries(part.store)
-        row, column = np.divmod(keys[weight != 0.0], part.store.columns)
-        weight = weight[weight != 0.0]
-        if label is not None:
-            mine = np.array([value == label for value in part.labels], np.bool_)[column]
-            row, column, weight = row[mine], column[mine], weight[mine]
-        order = np.argsort(-np.abs(weight), kind="stable")[:top]
+        row, column = np.divmod(keys, part.store.columns)
+        mine = np.array([label is None or value == label for value in part.labels], np.bool_)
+        kept = np.flatnonzero((weight != 0.0) & mine[column])
+        order = kept[np.argsort(-np.abs(weight[kept]), kind="stable")[:top]]
         names = part.names(row[order])
         found += [
             FeatureWeight(name, part.labels[c], w)
@@ -144,18 +143,6 @@ def transition_weights(tagger: Any) -> TransitionWeights:
     return TransitionWeights(weight_rows(model.edges, np.arange(L)).copy(), model.labels.values)
 
 
-class ActiveFeatures(NamedTuple):
-    """The features of one sequence: (row, value, name) for each token."""
-
-    nodes: list
-    edges: list  # rows are combinations e, whose weights are in the rows e * L + p
-
-
-def active_features(model, given):
-    """The features that the model knows of one sequence, alone in a checked corpus."""
-    return ActiveFeatures(*model.encoder.features_by_token(model.encode(given)))
-
-
 def tokens_of(given):
     """The tokens of one sequence, alone in a checked corpus, as a list.
 
@@ -195,10 +182,7 @@ def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
     [['U00:_B-1', 'U01:he'], ['U00:the', 'U01:og']]
     """
     model = chain_of(tagger)
-    inner, X = innermost(tagger, [sequence])
-    while hasattr(inner, "tagger_"):
-        inner, X = innermost(inner.tagger_, inner._sequences(X))
-    nodes = [token for x in X for token in active_features(model, as_tokens([x])).nodes]
+    nodes, _ = model.encoder.features_by_token(model.encode(as_tokens(seen_by_tagger(tagger, [sequence]).X)))
     return [[name for _, _, name in token] for token in nodes]
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import html
 import unicodedata
 from importlib.resources import files
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -96,18 +97,13 @@ def _other(value):
     if isinstance(value, np.ndarray):
         return "[" + " ".join(f"{x:.3g}" for x in value[:6].tolist()) + (" …]" if len(value) > 6 else "]")
     if isinstance(value, dict):
-        return ", ".join(f"{name}={x}" for name, x in list(value.items())[:6])
-    if isinstance(value, list):
-        return ", ".join(map(str, value[:6]))
-    return str(value)
+        value = [f"{name}={x}" for name, x in islice(value.items(), 6)]
+    return ", ".join(map(str, value[:6])) if isinstance(value, list) else str(value)
 
 
 def _visible(c):
-    if c.isprintable():
-        return c
-    if c not in _TURNS and unicodedata.category(c) == "Cf":
-        return c
-    return repr(c)[1:-1]
+    kept = c.isprintable() or (c not in _TURNS and unicodedata.category(c) == "Cf")
+    return c if kept else repr(c)[1:-1]
 
 
 def escaped(value, limit=SHORT):
@@ -140,9 +136,9 @@ def box(content):
 
 def bar(value, largest):
     """A number as a bar to the right of a middle line, or to its left."""
-    share = 0.0 if largest <= 0.0 or not np.isfinite(value) else min(abs(value) / largest, 1.0)
-    if value == -np.inf:
-        share = 1.0
+    share = float(value == -np.inf)
+    if largest > 0.0 and np.isfinite(value):
+        share = min(abs(value) / largest, 1.0)
     way = "up" if value > 0 else "down"
     return f'<span class="bar"><i class="{way}" style="width:{50 * share:.0f}%"></i></span>'
 
@@ -190,19 +186,17 @@ def arcs(tokens, gold, found=None):
     ----------
     tokens : list
         Words, or tuples of a word, its tag and other columns.
-    gold, found : (heads, labels)
-        Labels are None where there are none.
+    gold, found : list of (int, str)
+        Head and label of each token.
 
     Returns
     -------
     str
         SVG. Arcs that are only in gold, above, and only predicted, below, are dashed.
     """
-    upper = _arcs(gold)
-    lower = set() if found is None else _arcs(found) - upper
-    missed = set() if found is None else upper - _arcs(found)
-    above = [Arc(*arc, arc in missed) for arc in sorted(upper)]
-    below = [Arc(*arc, True) for arc in sorted(lower)]
+    upper, other = _arcs(gold), _arcs(gold if found is None else found)
+    above = [Arc(*arc, arc not in other) for arc in sorted(upper)]
+    below = [Arc(*arc, True) for arc in sorted(other - upper)]
     words = [readable(token, WORD_LENGTH) for token in tokens]
     tags = [_tag(token) for token in tokens]
     centre, width = _places(words, tags, above + below)
@@ -211,21 +205,17 @@ def arcs(tokens, gold, found=None):
     up, down = _levels(above), _levels(below)
     top = STEP * (max(up.values(), default=0) + 1)
     bottom = top + (40 if any(tags) else 24)
-    height = bottom + (STEP * (max(down.values(), default=0) + 1) if below else 0) + 4
+    height = bottom + (STEP * (max(down.values()) + 1) if below else 0) + 4
     parts = [_word(*each, centre[t], top) for t, each in enumerate(zip(tokens, words, tags))]
     parts += [_arc(arc, centre, up[arc], top, -1) for arc in above]
     parts += [_arc(arc, centre, down[arc], bottom, 1) for arc in below]
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" style="color:inherit;font-family:system-ui,sans-serif">'
-        f"{''.join(parts)}</svg>"
-    )
+    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+    style = "color:inherit;font-family:system-ui,sans-serif"
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} style="{style}">{"".join(parts)}</svg>'
 
 
 def _arcs(tree):
-    heads, labels = tree
-    pairs = enumerate(zip(heads, labels), start=1)
-    return {(int(head), child, "" if label is None else str(label)) for child, (head, label) in pairs}
+    return {(head, child, label) for child, (head, label) in enumerate(tree, start=1)}
 
 
 def _tag(token):
@@ -271,14 +261,12 @@ def _levels(listed):
     levels = {}
     for arc in sorted(listed, key=lambda arc: abs(arc.head - arc.child) if arc.head else 0):
         low, high = sorted((arc.head or arc.child, arc.child))
-        inner = [
-            level
-            for other, level in levels.items()
-            if low <= min(other.head or other.child, other.child)
-            and max(other.head, other.child) <= high
-            and (other.head or not low < other.child < high)
-        ]
-        levels[arc] = 1 + max(inner, default=0)
+        inner = [0]
+        for other, level in levels.items():
+            first, last = sorted((other.head or other.child, other.child))
+            if low <= first and last <= high and (other.head or not low < other.child < high):
+                inner.append(level)
+        levels[arc] = 1 + max(inner)
     highest = max(levels.values(), default=1)
     return {arc: level if arc.head else highest for arc, level in levels.items()}
 
@@ -299,15 +287,12 @@ def _word(token, word, tag, x, top):
 def _arc(arc, centre, level, base, way):
     """An arc on one side of the words; ``way`` is -1 above them, 1 below."""
     end, peak = centre[arc.child - 1], base + way * STEP * level
-    colour = BAD if arc.wrong else "currentColor"
-    line = f'fill="none" stroke="{colour}" stroke-width="1.3"' + (
-        ' stroke-dasharray="4 3"' if arc.wrong else ""
-    )
+    colour, dashes = (BAD, ' stroke-dasharray="4 3"') if arc.wrong else ("currentColor", "")
     if arc.head:
         start = centre[arc.head - 1]
-        lean = 4 if start < end else -4
-        start, end = start + lean, end - lean
-        bend = min(12.0, abs(end - start) / 2) * (1 if start < end else -1)
+        right = 1 if start < end else -1
+        start, end = start + 4 * right, end - 4 * right
+        bend = right * min(12.0, abs(end - start) / 2)
         path = (
             f"M{start:.1f},{base} C{start:.1f},{peak} {start:.1f},{peak} {start + bend:.1f},{peak} "
             f"L{end - bend:.1f},{peak} C{end:.1f},{peak} {end:.1f},{peak} {end:.1f},{base}"
@@ -318,4 +303,5 @@ def _arc(arc, centre, level, base, way):
     tip = f"M{end - 3.5:.1f},{base + 6 * way} L{end:.1f},{base} L{end + 3.5:.1f},{base + 6 * way}"
     text = readable(arc.label or ("" if arc.head else "root"), LABEL_LENGTH) + (" ✗" if arc.wrong else "")
     label = _text(middle, peak - 3 if way < 0 else peak + 11, 10.5, text) if text else ""
+    line = f'fill="none" stroke="{colour}" stroke-width="1.3"{dashes}'
     return f'<path d="{path}" {line}/><path d="{tip}" fill="none" stroke="{colour}"/>{label}'

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._sklearn import final_step
-from ..data.inputs import renumbered
+from ..data.inputs import flatten, renumbered
 from ..data.scheme_rules import LabelTable
 from ..data.spans import as_spans
 from ..data.text import as_texts
 from ..data.types import Corpus
-from .error_lists import Difference
+from .error_lists import around
 from .html import box, cell, escaped, label_html, note, readable, table
 from .out_of_fold import by_fold, predicted_out_of_fold
 from .weight_tables import Records
@@ -54,23 +53,13 @@ class LabelIssues(Records):
 
     _record = LabelIssue
 
-    def __init__(self, items: Any = (), tokens: Any = None) -> None:
+    def __init__(self, items: Any = (), contexts: Any = None) -> None:
         super().__init__(items)
-        self._tokens = tokens or {}  # sequence -> (its tokens, their positions), or its text
-
-    def __getitem__(self, index: Any) -> Any:
-        found = super().__getitem__(index)
-        return type(self)(found, self._tokens) if isinstance(index, slice) else found
+        self._contexts = contexts or {}
 
     def context(self, issue: LabelIssue | SpanIssue) -> str:
         """The token or span of an issue in [ ], and what is around it; "" if that is not known."""
-        if issue.sequence not in self._tokens:
-            return ""
-        if isinstance(issue, SpanIssue):
-            return context_of(self._tokens[issue.sequence], issue)
-        tokens, positions = self._tokens[issue.sequence]
-        t = bisect_left(positions, issue.position)
-        return Difference("", "", False, issue.sequence, t, t + 1, tokens).text()
+        return self._contexts.get(issue, "")
 
     def __str__(self) -> str:
         lines = [
@@ -84,18 +73,13 @@ class LabelIssues(Records):
 
     def _repr_html_(self) -> str:
         head = "score", "sequence", "position", "given", "suggested", "probability", "where"
-        rows = [
-            [
-                cell(f"{issue.score:.3f}", "number"),
-                cell(f"{issue.sequence:,}", "number"),
-                cell(f"{issue.position:,}", "number"),
-                cell(label_html(_named(issue.given))),
-                cell(label_html(_named(issue.suggested))),
-                cell(f"{issue.probability:.3f}", "number"),
-                cell(escaped(self.context(issue), 200)),
-            ]
-            for issue in self[:SHOWN]
-        ]
+        rows = []
+        for issue in self[:SHOWN]:
+            places = f"{issue.score:.3f}", f"{issue.sequence:,}", f"{issue.position:,}"
+            labels = [cell(label_html(_named(label))) for label in (issue.given, issue.suggested)]
+            where = cell(escaped(self.context(issue), 200))
+            p = cell(f"{issue.probability:.3f}", "number")
+            rows.append([*(cell(place, "number") for place in places), *labels, p, where])
         rest = note(f"{len(self) - SHOWN:,} more") if len(self) > SHOWN else ""
         return box(table(rows, head, "long") + rest)
 
@@ -150,20 +134,25 @@ def label_issues(
     """
     model = final_step(estimator)[0]
     if getattr(model, "explained_as", None) == "spans":
-        return SpanIssues(*issues_of_spans(estimator, X, y, cv, groups, n_jobs))
+        parts, _ = by_fold(_in_fold, estimator, X, y, cv, groups, n_jobs)
+        contexts = dict(flatten(parts))
+        return SpanIssues(sorted(contexts, key=_by_suspicion), contexts)
     found = predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs)
-    values = found.classes.tolist()
+    values, contexts = found.classes.tolist(), {}
     column = {label: k for k, label in enumerate(values)}
-    issues, tokens = [], {}
     for i, (rows, labels, shown, positions) in enumerate(zip(*found[:4])):
         best = rows.argmax(axis=1).tolist() if len(rows) else []
         for t, (given, k) in enumerate(zip(labels, best)):
-            if given is None or given == values[k]:
-                continue
-            p = float(rows[t, k])
-            issues.append(LabelIssue(i, positions[t], given, values[k], p, p - float(rows[t, column[given]])))
-            tokens[i] = shown, positions
-    return LabelIssues(sorted(issues, key=lambda issue: -issue.score), tokens)
+            if given is not None and given != values[k]:
+                p = float(rows[t, k])
+                score = p - float(rows[t, column[given]])
+                issue = LabelIssue(i, positions[t], given, values[k], p, score)
+                contexts[issue] = around(shown, t, t + 1)
+    return LabelIssues(sorted(contexts, key=_by_suspicion), contexts)
+
+
+def _by_suspicion(issue):
+    return -issue.score, issue[:3]
 
 
 _AROUND = 30
@@ -202,16 +191,8 @@ class SpanIssue(NamedTuple):
         return self.start
 
 
-def issues_of_spans(estimator, X, y, cv, groups, n_jobs):
-    """(list of `SpanIssue`, the most suspicious first; texts); parameters as of `label_issues`."""
-    parts, _ = by_fold(_in_fold, estimator, X, y, cv, groups, n_jobs)
-    found = [issue for issues, _ in parts for issue in issues]
-    texts = {i: text for _, texts in parts for i, text in texts.items()}
-    return sorted(found, key=lambda issue: (-issue.score, issue[:3])), texts
-
-
 def _in_fold(estimator, X, y, test):
-    """(list of `SpanIssue`, text by number) of a test set."""
+    """List of (`SpanIssue`, its context) of a test set."""
     with renumbered(test):
         model, texts = final_step(estimator, X)
         texts = as_texts(texts)
@@ -220,10 +201,10 @@ def _in_fold(estimator, X, y, test):
     known = {kind for _, kind in LabelTable(model.scheme).parse(np.asarray(model.tagger_.classes_).tolist())}
     asked = [[span for span in row if span.label in known] for row in given]
     answered = model.predict_segment_proba(texts, asked)
-    issues = []
-    for i, row, pairs, new in zip(test.tolist(), given, answered, predicted):
-        issues += _issues(i, row, dict(pairs), new)
-    return issues, dict(zip(test.tolist(), texts))
+    found = []
+    for i, text, row, pairs, new in zip(test.tolist(), texts, given, answered, predicted):
+        found += [(issue, _context(text, issue)) for issue in _issues(i, row, dict(pairs), new)]
+    return found
 
 
 def _issues(i, given, proba, predicted):
@@ -248,7 +229,7 @@ def _issues(i, given, proba, predicted):
             yield SpanIssue(i, start, end, None, label, p, 2.0 * p - 1.0)
 
 
-def context_of(text, issue):
+def _context(text, issue):
     """The span of an issue in [ ], and a few characters around it."""
     before, after = text[max(0, issue.start - _AROUND) : issue.start], text[issue.end :][:_AROUND]
     return " ".join(f"{before}[{text[issue.start : issue.end]}]{after}".split())

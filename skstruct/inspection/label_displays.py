@@ -11,7 +11,7 @@ from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 from ..data.inputs import as_sequences, check_choice, check_same_lengths, lengths_of
 from ..data.labels import single_labels
 from ..data.types import Corpus, Self
-from .curves import check_matplotlib
+from .curves import check_matplotlib, plain
 from .feature_lists import chain_of, transition_weights
 
 Normalize = Literal["true", "pred", "all"]
@@ -20,30 +20,18 @@ Normalize = Literal["true", "pred", "all"]
 class _LabelMatrix(ConfusionMatrixDisplay):
     """A heat map with the names of labels, whatever they are."""
 
-    confusion_matrix: NDArray[Any]
-    im_: Any
-    text_: NDArray[Any] | None
-    ax_: Any
-    figure_: Any
-
-    def _draw(self, rows, columns, xlabel, ylabel, **options):
+    def _draw(self, rows, columns, xlabel, ylabel, options):
         """Draw the matrix; names that are long are cut, and none is taken for mathematics."""
         check_matplotlib(type(self).__name__)
-        super().plot(text_kw={"fontsize": "small"}, **options)
+        super().plot(**{"text_kw": {"fontsize": "small"}, **options})
         for place, text in np.ndenumerate(self.text_) if self.text_ is not None else ():
             red, green, blue, _ = self.im_.cmap(self.im_.norm(self.confusion_matrix[place]))
             text.set_color("white" if 0.3 * red + 0.6 * green + 0.1 * blue < 0.5 else "black")
-        names = [[_short(str(name)) for name in each] for each in (columns, rows)]
-        style = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-        self.ax_.set_xticks(range(len(names[0])), names[0], **style)
-        self.ax_.set_yticks(range(len(names[1])), names[1])
+        x, y = ([plain(name, 20) for name in names] for names in (columns, rows))
+        self.ax_.set_xticks(range(len(x)), x, rotation=45, ha="right", rotation_mode="anchor")
+        self.ax_.set_yticks(range(len(y)), y)
         self.ax_.set(xlabel=xlabel, ylabel=ylabel)
         return self
-
-
-def _short(name):
-    name = name if len(name) <= 20 else name[:19] + "…"
-    return name.replace("$", r"\$")
 
 
 class LabelConfusionDisplay(_LabelMatrix):
@@ -66,26 +54,14 @@ class LabelConfusionDisplay(_LabelMatrix):
     figure_ : matplotlib Figure
     """
 
-    def plot(
-        self,
-        *,
-        ax: Any = None,
-        include_values: bool = True,
-        values_format: str | None = None,
-        cmap: Any = "viridis",
-        colorbar: bool = True,
-        **kwargs: Any,
-    ) -> Self:
+    def plot(self, **kwargs: Any) -> Self:
         """Draw the matrix.
 
         Parameters
         ----------
-        ax, include_values, cmap, colorbar
-            As of scikit-learn's display.
-        values_format : str, optional
-            By default ``"d"`` for counts and ``".2f"`` for shares.
         **kwargs
-            For ``Axes.imshow``.
+            ``ax``, ``include_values``, ``values_format``, ``cmap``, ``colorbar`` and others, as of
+            scikit-learn's display. By default counts have the format ``"d"``, shares ``".2f"``.
 
         Returns
         -------
@@ -99,10 +75,7 @@ class LabelConfusionDisplay(_LabelMatrix):
         matrix = np.asarray(self.confusion_matrix)
         names = range(len(matrix)) if self.display_labels is None else self.display_labels
         form = "d" if np.issubdtype(matrix.dtype, np.integer) else ".2f"
-        return self._draw(
-            names, names, "predicted label", "gold label", ax=ax, include_values=include_values, cmap=cmap,
-            values_format=form if values_format is None else values_format, colorbar=colorbar, im_kw=kwargs,
-        )  # fmt: skip
+        return self._draw(names, names, "predicted label", "gold label", {"values_format": form, **kwargs})
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Corpus, y: Corpus, **kwargs: Any) -> Self:
@@ -140,7 +113,6 @@ class LabelConfusionDisplay(_LabelMatrix):
         labels: ArrayLike | None = None,
         normalize: Normalize | None = None,
         errors_only: bool = False,
-        ax: Any = None,
         **kwargs: Any,
     ) -> Self:
         """Draw what was confused.
@@ -155,7 +127,7 @@ class LabelConfusionDisplay(_LabelMatrix):
             Shares of the gold labels, the predicted ones or all tokens instead of counts.
         errors_only : bool, default=False
             Leave out the diagonal, whose numbers are so much larger.
-        ax, **kwargs
+        **kwargs
             As of :meth:`plot`.
 
         Returns
@@ -180,11 +152,11 @@ class LabelConfusionDisplay(_LabelMatrix):
         pairs, names = _labelled_pairs(y_true, y_pred, labels)
         ids = {name: k for k, name in enumerate(names)}
         known = [(ids[a], ids[b]) for a, b in pairs if a in ids and b in ids]
-        numbers = range(len(names))
-        matrix = confusion_matrix(*np.array(known, int).reshape(-1, 2).T, labels=numbers, normalize=normalize)
+        gold, predicted = np.array(known, int).reshape(-1, 2).T
+        matrix = confusion_matrix(gold, predicted, labels=range(len(names)), normalize=normalize)
         if errors_only:
             np.fill_diagonal(matrix, 0)
-        return cls(matrix, display_labels=names).plot(ax=ax, **kwargs)
+        return cls(matrix, display_labels=names).plot(**kwargs)
 
 
 def _labelled_pairs(y_true, y_pred, labels):
@@ -193,12 +165,11 @@ def _labelled_pairs(y_true, y_pred, labels):
     y_pred = as_sequences(y_pred, "y_pred", "label")
     check_same_lengths(lengths_of(y_true), lengths_of(y_pred), ("y_true", "y_pred"))
     pairs = [(a, b) for t, p in zip(y_true, y_pred) for a, b in zip(t, p) if a is not None]
-    names = dict.fromkeys(label for pair in pairs for label in pair) if labels is None else list(labels)
-    if labels is None:
-        try:
-            names = sorted(names)
-        except TypeError:
-            names = sorted(names, key=str)
+    found = dict.fromkeys(label for pair in pairs for label in pair)
+    try:
+        names = sorted(found) if labels is None else list(labels)
+    except TypeError:  # labels of several types
+        names = sorted(found, key=str)
     if not names:
         raise ValueError("no token has a label, or labels is empty")
     return pairs, names
@@ -230,34 +201,17 @@ class TransitionDisplay(_LabelMatrix):
     def __init__(
         self, weights: NDArray[np.float64], labels: list[Any], *, allowed: NDArray[np.bool_] | None = None
     ) -> None:
-        self.weights = weights
-        self.labels = labels
-        self.allowed = allowed
+        self.weights, self.labels, self.allowed = weights, labels, allowed
 
-    def plot(
-        self,
-        *,
-        ax: Any = None,
-        include_values: bool | None = None,
-        values_format: str = ".1f",
-        cmap: Any = "RdBu",
-        colorbar: bool = True,
-        **kwargs: Any,
-    ) -> Self:
+    def plot(self, **kwargs: Any) -> Self:
         """Draw the heat map.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            By default those of a new figure.
-        include_values : bool, optional
-            Write the weights into the cells; by default with at most 15 labels.
-        values_format : str, default=".1f"
-        cmap : str or matplotlib Colormap, default="RdBu"
-            Zero is in its middle.
-        colorbar : bool, default=True
         **kwargs
-            For ``Axes.imshow``.
+            ``ax``, ``cmap``, ``colorbar`` and others, as of scikit-learn's ``ConfusionMatrixDisplay``. The
+            weights are written into the cells, with one decimal, if there are at most 15 labels
+            (``include_values``, ``values_format``).
 
         Returns
         -------
@@ -269,42 +223,34 @@ class TransitionDisplay(_LabelMatrix):
             If matplotlib is not installed.
         """
         n = len(self.labels)
-        values, known = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1), np.bool_)
-        values[:n, :n], known[:n, :n] = self.weights, True  # start and end have no weights of their own
+        # start and end have no weights of their own
+        self.confusion_matrix, self.display_labels = np.pad(self.weights, (0, 1)), None
+        known = np.pad(np.ones((n, n), np.bool_), (0, 1))
         allowed = np.ones_like(known) if self.allowed is None else self.allowed.copy()
-        self.confusion_matrix, self.display_labels = values, None
-        largest = float(np.abs(values).max(initial=0.0)) or 1.0
-        rows, columns = [*self.labels, "(start)"], [*self.labels, "(end)"]
-        written = include_values is not False and (include_values is True or n <= 15)
-        self._draw(
-            rows, columns, "next label", "label", ax=ax, include_values=written, values_format=values_format,
-            cmap=cmap, colorbar=colorbar, im_kw={"vmin": -largest, "vmax": largest, **kwargs},
-        )  # fmt: skip
-        ax, self.text_ = self.ax_, self._only(known & allowed)
+        largest = float(np.abs(self.weights).max(initial=0.0)) or 1.0
+        options = {"include_values": n <= 15, "values_format": ".1f", "cmap": "RdBu", **kwargs}
+        options["im_kw"] = {"vmin": -largest, "vmax": largest, **(kwargs.get("im_kw") or {})}
+        self._draw([*self.labels, "(start)"], [*self.labels, "(end)"], "next label", "label", options)
+        for place in zip(*np.nonzero(~(known & allowed))) if options["include_values"] else ():
+            self.text_[place].remove()
+            self.text_[place] = None
         allowed[n, n] = True  # an empty sequence: nothing to say
         crossed = np.argwhere(~allowed)
         if len(crossed):
-            ax.plot(crossed[:, 1], crossed[:, 0], "x", color="0.45", markersize=5, label="forbidden")
-        ax.axhline(n - 0.5, color="0.6", linewidth=0.8)
-        ax.axvline(n - 0.5, color="0.6", linewidth=0.8)
+            self.ax_.plot(crossed[:, 1], crossed[:, 0], "x", color="0.45", markersize=5, label="forbidden")
+        self.ax_.axhline(n - 0.5, color="0.6", linewidth=0.8)
+        self.ax_.axvline(n - 0.5, color="0.6", linewidth=0.8)
         return self
 
-    def _only(self, shown):
-        """The texts of the cells that are ``shown``; the others are removed, and None."""
-        for place in zip(*np.nonzero(~shown)) if self.text_ is not None else ():
-            self.text_[place].remove()
-            self.text_[place] = None
-        return self.text_
-
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_estimator(cls, estimator: Any, **kwargs: Any) -> Self:
         """Draw the transitions of a fitted model.
 
         Parameters
         ----------
         estimator : fitted estimator
             A chain tagger, or one inside of a ``Segmenter``, an average, a mixture, a ``Pipeline`` ...
-        ax, **kwargs
+        **kwargs
             As of :meth:`plot`.
 
         Returns
@@ -329,8 +275,5 @@ class TransitionDisplay(_LabelMatrix):
         check_matplotlib(cls.__name__)
         weights = transition_weights(estimator)
         start, between, end = chain_of(estimator).constraints
-        n = len(start)
-        allowed = np.ones((n + 1, n + 1), np.bool_)
-        allowed[:n, :n], allowed[n, :n], allowed[:n, n] = between == 0.0, start == 0.0, end == 0.0
-        display = cls(np.asarray(weights), list(weights.labels or []), allowed=allowed)
-        return display.plot(ax=ax, **kwargs)
+        allowed = np.block([[between, end[:, None]], [start, np.zeros(1)]]) == 0.0
+        return cls(np.asarray(weights), list(weights.labels or []), allowed=allowed).plot(**kwargs)

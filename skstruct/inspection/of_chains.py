@@ -1,81 +1,73 @@
 """What each feature contributes to the score of a labelling of a chain."""
 
-from dataclasses import replace
+from itertools import repeat
 from math import fsum, inf
+from typing import NamedTuple
 
 import numpy as np
 
 from ..data.inputs import as_sequences, as_tokens, check_same_lengths, describe, lengths_of
+from ..data.labels import SEVERAL
 from ..taggers.constraints import scheme_of
 from .explanations import Counterfactual, Explanation, TokenExplanation
-from .feature_lists import active_features, chain_of, tokens_of, weight_rows
+from .feature_lists import chain_of, tokens_of, weight_rows
 from .pictures import segment_reader
 
 CLEAR = 1e-9
 """By how much, relative to the scores, another label has to be better: more than is lost in rounding."""
 
 
-def explain_chain(tagger, X, labels=None, allowed=None):
-    """See :func:`explaining.explain`; ``X`` holds one sequence, ``allowed`` the labels it may take."""
-    model = chain_of(tagger)
-    given = as_tokens(X)
+def explain_chain(tagger, X, labels=None, allowed=None, rivals=True):
+    """See :func:`explaining.explain`; ``X`` holds one sequence, ``allowed`` the labels it may take.
+
+    Without ``rivals`` there are no runners-up, and nothing is said of what would have to change.
+    """
+    model, given = chain_of(tagger), as_tokens(X)
     path, labels = _path(tagger, given, labels, allowed)
     segments_of = segment_reader(model.labels.values, scheme_of(tagger))
-    if not path:
-        return Explanation([], 0.0, [], None if segments_of is None else [])
-    active, sequence = active_features(model, given), tokens_of(given)
-    weights = _weights_by_token(model, active)
-    emission, transition = _scores(model, active, weights)
-    if allowed is not None:
-        emission[~_options(model.labels, allowed[0])] = -inf
-    trigrams = _trigrams(model) if model.order == 2 else None
-    best = best_with_each_label(emission, transition, model.constraints, trigrams)
-    tokens = []
-    for t, y in enumerate(path):
-        values = np.array([x for _, x, _ in active.nodes[t]])
-        names = [name for _, _, name in active.nodes[t]]
-        contributions = values[:, None] * weights[t]
-        tokens.append(
-            TokenExplanation(
-                token=sequence[t],
-                label=labels[t],
-                features=list(zip(names, contributions[:, y].tolist())),
-                transitions=_into(model, path, t, active.edges[t]),
-                runner_up=None,  # known once the score is
-                margin=inf,
-                counterfactual=_change(model, best[t], y, contributions, active.nodes[t]),
-            )
-        )
-    score = fsum(x for token in tokens for _, x in token.features + token.transitions)
-    rivals = zip(*runners_up(best, path, score))
-    tokens = [
-        replace(token, runner_up=None if other < 0 else model.labels.values[other], margin=margin)
-        for token, (other, margin) in zip(tokens, rivals)
-    ]
+    active, contributions = active_features(model, given), []
+    for t, (y, token) in enumerate(zip(path, active)):
+        values = (token.values * token.weights[:, y]).tolist()
+        contributions.append((list(zip(token.names, values)), list(_into(model, path, t, token.edges))))
+    score = fsum(x for both in contributions for listed in both for _, x in listed)
+    others = _others(model, active, path, score, allowed) if rivals and path else repeat((None, inf, None))
+    each = zip(tokens_of(given), labels, contributions, others)
+    tokens = [TokenExplanation(token, label, *both, *other) for token, label, both, other in each]
     return Explanation(labels, score, tokens, None if segments_of is None else segments_of(labels))
 
 
-def _options(labels, allowed):
-    """Whether a label may be taken, (T, L)."""
-    out = np.ones((len(allowed), len(labels)), np.bool_)
-    for t, choice in enumerate(allowed):
-        if choice is not None:
-            out[t] = [label in choice for label in labels.values]
-    return out
+class Active(NamedTuple):
+    """The n features of a token that the model knows."""
+
+    names: list
+    values: np.ndarray  # (n,)
+    weights: np.ndarray  # (n, L)
+    can_go: np.ndarray  # (n,) bool: the bias of rows of numbers is no number that could be zero
+    edges: list  # (e, value, name) of each combination, whose weights are in the rows e * L + p
 
 
-def _change(model, best, y, contributions, features):
-    """What would have to change; the bias of rows of numbers is no number that could be zero."""
-    free = [k for k, (row, _, _) in enumerate(features) if row != model.encoder.bias_row]
-    names = [features[k][2] for k in free]
-    return smallest_change(best, y, contributions[free], names, model.labels.values)
+def active_features(model, given):
+    """For each token of one sequence, alone in a checked corpus, its :class:`Active`."""
+    nodes, edges = model.encoder.features_by_token(model.encode(given))
+    weights = weight_rows(model.nodes, [row for features in nodes for row, _, _ in features])
+    weights = np.split(weights, np.cumsum(lengths_of(nodes))[:-1])
+    active = []
+    for features, mine, into in zip(nodes, weights, edges):
+        rows, values, names = zip(*features) if features else ((), (), ())
+        active.append(Active(names, np.array(values), mine, np.array(rows) != model.encoder.bias_row, into))
+    return active
 
 
-def _label_id(labels, label, where=""):
-    try:
-        return labels.ids[label]
-    except (KeyError, TypeError):
-        raise ValueError(f"{where}{describe(label)} is not a label of the model") from None
+def _others(model, active, path, score, allowed):
+    """For each token its runner-up, the margin to it, and what would have to change."""
+    (emission, transition), values = _scores(model, active), model.labels.values
+    if allowed is not None:
+        options = [[some is None or label in some for label in values] for some in allowed[0]]
+        emission[~np.array(options)] = -inf
+    trigrams = _trigrams(model) if model.order == 2 else None
+    best = best_with_each_label(emission, transition, model.constraints, trigrams)
+    changes = [smallest_change(*each, values) for each in zip(best, path, active)]
+    return [(*other, change) for other, change in zip(runners_up(best, path, score, values), changes)]
 
 
 def _path(tagger, given, labels, allowed):
@@ -84,36 +76,29 @@ def _path(tagger, given, labels, allowed):
     if labels is not None:
         (labels,) = as_sequences([labels], "labels", "label")
         check_same_lengths(given.lengths, lengths_of([labels]))
+        # of several labels those that the model knows
+        labels = [{y for y in known.values if y in x} if isinstance(x, SEVERAL) else x for x in labels]
         for t, label in enumerate(labels):
-            if label is not None:
-                _label_id(known, label, f"labels: position {t}: ")
-    if labels is None or None in labels:
-        allowed = allowed if labels is None else [labels]
-        labels = tagger.predict(given, allowed=allowed)[0]
-    path = [_label_id(known, label) for label in labels]
+            if label is not None and not isinstance(label, set) and label not in known.values:
+                raise ValueError(f"labels: position {t}: {describe(label)} is not a label of the model")
+    if labels is None or None in labels or any(isinstance(label, set) for label in labels):
+        (labels,) = tagger.predict(given, allowed=allowed if labels is None else [labels])
+    path = [known.ids[label] for label in labels]
     return path, [known.values[y] for y in path]
 
 
-def _weights_by_token(model, active):
-    """Of each token the weights of its features, (n_features, L)."""
-    weights = weight_rows(model.nodes, [row for features in active.nodes for row, _, _ in features])
-    return np.split(weights, np.cumsum([len(features) for features in active.nodes])[:-1])
-
-
-def _scores(model, active, weights):
+def _scores(model, active):
     """Emissions (T, L), and transitions (1, L, L) or (T, L, L), constraints included."""
-    T, L = len(active.nodes), len(model.labels)
-    emission = np.zeros((T, L))
-    for t, features in enumerate(active.nodes):
-        emission[t] = np.array([x for _, x, _ in features]) @ weights[t]
+    L = len(model.labels)
+    emission = np.array([token.values @ token.weights for token in active])
     shared = model.constraints[1].copy()
     if model.encoder.has_bigram:
         shared += weight_rows(model.edges, np.arange(L))
-    if not any(active.edges):
+    if not any(token.edges for token in active):
         return emission, shared[None]
-    transition = np.repeat(shared[None], T, axis=0)
-    for t, features in enumerate(active.edges):
-        for e, x, _ in features:
+    transition = np.repeat(shared[None], len(active), axis=0)
+    for t, token in enumerate(active):
+        for e, x, _ in token.edges:
             transition[t] += x * weight_rows(model.edges, e * L + np.arange(L))
     return emission, transition
 
@@ -125,31 +110,26 @@ def _trigrams(model):
 
 
 def _into(model, path, t, features):
-    """Contributions of the transition into token t, and of constraints broken there."""
-    values, L = model.labels.values, len(model.labels)
+    """Yield the contributions of the transition into token t, and of constraints broken there."""
+    values, L, y = model.labels.values, len(model.labels), path[t]
     start, allowed, end = model.constraints
-    y = path[t]
-    contributions = []
     if t > 0:
         p = path[t - 1]
         arrow = f"transition {values[p]} -> {values[y]}"
         if model.encoder.has_bigram:
-            contributions.append((arrow, float(weight_rows(model.edges, [p])[0, y])))
+            yield arrow, float(weight_rows(model.edges, [p])[0, y])
         if model.order == 2:
-            a = path[t - 2] if t > 1 else -1
-            before = values[a] if t > 1 else "(start)"
+            a, before = (path[t - 2], values[path[t - 2]]) if t > 1 else (-1, "(start)")
             weight = float(weight_rows(model.trigrams, [p * (L + 1) + a + 1])[0, y])
-            contributions.append((f"transition {before} -> {values[p]} -> {values[y]}", weight))
+            yield f"transition {before} -> {values[p]} -> {values[y]}", weight
         for e, x, name in features:
-            weight = float(weight_rows(model.edges, [e * L + p])[0, y])
-            contributions.append((f"{arrow} given {name}", x * weight))
+            yield f"{arrow} given {name}", x * float(weight_rows(model.edges, [e * L + p])[0, y])
         if allowed[p, y] != 0.0:
-            contributions.append((f"constraint: {values[y]} cannot follow {values[p]}", -inf))
+            yield f"constraint: {values[y]} cannot follow {values[p]}", -inf
     elif start[y] != 0.0:
-        contributions.append((f"constraint: {values[y]} cannot start a sequence", -inf))
+        yield f"constraint: {values[y]} cannot start a sequence", -inf
     if t == len(path) - 1 and end[y] != 0.0:
-        contributions.append((f"constraint: {values[y]} cannot end a sequence", -inf))
-    return contributions
+        yield f"constraint: {values[y]} cannot end a sequence", -inf
 
 
 # --------------------------------------------------------------------------------------------------
@@ -178,7 +158,7 @@ def best_with_each_label(emission, transition, constraints, trigrams=None):
     return best
 
 
-def runners_up(best, path, score):
+def runners_up(best, path, score, labels):
     """For each token the label of the best labelling that differs there, and how far it is behind.
 
     Parameters
@@ -188,23 +168,20 @@ def runners_up(best, path, score):
     path : list of int
     score : float
         That of the path.
+    labels : list
 
     Returns
     -------
-    list of int
-        -1 where there is no such labelling.
-    list of float
+    list of (label, float)
+        (None, inf) where there is no such labelling.
     """
     best = best.copy()
-    best[np.arange(len(path)), path] = -np.inf
-    other = best.argmax(axis=1)
-    reached = best[np.arange(len(path)), other]
-    possible = reached > -np.inf
-    margins = np.where(possible, score - np.where(possible, reached, 0.0), np.inf)
-    return np.where(possible, other, -1).tolist(), margins.tolist()
+    best[np.arange(len(path)), path] = -inf
+    other, reached = best.argmax(axis=1).tolist(), best.max(axis=1).tolist()
+    return [(labels[y], score - x) if x > -inf else (None, inf) for y, x in zip(other, reached)]
 
 
-def smallest_change(best, y, contributions, names, labels):
+def smallest_change(best, y, token, labels):
     """The fewest features of one token without which it has another label.
 
     What the rest of the sequence says about a label does not depend on the token's features. So the label
@@ -217,16 +194,15 @@ def smallest_change(best, y, contributions, names, labels):
         The best scores of labellings by the label of this token.
     y : int
         Its label.
-    contributions : ndarray of shape (n, L)
-        Of the features that can be removed.
-    names : list of str
+    token : Active
     labels : list
 
     Returns
     -------
     Counterfactual or None
     """
-    n = contributions.shape[0]
+    free = np.flatnonzero(token.can_go)
+    contributions, n = (token.values[:, None] * token.weights)[free], len(free)
     if not np.isfinite(best[y]) or not n:
         return None
     clear = CLEAR * max(1.0, abs(float(best[y])))
@@ -246,4 +222,4 @@ def smallest_change(best, y, contributions, names, labels):
     rival = int(np.lexsort((-np.where(np.isfinite(surplus), surplus, -np.inf), count))[0])
     removed = np.sort(order[: count[rival] + 1, rival])
     winner = int((best - contributions[removed].sum(axis=0)).argmax())
-    return Counterfactual(labels[winner], [names[k] for k in removed.tolist()])
+    return Counterfactual(labels[winner], [token.names[k] for k in free[removed].tolist()])

@@ -1,4 +1,7 @@
-"""The input of the chain tagger inside of a model: behind a pipeline's steps, and of texts their pieces."""
+"""What a model reads, and what it predicts.
+
+The chain tagger inside of a model reads what the steps of a pipeline make of sequences, and pieces of texts.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,12 @@ import numpy as np
 
 from .._sklearn import final_step, innermost
 from ..data.alignment_report import align_spans, labels_of
-from ..data.inputs import as_sequences, as_tokens, flatten, lengths_of, offsets_of
-from ..data.places import by_sequence
+from ..data.inputs import LABELS, SPANS, TREES, WORDS, as_sequences, as_tokens, flatten, is_int, lengths_of
+from ..data.places import by_sequence, offsets_of
 from ..data.segmented import as_pieces, as_words
 from ..data.spans import as_spans
 from ..data.text import as_texts, tokenized
+from ..taggers.constraints import scheme_of
 
 
 class Seen(NamedTuple):
@@ -41,9 +45,8 @@ class Seen(NamedTuple):
         list of n lists, or arrays
         """
         tokens = np.bincount(self.of, lengths_of(items), self.n).astype(np.int64)
-        if items and isinstance(items[0], np.ndarray):
-            return np.split(np.concatenate(items), np.cumsum(tokens)[:-1])
-        return by_sequence(flatten(items), offsets_of(tokens))
+        arrays = items and isinstance(items[0], np.ndarray)
+        return by_sequence(np.concatenate(items) if arrays else flatten(items), offsets_of(tokens))
 
 
 def seen_by_tagger(model, X, y=None):
@@ -102,24 +105,74 @@ def as_characters(X, y, y_pred=None):
     None.
     """
     texts = as_texts(X)
-    tokens, labels = tokenized(texts, "(?s)."), []
-    for spans, name in ((y, "y"), (y_pred, "y_pred")):
-        if spans is None and name == "y_pred":
-            labels.append(None)
-            continue
-        given = as_spans(spans, texts, name)
-        if name == "y":
-            types = given.types
-        elif any(each is not None for each in types):  # what a text does not annotate is no error
-            shown = [
-                [span for span in spans if kinds is None or span[2] in kinds]
-                for spans, kinds in zip(given.by_text(), types)
-            ]
-            given = as_spans(shown, texts, name)
-        labels.append(labels_of(align_spans(tokens, given, overlap="longest"), given, tokens.first, "BIO"))
-    return list(map(list, texts)), *labels
+    tokens, gold, found = tokenized(texts, "(?s)."), as_spans(y, texts), None
+
+    def labels(given):
+        return labels_of(align_spans(tokens, given, overlap="longest"), given, tokens.first, "BIO")
+
+    if y_pred is not None:
+        both = zip(as_spans(y_pred, texts, "y_pred").by_text(), gold.types)
+        # what a text does not annotate is no error
+        told = [[span for span in spans if types is None or span.label in types] for spans, types in both]
+        found = labels(as_spans(told, texts, "y_pred"))
+    return list(map(list, texts)), labels(gold), found
 
 
 def words_of(characters):
     """The words of a stretch of text."""
     return tokenized(["".join(characters)]).words(layout=False)
+
+
+def word_of(token):
+    """What of a token is compared with others: its first column, or all of its features."""
+    return token if isinstance(token, str) else token[0] if isinstance(token, tuple) else repr(token)
+
+
+def kind_of(X, y):
+    """Whether ``y`` holds labels, words, spans or trees.
+
+    Texts are str, and have words, or (word, tag) pairs; or spans, which may all be missing. Trees are
+    (head, label) pairs; or heads alone if tokens are tuples and every sequence of ints is a tree.
+    """
+    items = [item for each in y if hasattr(each, "__len__") for item in each]
+    if hasattr(X, "__len__") and len(X) and all(isinstance(x, str) for x in X):
+        spelled = items or not any(x.strip() for x in X)
+        words = all(isinstance(item, str) or np.shape(item) == (2,) for item in items[:1])
+        return WORDS if spelled and words else SPANS
+    if not items:
+        return LABELS
+    if all(isinstance(item, (tuple, list)) and len(item) == 2 and is_int(item[0]) for item in items):
+        return TREES
+    heads = all(map(is_int, items)) and all(isinstance(token, tuple) for x in X for token in x)
+    return TREES if heads and all(map(_is_tree, y)) else LABELS
+
+
+def _is_tree(heads):
+    """Whether the heads lead from every token to the root."""
+    above = np.array([0, *map(int, heads)])
+    if above.min() < 0 or above.max() >= len(above):
+        return False
+    for _ in range(len(above).bit_length()):
+        above = above[above]  # twice as many steps up the tree
+    return not above.any()
+
+
+def read_by(model, X, y):
+    """(the estimator inside, what it predicts, tokens to show, the scheme of labels that look like none's).
+
+    Of texts in a pipeline the tokens are what becomes of them.
+    """
+    of_texts = any(isinstance(x, str) for x in X)
+    inner, given = innermost(model, X if of_texts else None)
+    X = given if of_texts else X
+    if not hasattr(inner, "inputs"):
+        return inner, kind_of(X, y), X, None
+    return inner, inner.inputs.task, X, "IO" if scheme_of(inner) == "IO" else None
+
+
+def tokens_shown(X):
+    """The sequences of ``X`` as lists of tokens; rows of numbers are shown by their position."""
+    X = as_tokens(X)
+    if X.numbers and X.like is None:
+        return [[str(t) for t in range(n)] for n in X.lengths.tolist()]
+    return [list(sequence) for sequence in X.lists()]

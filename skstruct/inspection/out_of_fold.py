@@ -15,8 +15,7 @@ from ..data.inputs import Sequences, renumbered
 from ..data.labels import SEVERAL, Labels
 from ..data.types import Corpus
 from ..taggers.calibrated_tagger import CalibratedTagger
-from .of_taggers import positions_of, seen_by_tagger
-from .pictures import tokens_shown
+from .of_taggers import positions_of, seen_by_tagger, tokens_shown
 
 
 class OutOfFold(NamedTuple):
@@ -82,10 +81,7 @@ def predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs):
     """The :class:`OutOfFold` of a corpus; parameters as of :func:`out_of_fold_marginals`."""
     parts, tests = by_fold(_seen_of, estimator, X, y, cv, groups, n_jobs)
     known = {label for part in parts for labels in part.labels for label in labels if label is not None}
-    for part in parts:
-        known.update(part.classes.tolist())
-    classes = Labels(known)
-    joined = {}
+    classes, joined = Labels(known.union(*(part.classes.tolist() for part in parts))), {}
     for test, part in zip(tests, parts):
         columns = [classes.ids[label] for label in part.classes.tolist()]
         for i, narrow, *rest in zip(test.tolist(), *part[:4]):
@@ -96,9 +92,17 @@ def predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs):
 
 
 def by_fold(look, estimator, X, y, cv, groups, n_jobs):
-    """([what ``look(fitted estimator, X, y, test)`` finds in each test set], [test sets])."""
-    folds = _folds_for(cv, groups, X, y)
-    estimator = with_marginals(estimator)
+    """([what ``look(fitted estimator, X, y, test)`` finds in each test set], [test sets]).
+
+    Each sequence is once in a test set.
+    """
+    if len(X) != len(y):
+        raise ValueError(f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}")
+    if groups is not None and isinstance(cv, Integral):
+        from sklearn.model_selection import GroupKFold  # slow to import
+
+        cv = GroupKFold(cv)
+    folds, estimator = folds_of(cv, len(X), groups, once=True), with_marginals(estimator)
     with warning_once():
         parts = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(_one_fold)(look, clone(estimator), X, y, train, test) for train, test in folds
@@ -121,17 +125,6 @@ def _seen_of(estimator, X, y, test):
     labels, shown = seen.grouped(y), seen.grouped(tokens_shown(seen.X))
     positions = positions_of(estimator, X) or [range(len(each)) for each in labels]
     return OutOfFold(seen.grouped(marginals), labels, shown, positions, seen.classes)
-
-
-def _folds_for(cv, groups, X, y):
-    """[(train, test)], in which each sequence is once in a test set."""
-    from sklearn.model_selection import GroupKFold  # slow to import
-
-    if len(X) != len(y):
-        raise ValueError(f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}")
-    if groups is not None and isinstance(cv, Integral):
-        cv = GroupKFold(cv)
-    return folds_of(cv, len(X), groups, once=True)
 
 
 def with_marginals(estimator):

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import repeat
 from typing import Any, NamedTuple
 
-from ..data.inputs import (
-    LABELS,
-    SPANS,
-    TREES,
-    WORDS,
-    as_sequences,
-    as_tokens,
-    check_same_lengths,
-    is_int,
-    lengths_of,
-)
+from ..data.inputs import SPANS, TREES, WORDS, as_sequences, check_same_lengths, flatten, lengths_of
 from ..data.label_colours import label_style
 from ..data.labels import single_labels
 from ..data.scheme_rules import LabelTable, are_chunks, check_scheme, read_spans
@@ -22,7 +14,7 @@ from ..data.segmented import as_pieces, as_words, word_spans
 from ..data.types import Corpus
 from ..metrics.tree_scores import split_heads
 from .html import SHORT, Html, arcs, attribute, box, escaped, note
-from .of_taggers import as_characters
+from .of_taggers import as_characters, kind_of, tokens_shown
 
 
 def render(X: Any, y: Corpus, y_pred: Corpus | None = None, *, scheme: str | None = None) -> Html:
@@ -59,29 +51,32 @@ def render(X: Any, y: Corpus, y_pred: Corpus | None = None, *, scheme: str | Non
     >>> picture.count("PER"), picture.count("✗")
     (2, 2)
     """
-    kind = kind_of(X, y)
-    if kind == TREES:
-        parts = _trees(X, y, y_pred)
-    else:
-        parts = (lines(*each) for each in marked(kind, X, y, y_pred, scheme))
+    parts = drawn(kind_of(X, y), X, y, y_pred, scheme)
     return Html(box("".join(f'<div class="part">{part}</div>' for part in parts)))
+
+
+def drawn(kind, X, y, y_pred=None, scheme=None, window=lambda *parts: parts):
+    """Yield the picture of each sequence; ``window`` cuts out what is shown of its tokens and marks."""
+    if kind == TREES:
+        X, y, y_pred = checked(X, y, y_pred)
+        for i, tokens in enumerate(X):
+            yield arcs(tokens, tree_of(i, y[i]), None if y_pred is None else tree_of(i, y_pred[i]))
+    else:
+        yield from (lines(*window(*parts)) for parts in marked(kind, X, y, y_pred, scheme))
 
 
 def marked(kind, X, y, y_pred=None, scheme=None):
     """For each sequence tokens, marks of gold, and of predictions or None; ``kind`` is not that of trees."""
     if kind == WORDS:
-        return _texts(X, y, y_pred)
-    if kind == SPANS:
-        return _sequences(*as_characters(X, y, y_pred), "BIO")
-    return _sequences(X, y, y_pred, scheme)
-
-
-def _sequences(X, y, y_pred, scheme=None):
-    X, y, y_pred = checked(X, y, y_pred)
-    segments_of = segment_reader((label for labels in (*y, *(y_pred or ())) for label in labels), scheme)
-    gold = [marks_of(labels, segments_of) for labels in y]
-    found = [None] * len(y) if y_pred is None else [marks_of(labels, segments_of) for labels in y_pred]
-    return zip(X, gold, found)
+        pieces = as_pieces(X)
+        X, marks = [list("".join(parts)) for parts in pieces], partial(word_marks, pieces)
+    else:
+        if kind == SPANS:
+            scheme, (X, y, y_pred) = "BIO", as_characters(X, y, y_pred)
+        X, y, y_pred = checked(X, y, y_pred)
+        segments_of = segment_reader(flatten([*y, *(y_pred or ())]), scheme)
+        marks = partial(map, partial(marks_of, segments_of))
+    return zip(X, marks(y), repeat(None) if y_pred is None else marks(y_pred))
 
 
 def checked(X, y, y_pred):
@@ -104,85 +99,24 @@ def lines(tokens, gold, found):
     return note("gold") + line(tokens, gold) + note("predicted") + line(tokens, found)
 
 
-def _texts(X, y, y_pred):
-    pieces = as_pieces(X)
-    gold, found = (None if words is None else _word_marks(pieces, words) for words in (y, y_pred))
-    for i, parts in enumerate(pieces):
-        yield list("".join(parts)), gold[i], found and found[i]
-
-
-def _word_marks(pieces, y):
+def word_marks(pieces, y):
+    """For each text a mark for each word; places are those of characters that are no white space."""
     words, tags = as_words(pieces, y)
     items = words if tags is None else [zip(*both) for both in zip(words, tags)]
     return [[Mark(a, b, tag) for a, b, _, tag in word_spans(each)] for each in items]
 
 
-def _trees(X, y, y_pred):
-    X, y, y_pred = checked(X, y, y_pred)
-    for i, (tokens, tree) in enumerate(zip(X, y)):
-        yield arcs(tokens, tree_of(i, tree), None if y_pred is None else tree_of(i, y_pred[i]))
-
-
 def tree_of(i, tree):
-    """(heads, labels) of one tree; labels are None if there are none."""
+    """The (head, label) of each token; labels are str, and empty if there are none."""
     heads, labels = split_heads(i, tree)
-    return heads, labels if labels is not None else [None] * len(heads)
-
-
-# --------------------------------------------------------------------------------------------------
-# What a corpus is made of
-# --------------------------------------------------------------------------------------------------
-def kind_of(X, y):
-    """Whether ``y`` holds labels, words, spans or trees.
-
-    Texts are str, and have words, or (word, tag) pairs; or spans, which may all be missing. Trees are
-    (head, label) pairs; or heads alone if tokens are tuples and every sequence of ints is a tree.
-    """
-    if hasattr(X, "__len__") and len(X) and all(isinstance(x, str) for x in X):
-        items = [item for each in y for item in each]
-        spelled = items or not any(x.strip() for x in X)
-        words = all(isinstance(item, str) or len(item) == 2 for item in items[:1])
-        return WORDS if spelled and words else SPANS
-    tokens = [item for sequence in y for item in sequence]
-    if not tokens:
-        return LABELS
-    if all(isinstance(item, (tuple, list)) and len(item) == 2 and is_int(item[0]) for item in tokens):
-        return TREES
-    if all(map(is_int, tokens)) and all(isinstance(token, tuple) for x in X for token in x):
-        return TREES if all(map(_is_tree, y)) else LABELS
-    return LABELS
-
-
-def _is_tree(heads):
-    """Whether the heads lead from every token to the root."""
-    heads = [int(head) for head in heads]
-    for t in range(1, len(heads) + 1):
-        steps = 0
-        while t and steps <= len(heads):
-            if not 0 <= t <= len(heads):
-                return False
-            t, steps = heads[t - 1], steps + 1
-        if t:
-            return False
-    return True
-
-
-def tokens_shown(X):
-    """The sequences of ``X`` as lists of tokens; rows of numbers are shown by their position."""
-    X = as_tokens(X)
-    if X.numbers and X.like is None:
-        return [[str(t) for t in range(n)] for n in X.lengths.tolist()]
-    return [list(sequence) for sequence in X.lists()]
+    arcs = zip(heads, repeat(None) if labels is None else labels)
+    return [(int(head), "" if label is None else str(label)) for head, label in arcs]
 
 
 # --------------------------------------------------------------------------------------------------
 # Sequences as lines: tokens, and below them the tags or the types of their segments
 # --------------------------------------------------------------------------------------------------
-class _End(str):
-    """What stands behind the last character of a text."""
-
-
-END = _End("(end)")
+END = "(end)"
 """The token of a decision that is taken at the end of a text."""
 
 
@@ -223,14 +157,14 @@ def segment_reader(labels, scheme=None):
     return lambda labels: read_spans(["O" if label is None else label for label in labels], table)
 
 
-def marks_of(labels, segments_of):
-    """A mark for each segment, or for each label."""
+def marks_of(segments_of, labels):
+    """A mark for each segment of a sequence of labels; without a reader for each label."""
     if segments_of is not None:
         return [Mark(*span) for span in segments_of(labels)]
     return [Mark(t, t + 1, str(label)) for t, label in enumerate(labels) if label is not None]
 
 
-def line(tokens, marks, limit=SHORT):
+def line(tokens, marks):
     """Tokens with what is said about them, as HTML.
 
     Parameters
@@ -239,19 +173,21 @@ def line(tokens, marks, limit=SHORT):
     marks : list of Mark
         In order, not overlapping.
     """
-    characters = all(
-        isinstance(token, str) and (len(token) == 1 or isinstance(token, _End)) for token in tokens
-    )
-    run = _text if characters else lambda some: " ".join(_token(token, limit) for token in some)
+    spell = _text if are_characters(tokens) else _words
     parts, at = [], 0
     for mark in marks:
         if mark.start > at:
-            parts.append(_plain(run(tokens[at : mark.start])))
-        parts.append(_marked(run(tokens[mark.start : mark.stop]), mark))
+            parts.append(_plain(spell(tokens[at : mark.start])))
+        parts.append(_marked(spell(tokens[mark.start : mark.stop]), mark))
         at = mark.stop
     if at < len(tokens):
-        parts.append(_plain(run(tokens[at:])))
+        parts.append(_plain(spell(tokens[at:])))
     return f'<div class="line" dir="auto">{" ".join(parts)}</div>'
+
+
+def are_characters(tokens):
+    """Whether tokens are those of a text."""
+    return all(isinstance(token, str) and (len(token) == 1 or token == END) for token in tokens)
 
 
 def _text(characters):
@@ -259,13 +195,14 @@ def _text(characters):
     return "<br>".join(attribute(part, len(part)) for part in "".join(characters).split("\n"))
 
 
-def _token(token, limit):
-    text = attribute(token, limit)
-    return (
-        f'<span title="{attribute(token)}">{text}</span>'
-        if isinstance(token, str) and len(token) > limit
-        else text
-    )
+def _words(tokens):
+    """Tokens between spaces; long ones are cut."""
+    texts = []
+    for token in tokens:
+        texts.append(attribute(token, SHORT))
+        if isinstance(token, str) and len(token) > SHORT:
+            texts[-1] = f'<span title="{attribute(token)}">{texts[-1]}</span>'
+    return " ".join(texts)
 
 
 def _plain(content):
@@ -274,10 +211,7 @@ def _plain(content):
 
 
 def _marked(content, mark):
-    below = escaped(mark.text) if mark.text else ""
-    if mark.wrong:
-        below = f"{below} ✗" if below else "✗"
-    if below:
-        below = f'<span class="below">{below}</span>'
+    below = f"{escaped(mark.text) if mark.text else ''}{' ✗' if mark.wrong else ''}".strip()
+    below = below and f'<span class="below">{below}</span>'
     style = label_style(mark.text)
     return f'<span class="mark{" wrong" * mark.wrong}" style="{style}">{content}{below}</span>'

@@ -5,19 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.calibration import CalibrationDisplay
 
 from .._sklearn import final_step
 from ..data.inputs import SPANS, check_same_lengths
-from ..data.places import in_sequence
-from ..data.scheme_rules import LabelTable, check_scheme, read_spans
+from ..data.scheme_rules import LabelTable, check_scheme
+from ..data.segmented import as_pieces
 from ..data.spans import trimmed_spans
 from ..data.text import as_texts
 from ..data.types import Corpus, Self
-from ..metrics.confidence import Strategy, reliability
+from ..metrics.confidence import Floats, Strategy, reliability
+from ..metrics.label_scores import segment_spans
 from ..metrics.text_scores import judged
 from .curves import check_matplotlib
+from .of_taggers import positions_of
+from .pictures import word_marks
 
 
 class ReliabilityDisplay(CalibrationDisplay):
@@ -42,17 +45,8 @@ class ReliabilityDisplay(CalibrationDisplay):
     figure_ : matplotlib Figure
     """
 
-    line_: Any
-    ax_: Any
-    figure_: Any
-
     def __init__(
-        self,
-        confidence: NDArray[np.float64],
-        accuracy: NDArray[np.float64],
-        count: NDArray[np.float64],
-        *,
-        name: str | None = None,
+        self, confidence: Floats, accuracy: Floats, count: Floats, *, name: str | None = None
     ) -> None:
         super().__init__(accuracy, confidence, confidence, estimator_name=name)
         self.confidence, self.accuracy, self.count, self.name = confidence, accuracy, count, name
@@ -83,14 +77,7 @@ class ReliabilityDisplay(CalibrationDisplay):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Corpus,
-        y: Corpus,
-        *,
-        scheme: str | None = None,
-        name: str | None = None,
-        **kwargs: Any,
+        cls, estimator: Any, X: Corpus, y: Corpus, *, scheme: str | None = None, **kwargs: Any
     ) -> Self:
         """Draw the reliability of a fitted model's predictions.
 
@@ -102,10 +89,8 @@ class ReliabilityDisplay(CalibrationDisplay):
         scheme : str, optional
             Take the predicted segments under this label scheme instead of tokens. Of a segmenter it is always
             the words, of a span tagger the spans.
-        name : str, optional
-            By default the name of the estimator's class.
         **kwargs
-            As of :meth:`from_predictions`.
+            As of :meth:`from_predictions`; ``name`` is by default that of the estimator's class.
 
         Returns
         -------
@@ -120,13 +105,10 @@ class ReliabilityDisplay(CalibrationDisplay):
         """
         check_matplotlib(cls.__name__)
         model, X = final_step(estimator, X)
-        name = type(model).__name__ if name is None else name
+        options = {"name": type(model).__name__, **kwargs}
         if scheme is None and hasattr(model, "predict_marginals"):
-            y_true, y_proba, labels = y, model.predict_marginals(X), model.classes_
-        else:
-            y_true, y_proba = _segments(model, X, y, scheme)
-            labels = None
-        return cls.from_predictions(y_true, y_proba, labels=labels, name=name, **kwargs)
+            return cls.from_predictions(y, model.predict_marginals(X), labels=model.classes_, **options)
+        return cls.from_predictions(*_segments(model, X, y, scheme), **options)
 
     @classmethod
     def from_predictions(
@@ -138,8 +120,6 @@ class ReliabilityDisplay(CalibrationDisplay):
         n_bins: int = 10,
         strategy: Strategy = "quantile",
         name: str | None = None,
-        ax: Any = None,
-        ref_line: bool = True,
         **kwargs: Any,
     ) -> Self:
         """Draw the reliability of predictions.
@@ -149,7 +129,7 @@ class ReliabilityDisplay(CalibrationDisplay):
         y_true, y_proba, labels, n_bins, strategy
             As of `skstruct.metrics.reliability`.
         name : str, optional
-        ax, ref_line, **kwargs
+        **kwargs
             As of :meth:`plot`.
 
         Returns
@@ -170,46 +150,28 @@ class ReliabilityDisplay(CalibrationDisplay):
         >>> display = ReliabilityDisplay.from_predictions(right, probability, n_bins=2)  # doctest: +SKIP
         """
         found = reliability(y_true, y_proba, labels=labels, n_bins=n_bins, strategy=strategy)
-        return cls(*found, name=name).plot(ax=ax, ref_line=ref_line, **kwargs)
+        return cls(*found, name=name).plot(**kwargs)
 
 
 def _segments(model, X, y, scheme):
     """(whether right, probability) of each segment that a model finds."""
-    if scheme is None and model.inputs.task == SPANS:
-        return _of_texts(model, as_texts(X), y)
-    if scheme is None:
-        found = model.predict_segment_proba(X)
-        gold = [set(_words(text, words)) for text, words in zip(X, y)]
-    else:
-        found = model.predict_segment_proba(X, scheme=scheme)
+    found = model.predict_segment_proba(X, **({} if scheme is None else {"scheme": scheme}))
+    if scheme is not None:
         table = LabelTable(check_scheme(scheme), strict=False)
-        gold = []
-        for i, labels in enumerate(y):
-            with in_sequence(i):
-                gold.append(set(read_spans(labels, table)))
+        gold = [set(segments) for segments, _ in segment_spans(y, y, table)]
+    elif model.inputs.task == SPANS:
+        gold, found = _judged(as_texts(X), y, found)
+    else:
+        places = zip(word_marks(as_pieces(X), y), positions_of(model, X))
+        gold = [{(at[m.start], at[m.stop - 1] + 1, m.text) for m in marks} for marks, at in places]
     check_same_lengths(*(np.zeros(len(each), np.int64) for each in (found, gold)))
     pairs = [(span in right, p) for spans, right in zip(found, gold) for span, p in spans]
     return [right for right, _ in pairs], [p for _, p in pairs]
 
 
-def _of_texts(model, texts, y):
-    """The same of spans of texts; what touches a part that is not annotated does not count."""
-    right, p = [], []
-    found = model.predict_segment_proba(texts)
+def _judged(texts, y, found):
+    """Right spans of texts, and found ones that count: those that touch what is not annotated do not."""
     spans = trimmed_spans(texts, [[span for span, _ in each] for each in found])
-    for gold, predicted, each in zip(trimmed_spans(texts, y), spans, found):
-        proba = dict(zip(predicted, (p for _, p in each)))
-        gold, counted = judged(gold, proba)
-        right += [span in gold for span in counted]
-        p += [proba[span] for span in counted]
-    return right, p
-
-
-def _words(text, words):
-    """Yield the words of a text as (start, stop, tag)."""
-    at = 0
-    for word in words:
-        word, tag = (word, "") if isinstance(word, str) else word
-        at = text.index(word, at)
-        yield at, at + len(word), tag
-        at += len(word)
+    proba = [dict(zip(some, (p for _, p in each))) for some, each in zip(spans, found)]
+    gold, counted = zip(*map(judged, trimmed_spans(texts, y), proba)) if texts else ((), ())
+    return gold, [[(span, known[span]) for span in some] for some, known in zip(counted, proba)]

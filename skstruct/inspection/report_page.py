@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
 
-from .._sklearn import innermost, safe_indexing
+from .._sklearn import safe_indexing
 from ..data.inputs import TREES, WORDS
 from ..data.places import elements
 from ..data.types import Corpus
 from ..metrics.confidence import reliability
 from ..saving.atomic import atomic_write
-from ..taggers.constraints import scheme_of
 from .error_lists import errors_of
-from .explaining import explain
-from .explanations import bars
+from .explaining import explanation_of
+from .explanations import bars, by_size
 from .feature_lists import feature_weights, model_with, transition_weights
-from .html import LONG, Shown, arcs, bar, box, cell, escaped, label_html, note, table
-from .of_taggers import seen_by_tagger
-from .pictures import kind_of, lines, marked, tokens_shown, tree_of
+from .html import LONG, Shown, bar, box, cell, escaped, label_html, note, table
+from .of_taggers import read_by, seen_by_tagger
+from .pictures import are_characters, drawn
 from .report_scores import Scores, scored
 from .selection import uncertainty
 from .weight_tables import FeatureWeights
@@ -39,6 +39,9 @@ PLACES, TOP = 4, 6
 
 LABELS_WITH_WEIGHTS, LABELS_WITH_TRANSITIONS = 40, 50
 """Labels whose weights are listed, and up to which the matrix of transitions is drawn."""
+
+SURE = {"least_confident": "probability a token", "margin": "lead over the second best"}
+"""By which strategies of ``select`` the surest come first, and what is said of each sequence then."""
 
 ABOUT = "version", "labels", "features", "state_weights", "transition_weights", "sequences"
 """What is said of a model."""
@@ -75,10 +78,8 @@ class Report(Shown):
             file.write(self.to_html())
 
     def __str__(self) -> str:
-        return "\n".join(
-            f"{name:<25}{score.value:.4f}  ({score.low:.4f} to {score.high:.4f})"
-            for name, score in self.scores.items()
-        )
+        line = "{:<25}{:.4f}  ({:.4f} to {:.4f})".format
+        return "\n".join(line(name, *score) for name, score in self.scores.items())
 
 
 def report(model: Any, X: Any, y: Corpus) -> Report:
@@ -121,14 +122,9 @@ def report(model: Any, X: Any, y: Corpus) -> Report:
     >>> page.save("report.html")  # doctest: +SKIP
     """
     predicted = model.predict(X)
-    inner, _ = innermost(model)
-    kind = inner.inputs.task if hasattr(inner, "inputs") else kind_of(X, y)
+    inner, kind, shown, scheme = read_by(model, X, y)
     if kind == WORDS and all(isinstance(word, str) for words in y for word in words):
         predicted = [[word if isinstance(word, str) else word[0] for word in words] for words in predicted]
-    shown = X
-    if kind != TREES and any(isinstance(x, str) for x in X):
-        _, shown = innermost(model, X)  # what becomes of texts in a pipeline
-    scheme = "IO" if scheme_of(inner) == "IO" else None
     scores = scored(kind, shown, y, predicted, scheme)
     wrong, sure, how = _surest_first(model, X, scores.wrong)
     parts = [
@@ -136,23 +132,20 @@ def report(model: Any, X: Any, y: Corpus) -> Report:
         f"<h2>Scores</h2>{_scores(scores, len(y))}",
         f"<h2>What was taken for what</h2>{errors_of(model, X, y, predicted)._repr_html_()}",
         _calibration(model, X, y),
-        _weights(model, inner),
+        _weights(model),
     ]
     room = MOST - sum(map(len, parts))
-    parts.insert(3, _wrong(model, kind, (X, shown, y, predicted, scheme), wrong, sure, how, room))
+    parts.insert(3, _wrong(model, kind, (X, shown, y, predicted), scheme, wrong, sure, how, room))
     return Report(scores, wrong, box(f'<div class="report">{"".join(parts)}</div>'))
 
 
 def _heading(model, inner):
     about = inner.info() if hasattr(inner, "info") else {}
-    rows = [(cell(escaped(str(name).replace("_", " "))), cell(escaped(_number(value), LONG)))
-            for name, value in about.items() if value is not None and name in ABOUT]  # fmt: skip
+    known = {name.replace("_", " "): about[name] for name in ABOUT if about.get(name) is not None}
+    texts = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in known.items()}
+    rows = [(cell(escaped(name)), cell(escaped(text, LONG))) for name, text in texts.items()]
     text = escaped(" ".join(repr(model).split()), 600)
     return f"<h1>{escaped(type(model).__name__)}</h1><p><code>{text}</code></p>{table(rows)}"
-
-
-def _number(value):
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _figure(value):
@@ -163,17 +156,14 @@ def _figure(value):
 
 
 def _scores(scores, n):
-    head = "", "", "95 % interval"
     rows = [(cell(escaped(name)), *_with_interval(score)) for name, score in scores.overall.items()]
-    labels = [
-        (
-            cell(label_html(label or "(no type)")), _figure(row["precision"]), _figure(row["recall"]),
-            *_with_interval(row["f1"]), _figure(row["support"]),
-        )
-        for label, row in scores.by_label.items()
-    ]  # fmt: skip
+    labels = []
+    for label, row in scores.by_label.items():
+        precision, recall, support = (_figure(row[name]) for name in ("precision", "recall", "support"))
+        name = cell(label_html(label or "(no type)"))
+        labels.append((name, precision, recall, *_with_interval(row["f1"]), support))
     names = "label", "precision", "recall", "F1", "95 % interval", "number"
-    return table(rows, head) + note(f"of {n:,} sequences") + table(labels, names)
+    return table(rows, ("", "", "95 % interval")) + note(f"of {n:,} sequences") + table(labels, names)
 
 
 def _with_interval(score):
@@ -186,10 +176,7 @@ def _with_interval(score):
 def _surest_first(model, X, wrong):
     """(positions of wrong sequences, how sure the model was of each or None, in which unit)."""
     given = safe_indexing(X, wrong) if wrong else []
-    for strategy, how in (
-        ("least_confident", "probability a token"),
-        ("margin", "lead over the second best"),
-    ):
+    for strategy, how in SURE.items():
         try:
             unsure = uncertainty(model, given, strategy)
         except TypeError:
@@ -200,20 +187,12 @@ def _surest_first(model, X, wrong):
     return wrong, [None] * len(wrong), ""
 
 
-def _wrong(model, kind, corpus, wrong, sure, how, room):
+def _wrong(model, kind, corpus, scheme, wrong, sure, how, room):
     """The wrong sequences, as many as there is room for."""
-    X, shown, y, predicted, scheme = corpus
-    chosen = wrong[:IN_FULL]
-    take = lambda items: safe_indexing(items, chosen) if chosen else []  # noqa: E731
-    X, shown, y, predicted = map(take, (X, shown, y, predicted))
-    each = list(zip(chosen, *map(elements, (X, y, predicted))))
-    if kind == TREES:
-        drawn = [arcs(tokens, tree_of(i, gold), tree_of(i, found))
-                 for tokens, (i, _, gold, found) in zip(tokens_shown(shown), each)]  # fmt: skip
-    else:
-        drawn = [lines(*_window(*parts)) for parts in marked(kind, shown, y, predicted, scheme)]
-    entries = []
-    for (i, *case), certainty, picture in zip(each, sure, drawn):
+    chosen, entries = wrong[:IN_FULL], []
+    X, shown, y, predicted = (safe_indexing(part, chosen) if chosen else [] for part in corpus)
+    pictures = drawn(kind, shown, y, predicted, scheme, _window)
+    for i, certainty, picture, *case in zip(chosen, sure, pictures, *map(elements, (X, y, predicted))):
         place = f"sequence {i}" + ("" if certainty is None else f", {how} {certainty:.3g}")
         entry = f'<div class="part">{note(place)}{picture}{_why(model, kind, *case)}</div>'
         room -= len(entry)
@@ -230,31 +209,29 @@ def _wrong(model, kind, corpus, wrong, sure, how, room):
 
 def _window(tokens, gold, found):
     """The part of a sequence from shortly before the first difference."""
-    factor = 3 if all(isinstance(token, str) and len(token) == 1 for token in tokens) else 1
+    factor = 3 if are_characters(tokens) else 1
     if len(tokens) <= WIDE * factor:
         return tokens, gold, found
     first = min((mark.start for mark in set(gold) ^ set(found)), default=0)
     a = max(0, min(first - AROUND * factor, len(tokens) - WIDE * factor))
     b = a + WIDE * factor
-    inside = [
-        [
-            m._replace(start=max(m.start, a) - a, stop=min(m.stop, b) - a)
-            for m in side
-            if m.stop > a and m.start < b
-        ]
-        for side in (gold, found)
-    ]
-    return tokens[a:b], *inside
+
+    def inside(side):
+        shown = [mark for mark in side if mark.stop > a and mark.start < b]
+        return [mark._replace(start=max(mark.start, a) - a, stop=min(mark.stop, b) - a) for mark in shown]
+
+    return tokens[a:b], inside(gold), inside(found)
 
 
 def _why(model, kind, x, gold, predicted):
     """What speaks for what was predicted and against the right labels, at the first places that differ."""
+    options = {} if kind == TREES else {"rivals": False}
     try:
-        mine = explain(model, x)
+        mine = explanation_of(model, x, None, **options)
         if kind == TREES:
             places = [t for t, pair in enumerate(zip(gold, predicted)) if pair[0] != pair[1]][:PLACES]
             return "".join(_compared(mine.arcs[t], f"{mine.arcs[t].head}", None) for t in places)
-        right = explain(model, x, gold)
+        right = explanation_of(model, x, gold, **options)
     except (ValueError, TypeError) as error:
         return note(f"Why not the right one? {escaped(str(error), 300)}")
     if len(mine.tokens) != len(right.tokens):
@@ -267,15 +244,14 @@ def _why(model, kind, x, gold, predicted):
 
 def _compared(mine, label, right):
     """The contributions to one token or arc, minus those that it has with the right label."""
-    values = dict(mine.largest)
+    values = defaultdict(float)  # a feature may be there several times
+    for name, value in mine.largest:
+        values[name] += value
     for name, value in right.largest if right is not None else ():
-        values[name] = values.get(name, 0.0) - value
-    parts = sorted((part for part in values.items() if part[1] != 0.0), key=lambda part: -abs(part[1]))
-    largest = max((abs(value) for _, value in parts if np.isfinite(value)), default=0.0)
+        values[name] -= value
     word = escaped(mine.token if right is not None else mine.word)
     instead = "" if right is None else f", not {label_html(right.label)}"
-    heading = f"Why {word} → {label_html(label)}{instead}?"
-    return bars(heading, parts, sum(value for _, value in parts), largest, TOP)
+    return bars(f"Why {word} → {label_html(label)}{instead}?", by_size(values.items()), top=TOP)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -291,15 +267,11 @@ def _calibration(model, X, y):
         return ""
     curve = reliability(seen.y, seen.tagger.predict_marginals(seen.X), labels=seen.classes)
     error = float(curve.count @ np.abs(curve.confidence - curve.accuracy) / curve.count.sum())
-    rows = [
-        (_figure(p), _figure(a), _figure(int(n)), cell(bar(a - p, 0.2)))
-        for p, a, n in zip(*(each.tolist() for each in curve))
-    ]  # fmt: skip
+    columns = zip(*(each.tolist() for each in curve))
+    rows = [(_figure(p), _figure(a), _figure(int(n)), cell(bar(a - p, 0.2))) for p, a, n in columns]
     head = "mean probability", "share that is right", "tokens", "difference"
-    text = note(
-        f"Labels of tokens, by the probability of the best one; expected calibration error {error:.4f}"
-    )
-    return f"<h2>How far probabilities can be trusted</h2>{text}{_curve(curve)}{table(rows, head)}"
+    said = f"Labels of tokens, by the probability of the best one; expected calibration error {error:.4f}"
+    return f"<h2>How far probabilities can be trusted</h2>{note(said)}{_curve(curve)}{table(rows, head)}"
 
 
 def _curve(curve):
@@ -312,17 +284,14 @@ def _curve(curve):
     )
 
 
-def _weights(model, inner):
+def _weights(model):
     """The largest weights of each label, and the transitions."""
     parts = []
     try:
-        kinds = [
-            label for part in model_with(model, "named_weights", "").named_weights() for label in part.labels
-        ]
-        weights = [
-            item for label in kinds[:LABELS_WITH_WEIGHTS] for item in feature_weights(model, 20, label)
-        ]
-        parts.append(f"<h2>Largest weights</h2>{FeatureWeights(weights)._repr_html_()}")
+        named = model_with(model, "named_weights", "").named_weights()
+        labels = [label for part in named for label in part.labels][:LABELS_WITH_WEIGHTS]
+        weights = FeatureWeights(item for label in labels for item in feature_weights(model, 20, label))
+        parts.append(f"<h2>Largest weights</h2>{weights._repr_html_()}")
         transitions = transition_weights(model)
         if len(transitions) <= LABELS_WITH_TRANSITIONS:
             parts.append(f"<h2>Transitions</h2>{transitions._repr_html_()}")

@@ -6,14 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.inputs import LABELS, SPANS, TREES
+from ..data.inputs import SPANS, TREES, WORDS, flatten
 from ..data.spans import trimmed_spans
 from ..data.text import as_texts
 from ..metrics.significance import resampled
 from ..metrics.text_scores import judged
-from .pictures import checked, marked, segment_reader, tree_of
+from .pictures import checked, marked, marks_of, segment_reader, tree_of
 
 RESAMPLES = 1_000
+
+PREDICTED, TRUE = 1, 2
+RATIOS = {"precision": [PREDICTED], "recall": [TRUE], "F1": [PREDICTED, TRUE]}
+"""Name of a score -> the counts that are below the right ones, which stand once for each."""
 
 
 class Score(NamedTuple):
@@ -44,91 +48,71 @@ def scored(kind, X, y, y_pred, scheme=None):
     scheme : str, optional
         Of labels.
     """
-    tokens, pairs, names = None, None, ("precision", "recall", "F1")
-    if kind == LABELS:
-        X, y, y_pred = checked(X, y, y_pred)
-        tokens = [_labels(*pair) for pair in zip(y, y_pred)]
-        if segment_reader((label for both in (y, y_pred) for labels in both for label in labels), scheme):
-            pairs = _marks(kind, X, y, y_pred, scheme)
-        else:
-            pairs, names = tokens, ()
-    elif kind == TREES:
-        tokens = [_arcs(i, *pair) for i, pair in enumerate(zip(y, y_pred))]
-        pairs, names = tokens, ()
-    else:
-        pairs = _marks(kind, X, y, y_pred, scheme)
-    if not pairs:
-        raise ValueError("X and y are empty: a report needs at least one sequence")
-    counts, labels = _counts(pairs)
-    overall, found = {}, _resampled(counts)
-    if kind == TREES:
-        heads, _ = _counts([tuple({item[:2] + ("",) for item in side} for side in pair) for pair in tokens])
-        overall["UAS"] = _score(_f1, heads.sum(1), _resampled(heads))
-        overall["LAS"] = _score(_f1, counts.sum(1), found)
-    elif tokens is not None:
-        flat = counts if pairs is tokens else _counts(tokens)[0]
-        overall["accuracy of tokens"] = _score(_f1, flat.sum(1), _resampled(flat))
-    for name, ratio in zip(names, (_precision, _recall, _f1)):
-        overall[name] = _score(ratio, counts.sum(1), found)
-    judged = tokens if tokens is not None else pairs
-    wrong = [i for i, (gold, predicted) in enumerate(judged) if gold != predicted]
-    right = np.ones((len(judged), 1, 3))
-    right[wrong, 0, 0] = 0.0
-    overall["sequences that are right"] = _score(_recall, right.sum(1), _resampled(right))
-    sums = counts.sum(0)
+    overall, wrong = {}, set()
+    for name, pairs in _compared(kind, X, y, y_pred, scheme).items():
+        if not pairs:
+            raise ValueError("X and y are empty: a report needs at least one sequence")
+        wrong.update(i for i, (gold, predicted) in enumerate(pairs) if gold != predicted)
+        counts, labels = _counts(pairs)
+        found = _resampled(counts)
+        for each, of in {name: RATIOS["F1"]}.items() if name else RATIOS.items():
+            overall[each] = _score(of, counts, found)
+    right = np.ones((len(pairs), 1, 3))
+    right[sorted(wrong), 0, 0] = 0.0
+    overall["sequences that are right"] = _score([TRUE], right, _resampled(right))
     by_label = {
         label: {
-            "precision": float(_precision(sums[k])),
-            "recall": float(_recall(sums[k])),
-            "f1": _score(_f1, counts[:, k], found[:, k : k + 1]),
-            "support": int(sums[k, 2]),
+            "precision": float(_ratio(counts[:, k].sum(0), [PREDICTED])),
+            "recall": float(_ratio(counts[:, k].sum(0), [TRUE])),
+            "f1": _score([PREDICTED, TRUE], counts[:, k : k + 1], found[:, k : k + 1]),
+            "support": int(counts[:, k, TRUE].sum()),
         }
         for k, label in enumerate(labels)
     }
-    return Scores(overall, by_label, wrong)
+    return Scores(overall, by_label, sorted(wrong))
 
 
-def _labels(gold, predicted):
-    """Tokens with a known label, and the same tokens as predicted."""
-    known = [t for t, label in enumerate(gold) if label is not None]
-    return tuple({(t, t + 1, str(side[t])) for t in known} for side in (gold, predicted))
+def _compared(kind, X, y, y_pred, scheme):
+    """What is scored: {name: for each sequence the gold and the predicted set of (start, stop, type)}.
 
-
-def _arcs(i, gold, predicted):
-    return tuple(
-        {(t, head, str(label or "")) for t, (head, label) in enumerate(zip(*tree_of(i, tree)))}
-        for tree in (gold, predicted)
-    )
-
-
-def _marks(kind, X, y, y_pred, scheme):
-    """(gold, predicted) of each sequence, as sets of (start, stop, type); what touches None is left out."""
+    Types are those of the last one. Precision and recall are said of what has no name.
+    """
     if kind == SPANS:
         both = zip(trimmed_spans(as_texts(X), y), trimmed_spans(as_texts(X), y_pred))
-        return [tuple(map(set, judged(*pair))) for pair in both]
-    pairs = []
-    unknown = [()] * len(y)
-    if kind == LABELS:
-        unknown = [[t for t, label in enumerate(labels) if label is None] for labels in y]
-    for (_, *sides), places in zip(marked(kind, X, y, y_pred, scheme), unknown):
-        hidden = set(places)
-        pairs.append(
-            tuple(
-                {m[:3] for m in side if hidden.isdisjoint(range(m.start - 1, m.stop + 1))} for side in sides
-            )
-        )
-    return pairs
+        return {"": [tuple(map(set, judged(*pair))) for pair in both]}
+    if kind == TREES:
+        trees = [[tree_of(i, tree) for tree in pair] for i, pair in enumerate(zip(y, y_pred))]
+        arcs = [tuple({(t, *arc) for t, arc in enumerate(tree)} for tree in pair) for pair in trees]
+        heads = [tuple({(t, head, "") for t, head, _ in tree} for tree in pair) for pair in arcs]
+        return {"UAS": heads, "LAS": arcs}
+    if kind == WORDS:
+        both = (sides for _, *sides in marked(kind, X, y, y_pred))
+        return {"": [tuple({mark[:3] for mark in side} for side in sides) for sides in both]}
+    _, y, y_pred = checked(X, y, y_pred)
+    found = {"accuracy of tokens": list(_labelled(y, y_pred, None))}
+    segments_of = segment_reader(flatten([*y, *y_pred]), scheme)
+    if segments_of is not None:
+        found[""] = list(_labelled(y, y_pred, segments_of))
+    return found
+
+
+def _labelled(y, y_pred, segments_of):
+    """Tokens that have a label; or segments that hold no token without one, and do not touch one."""
+    near = (0,) if segments_of is None else (-1, 0, 1)
+    for pair in zip(y, y_pred):
+        hidden = {t + step for t, label in enumerate(pair[0]) if label is None for step in near}
+        sides = (marks_of(segments_of, labels) for labels in pair)
+        yield tuple({m[:3] for m in side if hidden.isdisjoint(range(*m[:2]))} for side in sides)
 
 
 def _counts(pairs):
     """((n, K, 3) of correct, predicted and true items of each sequence and type, the types)."""
     labels = sorted({item[2] for pair in pairs for side in pair for item in side})
-    column = {label: k for k, label in enumerate(labels)}
-    counts = np.zeros((len(pairs), len(labels), 3))
-    for i, (gold, predicted) in enumerate(pairs):
-        for j, side in enumerate((gold & predicted, predicted, gold)):
-            for item in side:
-                counts[i, column[item[2]], j] += 1.0
+    column, shape = {label: k for k, label in enumerate(labels)}, (len(pairs), len(labels))
+    counts = np.zeros((*shape, 3))
+    for j, sides in enumerate(zip(*((gold & predicted, predicted, gold) for gold, predicted in pairs))):
+        places = [i * shape[1] + column[item[2]] for i, side in enumerate(sides) for item in side]
+        counts[..., j] = np.bincount(np.array(places, int), minlength=shape[0] * shape[1]).reshape(shape)
     return counts, labels
 
 
@@ -139,25 +123,15 @@ def _resampled(counts):
     return np.concatenate([part.reshape(len(part), K, 3) for part in parts])
 
 
-def _score(ratio, counts, found):
-    """A `Score` of counts (n, 3), and of those of resamples (R, K, 3)."""
-    values = ratio(found.sum(1))
+def _score(of, counts, found):
+    """A `Score` of counts (n, K, 3) of types, and of those of resamples (R, K, 3)."""
+    values = _ratio(found.sum(1), of)
     values = values[~np.isnan(values)]
     low, high = np.percentile(values, [2.5, 97.5]) if len(values) else (np.nan, np.nan)
-    return Score(float(ratio(counts.sum(0))), float(low), float(high))
+    return Score(float(_ratio(counts.sum((0, 1)), of)), float(low), float(high))
 
 
-def _ratio(a, b):
-    return np.divide(a, b, out=np.full(np.shape(a), np.nan), where=np.asarray(b) > 0)
-
-
-def _precision(c):
-    return _ratio(c[..., 0], c[..., 1])
-
-
-def _recall(c):
-    return _ratio(c[..., 0], c[..., 2])
-
-
-def _f1(c):
-    return _ratio(2.0 * c[..., 0], c[..., 1] + c[..., 2])
+def _ratio(counts, of):
+    """Right items, divided by others as :data:`RATIOS` says; nan where there are none."""
+    below = counts[..., of].sum(-1)
+    return np.divide(len(of) * counts[..., 0], below, out=np.full(np.shape(below), np.nan), where=below > 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import Any, Literal
 
 import numpy as np
@@ -10,10 +9,10 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from .._sklearn import final_step, innermost, safe_indexing
-from ..data.inputs import SPANS, WORDS, as_tokens, check_choice
+from ..data.inputs import SPANS, WORDS, as_tokens, check_choice, check_positive
 from ..data.places import by_sequence
 from ..data.text import tokenized
-from .of_taggers import seen_by_tagger
+from .of_taggers import seen_by_tagger, word_of
 
 STRATEGIES = "least_confident", "margin", "entropy", "longest", "random"
 
@@ -83,8 +82,7 @@ def select(
     check_choice("strategy", strategy, STRATEGIES)
     if not 0.0 <= diversity <= 1.0:
         raise ValueError(f"diversity must be a number from 0 to 1, got {diversity!r}")
-    if isinstance(k, bool) or index(k) < 1:
-        raise ValueError(f"k must be an int of at least 1, got {k!r}")
+    check_positive("k", k)
     n = len(X)
     tokens = _tokens(model, X)
     length = tokens.lengths
@@ -150,8 +148,8 @@ def _of_tagger(model, X, strategy):
     if not length.any():
         return length
     if strategy == "entropy":
-        each = [-np.where(p > 0.0, p * np.log(np.maximum(p, 1e-300)), 0.0).sum() for p in
-                seen.tagger.predict_marginals(seen.X)]  # fmt: skip
+        marginals = seen.tagger.predict_marginals(seen.X)
+        each = [-np.where(p > 0.0, p * np.log(np.maximum(p, 1e-300)), 0.0).sum() for p in marginals]
     else:
         each = -seen.tagger.sequence_log_proba(seen.X, seen.tagger.predict(seen.X))
     return np.bincount(seen.of, each, seen.n) / np.maximum(length, 1)
@@ -187,10 +185,5 @@ def _vectors(tokens):
         n_rows = int(tokens.offsets[-1])
         parts = np.ones(n_rows), np.arange(n_rows), tokens.offsets
         return normalize(sparse.csr_matrix(parts, shape=(len(tokens), n_rows)) @ tokens.matrix)  # sums
-    words = [[_word(token) for token in sequence] for sequence in tokens.lists()]
+    words = [[word_of(token) for token in sequence] for sequence in tokens.lists()]
     return TfidfVectorizer(analyzer=list, sublinear_tf=True).fit_transform(words)
-
-
-def _word(token):
-    """What of a token is compared: its first column, or all of its features."""
-    return token if isinstance(token, str) else token[0] if isinstance(token, tuple) else repr(token)

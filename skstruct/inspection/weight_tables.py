@@ -38,6 +38,13 @@ class Records(list, Shown):
 
     _record: ClassVar[Any]
 
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        if isinstance(index, slice):
+            found = type(self)(found)
+            vars(found).update(vars(self))
+        return found
+
     def to_dict(self) -> dict[str, list[Any]]:
         """``{name: [...], ...}``: a list for each attribute of an item."""
         columns = zip(*self) if self else ([] for _ in self._record._fields)
@@ -70,17 +77,11 @@ class FeatureWeights(Records):
 
     _record = FeatureWeight
 
-    def __getitem__(self, index: Any) -> Any:
-        found = super().__getitem__(index)
-        return FeatureWeights(found) if isinstance(index, slice) else found
-
     def by_label(self) -> dict[Any, list[FeatureWeight]]:
         """The weights of each label, largest first."""
         found: dict[Any, list[FeatureWeight]] = {}
-        for item in self:
+        for item in sorted(self, key=lambda item: -item.weight):
             found.setdefault(item.label, []).append(item)
-        for items in found.values():
-            items.sort(key=lambda item: -item.weight)
         return dict(sorted(found.items(), key=lambda pair: str(pair[0])))
 
     def __str__(self) -> str:
@@ -102,17 +103,13 @@ class FeatureWeights(Records):
 def _label_table(label, items, largest):
     top = [item for item in items if item.weight > 0.0][:SHOWN]
     bottom = [item for item in items if item.weight < 0.0][-SHOWN:]
-    left_out = len(items) - len(top) - len(bottom)
-
-    def rows(part):
-        return [
-            (_shaded(f"{item.weight:+.3f}", item.weight, largest), cell(escaped(item.feature, LONG)))
-            for item in part
-        ]
-
-    middle = [(cell("…", "number"), cell(f"<i>{left_out:,} more</i>"))] if left_out else []
-    listed = table([*rows(top), *middle, *rows(bottom)])
-    return f"<div><b>{escaped(label)}</b>{listed}</div>"
+    rows = []
+    for feature, _, weight in top + bottom:
+        rows.append((_shaded(f"{weight:+.3f}", weight, largest), cell(escaped(feature, LONG))))
+    if len(rows) < len(items):
+        rest = cell(f"<i>{len(items) - len(rows):,} more</i>")
+        rows.insert(len(top), (cell("…", "number"), rest))
+    return f"<div><b>{escaped(label)}</b>{table(rows)}</div>"
 
 
 def _shaded(text, value, largest):

@@ -42,48 +42,23 @@ if TYPE_CHECKING:
         sequence_log_loss_scorer,
         span_f1_scorer,
         token_accuracy_scorer,
-        unlabeled_attachment_scorer,
         word_f1_scorer,
     )
 
-__all__ = [
-    "AttachmentScores",
-    "PairedBootstrap",
-    "Reliability",
-    "SCORERS",
-    "SegmentationReport",
-    "attachment_scorer",
-    "attachment_scorer_for",
-    "attachment_scores",
-    "expected_calibration_error",
-    "expected_calibration_error_scorer",
-    "labeled_attachment_score",
-    "labeled_attachment_scorer",
-    "paired_bootstrap",
-    "reliability",
-    "segment_f1_score",
-    "segment_f1_scorer",
-    "segment_f1_scorer_for",
-    "segment_report",
-    "segmentation_report",
-    "sequence_accuracy_score",
-    "sequence_accuracy_scorer",
-    "sequence_log_loss",
-    "sequence_log_loss_scorer",
-    "span_f1_score",
-    "span_f1_scorer",
-    "span_report",
-    "token_accuracy_score",
-    "token_accuracy_scorer",
-    "unlabeled_attachment_score",
-    "unlabeled_attachment_scorer",
-    "word_f1_score",
-    "word_f1_scorer",
-    "word_report",
-]
-
-word_report = segmentation_report
-"""Another name, as `segment_report` is called after what it counts."""
+# Labels, and the segments that they spell
+__all__ = ["token_accuracy_score", "sequence_accuracy_score", "segment_f1_score", "segment_report"]
+# Spans and words
+__all__ += ["span_f1_score", "span_report", "word_f1_score", "segmentation_report", "SegmentationReport"]
+# Trees
+__all__ += ["attachment_scores", "AttachmentScores", "labeled_attachment_score", "unlabeled_attachment_score"]
+# Probabilities, and luck
+__all__ += ["reliability", "Reliability", "expected_calibration_error", "sequence_log_loss"]
+__all__ += ["paired_bootstrap", "PairedBootstrap"]
+# Scorers
+__all__ += ["SCORERS", "segment_f1_scorer_for", "attachment_scorer_for"]
+__all__ += ["token_accuracy_scorer", "sequence_accuracy_scorer", "segment_f1_scorer", "word_f1_scorer"]
+__all__ += ["span_f1_scorer", "attachment_scorer", "labeled_attachment_scorer"]
+__all__ += ["expected_calibration_error_scorer", "sequence_log_loss_scorer"]
 
 SCORES: dict[str, Callable[..., float]] = {
     "token_accuracy": token_accuracy_score,
@@ -92,17 +67,7 @@ SCORES: dict[str, Callable[..., float]] = {
 }
 """What scorers of labels ask of predictions, by their names in ``SCORERS``: ``(y_true, y_pred) -> float``."""
 
-SCORING = (
-    "token_accuracy",
-    "sequence_accuracy",
-    "segment_f1",
-    "word_f1",
-    "span_f1",
-    "attachment",
-    "labeled_attachment",
-    "expected_calibration_error",
-    "sequence_log_loss",
-)
+SCORING = [name.removesuffix("_scorer") for name in __all__ if name.endswith("_scorer")]
 """The names of ``SCORERS``, for those who need no more: scorers import much of scikit-learn."""
 
 __getattr__, __dir__ = lazy(__name__, {n: "scorers" for n in __all__ if n == "SCORERS" or "_scorer" in n})

@@ -26,20 +26,23 @@ def as_list(sequence, name, i=None):
     return list(sequence)
 
 
+def as_lists(y_true, y_pred, names):
+    """Lists of both sides, which must hold as many sequences."""
+    both = [as_list(y, name) for y, name in zip((y_true, y_pred), names)]
+    n_true, n_pred = map(len, both)
+    if n_true != n_pred:
+        raise ValueError(f"{' and '.join(names)} must have as many sequences: got {n_true} and {n_pred}")
+    return both
+
+
 def check_pairs(y_true, y_pred, same_length=True, names=("y_true", "y_pred"), hint=""):
     """Check both sides and return [(true sequence, predicted sequence)]; a hint is for unequal lengths."""
-    name_true, name_pred = names
-    y_true, y_pred = as_list(y_true, name_true), as_list(y_pred, name_pred)
-    if len(y_true) != len(y_pred):
-        raise ValueError(
-            f"{name_true} and {name_pred} must have as many sequences: got {len(y_true)} and {len(y_pred)}"
-        )
     pairs = []
-    for i, (true, pred) in enumerate(zip(y_true, y_pred)):
-        true, pred = as_list(true, name_true, i), as_list(pred, name_pred, i)
+    for i, both in enumerate(zip(*as_lists(y_true, y_pred, names))):
+        true, pred = (as_list(sequence, name, i) for sequence, name in zip(both, names))
         if same_length and len(true) != len(pred):
             found = f"got {len(true)} and {len(pred)}{hint}"
-            raise PlaceError(i, None, f"{name_true} and {name_pred} must be equally long: {found}")
+            raise PlaceError(i, None, f"{' and '.join(names)} must be equally long: {found}")
         pairs.append((true, pred))
     return pairs
 

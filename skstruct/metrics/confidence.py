@@ -17,10 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from .._sklearn import final_step
 from ..data.inputs import PLACE, PlaceError, check_choice, check_positive
 from ..data.labels import settled
-from ..data.types import Corpus
-from .checks import as_list, check_weight, ratio
+from ..data.types import Corpus, Weights
+from .checks import as_list, as_lists, check_weight, ratio
 
 Strategy: TypeAlias = Literal["quantile", "uniform"]
+Floats: TypeAlias = NDArray[np.float64]
 
 
 class Reliability(NamedTuple):
@@ -36,9 +37,9 @@ class Reliability(NamedTuple):
         How many they are; of predictions with weights the sum of these.
     """
 
-    confidence: NDArray[np.float64]
-    accuracy: NDArray[np.float64]
-    count: NDArray[np.float64]
+    confidence: Floats
+    accuracy: Floats
+    count: Floats
 
 
 def reliability(
@@ -48,7 +49,7 @@ def reliability(
     labels: ArrayLike | None = None,
     n_bins: int = 10,
     strategy: Strategy = "quantile",
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
 ) -> Reliability:
     """Accuracy by confidence: the curve of a reliability diagram.
 
@@ -98,19 +99,12 @@ def reliability(
 
 def _flat(y_true, y_proba):
     """(whether right, probability) of predictions."""
-    try:
-        right, p = np.asarray(y_true), np.asarray(y_proba, dtype=object)
-    except ValueError:  # sequences of several lengths
-        right = p = np.zeros((0, 0))
+    right, p = _array(y_true), _array(y_proba, np.float64)
     if right.ndim != 1 or right.dtype.kind not in "bif" or not np.isin(right, (0, 1)).all():
         raise ValueError(
             "y_true must be an array of bool, or 0 and 1: whether each prediction is right; with marginals "
             "of tokens give their labels, labels=model.classes_"
         )
-    try:
-        p = p.astype(np.float64)
-    except (TypeError, ValueError):
-        p = np.zeros(0)
     if p.shape != right.shape:
         raise ValueError(f"y_proba must hold a number for each of the {len(right)} elements of y_true")
     bad = np.flatnonzero(~((p >= 0.0) & (p <= 1.0)))
@@ -119,18 +113,21 @@ def _flat(y_true, y_proba):
     return right.astype(np.float64), p
 
 
+def _array(values, dtype=None):
+    """Values as an array, as one of two dimensions if they are none, such as sequences of several lengths."""
+    try:
+        return np.asarray(values, dtype)
+    except (TypeError, ValueError):
+        return np.zeros((0, 0))
+
+
 def _of_tokens(y_true, y_proba, labels):
     """(whether right, confidence) of the tokens with a label, and how many each sequence has."""
-    y_true, y_proba = as_list(y_true, "y_true"), list(y_proba)
-    if len(y_true) != len(y_proba):
-        raise ValueError(
-            f"y_true and y_proba must have as many sequences: got {len(y_true)} and {len(y_proba)}"
-        )
-    right, p, lengths = [], [], []
-    for i, (true, rows) in enumerate(zip(y_true, y_proba)):
+    right, p, lengths = [], [np.zeros(0)], []
+    for i, (true, rows) in enumerate(zip(*as_lists(y_true, y_proba, ("y_true", "y_proba")))):
         true, rows = as_list(true, "y_true", i), np.asarray(rows, dtype=np.float64)
-        if rows.shape != (len(true), len(labels)):
-            shape = len(true), len(labels)
+        shape = len(true), len(labels)
+        if rows.shape != shape:
             raise PlaceError(i, None, f"y_proba of {PLACE} must have the shape {shape}, got {rows.shape}")
         if not ((rows >= 0.0) & (rows <= 1.0)).all():
             raise PlaceError(i, None, f"y_proba of {PLACE} must hold probabilities")
@@ -140,7 +137,7 @@ def _of_tokens(y_true, y_proba, labels):
         right += map(eq, settled([true[t] for t in given], found), found)
         p.append(rows[given, best])
         lengths.append(len(given))
-    return np.array(right, np.float64), np.concatenate([np.zeros(0), *p]), np.array(lengths, np.int64)
+    return np.array(right, np.float64), np.concatenate(p), np.array(lengths, np.int64)
 
 
 def expected_calibration_error(
@@ -150,7 +147,7 @@ def expected_calibration_error(
     labels: ArrayLike | None = None,
     n_bins: int = 10,
     strategy: Strategy = "quantile",
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
 ) -> float:
     """By how much confidence and accuracy differ, on average over predictions.
 
@@ -187,9 +184,7 @@ def expected_calibration_error(
     return ratio(np.abs(bins.confidence - bins.accuracy) @ bins.count, bins.count.sum())
 
 
-def sequence_log_loss(
-    y_true: Corpus, log_proba: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> float:
+def sequence_log_loss(y_true: Corpus, log_proba: ArrayLike, *, sample_weight: Weights = None) -> float:
     """Negative log-probability of the right labellings, per token.
 
     Parameters
@@ -230,14 +225,14 @@ def sequence_log_loss(
 # --------------------------------------------------------------------------------------------------
 # Of estimators
 # --------------------------------------------------------------------------------------------------
-def score_calibration(estimator: Any, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+def score_calibration(estimator: Any, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:
     """The negative expected calibration error of ``predict_marginals``."""
     model, X = final_step(estimator, X)
     marginals = model.predict_marginals(X)
     return -expected_calibration_error(y, marginals, labels=model.classes_, sample_weight=sample_weight)
 
 
-def score_log_loss(estimator: Any, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+def score_log_loss(estimator: Any, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:
     """The negative :func:`sequence_log_loss` of ``sequence_log_proba``."""
     model, X = final_step(estimator, X)
     return -sequence_log_loss(y, model.sequence_log_proba(X, y), sample_weight=sample_weight)

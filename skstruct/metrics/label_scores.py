@@ -15,12 +15,11 @@ from collections import Counter
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..data.inputs import check_choice
 from ..data.places import in_sequence
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
-from ..data.types import Corpus
+from ..data.types import Corpus, Weights
 from .checks import check_pairs, check_weight, count_right, f1, ratio, with_label
 
 AVERAGES = ("micro", "macro", "weighted", None)
@@ -34,7 +33,7 @@ def _accuracy(pairs, correct, total, sample_weight):
     return ratio(weight @ np.array(correct, float), weight @ np.array(total, float))
 
 
-def token_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: ArrayLike | None = None) -> float:
+def token_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: Weights = None) -> float:
     """Share of tokens with the right label.
 
     Parameters
@@ -65,7 +64,7 @@ def token_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: ArrayLik
     return _accuracy(pairs, correct, [len(true) for true, _ in pairs], sample_weight)
 
 
-def sequence_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: ArrayLike | None = None) -> float:
+def sequence_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: Weights = None) -> float:
     """Share of sequences with all labels right; an empty sequence is right.
 
     Parameters
@@ -97,20 +96,25 @@ def sequence_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: Array
     return _accuracy(pairs, correct, total, sample_weight)
 
 
+def segment_spans(y_true, y_pred, table):
+    """Yield for each sequence the (start, stop, type) of its true and of its predicted segments."""
+    for i, (true, pred) in enumerate(check_pairs(y_true, y_pred)):
+        with in_sequence(i):
+            spans = read_spans(true, table)
+            # Most sequences of a good model are right as a whole.
+            found = spans if pred == true else read_spans(pred, table)
+        yield spans, found
+
+
 def _count_segments(y_true, y_pred, scheme, mode):
     """Segments by type: three Counters (correct, true, predicted)."""
     check_choice("mode", mode, MODES)
-    scheme = check_scheme(scheme)
-    table = LabelTable(scheme, mode == "strict")
+    table = LabelTable(check_scheme(scheme), mode == "strict")
     correct, n_true, n_pred = Counter(), Counter(), Counter()
-    for i, (true, pred) in enumerate(check_pairs(y_true, y_pred)):
-        with in_sequence(i):
-            spans_true = read_spans(true, table)
-            # Most sequences of a good model are right as a whole.
-            spans_pred = spans_true if pred == true else read_spans(pred, table)
-        n_true.update([kind for _, _, kind in spans_true])
-        n_pred.update([kind for _, _, kind in spans_pred])
-        correct.update([kind for _, _, kind in set(spans_true).intersection(spans_pred)])
+    for true, pred in segment_spans(y_true, y_pred, table):
+        n_true.update([kind for _, _, kind in true])
+        n_pred.update([kind for _, _, kind in pred])
+        correct.update([kind for _, _, kind in set(true).intersection(pred)])
     return correct, n_true, n_pred
 
 
@@ -134,13 +138,11 @@ def segment_rows(counts):
     correct, n_true, n_pred = counts
     types = {kind: _row(correct[kind], n_true[kind], n_pred[kind]) for kind in sorted({*n_true, *n_pred})}
     total = _row(sum(correct.values()), sum(n_true.values()), sum(n_pred.values()))
-    averages = {"micro": total, "macro": dict(total), "weighted": dict(total)}
+    macro, weighted = dict(total), dict(total)
     for column in ("precision", "recall", "f1") if types else ():
-        values = [row[column] for row in types.values()]
-        weighted = sum(row[column] * row["support"] for row in types.values())
-        averages["macro"][column] = ratio(sum(values), len(values))
-        averages["weighted"][column] = ratio(weighted, total["support"])
-    return types, averages
+        macro[column] = ratio(sum(row[column] for row in types.values()), len(types))
+        weighted[column] = ratio(sum(r[column] * r["support"] for r in types.values()), total["support"])
+    return types, {"micro": total, "macro": macro, "weighted": weighted}
 
 
 @overload

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import Literal, TypeAlias
 
-from sklearn.metrics import make_scorer
+from sklearn import metrics
 
 from .._sklearn import final_step
 from ..data.inputs import check_choice
@@ -28,7 +28,7 @@ Scorer: TypeAlias = Callable[..., float]
 """``scorer(estimator, X, y) -> float``"""
 
 
-class TextScorer(type(make_scorer(len))):  # type: ignore[misc]
+class TextScorer(type(metrics.make_scorer(len))):  # type: ignore[misc]
     """A scorer whose score is handed the texts that the model reads, too, as ``texts``."""
 
     def _score(self, method_caller, estimator, X, y_true, **metadata):
@@ -64,7 +64,7 @@ def segment_f1_scorer_for(scheme: str, average: Average = "micro", mode: Mode = 
     scheme = check_scheme(scheme)
     check_choice("average", average, AVERAGES[:-1])
     check_choice("mode", mode, MODES)
-    return make_scorer(segment_f1_score, scheme=scheme, average=average, mode=mode)
+    return metrics.make_scorer(segment_f1_score, scheme=scheme, average=average, mode=mode)
 
 
 def attachment_scorer_for(
@@ -106,26 +106,17 @@ def attachment_scorer_for(
     return partial(score_trees, score=score, punctuation=punctuation, subtypes=bool(subtypes))
 
 
-token_accuracy_scorer: Scorer = make_scorer(token_accuracy_score)
-sequence_accuracy_scorer: Scorer = make_scorer(sequence_accuracy_score)
-segment_f1_scorer: Scorer = make_scorer(segment_f1_score)
-word_f1_scorer: Scorer = make_scorer(word_f1_score)
+token_accuracy_scorer: Scorer = metrics.make_scorer(token_accuracy_score)
+sequence_accuracy_scorer: Scorer = metrics.make_scorer(sequence_accuracy_score)
+segment_f1_scorer: Scorer = metrics.make_scorer(segment_f1_score)
+word_f1_scorer: Scorer = metrics.make_scorer(word_f1_score)
 span_f1_scorer: Scorer = TextScorer(span_f1_score, 1, {}, "predict")
-attachment_scorer: Scorer = make_scorer(unlabeled_attachment_score)
-unlabeled_attachment_scorer: Scorer = attachment_scorer  # another name
-labeled_attachment_scorer: Scorer = make_scorer(labeled_attachment_score)
+attachment_scorer: Scorer = metrics.make_scorer(unlabeled_attachment_score)
+labeled_attachment_scorer: Scorer = metrics.make_scorer(labeled_attachment_score)
 expected_calibration_error_scorer: Scorer = score_calibration
 sequence_log_loss_scorer: Scorer = score_log_loss
 
 SCORERS: dict[str, Scorer] = {
-    "token_accuracy": token_accuracy_scorer,
-    "sequence_accuracy": sequence_accuracy_scorer,
-    "segment_f1": segment_f1_scorer,
-    "word_f1": word_f1_scorer,
-    "span_f1": span_f1_scorer,
-    "attachment": attachment_scorer,
-    "labeled_attachment": labeled_attachment_scorer,
-    "expected_calibration_error": expected_calibration_error_scorer,
-    "sequence_log_loss": sequence_log_loss_scorer,
+    name.removesuffix("_scorer"): scorer for name, scorer in globals().items() if name.endswith("_scorer")
 }
 """Name -> scorer, as the parameter ``scoring`` of the estimators takes it."""

@@ -13,17 +13,16 @@ EMNLP 2012: the paired bootstrap test.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from ..data.inputs import check_choice, check_positive, is_int
-from ..data.places import in_sequence
-from ..data.scheme_rules import LabelTable, check_scheme, read_spans
+from ..data.scheme_rules import LabelTable, check_scheme
 from ..data.types import Corpus, Texts
 from .checks import check_pairs, count_right, with_label
+from .label_scores import segment_spans
 from .text_scores import both_sides, is_tagged, judged, word_spans
 
 _AT_ONCE = 2**22
@@ -101,15 +100,16 @@ def paired_bootstrap(
     if texts is not None and score != "spans":
         raise ValueError(f"texts is for spans, got score={score!r}")
     table = LabelTable(check_scheme(scheme), strict=False)
+    # Both systems are scored alike: with tags if all three have them.
     tagged = score == "words" and all(any(map(is_tagged, side)) for pairs in both for side in zip(*pairs))
     count = {
-        "accuracy": _tokens,
-        "segments": partial(_segments, table),
-        "words": partial(_words, tagged),  # both systems are scored alike
-        "spans": partial(_spans, texts),
+        "accuracy": lambda y_pred: _tokens(y_true, y_pred),
+        "segments": lambda y_pred: _items(segment_spans(y_true, y_pred, table)),
+        "words": lambda y_pred: _items(sides for _, *sides in word_spans(y_true, y_pred, tagged)),
+        "spans": lambda y_pred: _items(map(judged, *both_sides(y_true, y_pred, texts))),
     }[score]
     # (n, 4): what is right, and what counts, of A and of B, by sentence
-    counts = [[*a, *b] for a, b in zip(count(y_true, y_pred_a), count(y_true, y_pred_b), strict=True)]
+    counts = [[*a, *b] for a, b in zip(count(y_pred_a), count(y_pred_b), strict=True)]
     counts = np.array(counts, np.int64).reshape(-1, 4)
     n = counts.shape[0]
     if n == 0:
@@ -119,9 +119,7 @@ def paired_bootstrap(
     parts = map(_quotients, resampled(counts, n_resamples, random_state))
     found = np.concatenate([scores[:, 1] - scores[:, 0] for scores in parts])
     low, high = np.percentile(found, [2.5, 97.5])
-    beyond = np.count_nonzero(found - difference >= abs(difference)) if difference else n_resamples
-    if difference < 0:
-        beyond = np.count_nonzero(found - difference <= difference)
+    beyond = np.count_nonzero(np.sign(difference) * (found - difference) >= abs(difference))
     p_value = min(1.0, 2.0 * (beyond + 1) / (n_resamples + 1))
     return PairedBootstrap(*map(float, (*observed, difference, low, high, p_value)))
 
@@ -152,21 +150,16 @@ def _quotients(sums):
 
 
 def _tokens(y_true, y_pred):
+    """Yield for each sequence how many labels are right, and how many there are."""
     for pair in check_pairs(y_true, y_pred, hint='; of words, write score="words"'):
         true, pred = with_label(*pair)
         yield count_right(true, pred), len(true)
 
 
-def _segments(table, y_true, y_pred):
-    for i, pair in enumerate(check_pairs(y_true, y_pred)):
-        with in_sequence(i):
-            true, pred = (set(read_spans(labels, table)) for labels in pair)
-        yield 2 * len(true & pred), len(true) + len(pred)
-
-
-def _words(tagged, y_true, y_pred):
-    for _, true, pred in word_spans(y_true, y_pred, tagged):
-        yield 2 * len(set(true).intersection(pred)), len(true) + len(pred)
+def _items(sides):
+    """The same of items on both sides, with their F1 as the quotient."""
+    for true, pred in sides:
+        yield 2 * len(set(true).intersection(pred)), len(set(true)) + len(set(pred))
 
 
 def _are_spans(both):
@@ -176,8 +169,3 @@ def _are_spans(both):
     if isinstance(first, (tuple, list)):
         return len(first) == 3 and all(map(is_int, first[:2]))
     return isinstance(first, Mapping)
-
-
-def _spans(texts, y_true, y_pred):
-    for true, found in map(judged, *both_sides(y_true, y_pred, texts)):
-        yield 2 * len(true.intersection(found)), len(true) + len(set(found))

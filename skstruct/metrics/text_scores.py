@@ -19,15 +19,15 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
 from itertools import accumulate, repeat
+from os.path import commonprefix
 from typing import overload
 
-from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from ..data.inputs import PlaceError, check_choice
 from ..data.spans import as_spans, refuse_dicts, trimmed_spans
 from ..data.text import as_texts
-from ..data.types import Corpus, Texts
+from ..data.types import Corpus, Texts, Weights
 from .checks import check_pairs, check_weight, f1, ratio
 from .label_scores import AVERAGES, Average, f1_of, report_of, report_text
 
@@ -37,7 +37,7 @@ def span_f1_score(
     y_true: Corpus,
     y_pred: Corpus,
     average: Average = ...,
-    sample_weight: ArrayLike | None = ...,
+    sample_weight: Weights = ...,
     *,
     texts: Texts | None = ...,
 ) -> float: ...
@@ -45,12 +45,7 @@ def span_f1_score(
 
 @overload
 def span_f1_score(
-    y_true: Corpus,
-    y_pred: Corpus,
-    average: None,
-    sample_weight: ArrayLike | None = ...,
-    *,
-    texts: Texts | None = ...,
+    y_true: Corpus, y_pred: Corpus, average: None, sample_weight: Weights = ..., *, texts: Texts | None = ...
 ) -> dict[str, float]: ...
 
 
@@ -58,7 +53,7 @@ def span_f1_score(
     y_true: Corpus,
     y_pred: Corpus,
     average: Average | None = "micro",
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Weights = None,
     *,
     texts: Texts | None = None,
 ) -> float | dict[str, float]:
@@ -105,7 +100,7 @@ def span_f1_score(
 
 
 def span_report(
-    y_true: Corpus, y_pred: Corpus, sample_weight: ArrayLike | None = None, *, texts: Texts | None = None
+    y_true: Corpus, y_pred: Corpus, sample_weight: Weights = None, *, texts: Texts | None = None
 ) -> str:
     """Precision, recall, F1 and number of true spans, by label and on average.
 
@@ -215,11 +210,10 @@ def word_spans(y_true, y_pred, tagged):
     for i, (true, pred) in enumerate(pairs):
         words, tags = _split_tags(i, true, true_tagged)
         words_pred, tags_pred = _split_tags(i, pred, pred_tagged)
-        text, text_pred = "".join(words), "".join(words_pred)
-        if text != text_pred:
-            n = next((t for t, (a, b) in enumerate(zip(text, text_pred)) if a != b), None)
-            n = min(len(text), len(text_pred)) if n is None else n
-            found = f"{text[n : n + 10]!r} and {text_pred[n : n + 10]!r}"
+        texts = "".join(words), "".join(words_pred)
+        if texts[0] != texts[1]:
+            n = len(commonprefix(texts))
+            found = " and ".join(repr(text[n : n + 10]) for text in texts)
             wrong = "the words of y_true and y_pred must spell the same text; from character"
             raise PlaceError(i, None, f"{wrong} {n} on they are {found}")
         items, items_pred = [
@@ -230,7 +224,7 @@ def word_spans(y_true, y_pred, tagged):
 
 
 def word_f1_score(
-    y_true: Corpus, y_pred: Corpus, *, tagged: bool | None = None, sample_weight: ArrayLike | None = None
+    y_true: Corpus, y_pred: Corpus, *, tagged: bool | None = None, sample_weight: Weights = None
 ) -> float:
     """F1 of the words of segmented sentences.
 
@@ -283,10 +277,7 @@ class SegmentationReport(Bunch):
     iv_recall: float
 
     def __str__(self) -> str:
-        return "\n".join(
-            f"{name.replace('_', ' '):>10}  {self[name]:.4f}"
-            for name in ("recall", "precision", "f1", "oov_rate", "oov_recall", "iv_recall")
-        )
+        return "\n".join(f"{name.replace('_', ' '):>10}  {value:.4f}" for name, value in self.items())
 
 
 def segmentation_report(y_true: Corpus, y_pred: Corpus, vocabulary: Iterable[str]) -> SegmentationReport:
@@ -321,7 +312,12 @@ def segmentation_report(y_true: Corpus, y_pred: Corpus, vocabulary: Iterable[str
     oov recall  0.0000
      iv recall  1.0000
     """
-    known = _check_vocabulary(vocabulary)
+    listed = list(vocabulary)
+    if isinstance(vocabulary, str) or not all(isinstance(word, str) for word in listed):
+        raise ValueError(
+            "vocabulary must be a collection of words; of a corpus y: {word for words in y for word in words}"
+        )
+    known = frozenset(listed)
     correct = n_true = n_pred = n_oov = correct_oov = 0
     for true_words, true, pred in word_spans(y_true, y_pred, False):
         found = set(pred)
@@ -338,14 +334,4 @@ def segmentation_report(y_true: Corpus, y_pred: Corpus, vocabulary: Iterable[str
         oov_rate=ratio(n_oov, n_true),
         oov_recall=ratio(correct_oov, n_oov),
         iv_recall=ratio(correct - correct_oov, n_true - n_oov),
-    )
-
-
-def _check_vocabulary(vocabulary):
-    if not isinstance(vocabulary, str):
-        known = list(vocabulary)
-        if all(isinstance(word, str) for word in known):
-            return frozenset(known)
-    raise ValueError(
-        "vocabulary must be a collection of words; of a corpus y: {word for words in y for word in words}"
     )

@@ -12,7 +12,6 @@ dependencies", 2018: relations are compared without their subtypes.
 
 from __future__ import annotations
 
-from operator import eq
 from typing import NamedTuple
 
 import numpy as np
@@ -31,9 +30,7 @@ class AttachmentScores(NamedTuple):
     n_tokens: int
 
     def __str__(self) -> str:
-        return (
-            f"UAS {self.uas:.4f}  LAS {self.las:.4f}  complete {self.complete:.4f}  ({self.n_tokens} tokens)"
-        )
+        return "UAS {:.4f}  LAS {:.4f}  complete {:.4f}  ({} tokens)".format(*self)
 
 
 def split_heads(i, sentence):
@@ -93,8 +90,9 @@ def attachment_scores(
     AttachmentScores(uas=1.0, las=0.6666666666666666, complete=1.0, n_tokens=3)
     """
     pairs = check_pairs(y_true, y_pred)
-    if punctuation is not None:
-        leave_out = [out for _, out in check_pairs(y_true, punctuation, names=("y_true", "punctuation"))]
+    if punctuation is None:
+        punctuation = [[False] * len(true) for true, _ in pairs]
+    leave_out = [out for _, out in check_pairs(y_true, punctuation, names=("y_true", "punctuation"))]
     n_tokens = right = right_labeled = n_sentences = complete = 0
     labeled = None
     for i, (true, pred) in enumerate(pairs):
@@ -105,22 +103,18 @@ def attachment_scores(
         if labeled not in (None, with_labels):
             raise PlaceError(i, None, "labels must be there in all sentences or in none")
         labeled = with_labels
-        heads_right = list(map(eq, heads, heads_pred))
-        if with_labels:
-            if not subtypes:
-                labels, labels_pred = map(_main_types, (labels, labels_pred))
-            both_right = [h and a == b for h, a, b in zip(heads_right, labels, labels_pred)]
-        else:
-            both_right = []
-        if punctuation is not None:
-            heads_right = [good for good, out in zip(heads_right, leave_out[i]) if not out]
-            both_right = [good for good, out in zip(both_right, leave_out[i]) if not out]
-        if heads_right:
+        if not with_labels:
+            labels, labels_pred = heads, heads_pred
+        elif not subtypes:
+            labels, labels_pred = map(_main_types, (labels, labels_pred))
+        tokens = zip(heads, heads_pred, labels, labels_pred, leave_out[i])
+        found = [(h == h_pred, h == h_pred and a == b) for h, h_pred, a, b, out in tokens if not out]
+        if found:
             n_sentences += 1
-            n_tokens += len(heads_right)
-            right += sum(heads_right)
-            right_labeled += sum(both_right)
-            complete += all(heads_right)
+            n_tokens += len(found)
+            right += sum(head for head, _ in found)
+            right_labeled += sum(both for _, both in found)
+            complete += all(head for head, _ in found)
     las = float("nan") if labeled is False else ratio(right_labeled, n_tokens)
     return AttachmentScores(ratio(right, n_tokens), las, ratio(complete, n_sentences), n_tokens)
 

@@ -18,14 +18,16 @@ from skstruct import (
     L1CRF,
     CalibratedTagger,
     KBestReranker,
+    PartialSpans,
     PassiveAggressiveTagger,
     Segmenter,
+    SpanTagger,
     StructuredPerceptron,
     WordSegmenter,
 )
 from skstruct.datasets import load_segmentation, make_hmm_sequences
 from skstruct.features import SequenceUnion, TokenTransformer
-from skstruct.inspection import explain, feature_weights, features_of, transition_weights
+from skstruct.inspection import explain, feature_weights, features_of, report, transition_weights
 from skstruct.interchange import load_crfsuite, save_crfsuite
 from skstruct.words import word_model as words_model
 from skstruct.words.word_features import feature_names
@@ -166,6 +168,21 @@ def test_nothing_to_change_where_the_model_says_something_else():
     explanation = explain(tagger, X[0], wrong)
     assert all(token.counterfactual is None for token in explanation.tokens)
     assert "says something else" in explanation._repr_html_()
+
+
+def test_a_set_of_labels_leaves_the_choice_to_the_model():
+    """Elsewhere in a text of which some types are annotated stands anything but these."""
+    X, y = corpus()
+    tagger = StructuredPerceptron(max_iter=2, random_state=0).fit(X, y)
+    some = [{"L0", "L1"}, frozenset({"L2", "new"}), *y[0][2:]]
+    assert explain(tagger, X[0], some).labels == tagger.predict(X[:1], [[{"L0", "L1"}, "L2", *y[0][2:]]])[0]
+    texts, spans = ["Ann met Bob in Ulm"] * 4, [[(0, 3, "PER"), (8, 11, "PER"), (15, 18, "LOC")]] * 4
+    model = SpanTagger(StructuredPerceptron(random_state=0)).fit(texts, spans)
+    partial = PartialSpans(spans[0][:1], types={"PER"})
+    found = explain(model, texts[0], partial).segments
+    assert [segment for segment in found if segment[2] == "PER"] == [(0, 1, "PER")]
+    wrong = [PartialSpans([(4, 7, "PER")], types={"PER"})]
+    assert "is not a label" not in report(model, texts[:1], wrong).to_html()
 
 
 def test_pipelines_and_searches_show_the_tokens_that_entered():

@@ -233,6 +233,19 @@ def test_places_of_errors():
     assert check(render([], [])) == ""
 
 
+@pytest.mark.parametrize(
+    ("X", "y", "error"),
+    [
+        ([["a"], ["b"]], [["A"], 7], "y: sequence 1 must be a list of labels, got int 7"),
+        (["ab", "c"], [["ab"], 7], "y: sequence 1 must be a list of words, got int 7"),
+        (["ab"], [[1]], r"y: sequence 0, position 0: expected \(start, end, label\), got int 1"),
+    ],
+)
+def test_what_is_no_list_of_labels_is_named(X, y, error):
+    with pytest.raises(ValueError, match=error):
+        render(X, y)
+
+
 def test_tokens_may_be_rows_of_numbers():
     tagger = StructuredPerceptron(random_state=0).fit([np.eye(2)], [["X", "Y"]])
     assert "X" in explain(tagger, np.eye(2))._repr_html_()

@@ -11,7 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skstruct import L1CRF, ShiftReduceParser, SpanTagger, StructuredPerceptron, WordSegmenter
 from skstruct.datasets import load_chunking
-from skstruct.inspection import errors, explain, report
+from skstruct.inspection import errors, explain, of_chains, report
 from skstruct.metrics import segment_report, span_f1_score, token_accuracy_score
 
 VOID = {"meta", "br", "rect", "path", "polyline"}
@@ -65,15 +65,27 @@ def test_the_surest_come_first(chunks):
     assert np.all(np.diff(log_proba[page.wrong]) <= 0.0)
 
 
-def test_why_not_the_right_label(chunks):
-    """The contributions at a token add up to the difference of its scores."""
-    model, X, y, page = chunks
+def lead_of(model, X, y, page):
+    """What the right label lacks at the first wrong token that is shown, and how the page says it."""
     i = page.wrong[0]
     mine, right = explain(model, X[i]), explain(model, X[i], y[i])
     t = next(t for t, pair in enumerate(zip(mine.labels, right.labels)) if pair[0] != pair[1])
-    lead = mine.tokens[t].score - right.tokens[t].score
-    first = page.to_html().split("all together")[0]
-    assert f"{lead:+.3f}</b>" in first[-200:]
+    said = page.to_html().split("all together")[0][-200:]
+    return f"{mine.tokens[t].score - right.tokens[t].score:+.3f}</b>", said
+
+
+def test_why_not_the_right_label(chunks):
+    """The contributions at a token add up to the difference of its scores."""
+    lead, said = lead_of(*chunks)
+    assert lead in said
+
+
+def test_a_feature_that_a_token_has_twice_counts_twice():
+    X, y = [["a", "a", "a"], ["b", "b", "b"]], [["x", "x", "x"], ["y", "y", "y"]]
+    templates = ["U:%x[-1,0]", "U:%x[0,0]", "U:%x[1,0]"]
+    model = StructuredPerceptron(templates, random_state=0).fit(X, y)
+    lead, said = lead_of(model, X[:1], y[1:], report(model, X[:1], y[1:]))
+    assert lead in said
 
 
 def test_the_page(chunks, tmp_path):
@@ -106,6 +118,15 @@ def test_pages_stay_small():
     page = report(model, X, y)
     assert len(page.wrong) == 210 and 100 < int(re.search(r"(\d+) are shown", page.to_html())[1]) <= 200
     assert len(page.to_html().encode()) < 3_000_000
+
+
+def test_what_no_page_shows_is_not_sought(chunks, monkeypatch):
+    """The best labellings with other labels tell runners-up and changes, which stand in explanations only."""
+    model, X, y, page = chunks
+    monkeypatch.setattr(of_chains, "best_with_each_label", None)
+    assert report(model, X, y).to_html() == page.to_html()
+    with pytest.raises(TypeError):
+        explain(model, X[0])
 
 
 def test_parts_that_are_not_annotated_count_as_in_score():

@@ -318,6 +318,7 @@ def test_public_names_exist():
     counts = Counter(metrics.__all__)
     assert max(counts.values()) == 1
     assert all(hasattr(metrics, name) for name in counts)
+    assert sorted(metrics.SCORERS) == sorted(metrics.SCORING)
 
 
 def test_word_f1_with_weights():
