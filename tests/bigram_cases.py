@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import oracles
-from skstruct.chain.viterbi import viterbi, viterbi_wrong
+from skstruct.chain.viterbi import decode, decode_wrong
 from skstruct.core.compile import kernel
 
 INF = math.inf
@@ -14,12 +14,12 @@ INF = math.inf
 
 @kernel
 def run_viterbi(emission, transition, stride, start, end, forced, sets, score, path, T, L):
-    return viterbi(emission, transition, stride, start, end, forced, sets, score, path, T, L)
+    return decode(emission, transition, stride, (), start, end, forced, sets, score, path, T, L)
 
 
 @kernel
-def run_wrong(emission, transition, stride, start, end, gold, sets, agree, left, path, T, L):
-    return viterbi_wrong(emission, transition, stride, start, end, gold, sets, agree, left, path, T, L)
+def run_wrong(emission, transition, stride, start, end, gold, sets, score, path, T, L):
+    return decode_wrong(emission, transition, stride, (), start, end, gold, sets, score, path, T, L)
 
 
 def tokens_of(L, n):
@@ -82,5 +82,5 @@ class Case:
         path = np.full(self.T, -9, np.int32)
         scratch = np.empty((2, self.T * self.L))
         arrays = (self.emission if emission is None else emission).ravel(), *self.arrays[1:]
-        value = run_wrong(*arrays, *coded(gold, self.L), scratch[0], scratch[1], path, self.T, self.L)
+        value = run_wrong(*arrays, *coded(gold, self.L), scratch, path, self.T, self.L)
         return value, tuple(path.tolist())

@@ -233,8 +233,9 @@ def score_sequence(task, i, chain, rule, noise, whole_rows, work):
         )  # fmt: skip
         if not by_rows:
             n = list_dense(
-                task.dense, token, T, step, noise, noise.feature, NODE_STREAM, work.masked, work.node_runs, n
-            )
+                task.dense, token, T, step, noise, noise.feature, NODE_STREAM, work.masked, work.dense,
+                work.node_runs, n,
+            )  # fmt: skip
             n_nodes = n
         sum_rows(chain.nodes, rule, step, work.node_runs, n, one, L, 1.0, emission)
     if by_rows:

@@ -23,8 +23,9 @@ from ..core.store import READ_ONLY, SMALLEST_SCALE
 from . import small_kernels
 from .bigram import forbid, new_work, reads_whole_rows, score_sequence, stride_of
 from .dense import apply_dense, clear_dense, dense_norm
-from .second_order import decode, decode_wrong, emit_trigrams, read_trigrams, refresh, score_path
+from .second_order import emit_trigrams, read_trigrams, refresh
 from .token_scores import add_costs, count_mistakes, emit_features, note_update, set_target, sum_features
+from .viterbi import decode, decode_wrong, score_path
 
 
 @inline

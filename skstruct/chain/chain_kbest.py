@@ -18,7 +18,7 @@ import numpy as np
 
 from ..core.compile import inline, kernel
 from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
-from .second_order import decode
+from .viterbi import decode
 
 
 class Lists(NamedTuple):

@@ -21,13 +21,13 @@ from ..core.noise import factor
 
 
 class DenseWork(NamedTuple):
-    """A row of a token, and ``Δφ`` of an example; scratch, the latter all zeros between examples.
+    """Features of a token, and ``Δφ`` of an example; scratch, the latter all zeros between examples.
 
     Empty arrays if they are not needed; an empty tuple in place of all if tokens are no such rows.
     """
 
-    row: np.ndarray  # (F + 1,) int64: rows of weights of the columns that are not zero
-    value: np.ndarray  # (F + 1,) float64: what these count
+    row: np.ndarray  # (R,) int64: rows of weights of features
+    value: np.ndarray  # (R,) float64: what these count
     delta: np.ndarray  # (L * R,) float64 by label
     counted: np.ndarray  # (L * R,) bool: what the norm has seen
     label: np.ndarray  # (L,) int64: the labels whose rows are not zero, ``size`` of them
@@ -39,10 +39,10 @@ def new_dense_work(dense, n_labels, training):
     """Scratch for the examples of a corpus with the rows ``dense``."""
     if not dense:
         return ()
-    n, columns = n_labels if training else 0, dense.block.shape[1] + 1
-    size = n * dense.n_rows
+    n, n_rows = n_labels if training else 0, dense.n_rows
+    size = n * n_rows
     return DenseWork(
-        np.zeros(columns, np.int64), np.zeros(columns), np.zeros(size), np.zeros(size, np.bool_),
+        np.zeros(n_rows, np.int64), np.zeros(n_rows), np.zeros(size), np.zeros(size, np.bool_),
         np.zeros(n, np.int64), np.zeros(n, np.bool_), np.zeros(1, np.int64),
     )  # fmt: skip
 
@@ -51,122 +51,105 @@ def new_dense_work(dense, n_labels, training):
 # Scores
 # --------------------------------------------------------------------------------------------------
 @inline
-def _add_full(dense, at, first, weight, L, out, start):
-    """``out[start + y] += Σ_f x_f w[first + f, y]`` for the row ``at`` of the block.
-
-    Four columns at a time, in their order: a sum is read and written once for four products.
-    """
-    F, n = dense.block.shape[1], np.uint64(L)
-    f = 0
-    while f + 4 <= F:
-        p, q = dense.scale * dense.block[at, f], dense.scale * dense.block[at, f + 1]
-        r, s = dense.scale * dense.block[at, f + 2], dense.scale * dense.block[at, f + 3]
-        # Unsigned: numba then omits the check for negative indices, and the loop vectorises.
-        a = np.uint64((first + f) * L)
-        b, c, d = a + n, a + n + n, a + n + n + n
-        for y in range(n):
-            total = (out[start + y] + p * weight[a + y]) + q * weight[b + y]
-            out[start + y] = (total + r * weight[c + y]) + s * weight[d + y]
-        f += 4
-    while f < F:
-        a, p = np.uint64((first + f) * L), dense.scale * dense.block[at, f]
-        for y in range(n):
-            out[start + y] += p * weight[a + y]
-        f += 1
-
-
-@inline
-def _filled(dense, at, first, work):
-    """List the columns of the row ``at`` that are not zero, as rows of weights from ``first`` on; how many.
+def _list_features(dense, first_token, t, T, work):
+    """Write the features of token t that are not zero to ``work.row`` and ``work.value``; returns how many.
 
     Without a branch, which pixels would mispredict: what is zero is overwritten by the next.
     """
-    n = 0
-    for f in range(dense.block.shape[1]):
-        x = dense.scale * dense.block[at, f]
-        work.row[n] = first + f
-        work.value[n] = x
-        n += np.int64(x != 0.0)
-    return n
+    # Unsigned: numba then omits the check for negative indices.
+    F, n, first = np.uint64(dense.block.shape[1]), np.uint64(0), np.uint64(0)
+    for s in range(dense.low, dense.high + 1):
+        if 0 <= t + s < T:
+            at = np.uint64(first_token + t + s)
+            for f in range(F):
+                x = dense.scale * dense.block[at, f]
+                work.row[n] = first + f
+                work.value[n] = x
+                n += np.uint64(x != 0.0)
+        first += F
+    if dense.bias:
+        work.row[n] = first
+        work.value[n] = 1.0
+        n += np.uint64(1)
+    return np.int64(n)
 
 
 @inline
-def _add_rows(work, n, weight, L, out, start):
-    """The same for the ``n`` features that :func:`_filled` has listed; the same sums, but for zeros."""
-    row, value, m = work.row, work.value, np.uint64(L)
-    k = 0
+def _place(row, k, L):
+    """Where the weights of feature k begin; with an empty ``row`` features have the rows 0, 1, ..."""
+    # Unsigned: numba then omits the check for negative indices, and loops vectorise.
+    if len(row) == 0:
+        return np.uint64(k * L)
+    return np.uint64(row[k] * L)
+
+
+@inline
+def _add_rows(row, value, scale, n, weight, L, out, start):
+    """``out[start + y] += Σ_k scale value_k w[row_k, y]`` for n features.
+
+    Four at a time, in their order: a sum is read and written once for four products.
+    """
+    m, k = np.uint64(L), 0
     while k + 4 <= n:
-        a, b = np.uint64(row[k] * L), np.uint64(row[k + 1] * L)
-        c, d = np.uint64(row[k + 2] * L), np.uint64(row[k + 3] * L)
-        p, q, r, s = value[k], value[k + 1], value[k + 2], value[k + 3]
+        a, b, c, d = _place(row, k, L), _place(row, k + 1, L), _place(row, k + 2, L), _place(row, k + 3, L)
+        p, q, r, s = scale * value[k], scale * value[k + 1], scale * value[k + 2], scale * value[k + 3]
         for y in range(m):
             total = (out[start + y] + p * weight[a + y]) + q * weight[b + y]
             out[start + y] = (total + r * weight[c + y]) + s * weight[d + y]
         k += 4
     while k < n:
-        a, p = np.uint64(row[k] * L), value[k]
+        a, p = _place(row, k, L), scale * value[k]
         for y in range(m):
             out[start + y] += p * weight[a + y]
         k += 1
 
 
 @inline
-def _add_sparse(store, row, x, out, start):
-    """The same for one feature, whose weights stand in a pool."""
-    for k in range(store.first[row], store.first[row] + store.count[row]):
-        out[start + store.column[k]] += x * store.value[k]
+def _add_full(dense, first_token, t, T, weight, L, out, start):
+    """The same for a token whose features are hardly ever zero: they need not be listed."""
+    F, first = dense.block.shape[1], 0
+    for s in range(dense.low, dense.high + 1):
+        if 0 <= t + s < T:
+            row = dense.block[first_token + t + s]
+            _add_rows((), row, dense.scale, F, weight[first * L :], L, out, start)
+        first += F
+    for y in range(np.uint64(L if dense.bias else 0)):
+        out[start + y] += weight[np.uint64(first * L) + y]
 
 
 @inline
 def sum_dense(dense, store, first_token, T, work, out):
     """``out[t, y] += Σ_f x_f w[f, y]`` of one sequence; weights without a lazy penalty."""
     if len(dense) > 0:
-        F, L = dense.block.shape[1], store.columns
+        L, weight = store.columns, store.value
         for t in range(T):
-            start, first = np.uint64(t * L), 0
-            for s in range(dense.low, dense.high + 1):
-                if 0 <= t + s < T:
-                    at = first_token + t + s
-                    if dense.full and not store.sparse:
-                        _add_full(dense, at, first, store.value, L, out, start)
-                    else:
-                        n = _filled(dense, at, first, work)
-                        if not store.sparse:
-                            _add_rows(work, n, store.value, L, out, start)
-                        else:
-                            for k in range(n):
-                                _add_sparse(store, work.row[k], work.value[k], out, start)
-                first += F
-            if dense.bias and not store.sparse:
-                for y in range(np.uint64(L)):
-                    out[start + y] += store.value[np.uint64(first * L) + y]
-            elif dense.bias:
-                _add_sparse(store, first, 1.0, out, start)
+            start = np.uint64(t * L)
+            if dense.full and not store.sparse:
+                _add_full(dense, first_token, t, T, weight, L, out, start)
+                continue
+            n = _list_features(dense, first_token, t, T, work)
+            if not store.sparse:
+                _add_rows(work.row, work.value, 1.0, n, weight, L, out, start)
+                continue
+            for k in range(n):
+                row = work.row[k]
+                for place in range(store.first[row], store.first[row] + store.count[row]):
+                    out[t * L + store.column[place]] += work.value[k] * weight[place]
 
 
 @inline
-def list_dense(dense, first_token, T, step, noise, code, stream, masked, runs, n):
-    """List the rows of one sequence behind ``n`` runs, as ``features.list_runs`` does; returns how many."""
+def list_dense(dense, first_token, T, step, noise, code, stream, masked, work, runs, n):
+    """List the rows of one sequence behind ``n`` runs, as ``token_scores.list_runs`` does; their number."""
     if len(dense) > 0:
-        F, dropout = dense.block.shape[1], noise.token_below > np.uint64(0)
+        dropout = noise.token_below > np.uint64(0)
         for t in range(T):
             if dropout and masked[t, 0]:
                 continue
-            row = 0
-            for s in range(dense.low, dense.high + 1):
-                inside = 0 <= t + s < T
-                for f in range(F if inside else 0):
-                    x = factor(noise, code, stream, step, row + f) * (
-                        dense.scale * dense.block[first_token + t + s, f]
-                    )
-                    if x != 0.0:
-                        runs.row[n], runs.token[n], runs.width[n], runs.value[n] = row + f, t, 1, x
-                        n += 1
-                row += F
-            x = factor(noise, code, stream, step, row) if dense.bias else 0.0
-            if x != 0.0:
-                runs.row[n], runs.token[n], runs.width[n], runs.value[n] = row, t, 1, x
-                n += 1
+            for k in range(_list_features(dense, first_token, t, T, work)):
+                x = factor(noise, code, stream, step, work.row[k]) * work.value[k]
+                if x != 0.0:
+                    runs.row[n], runs.token[n], runs.width[n], runs.value[n] = work.row[k], t, 1, x
+                    n += 1
     return n
 
 
@@ -195,12 +178,10 @@ def add_dense(dense, first_token, T, target, path, work):
             _touch(work, path[t])
             right, wrong = np.uint64(target[t] * R), np.uint64(path[t] * R)
             for s in range(dense.low, dense.high + 1):
-                if 0 <= t + s < T:
-                    at = first_token + t + s
-                    for f in range(F):
-                        x = dense.scale * dense.block[at, f]
-                        delta[right + np.uint64(f)] += x
-                        delta[wrong + np.uint64(f)] -= x
+                for f in range(F if 0 <= t + s < T else 0):
+                    x = dense.scale * dense.block[first_token + t + s, f]
+                    delta[right + np.uint64(f)] += x
+                    delta[wrong + np.uint64(f)] -= x
                 right += np.uint64(F)
                 wrong += np.uint64(F)
             if dense.bias:
@@ -226,22 +207,13 @@ def dense_norm(dense, first_token, T, target, path, rule, work):
     total = 0.0
     if len(dense) > 0:
         if rule.update != PERCEPTRON and work.size[0] > 0:
-            F, R = dense.block.shape[1], work.delta.shape[0] // work.label.shape[0]
+            R = work.delta.shape[0] // work.label.shape[0]
             for t in range(T):
                 if target[t] == path[t]:
                     continue
-                right, wrong = np.int64(target[t]) * R, np.int64(path[t]) * R
-                for s in range(dense.low, dense.high + 1):
-                    if 0 <= t + s < T:
-                        for f in range(F):
-                            if dense.block[first_token + t + s, f] != 0.0:
-                                total += _square(work, right + f)
-                                total += _square(work, wrong + f)
-                    right += F
-                    wrong += F
-                if dense.bias:
-                    total += _square(work, right)
-                    total += _square(work, wrong)
+                for k in range(_list_features(dense, first_token, t, T, work)):
+                    total += _square(work, target[t] * R + work.row[k])
+                    total += _square(work, path[t] * R + work.row[k])
     return total
 
 

@@ -53,7 +53,7 @@ def new_segments(first, spans, of_label, joins, fixed, order, least=0.0):
 # --------------------------------------------------------------------------------------------------
 @inline
 def prepare(z, work, trigrams, lattice, logs, T, L):
-    """Turn ``lattice`` into α, M, x and, in place of the marginals, r: see :func:`_sum_of_segment`.
+    """Turn ``lattice`` into α, M, x and, in place of the marginals, r: see :func:`_extend_labels`.
 
     Where sums are logarithms M is p(y_t|y_{t-1}, x), and r and x are 1, since exp of scores may overflow.
     """
@@ -85,7 +85,13 @@ def _set_matrix(t, work, stride, edges, lattice, logs, L):
 
 
 @inline
-def _step(segments, kind, s, t, first, work, stride, edges, lattice, logs, before, now, L):
+def _joined(segments, at, p, y):
+    """Whether the label y of the token ``at`` continues the segment of the label p before it."""
+    return segments.joins[p, y] and not segments.fixed[at]
+
+
+@inline
+def _extend_labels(segments, kind, s, t, first, work, stride, edges, lattice, logs, before, now, L):
     """Write v_t of the segments that start at s to ``cell[now:]``, from v_{t-1} at ``cell[before:]``.
 
     In the scaled lattice α_t(y) = r_t(y) Σ_p α_{t-1}(p) M(p, y), and v_t goes the same way over fewer steps.
@@ -100,7 +106,7 @@ def _step(segments, kind, s, t, first, work, stride, edges, lattice, logs, befor
             continue
         v = alpha[y] if t == 0 else 0.0
         for p in range(L if t > 0 else 0):
-            joined = segments.joins[p, y] and not segments.fixed[first + t]
+            joined = _joined(segments, first + t, p, y)
             if joined == (t > s):
                 v += (cell[before + p] if joined else alpha[(t - 1) * L + p]) * matrix[p * L + y]
         if t > 0:
@@ -109,7 +115,7 @@ def _step(segments, kind, s, t, first, work, stride, edges, lattice, logs, befor
 
 
 @inline
-def _leave(segments, e, first, T, work, stride, edges, lattice, logs, now, L):
+def _leave_labels(segments, e, first, T, work, stride, edges, lattice, logs, now, L):
     """Shares of the labellings: those that leave the segment at e, and all that have been in it so far.
 
     p(p, y) = α_{t-1}(p) M(p, y) x_t(y) leads out of it, or on.
@@ -123,114 +129,94 @@ def _leave(segments, e, first, T, work, stride, edges, lattice, logs, now, L):
         for z in range(L if e < T else 0):
             step = matrix[y * L + z] * x[e * L + z]
             every += step
-            if segments.fixed[first + e] or not segments.joins[y, z]:
+            if not _joined(segments, first + e, y, z):
                 out += step
         left += cell[now + y] * out
         total += cell[now + y] * every
     return left, total
 
 
-@inline
-def _sum_of_segment(segments, k, first, T, work, stride, edges, lattice, logs, L):
-    """The share of the labellings of one sequence in which segment k stands."""
-    s, e = segments.start[k], segments.stop[k]
-    before, now = L, 0
-    for t in range(s, e):
-        before, now = now, before
-        _step(segments, segments.kind[k], s, t, first, work, stride, edges, lattice, logs, before, now, L)
-    return _leave(segments, e, first, T, work, stride, edges, lattice, logs, now, L)[0]
-
-
 # --------------------------------------------------------------------------------------------------
-# Second order: the cell of the labels p, y is p * L + y, that of a first token y
+# Second order: the cell of the labels p, y is p * L + y, that of a first token y; v are logarithms
 # --------------------------------------------------------------------------------------------------
 @inline
-def _enter_pairs(segments, kind, s, first, alpha, cell, L):
-    """Write v_s: the prefixes whose last label opens a segment."""
-    for y in range(L):
-        opens = segments.of_label[y] == kind
-        for p in range(L if s > 0 else 1):
-            apart = s == 0 or segments.fixed[first + s] or not segments.joins[p, y]
-            cell[p * L + y] = alpha[s * L * L + p * L + y] if opens and apart else -np.inf
-
-
-@inline
-def _stay_pairs(segments, t, first, work, stride, trigrams, before, now, row, L):
-    """Write v_t to ``now``: the prefixes whose last label continues the segment."""
-    for p in range(L):
+def _extend_pairs(segments, kind, s, t, first, work, stride, trigrams, before, now, L):
+    """The same as :func:`_extend_labels`."""
+    alpha, cell, row = work.score[0], segments.cell, segments.row
+    for p in range(L if t > 0 else 1):
         r = p * (L + 1)
         for y in range(L):
-            if segments.fixed[first + t] or not segments.joins[p, y]:
-                now[p * L + y] = -np.inf
-                continue
-            if t == 1:
-                z = before[p] + trigrams.score[r * L + y]
-            else:
-                for a in range(L):
-                    row[a] = before[a * L + p] + trigrams.score[(r + a + 1) * L + y]
-                z = log_sum(row, L)
-            now[p * L + y] = z + work.emission[t * L + y] + work.transition[t * stride + p * L + y]
+            joined, v = t > 0 and _joined(segments, first + t, p, y), -np.inf
+            if t == s:
+                if segments.of_label[y] == kind and not joined:
+                    v = alpha[t * L * L + p * L + y]
+            elif joined:
+                if t == 1:
+                    v = cell[before + p] + trigrams.score[r * L + y]
+                else:
+                    for a in range(L):
+                        row[a] = cell[before + a * L + p] + trigrams.score[(r + a + 1) * L + y]
+                    v = log_sum(row, L)
+                v = v + work.emission[t * L + y] + work.transition[t * stride + p * L + y]
+            cell[now + p * L + y] = v
 
 
 @inline
-def _leave_pairs(segments, e, first, T, work, stride, trigrams, end, beta, cell, L):
-    """The log-sum over what begins with the prefixes ``cell`` and leaves the segment at e."""
-    row, last = segments.row, segments.exit
+def _leave_pairs(segments, e, first, T, work, stride, trigrams, end, beta, now, L):
+    """The same as :func:`_leave_labels`, as logarithms, times Z."""
+    row, last, cell, C = segments.row, segments.exit, segments.cell, L * L
     pairs = L if e > 1 else 1
+    for k in range(pairs * L):
+        last[k] = cell[now + k] + beta[(e - 1) * C + k]
+    total = log_sum(last, pairs * L)
     for y in range(L):
         for p in range(pairs):
-            x = cell[p * L + y]
+            x = cell[now + p * L + y]
             if e == T:
                 last[p * L + y] = x + end[y]
                 continue
             r = y * (L + 1) + (p + 1 if e > 1 else 0)
             for z in range(L):
-                apart = segments.fixed[first + e] or not segments.joins[y, z]
                 step = trigrams.score[r * L + z] + work.transition[e * stride + y * L + z]
                 behind = step + work.emission[e * L + z] + beta[(e * L + y) * L + z]
-                row[z] = behind if apart else -np.inf
+                row[z] = -np.inf if _joined(segments, first + e, y, z) else behind
             last[p * L + y] = x + log_sum(row, L)
-    return log_sum(last, pairs * L)
-
-
-@inline
-def _log_sum_behind_pairs(t, cell, beta, last, L):
-    """The log-sum over all that begins with the prefixes ``cell`` of the token t."""
-    n = L * L if t > 0 else L
-    for c in range(n):
-        last[c] = cell[c] + beta[t * L * L + c]
-    return log_sum(last, n)
-
-
-@inline
-def _log_sum_of_pairs(segments, k, first, T, work, stride, trigrams, end, beta, L):
-    """The same as :func:`_sum_of_segment`."""
-    C, cell = L * L, segments.cell
-    _enter_pairs(segments, segments.kind[k], segments.start[k], first, work.score[0], cell[:C], L)
-    before, now = C, 0
-    for t in range(segments.start[k] + 1, segments.stop[k]):
-        before, now = now, before
-        _stay_pairs(
-            segments, t, first, work, stride, trigrams,
-            cell[before : before + C], cell[now : now + C], segments.row, L,
-        )  # fmt: skip
-    return _leave_pairs(
-        segments, segments.stop[k], first, T, work, stride, trigrams, end, beta,
-        cell[now : now + C], L,
-    )  # fmt: skip
+    return log_sum(last, pairs * L), total
 
 
 # --------------------------------------------------------------------------------------------------
 # Both
 # --------------------------------------------------------------------------------------------------
 @inline
+def _extend(segments, kind, s, t, first, work, stride, trigrams, edges, lattice, logs, L):
+    """Write v_t of the segments that start at s, from v_{t-1}; returns where in ``segments.cell``."""
+    half = segments.cell.shape[0] // 2
+    now, before = half * (t % 2), half * (1 - t % 2)
+    if len(trigrams) > 0:
+        _extend_pairs(segments, kind, s, t, first, work, stride, trigrams, before, now, L)
+    else:
+        _extend_labels(segments, kind, s, t, first, work, stride, edges, lattice, logs, before, now, L)
+    return now
+
+
+@inline
+def _leave(segments, e, first, T, z, work, stride, trigrams, end, edges, lattice, logs, now, L):
+    """Probabilities of the segment that ends before e, and of that or a longer one; v_{e-1} is at ``now``."""
+    if len(trigrams) > 0:
+        left, total = _leave_pairs(segments, e, first, T, work, stride, trigrams, end, logs.beta, now, L)
+        left, total = np.exp(left - z), np.exp(total - z)
+    else:
+        left, total = _leave_labels(segments, e, first, T, work, stride, edges, lattice, logs, now, L)
+    return min(left, 1.0), total
+
+
+@inline
 def segment_probability(segments, k, first, T, z, work, stride, trigrams, end, edges, lattice, logs, L):
     """The probability of segment k of a sequence that is summed up, and :func:`prepare` d."""
-    if len(trigrams) > 0:
-        p = np.exp(_log_sum_of_pairs(segments, k, first, T, work, stride, trigrams, end, logs.beta, L) - z)
-    else:
-        p = _sum_of_segment(segments, k, first, T, work, stride, edges, lattice, logs, L)
-    return min(p, 1.0)
+    kind, s, e, now = segments.kind[k], segments.start[k], segments.stop[k], np.int64(0)
+    for t in range(s, e):
+        now = _extend(segments, kind, s, t, first, work, stride, trigrams, edges, lattice, logs, L)
+    return _leave(segments, e, first, T, z, work, stride, trigrams, end, edges, lattice, logs, now, L)[0]
 
 
 ROUNDING = 1e-9
@@ -245,32 +231,19 @@ def find_segments(
 
     Their places in the arrays follow those of the sequences before.
     """
-    C, cell, n, kinds = L * L, segments.cell, segments.found[-1], 0
+    n, kinds = segments.found[-1], 0
     for y in range(L):
         kinds = max(kinds, segments.of_label[y] + 1)
     segments.first[i] = n
     for s in range(T):
         for kind in range(kinds):
-            before, now = (C, 0) if len(trigrams) > 0 else (L, 0)
-            e, p, mass = s, 0.0, 1.0
+            e, mass = s, 1.0
             while e < T and mass >= segments.least * (1.0 - ROUNDING):
-                before, now = now, before
-                if len(trigrams) > 0:
-                    v = cell[now : now + C]
-                    if e == s:
-                        _enter_pairs(segments, kind, s, first, work.score[0], v, L)
-                    else:
-                        was = cell[before : before + C]
-                        _stay_pairs(segments, e, first, work, stride, trigrams, was, v, segments.row, L)
-                    mass = np.exp(_log_sum_behind_pairs(e, v, logs.beta, segments.exit, L) - z)
-                    e += 1
-                    p = _leave_pairs(segments, e, first, T, work, stride, trigrams, end, logs.beta, v, L)
-                    p = np.exp(p - z)
-                else:
-                    _step(segments, kind, s, e, first, work, stride, edges, lattice, logs, before, now, L)
-                    e += 1
-                    p, mass = _leave(segments, e, first, T, work, stride, edges, lattice, logs, now, L)
-                p = min(p, 1.0)
+                now = _extend(segments, kind, s, e, first, work, stride, trigrams, edges, lattice, logs, L)
+                e += 1
+                p, mass = _leave(
+                    segments, e, first, T, z, work, stride, trigrams, end, edges, lattice, logs, now, L
+                )
                 if p >= segments.least:
                     if n < out.shape[0]:
                         segments.start[n], segments.stop[n], segments.kind[n], out[n] = s, e, kind, p

@@ -20,9 +20,9 @@ from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
 from .chain_epoch import prediction_arguments
 from .chain_model import NO_GOLD, NO_OPTION, task_of
 from .lattice import clamp, log_sum, new_lattice, set_step
-from .second_order import score_path
 from .segments import find_segments, new_segments, prepare, segment_probability
 from .small_kernels import for_prediction, longest
+from .viterbi import score_path
 
 
 class LogSums(NamedTuple):

@@ -310,7 +310,7 @@ def emit_features(task, i, chain, noise, n_nodes, n_edges, work):
         )  # fmt: skip
         if chain.nodes.sparse:
             n_nodes = list_dense(
-                task.dense, token, T, step, noise, noise.feature, NODE_STREAM, work.masked,
+                task.dense, token, T, step, noise, noise.feature, NODE_STREAM, work.masked, work.dense,
                 work.node_runs, n_nodes,
             )  # fmt: skip
         else:

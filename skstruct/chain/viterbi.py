@@ -1,10 +1,23 @@
-"""Decoding of the first-order chain: the best labelling, and the best one that is wrong.
+"""Decoding: the best labelling of a chain of either order, and the best one that is wrong.
+
+A *cell* tells prefixes apart: by their last label y, or in the second order by their last two, at place
+p * L + y (at t = 0 there is no p). ``δ_t`` of a cell is the score of its best prefix. In the first order
+
+    δ_t(y) = emission[t, y] + max_p δ_{t-1}(p) + transition[t, p, y]
+
+and in the second, with empty ``trigrams`` for the first,
+
+    δ_t(p, y) = emission[t, y] + transition[t, p, y] + max_a δ_{t-1}(a, p) + trigram[a, p, y]
+
+in O(T L^3). Most a cannot win for any y, and one comparison shows it (:func:`_advance_pairs`), so that the
+usual cost is nearer to O(T L^2).
 
 Transitions into token t start at ``t * stride``: stride is L * L, or 0 if all tokens share one matrix.
 Forward passes keep scores only; the way back finds the argmax again, on the one path that matters: keeping
-back pointers would cost more than half of the forward pass.
+back pointers would cost more than half of the forward pass. Ties go to the smaller label, from the last token
+backwards.
 
-Letters: T tokens, L labels, t token, y label, p previous label.
+Letters: T tokens, L labels, t token, y label, p previous label, a the one before, C cells.
 """
 
 import numpy as np
@@ -34,7 +47,23 @@ def path_score(emission, transition, stride, start, end, path, T, L):
 
 
 @inline
-def _advance(score, before, transition, at, emission, now, L):
+def score_path(emission, transition, stride, trigrams, start, end, path, T, L):
+    """The same of a chain of either order."""
+    score = path_score(emission, transition, stride, start, end, path, T, L)
+    if len(trigrams) > 0:
+        added = 0.0
+        for t in range(1, T):
+            a = path[t - 2] if t > 1 else -1
+            added += trigrams.score[(path[t - 1] * (L + 1) + a + 1) * L + path[t]]
+        score += added
+    return score
+
+
+# --------------------------------------------------------------------------------------------------
+# First order
+# --------------------------------------------------------------------------------------------------
+@inline
+def _advance_labels(score, before, transition, at, emission, now, L):
     """``score[now + y] = emission[now + y] + max_p score[before + p] + transition[at + p L + y]``."""
     if L <= ONE_BY_ONE:  # one label at a time: its maximum stays in a register
         for y in range(L):
@@ -75,7 +104,7 @@ def _advance(score, before, transition, at, emission, now, L):
 
 
 @inline
-def _predecessor(score, before, transition, at, y, L):
+def _before_label(score, before, transition, at, y, L):
     """(best p, its score) for a step into y; ties go to the smaller label."""
     best, arg = score[before] + transition[at + y], 0
     for p in range(1, L):
@@ -85,75 +114,166 @@ def _predecessor(score, before, transition, at, y, L):
     return arg, best
 
 
+# --------------------------------------------------------------------------------------------------
+# Second order
+# --------------------------------------------------------------------------------------------------
 @inline
-def _last(score, now, end, L):
-    """(best last label, its score)."""
-    best = 0
-    for y in range(1, L):
-        if score[now + y] + end[y] > score[now + best] + end[best]:
-            best = y
-    return best, score[now + best] + end[best]
+def _advance_pairs(before, t, trigrams, transition, at, emission, now, L):
+    """Scores ``now`` (L * L,) of the prefixes that end at t from those at t - 1.
+
+    With a* the best a for some p, ``δ(a*, p) + min_y trigram[a*, p, y]`` bounds what every y can get;
+    an a with ``δ(a, p) + max_y trigram[a, p, y]`` below that is nobody's best. Addition of floats is
+    monotone, so that nothing changes, not even a tie.
+    """
+    for p in range(L):
+        row = now[p * L : (p + 1) * L]
+        first = p * (L + 1)
+        if t == 1:  # the only a is the boundary
+            added = trigrams.score[first * L : (first + 1) * L]
+            for y in range(L):
+                row[y] = before[p] + added[y]
+        else:
+            best, arg = -np.inf, 0
+            for a in range(L):
+                if before[a * L + p] > best:
+                    best, arg = before[a * L + p], a
+            for y in range(L):
+                row[y] = -np.inf
+            if best == -np.inf:
+                continue
+            bound = best + trigrams.low[first + arg + 1]
+            for a in range(L):
+                from_a = before[a * L + p]
+                r = first + a + 1
+                if from_a + trigrams.high[r] >= bound:
+                    added = trigrams.score[r * L : (r + 1) * L]
+                    for y in range(L):
+                        c = from_a + added[y]
+                        row[y] = c if c > row[y] else row[y]
+        bigram = transition[at + p * L : at + (p + 1) * L]
+        for y in range(L):
+            row[y] += emission[y] + bigram[y]
 
 
 @inline
-def viterbi(emission, transition, stride, start, end, forced, sets, score, path, T, L):
-    """The best labelling: writes ``path``, returns its score.
+def _before_pair(before, t, trigrams, p, y, L):
+    """(best a, its score) for the step from p to y; ties go to the smaller label."""
+    place = p * (L + 1) * L + y
+    if t == 1:
+        return 0, before[p] + trigrams.score[place]
+    best, arg = before[p] + trigrams.score[place + L], 0
+    for a in range(1, L):
+        c = before[a * L + p] + trigrams.score[place + (a + 1) * L]
+        if c > best:
+            best, arg = c, a
+    return arg, best
 
-    ``δ_t(y) = emission[t, y] + max_p δ_{t-1}(p) + transition[t, p, y]``
 
-    Tokens with a label in ``forced`` (T,) keep it, or get one of ``sets``; an empty ``forced`` forces
-    nothing. Ties go to the smaller label, from the last token backwards.
+# --------------------------------------------------------------------------------------------------
+# Both orders
+# --------------------------------------------------------------------------------------------------
+@inline
+def _cells(t, trigrams, L):
+    """(first, n): where the cells of token t begin, and how many times L there are."""
+    if len(trigrams) == 0:
+        return t * L, 1
+    return t * L * L, L if t > 0 else 1
+
+
+@inline
+def _advance(score, t, trigrams, transition, stride, emission, L):
+    """Write δ_t behind δ_{t-1}."""
+    now, at = _cells(t, trigrams, L)[0], t * stride
+    before = _cells(t - 1, trigrams, L)[0]
+    if len(trigrams) == 0:
+        _advance_labels(score, before, transition, at, emission, now, L)
+    else:
+        added = emission[t * L : (t + 1) * L]
+        _advance_pairs(score[before:now], t, trigrams, transition, at, added, score[now : now + L * L], L)
+
+
+@inline
+def _before(score, t, trigrams, transition, stride, p, y, L):
+    """The labels (a, p) of the best prefix before a step into p, y or, in the first order, y; its score."""
+    before = _cells(t - 1, trigrams, L)[0]
+    if len(trigrams) == 0:
+        p, best = _before_label(score, before, transition, t * stride, y, L)
+        return p, p, best
+    a, best = _before_pair(score[before : before + L * L], t, trigrams, p, y, L)
+    return a, p, best
+
+
+@inline
+def _last(score, T, trigrams, end, L):
+    """(p, y, score) of the best last cell; ties go to the smaller y, then p."""
+    now, pairs = _cells(T - 1, trigrams, L)
+    best, arg_p, arg = score[now] + end[0], 0, 0
+    for y in range(L):
+        for p in range(pairs):
+            c = score[now + p * L + y] + end[y]
+            if c > best:
+                best, arg_p, arg = c, p, y
+    return arg_p, arg, best
+
+
+@inline
+def decode(emission, transition, stride, trigrams, start, end, forced, sets, score, path, T, L):
+    """The best labelling: writes ``path``, returns its score, and leaves δ in ``score`` (T * C,).
+
+    Tokens with a label in ``forced`` (T,) keep it, or get one of ``sets``; an empty one forces nothing.
     """
     for y in range(L):
         score[y] = start[y] + emission[y]
     for t in range(T):
-        now = t * L
         if t > 0:
-            _advance(score, now - L, transition, t * stride, emission, now, L)
+            _advance(score, t, trigrams, transition, stride, emission, L)
         if forced.shape[0] > 0 and forced[t] != -1:
-            for y in range(L):
-                if differs(y, forced[t], sets):
-                    score[now + y] = -np.inf
-    best, total = _last(score, (T - 1) * L, end, L)
-    path[T - 1] = best
+            first, pairs = _cells(t, trigrams, L)
+            for p in range(pairs):
+                for y in range(L):
+                    if differs(y, forced[t], sets):
+                        score[first + p * L + y] = -np.inf
+    p, y, total = _last(score, T, trigrams, end, L)
+    path[T - 1] = y
     for t in range(T - 1, 0, -1):
-        best, _ = _predecessor(score, (t - 1) * L, transition, t * stride, best, L)
-        path[t - 1] = best
+        p, y, _ = _before(score, t, trigrams, transition, stride, p, y, L)
+        path[t - 1] = y
     return total
 
 
-@spliced
-def viterbi_wrong(emission, transition, stride, start, end, gold, sets, agree, deviated, path, T, L):
+@inline
+def decode_wrong(emission, transition, stride, trigrams, start, end, gold, sets, score, path, T, L):
     """The best labelling that contradicts the gold labels (Gao, Qiu and Huang 2010, equation 2).
 
-    Equal to the better wrong one of the two best labellings, in one pass: besides the best prefixes
-    that agree with gold so far, ``agree`` (T * L,), keep the best prefixes that have ``deviated`` it.
-    Writes ``path`` and returns its score, -inf if there is no such labelling.
+    Equal to the better wrong one of the two best labellings, in one pass: besides the best prefixes that
+    agree with gold so far keep the best ones that have deviated; ``score`` (2, T * C) holds both. Writes
+    ``path`` and returns its score, -inf if there is no such labelling.
     """
+    agree, deviated = score[0], score[1]
     for y in range(L):
         agree[y] = start[y] + emission[y]
         deviated[y] = -np.inf
     for t in range(T):
-        g, now = gold[t], t * L
         if t > 0:
-            _advance(agree, now - L, transition, t * stride, emission, now, L)
-            _advance(deviated, now - L, transition, t * stride, emission, now, L)
-        for y in range(L):
-            if differs(y, g, sets):
-                deviated[now + y] = max(agree[now + y], deviated[now + y])  # a step off the gold labels
-                agree[now + y] = -np.inf
-    best, total = _last(deviated, (T - 1) * L, end, L)
-    path[T - 1] = best
+            _advance(agree, t, trigrams, transition, stride, emission, L)
+            _advance(deviated, t, trigrams, transition, stride, emission, L)
+        first, pairs = _cells(t, trigrams, L)
+        for p in range(pairs if gold[t] != -1 else 0):
+            for y in range(L):
+                if differs(y, gold[t], sets):  # a step off the gold labels
+                    cell = first + p * L + y
+                    deviated[cell] = max(agree[cell], deviated[cell])
+                    agree[cell] = -np.inf
+    p, y, total = _last(deviated, T, trigrams, end, L)
+    path[T - 1] = y
     off = True
     for t in range(T - 1, 0, -1):
-        before, at = (t - 1) * L, t * stride
-        p, from_agree = _predecessor(agree, before, transition, at, best, L)
+        a, q, from_agree = _before(agree, t, trigrams, transition, stride, p, y, L)
         if off:
-            p_deviated, from_deviated = _predecessor(deviated, before, transition, at, best, L)
-            if differs(best, gold[t], sets) and from_agree > from_deviated:
-                off = False
-            else:
-                p = p_deviated
-        best = p
-        path[t - 1] = best
+            b, r, from_deviated = _before(deviated, t, trigrams, transition, stride, p, y, L)
+            off = not (differs(y, gold[t], sets) and from_agree > from_deviated)
+            if off:
+                a, q = b, r
+        p, y = a, q
+        path[t - 1] = y
     return total

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from skstruct.chain.second_order import Trigrams, trigram_score, viterbi_pairs, wrong_pairs
+from skstruct.chain.second_order import Trigrams
+from skstruct.chain.viterbi import decode, decode_wrong, score_path
 from skstruct.core.compile import kernel
 
 INF = math.inf
@@ -17,19 +18,17 @@ INF = math.inf
 
 @kernel
 def run_viterbi(emission, transition, stride, trigrams, start, end, forced, sets, score, path, T, L):
-    return viterbi_pairs(emission, transition, stride, trigrams, start, end, forced, sets, score, path, T, L)
+    return decode(emission, transition, stride, trigrams, start, end, forced, sets, score, path, T, L)
 
 
 @kernel
-def run_wrong(emission, transition, stride, trigrams, start, end, gold, sets, agree, left, path, T, L):
-    return wrong_pairs(
-        emission, transition, stride, trigrams, start, end, gold, sets, agree, left, path, T, L
-    )
+def run_wrong(emission, transition, stride, trigrams, start, end, gold, sets, score, path, T, L):
+    return decode_wrong(emission, transition, stride, trigrams, start, end, gold, sets, score, path, T, L)
 
 
 @kernel
-def run_trigrams(trigrams, path, T, L):
-    return trigram_score(trigrams, path, T, L)
+def run_score(emission, transition, stride, trigrams, start, end, path, T, L):
+    return score_path(emission, transition, stride, trigrams, start, end, path, T, L)
 
 
 class Case:
@@ -86,7 +85,7 @@ class Case:
         path = np.full(self.T, -9, np.int32)
         scratch = np.empty((2, self.T * self.L**2))
         arrays = emission.ravel(), *self.arrays[1:]
-        value = run_wrong(*arrays, *coded(gold, self.L), scratch[0], scratch[1], path, self.T, self.L)
+        value = run_wrong(*arrays, *coded(gold, self.L), scratch, path, self.T, self.L)
         return value, tuple(path.tolist())
 
 
@@ -111,9 +110,8 @@ def test_viterbi_is_the_best_of_all(case):
         return
     assert value == pytest.approx(expected[0][0], abs=1e-12)
     assert path == expected[0][1]  # ties: the last label decides first, the smaller one wins
-    added = run_trigrams(case.trigrams, np.array(path, np.int32), case.T, case.L)
-    table = [case.table[path[t - 1], path[t - 2] + 1 if t > 1 else 0, path[t]] for t in range(1, case.T)]
-    assert added == pytest.approx(sum(table), abs=1e-12)
+    again = run_score(*case.arrays, np.array(path, np.int32), case.T, case.L)
+    assert again == pytest.approx(value, abs=1e-12)
 
 
 @given(CASES, st.data())
