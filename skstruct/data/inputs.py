@@ -13,12 +13,10 @@ import numpy as np
 
 from .corpus import TokenCorpus
 from .numbers import read_frame, tables_in
-from .places import PLACE, PlaceError, as_objects, describe, elements, offsets_of
+from .places import PLACE, PlaceError, as_objects, describe, elements, is_sequence, offsets_of
 from .places import by_sequence as by_sequence
 from .places import place as place
 from .tables import is_frame
-
-_NOT_SEQUENCES = (str, bytes, bytearray, dict, set, frozenset)
 
 LABELS, WORDS, SPANS, TREES = "labels", "words", "spans", "trees"
 """What models predict: a label for each token, the words of a text, (start, end, label) of parts of a text,
@@ -60,15 +58,6 @@ def check_choice(name, value, allowed):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
 
 
-def _is_sequence(value):
-    return (
-        not isinstance(value, _NOT_SEQUENCES)
-        and hasattr(value, "__len__")
-        and hasattr(value, "__getitem__")
-        and getattr(value, "ndim", 1) != 0
-    )
-
-
 def as_sequences(X, name="X", item="token"):
     """A list of the sequences in ``X``, each a list, a tuple or a one-dimensional array.
 
@@ -83,7 +72,7 @@ def as_sequences(X, name="X", item="token"):
     ValueError
         If ``X`` or one of its sequences is not a sequence; the message names which.
     """
-    if not _is_sequence(X):
+    if not is_sequence(X):
         raise ValueError(
             f"{name} must be a list of sequences, got {describe(X)}"
             + (f"; write {name} = [text.split()]" if isinstance(X, str) and " " in X else "")
@@ -114,7 +103,7 @@ def _one_sequence(sequences, name, item, i):
             what = f"is a table, other sequences are lists of {item}s"
             raise PlaceError(i, None, f"{PLACE} {what}", name)
         return []
-    if not _is_sequence(sequence):
+    if not is_sequence(sequence):
         wrong = f"{PLACE} must be a list of {item}s, got {describe(sequence)}"
         if isinstance(sequence, dict) and all(type(other) is type(sequence) for other in sequences):
             wrong += f"; if these are the {item}s of one sentence, write {name} = [sentence]"

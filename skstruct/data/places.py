@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from itertools import count
 
 import numpy as np
+from scipy import sparse
 
 PLACE = "{place}"
 """Stands for the place in the text of a :class:`PlaceError`."""
@@ -68,6 +69,13 @@ def place(offsets, k):
     """(sequence, position) of the k-th element of the flat corpus."""
     i = int(np.searchsorted(offsets, k, side="right")) - 1
     return i, int(k - offsets[i])
+
+
+def is_sequence(value):
+    """Whether something has elements by position, and is neither a string nor a sparse matrix."""
+    if isinstance(value, (str, bytes, bytearray, dict)) or sparse.issparse(value):
+        return False
+    return hasattr(value, "__len__") and hasattr(value, "__getitem__") and getattr(value, "ndim", 1) != 0
 
 
 def elements(container):
