@@ -79,9 +79,8 @@ def as_sequences(X, name="X", item="token"):
             + ("; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else "")
         )
     if getattr(X, "ndim", 1) > 1 and not isinstance(X, np.ndarray):
-        raise ValueError(
-            f"{name} must be a list of sequences, got a {type(X).__name__} of {X.ndim} dimensions"
-        )
+        kind = f"a {type(X).__name__} of {X.ndim} dimensions"
+        raise ValueError(f"{name} must be a list of sequences, got {kind}")
     sequences = list(elements(X))
     odd = set(map(type, sequences)) - {list, tuple}
     if odd:
@@ -95,20 +94,20 @@ def _one_sequence(sequences, name, item, i):
     sequence = sequences[i]
     if type(sequence) is np.ndarray and sequence.ndim:
         return sequence.tolist()
-    if isinstance(sequence, str):
-        text = f"{PLACE} is the {describe(sequence)} where a list of {item}s belongs"
-        raise PlaceError(i, None, text + _hint(sequences, name, item, i), name)
     if is_frame(sequence):
-        if len(sequence):
-            what = f"is a table, other sequences are lists of {item}s"
-            raise PlaceError(i, None, f"{PLACE} {what}", name)
-        return []
-    if not is_sequence(sequence):
-        wrong = f"{PLACE} must be a list of {item}s, got {describe(sequence)}"
+        if not len(sequence):
+            return []
+        wrong = f"is a table, other sequences are lists of {item}s"
+    elif is_sequence(sequence):
+        return list(elements(sequence))
+    elif isinstance(sequence, str):
+        wrong = f"is the {describe(sequence)} where a list of {item}s belongs"
+        wrong += _hint(sequences, name, item, i)
+    else:
+        wrong = f"must be a list of {item}s, got {describe(sequence)}"
         if isinstance(sequence, dict) and all(type(other) is type(sequence) for other in sequences):
             wrong += f"; if these are the {item}s of one sentence, write {name} = [sentence]"
-        raise PlaceError(i, None, wrong, name)
-    return list(elements(sequence))
+    raise PlaceError(i, None, f"{PLACE} {wrong}", name)
 
 
 def _hint(sequences, name, item, i):
@@ -210,9 +209,6 @@ class Sequences(list):
     def __getitem__(self, index):
         found = super().__getitem__(index)
         return Sequences(found) if isinstance(index, slice) else found
-
-    def __reduce__(self):
-        return Sequences, (list(self),)
 
 
 def check_X_y(X, y, names=("X", "y"), read=as_sequences):
