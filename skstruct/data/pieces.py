@@ -13,7 +13,8 @@ PIECES = "lines", "paragraphs", "texts"
 FEW = 0.01
 """Share of the spans that a kind of pieces may cut to be taken by itself."""
 
-_LEAST = {"lines": LINE, "paragraphs": PARAGRAPH}  # what is before the first token of a piece
+_LEAST = {"lines": LINE, "paragraphs": PARAGRAPH, "texts": PARAGRAPH + 1}
+"""What is before the first token of a piece, at least, unless it is the first of a text."""
 _SENTENCE_ENDS = codes_of(".!?…。！？｡؟۔।॥")
 
 
@@ -95,8 +96,7 @@ def _begins(tokens, pieces):
     """(N,) bool: where a piece begins."""
     begins = np.zeros(len(tokens.start) + 1, np.bool_)
     begins[tokens.first] = True
-    begins = begins[:-1]
-    return begins | (tokens.before >= _LEAST[pieces]) if pieces in _LEAST else begins
+    return begins[:-1] | (tokens.before >= _LEAST[pieces])
 
 
 def _gaps(tokens):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .inputs import PlaceError, describe, offsets_of, place
-from .places import by_sequence
+from .places import by_sequence, elements, is_sequence
 
 TOKENIZERS = ("words", "characters")
 
@@ -98,14 +98,11 @@ def as_texts(X, name="X", hint=""):
     ValueError
         If ``X`` is not a list of str; the message names the sequence.
     """
-    if isinstance(X, str):
-        raise ValueError(f"{name} must be a list of texts, got {describe(X)}; use [text] for one text")
-    sized = hasattr(X, "__len__") and hasattr(X, "__getitem__") and not isinstance(X, (bytes, dict))
-    if not sized or getattr(X, "ndim", 1) != 1:
-        generator = "; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else ""
-        raise ValueError(f"{name} must be a list of texts, got {describe(X)}{generator}")
-    convert = getattr(X, "to_list", None) or getattr(X, "tolist", None)  # Series, arrays
-    texts = convert() if convert else list(X)
+    if not is_sequence(X) or getattr(X, "ndim", 1) != 1:
+        advice = "; use [text] for one text" if isinstance(X, str) else ""
+        advice += "; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else ""
+        raise ValueError(f"{name} must be a list of texts, got {describe(X)}{advice}")
+    texts = X.tolist() if isinstance(X, np.ndarray) else list(elements(X))
     for i, text in enumerate(texts):
         if not isinstance(text, str):
             hint = hint if isinstance(text, (list, tuple, np.ndarray)) else ""
