@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .inputs import PlaceError
+from .places import PlaceError, numbered, place
 from .schemes import spans_to_labels
 from .spans import Span, trimmed
 
@@ -38,7 +38,6 @@ class _Places:
 
     def __init__(self, tokens, given):
         self.tokens, self.given = tokens, given
-        self.text = np.repeat(np.arange(len(given.first) - 1), np.diff(given.first))  # (S,)
         start, end, self.shift = given.places(tokens.offset)
         self.start, self.end = trimmed(tokens.text, start, end)  # (S,)
         self.lo = np.searchsorted(tokens.end, self.start, side="right")  # (S,) first token touched
@@ -50,15 +49,12 @@ class _Places:
 
     def refuse(self, s, wrong):
         """Raise for the span s."""
-        text = int(self.text[s])
-        span = tuple(self.given.spans[s])
-        raise PlaceError(text, int(s - self.given.first[text]), f"{span!r} {wrong}", "y")
+        raise PlaceError(*place(self.given.first, s), f"{tuple(self.given.spans[s])!r} {wrong}", "y")
 
     def left(self):
         """Labelled spans with a token, by place, without duplicates."""
         found = np.flatnonzero(self.labelled & (self.hi > self.lo))
-        numbers = {}
-        label = np.array([numbers.setdefault(self.given.spans[s].label, len(numbers)) for s in found], int)
+        label, _ = numbered([self.given.spans[s].label for s in found])
         order = np.lexsort((label, self.end[found], self.start[found]))
         found, label = found[order], label[order]
         keys = np.stack([self.start[found], self.end[found], label])
@@ -248,24 +244,14 @@ class AlignmentReport:
         distinct = self.counts["spans"] - self.counts["duplicate"]
         changed = sum(self.counts[name] for name in PROBLEMS[TRIMMED + 1 :]) - self.counts["duplicate"]
         self.reachable = 1.0 - changed / distinct if distinct else 1.0
-        changed = np.flatnonzero(aligned.problem)
-        text = np.searchsorted(given.first, changed, side="right") - 1
-        places = changed - given.first[text]
-        result = self._results(tokens, given, aligned)
-        self.moves = [
-            (i, k, given.spans[s], PROBLEMS[aligned.problem[s]], result.get(s))
-            for s, i, k in zip(changed.tolist(), text.tolist(), places.tolist())
-        ]
-        self._tokens = tokens
-
-    def _results(self, tokens, given, aligned):
-        changed = aligned.problem[aligned.of] > 0
-        of = aligned.of[changed]
-        shift = tokens.offset[np.searchsorted(given.first, of, side="right") - 1]
-        start = tokens.start[aligned.start[changed]] - shift
-        end = tokens.end[aligned.stop[changed] - 1] - shift
-        places = zip(of.tolist(), start.tolist(), end.tolist())
-        return {s: Span(a, b, given.spans[s].label) for s, a, b in places}
+        shift = tokens.offset[np.searchsorted(given.first, aligned.of, side="right") - 1]
+        start, end = tokens.start[aligned.start] - shift, tokens.end[aligned.stop - 1] - shift
+        result = dict(zip(aligned.of.tolist(), zip(start.tolist(), end.tolist())))
+        self._tokens, self.moves = tokens, []
+        for s in np.flatnonzero(aligned.problem).tolist():
+            span, problem = given.spans[s], PROBLEMS[aligned.problem[s]]
+            found = Span(*result[s], span.label) if s in result else None
+            self.moves.append((*place(given.first, s), span, problem, found))
 
     def _words(self, text, span):
         """What a span covers, or what a result of None says."""
@@ -274,9 +260,14 @@ class AlignmentReport:
         shift = int(self._tokens.offset[text])
         return f"{tuple(span)!r} {self._tokens.text[shift + span.start : shift + span.end]!r:.60}"
 
-    def _rows(self):
-        for text, position, span, problem, result in self.moves:
-            yield text, position, problem, self._words(text, span), self._words(text, result)
+    def _shown(self):
+        """The cells of the first changes, and in a list how many there are besides."""
+        rows = [
+            (text, position, problem, self._words(text, span), self._words(text, result))
+            for text, position, span, problem, result in self.moves[:SHOWN]
+        ]
+        n = len(self.moves) - len(rows)
+        return rows, [f"{n:,} more"] if n else []
 
     def summary(self) -> str:
         """How many spans there are, and what changes, in one sentence."""
@@ -285,13 +276,9 @@ class AlignmentReport:
         return f"{found}; {', '.join(changed) or 'none changes'}"
 
     def __str__(self) -> str:
-        lines = [
-            f"  text {text}, position {position}: {problem}: {before} -> {after}"
-            for text, position, problem, before, after in list(self._rows())[:SHOWN]
-        ]
-        if len(self.moves) > SHOWN:
-            lines.append(f"  {len(self.moves) - SHOWN:,} more")
-        return "\n".join([self.summary(), *lines])
+        rows, more = self._shown()
+        lines = ["text {}, position {}: {}: {} -> {}".format(*row) for row in rows]
+        return "\n  ".join([self.summary(), *lines, *more])
 
     def __repr__(self) -> str:
         return f"<AlignmentReport: {self.summary()}>"
@@ -314,10 +301,8 @@ class AlignmentReport:
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in ("text", "position", "problem", "span", "becomes"))
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>"
-            for row in list(self._rows())[:SHOWN]
-        )
-        more = f"<p>{len(self.moves) - SHOWN:,} more</p>" if len(self.moves) > SHOWN else ""
-        table = f"<table><tr>{head}</tr>{rows}</table>{more}" if rows else ""
-        return f"<div><b>{html.escape(self.summary())}</b>{table}</div>"
+        rows, more = self._shown()
+        cells = ["".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) for row in rows]
+        table = f"<table><tr>{head}</tr><tr>{'</tr><tr>'.join(cells)}</tr></table>" if rows else ""
+        more = "".join(f"<p>{text}</p>" for text in more)
+        return f"<div><b>{html.escape(self.summary())}</b>{table}{more}</div>"
