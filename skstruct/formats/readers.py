@@ -26,21 +26,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import groupby
 from numbers import Integral
 from sys import intern
 from typing import IO, Any
 
 from ..data.types import Path
 from .text_files import CONLLU_FIELDS, TREE_FIELDS, check_fields, numbered_lines, split_cells
-from .writers import write_columns as write_columns
-from .writers import write_conllu as write_conllu
-from .writers import write_segmented as write_segmented
-
-_END = ((0, ""),)
-"""A blank line, numbered, which ends the last sentence of a file."""
 
 _SKIPPED_ID = re.compile(r"[0-9]+[-.][0-9]+")  # a multiword range or an empty node
+
+
+def _sentences(lines, blank=None):
+    """The numbered lines of each sentence: those between lines of nothing but the characters of `blank`."""
+    for is_filled, rows in groupby(lines, lambda row: bool(row[1].strip(blank))):
+        if is_filled:
+            yield rows
 
 
 def read_columns(
@@ -137,33 +138,29 @@ def iter_columns(
 
 def _columns(path_or_file, separator, columns, comment, encoding):
     expected = first = start = None  # number of columns, and number and text of the line that set it
-    sentence = []
     with numbered_lines(path_or_file, encoding) as (name, lines):
-        for number, line in chain(lines, _END):
-            if not line.strip(" \t"):
-                if sentence:
-                    yield sentence
-                    sentence = []
-                continue
-            if comment is not None and line.startswith(comment):
-                continue
-            cells = split_cells(line, separator)
-            if len(cells) != expected:
-                if expected is not None:
-                    raise ValueError(
-                        f"{name}, line {number}: expected {expected} columns, as on line {first}; "
-                        f"found {len(cells)}{_hint((start, line), separator, comment)}"
-                    )
-                expected, first, start = len(cells), number, line
-                for c in columns or ():
-                    if not -expected <= c < expected:
-                        raise ValueError(
-                            f"{name}, line {number}: expected a column {c}; found {expected} columns"
-                        )
-            if columns is not None:
-                cells = [cells[c] for c in columns]
-            # Interned: a corpus repeats its tokens, and equal ones then share memory and hash.
-            sentence.append(tuple(map(intern, cells)))
+        for rows in _sentences(lines, " \t"):
+            sentence = []
+            for number, line in rows:
+                if comment is not None and line.startswith(comment):
+                    continue
+                cells = split_cells(line, separator)
+                if len(cells) != expected:
+                    if expected is not None:
+                        text = f"expected {expected} columns, as on line {first}; found {len(cells)}"
+                        hint = _hint((start, line), separator, comment)
+                        raise ValueError(f"{name}, line {number}: {text}{hint}")
+                    expected, first, start = len(cells), number, line
+                    for c in columns or ():
+                        if not -expected <= c < expected:
+                            text = f"expected a column {c}; found {expected} columns"
+                            raise ValueError(f"{name}, line {number}: {text}")
+                if columns is not None:
+                    cells = [cells[c] for c in columns]
+                # Interned: a corpus repeats its tokens, and equal ones then share memory and hash.
+                sentence.append(tuple(map(intern, cells)))
+            if sentence:
+                yield sentence
 
 
 def _hint(lines, separator, comment):
@@ -225,35 +222,30 @@ def iter_conllu(
 
 def _conllu(path_or_file, fields, encoding):
     where = [CONLLU_FIELDS.index(field) for field in fields]
-    with_heads = "head" in fields
-    sentence, heads = [], []
     with numbered_lines(path_or_file, encoding) as (name, lines):
-        for number, line in chain(lines, _END):
-            if not line or line.isspace():
-                if sentence:
-                    check_heads(name, heads, len(sentence))
-                    yield sentence
-                    sentence, heads = [], []
-                continue
-            if line[0] == "#":
-                continue
-            cells = line.split("\t")
-            if len(cells) != 10:
-                raise ValueError(
-                    f"{name}, line {number}: expected 10 columns separated by tabs; found {len(cells)}"
-                )
-            token = cells[0]
-            if _SKIPPED_ID.fullmatch(token):
-                continue
-            expected = len(sentence) + 1
-            if token != str(expected):
-                raise ValueError(f"{name}, line {number}: expected the id {expected}; found {token!r}")
-            cells[0] = expected
-            if with_heads:
-                cells[6] = as_head(cells[6], name, number)
-                heads.append((number, cells[6]))
-            values = [cells[c] for c in where]
-            sentence.append(tuple([intern(v) if isinstance(v, str) else v for v in values]))
+        for rows in _sentences(lines):
+            sentence, heads = [], []
+            for number, line in rows:
+                cells = line.split("\t")
+                token, expected = cells[0], len(sentence) + 1
+                if line[0] == "#":
+                    continue
+                if len(cells) != 10:
+                    text = f"expected 10 columns separated by tabs; found {len(cells)}"
+                    raise ValueError(f"{name}, line {number}: {text}")
+                if _SKIPPED_ID.fullmatch(token):
+                    continue
+                if token != str(expected):
+                    raise ValueError(f"{name}, line {number}: expected the id {expected}; found {token!r}")
+                cells[0] = expected
+                if "head" in fields:
+                    cells[6] = as_head(cells[6], name, number)
+                    heads.append((number, cells[6]))
+                values = [cells[c] for c in where]
+                sentence.append(tuple([intern(v) if isinstance(v, str) else v for v in values]))
+            if sentence:
+                check_heads(name, heads, len(sentence))
+                yield sentence
 
 
 def as_head(text, name, number):
@@ -349,20 +341,17 @@ def iter_attributes(
     path_or_file: Path | IO[str], *, encoding: str = "utf-8"
 ) -> Iterator[list[tuple[str, dict[str, float]]]]:
     """Yield the sentences of a data file as (label, attributes) of each token; see `read_attributes`."""
-    sentence = []
     with numbered_lines(path_or_file, encoding) as (name, lines):
-        for number, line in chain(lines, _END):
-            if not line:
-                if sentence:
-                    yield sentence
-                sentence = []
-                continue
-            label, *fields = line.split("\t")
-            token = {}
-            for field in filter(None, fields):
-                attribute, value = _attribute(field, f"{name}, line {number}")
-                token[attribute] = token.get(attribute, 0.0) + value
-            sentence.append((label, token))
+        for rows in _sentences(lines, ""):
+            sentence = []
+            for number, line in rows:
+                label, *fields = line.split("\t")
+                token = {}
+                for field in filter(None, fields):
+                    attribute, value = _attribute(field, f"{name}, line {number}")
+                    token[attribute] = token.get(attribute, 0.0) + value
+                sentence.append((label, token))
+            yield sentence
 
 
 def _attribute(field, where):

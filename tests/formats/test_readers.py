@@ -17,10 +17,8 @@ from skstruct.formats.readers import (
     read_columns,
     read_conllu,
     read_segmented,
-    write_columns,
-    write_conllu,
-    write_segmented,
 )
+from skstruct.formats.writers import write_columns, write_conllu, write_segmented
 
 COLUMNS = "He PRP B-NP\nreckons  VBZ\tB-VP \n\n \t\n\nYes UH O\n"
 SENTENCES = [[("He", "PRP", "B-NP"), ("reckons", "VBZ", "B-VP")], [("Yes", "UH", "O")]]
