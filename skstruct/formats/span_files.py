@@ -66,13 +66,13 @@ class AnnotationReader:
         if self.annotated is not None:
             object.__setattr__(self, "annotated", PartialSpans(types=self.annotated).types)
         for name, kinds, what in (
-            ("text", (str,), "a str, the key of the text"),
-            ("spans", (str, None), "a str, the key of the spans"),
-            ("control", (str, None), "a str, the name of a tag Labels"),
-            ("annotator", (str, int, None), "a str or an int"),
+            ("text", str, "a str, the key of the text"),
+            ("spans", str | None, "a str, the key of the spans"),
+            ("control", str | None, "a str, the name of a tag Labels"),
+            ("annotator", str | int | None, "a str or an int"),
         ):
             value = getattr(self, name)
-            if not (value is None and None in kinds) and not isinstance(value, tuple(filter(None, kinds))):
+            if not isinstance(value, kinds):
                 raise ValueError(f"{name} must be {what}, got {describe(value)}")
         object.__setattr__(self, "label_names", _as_names(self.label_names))
         for name, formats in _OF_FORMATS.items():
@@ -231,7 +231,7 @@ def iter_spans(
 
 def _annotated(found, reading, name):
     options = reading.options
-    found = _with_keys((record for record in found if record.spans is not None), reading, name)
+    found = (record for record in found if record.spans is not None)
     yield from with_spans(found, options.offsets, options.discontinuous, name)
     for kind, chosen, met in (
         ("annotator", options.annotator, reading.annotators),
@@ -245,21 +245,9 @@ def _annotated(found, reading, name):
             f"{name}: no record has spans, a list under one of the keys {', '.join(SPAN_KEYS)}, or results "
             f"of the type labels (Label Studio); the first has the keys {', '.join(reading.keys)}"
         )
-
-
-def _with_keys(found, reading, name):
-    """The same records; those without a list of spans, where others have one, are warned of."""
-    places, told = [], True
-    for record in found:
-        told = told and record.keyless is not None
-        if record.keyless:
-            places.append(record.place)
-        yield record
-    if places and told and reading.n_annotated:
-        n, first = len(places), places[0]
-        warnings.warn(
-            f"{name}: {n:,} of the records have no list of spans, first {first}: read as texts without"
-        )
+    if reading.keyless and reading.n_annotated and not reading.omits:
+        some = f"{len(reading.keyless):,} of the records have no list of spans, first {reading.keyless[0]}"
+        warnings.warn(f"{name}: {some}: read as texts without")
 
 
 def _watched(found, name):
@@ -295,7 +283,7 @@ def _records(source, reading):
         parse = _PARSERS[_guess(value, reading.options.text) if format == "auto" else format]
         record = parse(value, place, reading)
         reading.keys = reading.keys or list(map(str, value[1] if parse is from_pair else value))
-        yield record if parse in (from_object, from_pair) else record._replace(keyless=None)
+        yield record
 
 
 _OF_SPACY = (

@@ -46,7 +46,6 @@ class Record(NamedTuple):
     unit: str = "characters"  # what offsets count if nothing tells
     sure: bool = False  # whether they count it wherever they can, as those of tools in Python do
     partial: bool = False  # whether there may be spans that are not listed
-    keyless: bool | None = False  # whether it has no list of spans; None: its format leaves empty ones out
 
 
 @dataclass
@@ -59,6 +58,8 @@ class Reading:
     controls: set = field(default_factory=set)  # of Label Studio
     sources: dict = field(default_factory=dict)  # annotator of a text that has a record for each of them
     n_annotated: int = 0  # records with a list of spans
+    keyless: list = field(default_factory=list)  # places of records without
+    omits: bool = False  # whether a format was met that leaves empty lists out
     keys: list = field(default_factory=list)  # of the first record
 
     def choose(self, place, names):
@@ -173,7 +174,7 @@ def from_object(record, place, reading):
     """A `Record` of a line of doccano, of a row of Hugging Face, or of one like these."""
     text, named = reading.text_of(record, place), reading.options.spans
     keys = SPAN_KEYS if named is None else (named,)
-    found = {k: _as_lists(record[k]) for k in keys if k in record and k != reading.options.text}
+    found = {k: record[k] for k in keys if k in record and k != reading.options.text}
     key = next((k for k, value in found.items() if _are_rows(value)), None)
     # A key without a value holds no annotations either, and is no metadata.
     empty = [k for k, value in found.items() if value is None]
@@ -184,6 +185,7 @@ def from_object(record, place, reading):
         raise ValueError(f"{place}: no list of spans under {named!r}: found keys {_listed(record)}")
     rows = _rows(found[key], place) if key else []
     reading.n_annotated += key is not None
+    reading.keyless += [place] if key is None and not empty else []
     users = [row["user"] for row in rows if isinstance(row, Mapping) and "user" in row]
     chosen = reading.choose(place, users) if users else None
     spans = None
@@ -193,30 +195,26 @@ def from_object(record, place, reading):
             for k, row in enumerate(rows)
             if _counts(row, chosen, reading.options.rejected)
         ]
-    return Record(place, text, spans, metadata, keyless=key is None and not empty)
-
-
-def _as_lists(value):
-    """A value whose arrays, which libraries of datasets can be set to give, are lists."""
-    if isinstance(value, Mapping):
-        return {name: _as_lists(each) for name, each in value.items()}
-    return value.tolist() if isinstance(value, np.ndarray) else value
+    return Record(place, text, spans, metadata)
 
 
 def _are_rows(value):
-    """Whether a value is a list of annotations, or a dict of lists, its columns."""
-    columns = value.values() if isinstance(value, Mapping) else ()
-    return isinstance(value, list | tuple) or (columns and all(isinstance(each, list) for each in columns))
+    """Whether a value is a list of annotations, or a dict of lists, its columns.
+
+    Libraries of datasets can be set to give arrays for lists.
+    """
+    parts = list(value.values()) if isinstance(value, Mapping) else [value]
+    return bool(parts) and all(isinstance(part, list | tuple | np.ndarray) for part in parts)
 
 
 def _rows(value, place):
     """A list of annotations."""
     if not isinstance(value, Mapping):
-        return value
+        return value.tolist() if isinstance(value, np.ndarray) else value
     lengths = {name: len(column) for name, column in value.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"{place}: expected columns of the same length, got {describe(lengths)}")
-    return [dict(zip(value, row)) for row in zip(*value.values())]
+    return [dict(zip(value, row)) for row in zip(*(_rows(column, place) for column in value.values()))]
 
 
 def _counts(row, annotator, rejected):
@@ -249,14 +247,14 @@ def _annotation(row, k, place, reading):
 
 def from_prodigy(record, place, reading):
     """A `Record` of a line of Prodigy's ``db-out``."""
+    reading.omits = True
     found = from_object(record, place, reading)
     if reading.texts_alone:
         return found
     reading.n_annotated += record.get("_view_id") in _OF_SPANS  # a text without spans has no list of them
     who = record.get("_annotator_id", record.get("_session_id"))
-    if record.get("answer") in _OPEN:
-        return found._replace(spans=None)
-    if not reading.is_chosen(place, record.get("_input_hash", found.text), who):
+    source = record.get("_input_hash", found.text)
+    if record.get("answer") in _OPEN or not reading.is_chosen(place, source, who):
         return found._replace(spans=None)
     return found._replace(sure=True, partial=record.get("_view_id") == "ner")
 

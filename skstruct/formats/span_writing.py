@@ -91,9 +91,8 @@ def write_spans(
     if format not in ("jsonl", "label-studio") and proba is not None:
         raise ValueError(f"proba is for the formats 'jsonl' and 'label-studio', got format={format!r}")
     if format != "label-studio" and (model_version is not None or tuple(control) != ("label", "text")):
-        raise ValueError(
-            f"model_version and control are for the format 'label-studio', got format={format!r}"
-        )
+        options = "model_version and control are for the format 'label-studio'"
+        raise ValueError(f"{options}, got format={format!r}")
     proba = [None] * len(texts) if proba is None else _as_probabilities(proba, spans)
     if format == "brat":
         if not isinstance(path, str | os.PathLike):
@@ -197,10 +196,9 @@ def _as_metadata(metadata, n, format):
 def _as_probabilities(proba, spans):
     """The probability of each span as a float."""
     for k, (found, row) in enumerate(zip(proba, spans)):
-        if len(found) != len(row) or any(tuple(span) != tuple(other) for (span, _), other in zip(found, row)):
-            raise ValueError(
-                f"proba: sequence {k}: expected a pair of span and probability for each span of y"
-            )
+        if [tuple(span) for span, _ in found] != row:
+            wrong = "expected a pair of span and probability for each span of y"
+            raise ValueError(f"proba: sequence {k}: {wrong}")
     if len(proba) != len(spans):
         raise ValueError(f"X has {len(spans)} texts, proba has {len(proba)} lists")
     return [[float(p) for _, p in found] for found in proba]
@@ -211,15 +209,10 @@ def _brat_files(texts, spans, metadata):
     contents = {}
     for k, (text, row, each) in enumerate(zip(texts, spans, metadata)):
         name = each.get("name", f"{k:0{len(str(len(texts)))}}")
-        if (
-            not isinstance(name, str)
-            or Folder(name).is_absolute()
-            or ".." in Folder(name).parts
-            or not Folder(name).name
-        ):
-            raise ValueError(
-                f"metadata: sequence {k}: expected the name of a file within the folder, got {name!r}"
-            )
+        parts = Folder(name).parts if isinstance(name, str) else ()
+        if not parts or ".." in parts or Folder(name).is_absolute():
+            wrong = f"expected the name of a file within the folder, got {name!r}"
+            raise ValueError(f"metadata: sequence {k}: {wrong}")
         try:
             text.encode()
         except UnicodeEncodeError as error:
