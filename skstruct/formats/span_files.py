@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import IO, Any
 
 from ..data.inputs import check_choice, describe
@@ -35,6 +35,14 @@ _PARSERS = {
 FORMATS = (*_PARSERS, "brat")
 """Formats of annotated texts."""
 
+_OBJECTS = "jsonl", "doccano", "prodigy"
+_JSON = (*_OBJECTS, "label-studio", "spacy")
+
+
+def _option(default, allowed, called="", formats=FORMATS):
+    """An option of a reader: its values, or the type of these and what errors call it; formats it is for."""
+    return field(default=default, metadata={"allowed": allowed, "called": called, "formats": formats})
+
 
 @dataclass(frozen=True)
 class AnnotationReader:
@@ -46,39 +54,31 @@ class AnnotationReader:
         If an option has a value that it cannot have, or is not for the format that is named.
     """
 
-    format: str = "auto"
-    offsets: str = "auto"
-    text: str = "text"
-    spans: str | None = None
-    annotator: Any = None
-    control: str | None = None
-    label_names: Any = None
-    discontinuous: str = "error"
-    rejected: str = "unknown"
-    annotated: Any = None
-    encoding: str = "utf-8"
+    format: str = _option("auto", ("auto", *FORMATS))
+    offsets: str = _option("auto", ("auto", *UNITS))
+    text: str = _option("text", str, "a str, the key of the text", _JSON)
+    spans: str | None = _option(None, str | None, "a str, the key of the spans", _OBJECTS)
+    annotator: Any = _option(None, str | int | None, "a str or an int", (*_OBJECTS, "label-studio"))
+    control: str | None = _option(None, str | None, "a str, the name of a tag Labels", ("label-studio",))
+    label_names: Any = _option(None, object, formats=_JSON)
+    discontinuous: str = _option("error", ("error", "cover", "skip"), formats=("brat",))
+    rejected: str = _option("unknown", ("unknown", "outside"), formats=_OBJECTS)
+    annotated: Any = _option(None, object)
+    encoding: str = _option("utf-8", object)
 
     def __post_init__(self):
-        check_choice("format", self.format, ("auto", *FORMATS))
-        check_choice("offsets", self.offsets, ("auto", *UNITS))
-        check_choice("discontinuous", self.discontinuous, ("error", "cover", "skip"))
-        check_choice("rejected", self.rejected, ("unknown", "outside"))
+        for option in fields(self):
+            name, value, allowed = option.name, getattr(self, option.name), option.metadata["allowed"]
+            if isinstance(allowed, tuple):
+                check_choice(name, value, allowed)
+            elif not isinstance(value, allowed):
+                raise ValueError(f"{name} must be {option.metadata['called']}, got {describe(value)}")
+            formats = option.metadata["formats"]
+            if value != option.default and self.format not in ("auto", *formats):
+                raise ValueError(f"{name} is for {', '.join(formats)}, and format is {self.format!r}")
+        object.__setattr__(self, "label_names", _as_names(self.label_names))
         if self.annotated is not None:
             object.__setattr__(self, "annotated", PartialSpans(types=self.annotated).types)
-        for name, kinds, what in (
-            ("text", str, "a str, the key of the text"),
-            ("spans", str | None, "a str, the key of the spans"),
-            ("control", str | None, "a str, the name of a tag Labels"),
-            ("annotator", str | int | None, "a str or an int"),
-        ):
-            value = getattr(self, name)
-            if not isinstance(value, kinds):
-                raise ValueError(f"{name} must be {what}, got {describe(value)}")
-        object.__setattr__(self, "label_names", _as_names(self.label_names))
-        for name, formats in _OF_FORMATS.items():
-            given = getattr(self, name) != type(self).__dataclass_fields__[name].default
-            if given and self.format not in ("auto", *formats):
-                raise ValueError(f"{name} is for {', '.join(formats)}, and format is {self.format!r}")
 
     def marked(self, source):
         """An iterator of (`Record`, its list of `Span`) over what is annotated; see `iter_spans`."""
@@ -90,19 +90,6 @@ class AnnotationReader:
     def texts(self, source):
         """An iterator of the `Record` of each text, annotated or not; annotations are not looked at."""
         return _watched(_records(source, Reading(self, texts_alone=True)), _name_of(source))
-
-
-_OF_OBJECTS = "jsonl", "doccano", "prodigy"
-_OF_FORMATS = {
-    "text": (*_OF_OBJECTS, "label-studio", "spacy"),
-    "spans": _OF_OBJECTS,
-    "annotator": (*_OF_OBJECTS, "label-studio"),
-    "control": ("label-studio",),
-    "label_names": (*_OF_OBJECTS, "label-studio", "spacy"),
-    "discontinuous": ("brat",),
-    "rejected": _OF_OBJECTS,
-}
-"""Formats that an option is for, where it is not for all."""
 
 
 def read_spans(
@@ -203,30 +190,20 @@ def read_spans(
 
 
 def iter_spans(
-    source: Path | IO[str] | Iterable[Any],
-    format: str = "auto",
-    *,
-    offsets: str = "auto",
-    text: str = "text",
-    spans: str | None = None,
-    annotator: Any = None,
-    control: str | None = None,
-    label_names: Any = None,
-    discontinuous: str = "error",
-    rejected: str = "unknown",
-    annotated: Collection[str] | None = None,
-    encoding: str = "utf-8",
+    source: Path | IO[str] | Iterable[Any], format: str = "auto", **options: Any
 ) -> Iterator[tuple[str, list[Span], dict[str, Any]]]:
-    """Yield (text, spans, metadata) of each record; see `read_spans`.
+    """Yield (text, spans, metadata) of each record.
 
     One record is in memory at a time. Under ``offsets="auto"`` all those from the first text on that has
     spans and characters beyond U+FFFF are, since all of them decide.
+
+    Parameters
+    ----------
+    source, format, **options
+        As of `read_spans`.
     """
-    reader = AnnotationReader(
-        format, offsets, text, spans, annotator, control, label_names, discontinuous, rejected, annotated,
-        encoding,
-    )  # fmt: skip
-    return ((record.text, marked, record.metadata) for record, marked in reader.marked(source))
+    found = AnnotationReader(format, **options).marked(source)
+    return ((record.text, marked, record.metadata) for record, marked in found)
 
 
 def _annotated(found, reading, name):
@@ -274,9 +251,8 @@ def _records(source, reading):
             raise ValueError(_OF_SPACY.format(_name_of(source)))
         values = json_values(source, encoding)
     elif isinstance(source, Mapping) or not isinstance(source, Iterable):
-        raise TypeError(
-            f"source must be a path, an open text file or a list of records, got {describe(source)}"
-        )
+        expected = "a path, an open text file or a list of records"
+        raise TypeError(f"source must be {expected}, got {describe(source)}")
     else:
         values = ((f"record {k}", value) for k, value in enumerate(source))
     for place, value in values:
@@ -300,9 +276,7 @@ def _guess(record, text):
         return "spacy" if isinstance(record, list | tuple) else "jsonl"
     if looks_like_task(record, text):
         return "label-studio"
-    if not _PRODIGY.isdisjoint(record):
-        return "prodigy"
-    return "jsonl"
+    return "jsonl" if _PRODIGY.isdisjoint(record) else "prodigy"
 
 
 _PRODIGY = {"_input_hash", "_task_hash", "_view_id", "answer"}
