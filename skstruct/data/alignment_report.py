@@ -292,10 +292,7 @@ class AlignmentReport:
         import pandas
 
         names = "text position start end label problem new_start new_end".split()
-        rows = [
-            (text, position, *span, problem, *(result or (None, None))[:2])
-            for text, position, span, problem, result in self.moves
-        ]
+        rows = [(i, k, *span, problem, *(new or (None, None))[:2]) for i, k, span, problem, new in self.moves]
         frame = pandas.DataFrame(rows, columns=names)
         return frame.astype({"new_start": "Int64", "new_end": "Int64"})
 

@@ -73,11 +73,9 @@ def as_sequences(X, name="X", item="token"):
         If ``X`` or one of its sequences is not a sequence; the message names which.
     """
     if not is_sequence(X):
-        raise ValueError(
-            f"{name} must be a list of sequences, got {describe(X)}"
-            + (f"; write {name} = [text.split()]" if isinstance(X, str) and " " in X else "")
-            + ("; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else "")
-        )
+        advice = f"; write {name} = [text.split()]" if isinstance(X, str) and " " in X else ""
+        advice += "; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else ""
+        raise ValueError(f"{name} must be a list of sequences, got {describe(X)}{advice}")
     if getattr(X, "ndim", 1) > 1 and not isinstance(X, np.ndarray):
         kind = f"a {type(X).__name__} of {X.ndim} dimensions"
         raise ValueError(f"{name} must be a list of sequences, got {kind}")
@@ -175,10 +173,8 @@ def renumbered(positions):
 def check_same_lengths(token_lengths, label_lengths, names=("X", "y"), are_rows=False):
     """Raise unless X and y hold as many sequences, and each as many tokens, or rows, as labels."""
     if token_lengths.shape[0] != label_lengths.shape[0]:
-        raise ValueError(
-            f"{names[0]} and {names[1]} must hold the same number of sequences, got "
-            f"{token_lengths.shape[0]} and {label_lengths.shape[0]}"
-        )
+        found = f"{token_lengths.shape[0]} and {label_lengths.shape[0]}"
+        raise ValueError(f"{names[0]} and {names[1]} must hold the same number of sequences, got {found}")
     wrong = np.flatnonzero(token_lengths != label_lengths)
     if wrong.size:
         i = int(wrong[0])

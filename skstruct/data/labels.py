@@ -103,9 +103,8 @@ class Labels:
         values = [_plain(v) for v in values]
         kinds = {type(v) for v in values}
         if len(kinds) > 1:
-            raise ValueError(
-                "labels must be of one type, got " + ", ".join(sorted(k.__name__ for k in kinds))
-            )
+            names = ", ".join(sorted(kind.__name__ for kind in kinds))
+            raise ValueError(f"labels must be of one type, got {names}")
         try:
             self.values = sorted(set(values))
         except TypeError:

@@ -44,10 +44,8 @@ class SequenceFrame(TokenCorpus):
     @property
     def called(self):
         """What errors call the tokens, by what the columns hold."""
-        are_numbers = {numbers_of(column) is not None for _, column in columns_of(self.frame)}
-        return called_by_kind(
-            *(kind for kind, are in ((DENSE, True), (STRINGS, False)) if are in are_numbers)
-        )
+        kinds = {STRINGS if numbers_of(column) is None else DENSE for _, column in columns_of(self.frame)}
+        return called_by_kind(*sorted(kinds))
 
     def __repr__(self) -> str:
         N, F = self.frame.shape

@@ -31,10 +31,8 @@ def tables_in(X, name="X"):
         shown = X.shown
         return None if shown is None or shown.kind != FRAME else SequenceFrame(shown.rows, X.lengths)
     if is_frame(X):
-        raise ValueError(
-            f"{name} is one table of {len(X)} rows; say where its sequences end: "
-            f"SequenceMatrix.from_frame(df, by), or a list of tables, [df]"
-        )
+        ways = "SequenceMatrix.from_frame(df, by), or a list of tables, [df]"
+        raise ValueError(f"{name} is one table of {len(X)} rows; say where its sequences end: {ways}")
     sequences = _listed(X, name)
     i = _first_filled(sequences)
     if i is None:
@@ -52,12 +50,11 @@ def _listed(X, name):
             return ()
         if X.ndim == 3:
             return list(X)
-        wrong = f"has {X.ndim} dimensions; sequences, tokens and columns are three: flatten the last ones"
         if X.ndim == 2:
-            wrong = (
-                f"is one matrix of {X.shape[0]} rows; say where its sequences end: SequenceMatrix(X, lengths)"
-            )
-        raise ValueError(f"{name} {wrong}")
+            way = "SequenceMatrix(X, lengths)"
+            raise ValueError(f"{name} is one matrix of {X.shape[0]} rows; say where its sequences end: {way}")
+        wrong = f"{X.ndim} dimensions; sequences, tokens and columns are three: flatten the last ones"
+        raise ValueError(f"{name} has {wrong}")
     if not is_sequence(X):
         return ()
     return X.to_list() if hasattr(X, "to_list") else X

@@ -82,12 +82,8 @@ def cut_texts(tokens, pieces, max_length=None, aligned=None):
     bounds = np.append(np.flatnonzero(_begins(tokens, pieces) & free[:n]), n)
     if max_length is not None and (np.diff(bounds) > max_length).any():
         gap = np.where(free[:n], _gaps(tokens), -1)
-        more = [
-            cut
-            for a, b in zip(bounds.tolist(), bounds[1:].tolist())
-            if b - a > max_length
-            for cut in _cuts(gap, a, b, max_length)
-        ]
+        pairs = zip(bounds.tolist(), bounds[1:].tolist())
+        more = [cut for a, b in pairs for cut in _cuts(gap, a, b, max_length)]
         bounds = np.union1d(bounds, np.array(more, np.int64))
     return Pieces(tokens, bounds, np.searchsorted(tokens.first, bounds[:-1], side="right") - 1)
 

@@ -68,7 +68,7 @@ def check_finite(X, name="X"):
     if np.isfinite(values[k]):
         return  # the sum alone was too large
     if is_sparse:
-        row, column = int(np.searchsorted(matrix.indptr, k, side="right")) - 1, int(matrix.indices[k])
+        row, column = place(matrix.indptr, k)[0], int(matrix.indices[k])
     else:
         row, column = divmod(k, matrix.shape[1])
     value = float(values[k])
@@ -83,10 +83,8 @@ def unpadded(X, mask):
     array = np.asanyarray(X)
     array = as_float(array) if array.ndim == 3 else None
     if array is None:
-        raise ValueError(
-            f"a padded array has three dimensions (sequences, positions, columns) of numbers, got "
-            f"{np.ndim(X)} dimensions of type {np.asarray(X).dtype}"
-        )
+        found = f"{np.ndim(X)} dimensions of type {np.asarray(X).dtype}"
+        raise ValueError(f"a padded array has three (sequences, positions, columns) of numbers, got {found}")
     n, T = array.shape[:2]
     if mask is None:
         padding = np.isnan(array).all(axis=2) if array.shape[2] else np.zeros((n, T), np.bool_)
@@ -137,10 +135,8 @@ def as_matrix(matrix):
     given = matrix if sparse.issparse(matrix) else np.asanyarray(matrix)
     found = as_rows(given) if given.ndim == 2 else None
     if found is None:
-        raise ValueError(
-            f"matrix must have two dimensions, tokens and columns, and hold numbers; got "
-            f"{given.ndim} dimensions of type {given.dtype}"
-        )
+        expected = "two dimensions, tokens and columns, and hold numbers"
+        raise ValueError(f"matrix must have {expected}; got {given.ndim} dimensions of type {given.dtype}")
     return found, None
 
 
@@ -174,10 +170,6 @@ def parts_of(frame, offsets, name="X"):
     strings = [_strings_of(column, title, offsets, name) for title, column in others]
     block = np.stack(numbers, axis=1) if numbers else np.empty((len(frame), 0), np.float32)
     return block, names, strings, [title for title, _ in others]
-
-
-def _is_category(column):
-    return str(column.dtype).lower().startswith(("category", "categorical", "enum"))
 
 
 def numbers_of(column):

@@ -169,10 +169,8 @@ def check_tokenizer(tokenizer):
         except re.error as error:
             wrong = f" ({error})"
     if wrong or not (isinstance(tokenizer, str) or callable(tokenizer)):
-        raise ValueError(
-            'tokenizer must be "words", "characters", a regular expression or a function, '
-            f"got {tokenizer!r}{wrong}"
-        )
+        known = '"words", "characters", a regular expression or a function'
+        raise ValueError(f"tokenizer must be {known}, got {tokenizer!r}{wrong}")
 
 
 def tokenized(texts, tokenizer="words"):

@@ -231,10 +231,8 @@ def _watched(found, name):
     """The same records; text that was encoded twice is warned of."""
     accents = Accents()
     for record in found:
-        if not record.text.isascii():
-            for line in record.text.splitlines():
-                if not line.isascii():
-                    accents.see(line)
+        for line in record.text.splitlines():
+            accents.see(line)
         yield record
     accents.tell(name)
 

@@ -57,9 +57,8 @@ def open_text(path_or_file, mode, encoding):
     elif hasattr(path_or_file, "write" if mode == "w" else "readline"):
         yield path_or_file
     else:
-        raise TypeError(
-            f"path_or_file must be a path or an open text file; got {type(path_or_file).__name__}"
-        )
+        found = type(path_or_file).__name__
+        raise TypeError(f"path_or_file must be a path or an open text file; got {found}")
 
 
 @contextmanager
@@ -83,7 +82,7 @@ def _lines(file, name, watch):
                 if not isinstance(line, str):
                     raise TypeError(f"{name}: expected a file opened in text mode, got one of bytes")
                 line = line.removeprefix("\ufeff")
-            if watch and not line.isascii():
+            if watch:
                 accents.see(line)
             yield number, line.rstrip("\r\n")
         accents.tell(name)
@@ -124,8 +123,8 @@ class Accents:
         self.twice, self.once, self.example = 0, 0, None
 
     def see(self, line):
-        """Take note of a line that is not ASCII."""
-        if self.twice + self.once >= self.ENOUGH:
+        """Take note of a line, if it is not ASCII."""
+        if line.isascii() or self.twice + self.once >= self.ENOUGH:
             return
         try:
             repaired = line.translate(_WINDOWS).encode("latin-1").decode("utf-8")
