@@ -15,7 +15,7 @@ from importlib import metadata
 
 from .._version import __version__
 from ..datasets import columns_to_spans, load_chunking, load_entities, load_sample, write_spans
-from ..formats.writers import write_columns
+from ..formats.text_files import open_text
 from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from ..taggers.segmenter import Segmenter
 from .common import CommandError, check_target, counted, positive, tell
@@ -66,6 +66,13 @@ def _new(learner, X, **parameters):
     """An estimator for texts, or for tokens."""
     tagger = learner(**parameters)
     return Segmenter(tagger) if isinstance(X[0], str) else tagger
+
+
+def write_columns(sentences, path):
+    """Write sentences of tuples of str: a token a line, a blank line after each sentence."""
+    with open_text(path, "w", "utf-8") as file:
+        for rows in sentences:
+            file.writelines(" ".join(row) + "\n" for row in [*rows, ()])
 
 
 def split(sequences):

@@ -84,7 +84,8 @@ def unpadded(X, mask):
     array = as_float(array) if array.ndim == 3 else None
     if array is None:
         found = f"{np.ndim(X)} dimensions of type {np.asarray(X).dtype}"
-        raise ValueError(f"a padded array has three (sequences, positions, columns) of numbers, got {found}")
+        expected = "three dimensions (sequences, positions, columns) of numbers"
+        raise ValueError(f"a padded array has {expected}, got {found}")
     n, T = array.shape[:2]
     if mask is None:
         padding = np.isnan(array).all(axis=2) if array.shape[2] else np.zeros((n, T), np.bool_)

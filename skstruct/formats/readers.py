@@ -1,7 +1,7 @@
 r"""Corpus files: CoNLL columns, CoNLL-U trees, segmented text, and data of CRFsuite.
 
 Each format has one generator, ``iter_*``, that holds one sentence at a time, so that files larger
-than memory stream; ``read_*`` is the list of what it yields. :mod:`.writers` writes columns. Every error
+than memory stream; ``read_*`` is the list of what it yields. Every error
 names the file and, where there is one, the line.
 
 What is read here is what estimators take: columns give sequences of tuples, trees give sequences of
@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import groupby
 from numbers import Integral
 from sys import intern
@@ -97,15 +97,13 @@ def read_columns(
     >>> X, y
     ([[('He', 'PRP'), ('reckons', 'VBZ')], [('Yes', 'UH')]], [['B-NP', 'B-VP'], ['O']])
     """
-    sentences = list(
-        iter_columns(path_or_file, separator=separator, columns=columns, comment=comment, encoding=encoding)
-    )
+    options = {"separator": separator, "columns": columns, "comment": comment, "encoding": encoding}
+    sentences = list(iter_columns(path_or_file, **options))
     if not return_X_y:
         return sentences
     if sentences and len(sentences[0][0]) < 2:
-        raise ValueError(
-            f"{getattr(path_or_file, 'name', path_or_file)}: expected columns of a token and a label; found 1"
-        )
+        name = getattr(path_or_file, "name", path_or_file)
+        raise ValueError(f"{name}: expected columns of a token and a label; found 1")
     return tokens_and_labels(sentences)
 
 
@@ -116,14 +114,7 @@ def tokens_and_labels(sentences):
     return X, [[row[-1] for row in rows] for rows in sentences]
 
 
-def iter_columns(
-    path_or_file: Path | IO[str],
-    *,
-    separator: str | None = None,
-    columns: Iterable[int] | None = None,
-    comment: str | None = None,
-    encoding: str = "utf-8",
-) -> Iterator[list[tuple[str, ...]]]:
+def iter_columns(path_or_file, *, separator=None, columns=None, comment=None, encoding="utf-8"):
     """Yield the sentences of a file of columns one by one; see `read_columns`."""
     if separator is not None and (not isinstance(separator, str) or not separator):
         raise ValueError(f"separator must be None or a string that is not empty; got {separator!r}")
@@ -213,9 +204,7 @@ def read_conllu(
     return list(iter_conllu(path_or_file, fields=fields, encoding=encoding))
 
 
-def iter_conllu(
-    path_or_file: Path | IO[str], *, fields: Iterable[str] = TREE_FIELDS, encoding: str = "utf-8"
-) -> Iterator[list[tuple[Any, ...]]]:
+def iter_conllu(path_or_file, *, fields=TREE_FIELDS, encoding="utf-8"):
     """Yield the sentences of a CoNLL-U file one by one; see `read_conllu`."""
     return _conllu(path_or_file, check_fields(fields), encoding)
 
@@ -292,7 +281,7 @@ def read_segmented(path_or_file: Path | IO[str], *, encoding: str = "utf-8") -> 
     return list(iter_segmented(path_or_file, encoding=encoding))
 
 
-def iter_segmented(path_or_file: Path | IO[str], *, encoding: str = "utf-8") -> Iterator[list[str]]:
+def iter_segmented(path_or_file, *, encoding="utf-8"):
     """Yield the sentences of a segmented text one by one; see `read_segmented`."""
     with numbered_lines(path_or_file, encoding) as (_, lines):
         for _, line in lines:
@@ -337,9 +326,7 @@ def read_attributes(
     return [[token for _, token in s] for s in sentences], [[label for label, _ in s] for s in sentences]
 
 
-def iter_attributes(
-    path_or_file: Path | IO[str], *, encoding: str = "utf-8"
-) -> Iterator[list[tuple[str, dict[str, float]]]]:
+def iter_attributes(path_or_file, *, encoding="utf-8"):
     """Yield the sentences of a data file as (label, attributes) of each token; see `read_attributes`."""
     with numbered_lines(path_or_file, encoding) as (name, lines):
         for rows in _sentences(lines, ""):
@@ -363,7 +350,6 @@ def _attribute(field, where):
     except ValueError:
         value = math.nan
     if name is None or not math.isfinite(value):
-        raise ValueError(
-            rf"{where}: expected name or name:value, with \: for a colon in the name, got {field!r:.60}"
-        )
+        expected = r"name or name:value, with \: for a colon in the name"
+        raise ValueError(f"{where}: expected {expected}, got {field!r:.60}")
     return _ESCAPED.sub(r"\1", name), value

@@ -261,10 +261,9 @@ def _records(source, reading):
 
 
 _OF_SPACY = (
-    "{0}: a binary file, which spaCy reads: "
-    "docs = list(spacy.tokens.DocBin().from_disk({0!r}).get_docs(spacy.blank('en').vocab)); "
-    "X = [doc.text for doc in docs]; "
-    "y = [[(e.start_char, e.end_char, e.label_) for e in doc.ents] for doc in docs]"
+    "{0}: a binary file, which spaCy reads: docs = list(spacy.tokens.DocBin().from_disk({0!r}).get_docs("
+    "spacy.blank('en').vocab)); X = [d.text for d in docs]; "
+    "y = [[(e.start_char, e.end_char, e.label_) for e in d.ents] for d in docs]"
 )
 
 

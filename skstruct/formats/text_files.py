@@ -1,4 +1,4 @@
-"""What corpus readers and writers share: opening text, numbering lines, splitting cells.
+"""What readers and writers of corpus files share: opening text, numbering lines, splitting cells.
 
 A file is a path or an open text file; lines end at line feeds only, so that a lone carriage
 return, or one of the rarer characters that Unicode calls a line break, never shifts a line number. A
@@ -24,11 +24,9 @@ TREE_FIELDS = ("form", "xpos", "head", "deprel")
 def check_fields(fields):
     """Check names of CoNLL-U columns and return them as a tuple."""
     fields = (fields,) if isinstance(fields, str) else tuple(fields)
-    for field in fields:
-        if field not in CONLLU_FIELDS:
-            raise ValueError(f"fields must be among {', '.join(CONLLU_FIELDS)}; got {field!r}")
-    if not fields or len(set(fields)) != len(fields):
-        raise ValueError(f"fields must name at least one column, and each once; got {fields!r}")
+    if not fields or any(field not in CONLLU_FIELDS or fields.count(field) > 1 for field in fields):
+        allowed = f"be at least one, and each once, among {', '.join(CONLLU_FIELDS)}"
+        raise ValueError(f"fields must {allowed}; got {fields!r}")
     return fields
 
 
