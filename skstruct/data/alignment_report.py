@@ -7,6 +7,8 @@ span leaves no token, is decided here, once, and noted for the report, which can
 from __future__ import annotations
 
 import html
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -199,17 +201,16 @@ def labels_of(aligned, given, bounds, scheme):
     list of lists of str or None
     """
     pieces = [["O"] * n for n in np.diff(bounds).tolist()]
-    begin = bounds[:-1].tolist()
     which = np.searchsorted(bounds, aligned.start, side="right") - 1
-    found = {}
-    for p, s, a, b in zip(*(each.tolist() for each in (which, aligned.of, aligned.start, aligned.stop))):
-        found.setdefault(p, []).append((a - begin[p], b - begin[p], given.spans[s].label))
-    for p, spans in found.items():
-        pieces[p] = spans_to_labels(spans, len(pieces[p]), scheme)
+    places = (each.tolist() for each in (which, aligned.start - bounds[which], aligned.stop - bounds[which]))
+    kinds = [given.spans[s].label for s in aligned.of.tolist()]
+    for p, spans in groupby(zip(*places, kinds), itemgetter(0)):
+        pieces[p] = spans_to_labels([span[1:] for span in spans], len(pieces[p]), scheme)
     unknown = np.flatnonzero(aligned.unknown)
-    for p, t in zip((np.searchsorted(bounds, unknown, side="right") - 1).tolist(), unknown.tolist()):
-        if pieces[p][t - begin[p]] == "O":
-            pieces[p][t - begin[p]] = None
+    which = np.searchsorted(bounds, unknown, side="right") - 1
+    for p, t in zip(which.tolist(), (unknown - bounds[which]).tolist()):
+        if pieces[p][t] == "O":
+            pieces[p][t] = None
     return pieces
 
 

@@ -37,10 +37,9 @@ def tables_in(X, name="X"):
     i = _first_filled(sequences)
     if i is None:
         return None
-    first = sequences[i]
-    if is_frame(first):
+    if is_frame(sequences[i]):
         return _grouped(list(sequences), i, name)
-    return _stacked(list(sequences), i, name) if _are_rows(first) else None
+    return _stacked(list(sequences), i, name) if _are_rows(sequences[i]) else None
 
 
 def _listed(X, name):

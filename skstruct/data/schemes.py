@@ -97,8 +97,7 @@ def spans_to_labels(spans: Iterable[tuple[int, int, str]], n: int, scheme: str) 
     """
     name = check_scheme(scheme)
     spelling = SPELLINGS[name]
-    labels = []
-    before = None
+    labels, before = [], None
     for start, stop, kind in sorted(spans, key=lambda span: span[:2]):
         span = start, stop, kind or ""
         _check_span(span, before, n)

@@ -65,7 +65,7 @@ def _results(record, place, reading):
         all_of = [each for each in all_of if not each.get("was_cancelled")]
         chosen = reading.choose(place, map(_who, all_of))
         if reading.options.annotator is not None:
-            all_of = [each for each in all_of if chosen is not None and str(_who(each)) == chosen]
+            all_of = [each for each in all_of if str(_who(each)) == chosen]
     if not all_of:
         return None
     times = [each.get("created_at") for each in all_of]
@@ -214,10 +214,8 @@ def joined(text, parts, place, discontinuous):
             return None
         if discontinuous == "error":
             shown = " ... ".join(text[a:b] for a, b, _ in parts)
-            raise ValueError(
-                f"{place}: the span {label!r} is discontinuous: {shown!r:.80}; "
-                f"discontinuous='cover' takes all between its ends, 'skip' leaves it out"
-            )
+            ways = "discontinuous='cover' takes all between its ends, 'skip' leaves it out"
+            raise ValueError(f"{place}: the span {label!r} is discontinuous: {shown!r:.80}; {ways}")
     return Span(start, end, label)
 
 

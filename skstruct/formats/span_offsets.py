@@ -52,9 +52,8 @@ def _unit_of(records, name):
     ValueError
         If a record fits the other unit only.
     """
-    usual, ambiguous = None, []
+    usual, ambiguous, n_sure = None, [], 0
     only = {unit: [] for unit in UNITS}  # (record, its spans, why they are none in the other unit)
-    votes = dict.fromkeys(UNITS, 0)
     for record in records:
         if not record.spans or not wide_characters(record.text).size:
             continue
@@ -71,18 +70,17 @@ def _unit_of(records, name):
         elif not read or read["characters"] == read["utf-16"] or None not in [s.text for s in record.spans]:
             continue  # it speaks for none: what is wrong in both is an error later
         elif record.sure:
-            votes["characters"] += 1
+            n_sure += 1
         else:
             ambiguous.append((record.text, read))
     met = _edges_met(ambiguous)
-    by_words = max(UNITS, key=lambda unit: (met[unit], unit == usual))
-    n_sure = votes["characters"]
-    votes[by_words] += len(ambiguous) * (1 if met["characters"] != met["utf-16"] else _UNTOLD)
-    best = max(UNITS, key=lambda unit: (votes[unit] + len(only[unit]), unit == usual))
+    told, by_words = len(set(met.values())) > 1, max(UNITS, key=lambda unit: (met[unit], unit == usual))
+    votes = {unit: len(only[unit]) + n_sure * (unit == "characters") for unit in UNITS}
+    votes[by_words] += len(ambiguous) * (1 if told else _UNTOLD)
+    best = max(UNITS, key=lambda unit: (votes[unit], unit == usual))
     other = UNITS[1 - UNITS.index(best)]
     if only[other]:
-        told = bool(only[best]) or met["characters"] != met["utf-16"] or n_sure > 0
-        _refuse_odd(*only[other][0], best, other, told)
+        _refuse_odd(*only[other][0], best, other, told or n_sure > 0 or bool(only[best]))
     if ambiguous and not (only[best] and by_words == best):
         also = f"records that need it: {len(only[best]):,}; elsewhere " if only[best] else ""
         warnings.warn(
@@ -96,10 +94,8 @@ def _refuse_odd(record, spans, wrong, best, other, told):
     """Raise for a record that fits the unit ``other`` only; ``told``: whether others speak for ``best``."""
     covered = ", ".join(repr(record.text[start:end]) for start, end, _ in spans)
     others = f"other records count {_IN_WORDS[best]}" if told else "nothing tells what other records count"
-    raise ValueError(
-        f"{wrong}; in {_IN_WORDS[other]} the spans of this record are {covered:.80}, but {others}: correct "
-        f"the record, or give offsets={other!r} if all count these"
-    )
+    wrong += f"; in {_IN_WORDS[other]} the spans of this record are {covered:.80}, but {others}"
+    raise ValueError(f"{wrong}: correct the record, or give offsets={other!r} if all count these")
 
 
 def _edges_met(ambiguous):
@@ -136,19 +132,15 @@ def _parts_of(record, unit):
 
 def _places(record):
     """For each part, for errors, where it stands."""
-    return [
-        each.place or f"{record.place}, span {k}" for k, each in enumerate(record.spans) for _ in each.parts
-    ]
+    return [a.place or f"{record.place}, span {k}" for k, a in enumerate(record.spans) for _ in a.parts]
 
 
 def _check_text(record, annotation, parts, unit, k):
     found = [record.text[start:end] for start, end, _ in parts]
     if found != [annotation.text] and _solid("".join(found)) != _solid(annotation.text):
         counted = "" if record.text.isascii() else f", counted in {_IN_WORDS[unit]},"
-        raise ValueError(
-            f"{_places(record)[k]}: {tuple(parts[0])!r}{counted} is {' '.join(found)!r:.60}, "
-            f"and the file says {annotation.text!r:.60}"
-        )
+        wrong = f"{tuple(parts[0])!r}{counted} is {' '.join(found)!r:.60}"
+        raise ValueError(f"{_places(record)[k]}: {wrong}, and the file says {annotation.text!r:.60}")
 
 
 def _solid(text):

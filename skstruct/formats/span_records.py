@@ -70,8 +70,9 @@ class Reading:
         if chosen is not None:
             return str(chosen) if str(chosen) in names else None
         if len(names) > 1:
+            several = ", ".join(names)
             raise ValueError(
-                f"{place}: the text has annotations of {', '.join(names)}; annotator= chooses one of them"
+                f"{place}: the text has annotations of {several}; annotator= chooses one of them"
             )
         return names[0] if names else None
 
@@ -99,13 +100,14 @@ class Reading:
         """A label as the user calls it."""
         if isinstance(label, str | bool) or not isinstance(label, Integral):
             return label
-        if self.options.label_names is None:
+        names = self.options.label_names
+        if names is None:
             raise ValueError(
                 f"{place}: the label is the number {label}; label_names= says what it stands for"
             )
-        if label not in self.options.label_names:
+        if label not in names:
             raise ValueError(f"{place}: label_names has no name for the label {label}")
-        return self.options.label_names[label]
+        return names[label]
 
 
 def check(value, kind, place, expected):

@@ -153,20 +153,17 @@ def _dumped(k, value):
         line.encode()
     except UnicodeEncodeError:  # half a pair of surrogates
         if _PAIR.search(line):
-            raise ValueError(
-                f"sequence {k}: two surrogates in a row, which JSON takes for one character; "
-                f"text.encode('utf-16', 'surrogatepass').decode('utf-16') makes one of them"
-            ) from None
+            wrong = "two surrogates in a row, which JSON takes for one character"
+            remedy = "text.encode('utf-16', 'surrogatepass').decode('utf-16') makes one of them"
+            raise ValueError(f"sequence {k}: {wrong}; {remedy}") from None
         line = json.dumps(value)
     return line
 
 
 def with_units(texts, spans):
     """Spans as (start, end, label, text) with offsets that count UTF-16 units."""
-    return [
-        [(*unit, text[span.start : span.end]) for unit, span in zip(units, row)]
-        for text, row, units in zip(texts, spans, to_utf16(texts, spans))
-    ]
+    rows = zip(texts, spans, to_utf16(texts, spans))
+    return [[(*unit, text[a:b]) for unit, (a, b, _) in zip(units, row)] for text, row, units in rows]
 
 
 def reserved_keys(format):

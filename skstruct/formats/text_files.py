@@ -49,8 +49,7 @@ def open_text(path_or_file, mode, encoding):
     """Open a path, or hand an open file through and leave it open; a path is written whole or not at all."""
     if isinstance(path_or_file, str | os.PathLike):
         # Line feeds only, both ways: a lone carriage return inside a line must not shift line numbers.
-        path = path_or_file
-        with atomic_write(path, encoding) if mode == "w" else opened(path, encoding) as file:
+        with (atomic_write if mode == "w" else opened)(path_or_file, encoding) as file:
             yield file
     elif hasattr(path_or_file, "write" if mode == "w" else "readline"):
         yield path_or_file
@@ -102,9 +101,7 @@ def unreadable(error, name, number, remedy=""):
 
 
 # The characters of the bytes 128 to 159 in Windows' Latin-1; as bytes of UTF-8 they continue a character.
-_WINDOWS = {
-    ord(bytes([b]).decode("cp1252")): b for b in range(128, 160) if b not in (129, 141, 143, 144, 157)
-}
+_WINDOWS = {ord(c): b for b in range(128, 160) for c in bytes([b]).decode("cp1252", "ignore")}
 
 
 class Accents:
