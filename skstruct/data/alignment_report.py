@@ -97,7 +97,11 @@ def align_spans(tokens, given, align="nearest", overlap="error"):
     if align == "error" and cut.any():
         _refuse_cut(places, left, cuts)
     if align == "nearest":
-        lo, hi = _nearest(places, left, lo, hi)
+        sizes = tokens.end - tokens.start
+        out = [
+            2 * _covered(places, left, t) < sizes[t] for t in (lo, hi - 1)
+        ]  # less than half is in the span
+        lo, hi = lo + out[0], hi - out[1]
     elif align == "contract":
         lo, hi = lo + cuts[0], hi - cuts[1]
     elif align == "unknown":
@@ -156,13 +160,6 @@ def _covered(places, spans, t):
     """How many characters of the tokens t are in the spans."""
     tokens = places.tokens
     return np.minimum(places.end[spans], tokens.end[t]) - np.maximum(places.start[spans], tokens.start[t])
-
-
-def _nearest(places, left, lo, hi):
-    """The tokens of which at least half is in the span."""
-    sizes = places.tokens.end - places.tokens.start
-    out = [2 * _covered(places, left, t) < sizes[t] for t in (lo, hi - 1)]
-    return lo + out[0], hi - out[1]
 
 
 def _one_for_each_token(places, left, lo, hi):

@@ -16,9 +16,6 @@ from .places import as_objects, numbered
 from .scheme_rules import CLOSING, OPENING, SPELLINGS, LabelTable
 from .text import as_texts, codes_of
 
-WORD_SCHEMES = ("BMES", "BI", "B2B3MES")
-"""Schemes of words: every character belongs to one."""
-
 STARTING_WORD = (*OPENING, "O")
 """Prefixes of labels that start a word wherever they stand."""
 

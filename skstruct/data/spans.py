@@ -232,8 +232,7 @@ def wide_characters(text):
     """Positions of the characters that are two units of UTF-16, as an ascending int64 array."""
     if text.isascii() or len(text.encode("utf-16-le", "surrogatepass")) == 2 * len(text):
         return np.zeros(0, np.int64)
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    return np.flatnonzero(codes > 0xFFFF)
+    return np.flatnonzero(codes_of(text) > 0xFFFF)
 
 
 def from_utf16(X: Texts, y: Collection[Any]) -> list[list[Span]]:

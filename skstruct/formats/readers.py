@@ -116,10 +116,9 @@ def tokens_and_labels(sentences):
 
 def iter_columns(path_or_file, *, separator=None, columns=None, comment=None, encoding="utf-8"):
     """Yield the sentences of a file of columns one by one; see `read_columns`."""
-    if separator is not None and (not isinstance(separator, str) or not separator):
-        raise ValueError(f"separator must be None or a string that is not empty; got {separator!r}")
-    if comment is not None and (not isinstance(comment, str) or not comment):
-        raise ValueError(f"comment must be None or a string that is not empty; got {comment!r}")
+    for name, value in ("separator", separator), ("comment", comment):
+        if value is not None and (not isinstance(value, str) or not value):
+            raise ValueError(f"{name} must be None or a string that is not empty; got {value!r}")
     if columns is not None:
         given, columns = columns, list(columns) if isinstance(columns, Iterable) else []
         if not columns or not all(isinstance(c, Integral) for c in columns):
@@ -294,9 +293,7 @@ _PARTS = re.compile(r"((?:[^:\\]|\\.)*)(?::(.*))?", re.DOTALL)
 _ESCAPED = re.compile(r"\\([:\\])")
 
 
-def read_attributes(
-    path_or_file: Path | IO[str], *, encoding: str = "utf-8"
-) -> tuple[list[list[dict[str, float]]], list[list[str]]]:
+def read_attributes(path_or_file, *, encoding="utf-8"):
     r"""Read a data file of CRFsuite.
 
     Parameters

@@ -210,13 +210,11 @@ def _annotated(found, reading, name):
     options = reading.options
     found = (record for record in found if record.spans is not None)
     yield from with_spans(found, options.offsets, options.discontinuous, name)
-    for kind, chosen, met in (
-        ("annotator", options.annotator, reading.annotators),
-        ("control", options.control, reading.controls),
-    ):
+    for option, met in reading.met.items():
+        chosen = getattr(options, option)
         if chosen is not None and str(chosen) not in met:
             known = ", ".join(sorted(met)) or "none"
-            raise ValueError(f"{name}: there is no {kind} {chosen!r}; found {known}")
+            raise ValueError(f"{name}: there is no {option} {chosen!r}; found {known}")
     if reading.keys and not reading.n_annotated:
         warnings.warn(
             f"{name}: no record has spans, a list under one of the keys {', '.join(SPAN_KEYS)}, or results "

@@ -54,8 +54,7 @@ class Reading:
 
     options: Any
     texts_alone: bool = False  # annotations are not looked at, and may be anything
-    annotators: set = field(default_factory=set)
-    controls: set = field(default_factory=set)  # of Label Studio
+    met: dict = field(default_factory=lambda: {"annotator": set(), "control": set()})  # names, by option
     sources: dict = field(default_factory=dict)  # annotator of a text that has a record for each of them
     n_annotated: int = 0  # records with a list of spans
     keyless: list = field(default_factory=list)  # places of records without
@@ -65,7 +64,7 @@ class Reading:
     def choose(self, place, names):
         """The annotator whose annotations of a text count; None if there is no such."""
         names = list(dict.fromkeys(str(name) for name in names if name is not None))
-        self.annotators.update(names)
+        self.met["annotator"].update(names)
         chosen = self.options.annotator
         if chosen is not None:
             return str(chosen) if str(chosen) in names else None
@@ -93,7 +92,7 @@ class Reading:
 
     def has_control(self, name):
         """Whether the regions of a control of Label Studio count."""
-        self.controls.add(str(name))
+        self.met["control"].add(str(name))
         return self.options.control in (None, name)
 
     def label(self, label, place):
@@ -187,16 +186,15 @@ def from_object(record, place, reading):
         raise ValueError(f"{place}: no list of spans under {named!r}: found keys {_listed(record)}")
     rows = _rows(found[key], place) if key else []
     reading.n_annotated += key is not None
-    reading.keyless += [place] if key is None and not empty else []
+    if key is None and not empty:
+        reading.keyless.append(place)
     users = [row["user"] for row in rows if isinstance(row, Mapping) and "user" in row]
     chosen = reading.choose(place, users) if users else None
     spans = None
     if chosen is not None or not users:
-        spans = [
-            _annotation(row, k, place, reading)
-            for k, row in enumerate(rows)
-            if _counts(row, chosen, reading.options.rejected)
-        ]
+        rejected = reading.options.rejected
+        counted = [(row, k) for k, row in enumerate(rows) if _counts(row, chosen, rejected)]
+        spans = [_annotation(*each, place, reading) for each in counted]
     return Record(place, text, spans, metadata)
 
 

@@ -83,7 +83,7 @@ def write_spans(
     ...     print(open(path).read().strip())
     {"text": "Ann in Rome", "spans": [{"start": 7, "end": 11, "label": "LOC", "text": "Rome"}]}
     """
-    check_choice("format", format, (*_WRITERS, "label-studio", "brat"))
+    check_choice("format", format, (*_KEYS, "label-studio", "brat"))
     texts = as_texts(X)
     given = as_spans(y, texts)
     spans = by_sequence(given.spans, given.first)
@@ -106,7 +106,7 @@ def write_spans(
         write = partial(task, model_version=model_version, control=control)
         spans = with_units(texts, spans)
     else:
-        write = _WRITERS[format]
+        write = partial(_record, format)
         if format == "doccano" and to_utf16(texts, spans) != spans:
             warnings.warn(
                 "the offsets written count characters, and the format of doccano has no place to say so: "
@@ -123,21 +123,19 @@ def write_spans(
             file.writelines(line + "\n" for line in lines)
 
 
-def _object(text, spans, metadata, proba):
-    rows = [{**span._asdict(), "text": text[span.start : span.end]} for span in spans]
-    if proba is not None:
-        rows = [{**row, "probability": p} for row, p in zip(rows, proba)]
-    return {"text": text, "spans": rows, **metadata}
-
-
-_WRITERS = {
-    "jsonl": _object,
-    "doccano": lambda text, spans, metadata, _: {"text": text, "label": spans, **metadata},
-    "prodigy": _object,
-    "spacy": lambda text, spans, metadata, _: [text, {"entities": spans, **metadata}],
-}
 _KEYS = {"jsonl": "spans", "doccano": "label", "prodigy": "spans", "spacy": "entities"}
 """The keys of spans that are written."""
+
+
+def _record(format, text, spans, metadata, proba):
+    """A text and its spans as JSON has them."""
+    if _KEYS[format] == "spans":
+        spans = [{**span._asdict(), "text": text[span.start : span.end]} for span in spans]
+        if proba is not None:
+            spans = [{**span, "probability": p} for span, p in zip(spans, proba)]
+    rest = {_KEYS[format]: spans, **metadata}
+    return [text, rest] if format == "spacy" else {"text": text, **rest}
+
 
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 """What is two characters in Python and one in JSON."""

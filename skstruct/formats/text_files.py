@@ -71,8 +71,7 @@ def numbered_lines(path_or_file, encoding, watch=True):
 
 
 def _lines(file, name, watch):
-    number = 0
-    accents = Accents()
+    number, accents = 0, Accents()
     try:
         for number, line in enumerate(file, start=1):
             if number == 1:

@@ -16,9 +16,9 @@ from skstruct import (
     StructuredPerceptron,
     load,
 )
-from skstruct.data.segmented import WORD_SCHEMES
 from skstruct.datasets import load_segmentation
 
+WORD_SCHEMES = "BMES", "BI", "B2B3MES"
 X, Y = load_segmentation()
 PAIRS = [[(word, "N" if len(word) > 1 else "X") for word in words] for words in Y]
 
