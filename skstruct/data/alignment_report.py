@@ -170,8 +170,7 @@ def _one_for_each_token(places, left, lo, hi):
         while kept and hi[k] > lo[k] and hi[kept[-1]] > lo[k]:
             j = kept[-1]
             more = _covered(places, left[k], lo[k]) > _covered(places, left[j], lo[k])
-            loser = j if more else k
-            places.problem[left[loser]] = CROWDED
+            places.problem[left[j if more else k]] = CROWDED
             if more:
                 hi[j] -= 1
                 if hi[j] == lo[j]:

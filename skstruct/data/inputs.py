@@ -72,6 +72,8 @@ def as_sequences(X, name="X", item="token"):
     ValueError
         If ``X`` or one of its sequences is not a sequence; the message names which.
     """
+    if X is None:
+        raise ValueError(f"{name} must be a list of lists of {item}s, got None")
     if not is_sequence(X):
         advice = f"; write {name} = [text.split()]" if isinstance(X, str) and " " in X else ""
         advice += "; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else ""
@@ -222,8 +224,6 @@ def check_X_y(X, y, names=("X", "y"), read=as_sequences):
     ValueError
         Naming the sequence, if something is not a sequence or lengths differ.
     """
-    if y is None:
-        raise ValueError(f"{names[1]} must be a list of label sequences, got None")
     X = read(X, names[0])
     y = as_sequences(y, names[1], "label")
     lengths = X.lengths if read is as_tokens else lengths_of(X)

@@ -110,8 +110,7 @@ class SequenceMatrix(TokenCorpus):
             raise ValueError(f"lengths add up to {given.sum()}, but the matrix has {matrix.shape[0]} rows")
         names = names if feature_names is None else list(map(str, feature_names))
         if names is not None and len(names) != matrix.shape[1]:
-            n = matrix.shape[1]
-            raise ValueError(f"feature_names must be {n} names, one a column, got {len(names)}")
+            raise ValueError(f"feature_names must be {matrix.shape[1]} names, one a column, got {len(names)}")
         block = number_block(matrix, None if names is None else FeatureNames(names))
         vars(self).update(blocks=(block,), lengths=given)
         check_finite(self)

@@ -72,8 +72,6 @@ def as_words(pieces, y):
     ValueError
         If ``y`` is not as described or does not spell the texts; the message names the place.
     """
-    if y is None:
-        raise ValueError("y must be a list of lists of words, got None")
     y = as_sequences(y, "y", "word")
     if len(y) != len(pieces):
         raise ValueError(f"X and y must hold the same number of sequences, got {len(pieces)} and {len(y)}")
@@ -192,12 +190,9 @@ def words_at(text, start, offsets):
 
 def word_spans(items):
     """(start, stop, word, tag) of words, or of (word, tag) pairs, that spell a text; "" without tags."""
-    spans, at = [], 0
-    for item in items:
-        word, tag = (item, "") if isinstance(item, str) else item
-        spans.append((at, at + len(word), word, tag))
-        at += len(word)
-    return spans
+    pairs = [(item, "") if isinstance(item, str) else item for item in items]
+    stops = accumulate(len(word) for word, _ in pairs)
+    return [(stop - len(word), stop, word, tag) for stop, (word, tag) in zip(stops, pairs)]
 
 
 def cut(pieces, labels, scheme, tagged, marks=None):

@@ -132,8 +132,6 @@ def as_spans(y, texts=None, name="y", in_utf16=False):
     ValueError
         If a span is not as described; the message names the place.
     """
-    if y is None:
-        raise ValueError(f"{name} must be a list of lists of spans, got None")
     refuse_dicts(y, name)
     types, y = y, as_sequences(y, name, "span")
     types = [each.types if isinstance(each, PartialSpans) else None for each in elements(types)]
@@ -161,11 +159,9 @@ def refuse_dicts(y, name):
 
 def _checked(span, text, types, in_utf16):
     """A span as a Span, which lies in the text and has one of the types, if these are given."""
+    by_key = type(span) not in (tuple, list) and isinstance(span, Mapping)
     try:
-        if type(span) not in (tuple, list) and isinstance(span, Mapping):
-            start, end, label = span["start"], span["end"], span["label"]
-        else:
-            start, end, label = span
+        start, end, label = map(span.__getitem__, Span._fields) if by_key else span
     except (TypeError, ValueError, KeyError):
         raise ValueError(f"expected (start, end, label), got {describe(span)}") from None
     for number in (start, end):

@@ -203,10 +203,12 @@ def _annotations(file, encoding):
 
 
 def joined(text, parts, place, discontinuous):
-    """One `Span` of the parts of a discontinuous one; None if it is to be left out.
+    """One `Span` of its parts; None if it is discontinuous and to be left out.
 
     Parts with nothing but white space between them are one.
     """
+    if len(parts) == 1:
+        return parts[0]
     parts = sorted(parts)
     start, end, label = parts[0][0], max(part.end for part in parts), parts[0].label
     if any(text[a.end : b.start].strip() for a, b in pairwise(parts)):

@@ -8,6 +8,7 @@ more of their spans begin and end where words do. The unit that most records spe
 
 import warnings
 
+from ..data.inputs import flatten
 from ..data.places import PLACE, PlaceError
 from ..data.spans import CONVERTS, Span, as_spans, from_utf16, wide_characters
 from ..data.text import tokenized
@@ -92,7 +93,7 @@ def _unit_of(records, name):
 
 def _refuse_odd(record, spans, wrong, best, other, told):
     """Raise for a record that fits the unit ``other`` only; ``told``: whether others speak for ``best``."""
-    covered = ", ".join(repr(record.text[start:end]) for start, end, _ in spans)
+    covered = ", ".join(repr(record.text[start:end]) for start, end, _ in flatten(spans))
     others = f"other records count {_IN_WORDS[best]}" if told else "nothing tells what other records count"
     wrong += f"; in {_IN_WORDS[other]} the spans of this record are {covered:.80}, but {others}"
     raise ValueError(f"{wrong}: correct the record, or give offsets={other!r} if all count these")
@@ -106,12 +107,12 @@ def _edges_met(ambiguous):
         for (_, read), tokens in zip(group, tokenized([text for text, _ in group]).pairs()):
             starts, ends = {start for start, _ in tokens}, {end for _, end in tokens}
             for unit, spans in read.items():
-                met[unit] += sum((span.start in starts) + (span.end in ends) for span in spans)
+                met[unit] += sum((start in starts) + (end in ends) for start, end, _ in flatten(spans))
     return met
 
 
 def _parts_of(record, unit):
-    """The parts of all annotations as a flat list of `Span`; raises if one is not as the file says."""
+    """For each annotation its parts, a list of `Span`; raises if one is not as the file says."""
     given = [(start, end, each.label) for each in record.spans for start, end in each.parts]
     try:
         if unit == "utf-16":
@@ -119,28 +120,29 @@ def _parts_of(record, unit):
         else:
             spans = as_spans([given], [record.text]).spans
     except PlaceError as error:
-        place = _places(record)[error.position]
+        of_part = [k for k, each in enumerate(record.spans) for _ in each.parts]
+        place = _place(record, of_part[error.position])
         raise ValueError(error.text.replace(PLACE, place, 1).replace(CONVERTS, "")) from None
-    k = 0
-    for each in record.spans:
-        parts = spans[k : k + len(each.parts)]
-        k += len(parts)
-        if each.text is not None:
-            _check_text(record, each, parts, unit, k - 1)
-    return spans
+    flat = iter(spans)
+    found = [[next(flat) for _ in each.parts] for each in record.spans]
+    for k, parts in enumerate(found):
+        if record.spans[k].text is not None:
+            _check_text(record, k, parts, unit)
+    return found
 
 
-def _places(record):
-    """For each part, for errors, where it stands."""
-    return [a.place or f"{record.place}, span {k}" for k, a in enumerate(record.spans) for _ in a.parts]
+def _place(record, k):
+    """Where the annotation k stands, for errors."""
+    return record.spans[k].place or f"{record.place}, span {k}"
 
 
-def _check_text(record, annotation, parts, unit, k):
-    found = [record.text[start:end] for start, end, _ in parts]
-    if found != [annotation.text] and _solid("".join(found)) != _solid(annotation.text):
+def _check_text(record, k, parts, unit):
+    """Raise unless the parts of the annotation k cover what the file says."""
+    found, said = [record.text[start:end] for start, end, _ in parts], record.spans[k].text
+    if found != [said] and _solid("".join(found)) != _solid(said):
         counted = "" if record.text.isascii() else f", counted in {_IN_WORDS[unit]},"
         wrong = f"{tuple(parts[0])!r}{counted} is {' '.join(found)!r:.60}"
-        raise ValueError(f"{_places(record)[k]}: {wrong}, and the file says {annotation.text!r:.60}")
+        raise ValueError(f"{_place(record, k)}: {wrong}, and the file says {said!r:.60}")
 
 
 def _solid(text):
@@ -150,12 +152,9 @@ def _solid(text):
 
 def _spans_of(record, unit, discontinuous):
     unit = "characters" if unit == "auto" else unit
-    spans = _parts_of(record, unit)
-    if any(len(each.parts) > 1 for each in record.spans):
-        parts, spans = iter(spans), []
-        for each in record.spans:
-            found = joined(record.text, [next(parts) for _ in each.parts], each.place, discontinuous)
-            spans += [] if found is None else [found]
+    found = enumerate(_parts_of(record, unit))
+    spans = [joined(record.text, parts, _place(record, k), discontinuous) for k, parts in found]
+    spans = [span for span in spans if span is not None]
     if record.partial and Span(0, len(record.text), None) not in spans:
         spans.append(Span(0, len(record.text), None))
     return spans

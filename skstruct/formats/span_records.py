@@ -132,10 +132,9 @@ def json_values(path_or_file, encoding):
     """Yield (place, value) of a file: its lines, or the elements of the one list that it holds."""
     with numbered_lines(path_or_file, encoding, watch=False) as (name, lines):
         filled = (numbered for numbered in lines if numbered[1].strip())
-        first = next(filled, None)
-        if first is None:
+        number, line = next(filled, (0, None))
+        if line is None:
             return
-        number, line = first
         if line.lstrip()[0] not in '[{"':
             expected = "JSON, or files NAME.txt and NAME.ann of brat"
             raise ValueError(f"{name}, line {number}: expected {expected}, got {line!r:.60}")

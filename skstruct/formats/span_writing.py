@@ -12,7 +12,6 @@ from pathlib import Path as Folder
 from typing import IO, Any
 
 from ..data.inputs import check_choice, describe
-from ..data.places import by_sequence
 from ..data.spans import as_spans, to_utf16
 from ..data.text import as_texts
 from ..data.types import Path, Texts
@@ -85,8 +84,7 @@ def write_spans(
     """
     check_choice("format", format, (*_KEYS, "label-studio", "brat"))
     texts = as_texts(X)
-    given = as_spans(y, texts)
-    spans = by_sequence(given.spans, given.first)
+    spans = as_spans(y, texts).by_text()
     metadata = _as_metadata(metadata, len(texts), format)
     if format not in ("jsonl", "label-studio") and proba is not None:
         raise ValueError(f"proba is for the formats 'jsonl' and 'label-studio', got format={format!r}")

@@ -126,16 +126,16 @@ class Accents:
             self.once += 1
             return
         self.twice += 1
-        if self.example is None:
-            right = next(c for c in repaired if not c.isascii())
-            start = next(k for k, c in enumerate(line) if not c.isascii())
-            self.example = line[start : start + len(right.encode())], right
+        self.example = self.example or (line, repaired)
 
     def tell(self, name):
         """Warn if nearly all lines were encoded twice."""
         if self.twice <= 10 * self.once:
             return
-        wrong, right = self.example
+        line, repaired = self.example
+        right = next(c for c in repaired if not c.isascii())
+        start = next(k for k, c in enumerate(line) if not c.isascii())
+        wrong = line[start : start + len(right.encode())]
         warnings.warn(
             f"{name}: the text looks like UTF-8 that was read as Latin-1 and encoded again: {wrong!r} for "
             f"{right!r}, in {self.twice} of {self.twice + self.once} lines that are not ASCII. If it was "
