@@ -45,7 +45,7 @@ class SequenceFrame(TokenCorpus):
     def called(self):
         """What errors call the tokens, by what the columns hold."""
         kinds = {STRINGS if numbers_of(column) is None else DENSE for _, column in columns_of(self.frame)}
-        return called_by_kind(*sorted(kinds))
+        return called_by_kind(*sorted(kinds))  # DENSE, STRINGS: their order in a corpus
 
     def __repr__(self) -> str:
         N, F = self.frame.shape

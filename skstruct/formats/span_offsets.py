@@ -75,7 +75,8 @@ def _unit_of(records, name):
         else:
             ambiguous.append((record.text, read))
     met = _edges_met(ambiguous)
-    told, by_words = len(set(met.values())) > 1, max(UNITS, key=lambda unit: (met[unit], unit == usual))
+    by_words = max(UNITS, key=lambda unit: (met[unit], unit == usual))
+    told = met["characters"] != met["utf-16"]
     votes = {unit: len(only[unit]) + n_sure * (unit == "characters") for unit in UNITS}
     votes[by_words] += len(ambiguous) * (1 if told else _UNTOLD)
     best = max(UNITS, key=lambda unit: (votes[unit], unit == usual))
