@@ -38,6 +38,7 @@ SEVERAL = (set, *SETS)
 
 
 NOT_SEVERAL = "expected one label, got a set of labels"
+_A_LABEL = "expected a label, such as a str or an int"
 
 
 def settled(given, predicted):
@@ -222,9 +223,6 @@ def _is_itself(value):
     """Whether a value equals itself: NaN does not, and missing values of pandas do not say so."""
     same = value == value
     return isinstance(same, (bool, np.bool_)) and bool(same)
-
-
-_A_LABEL = "expected a label, such as a str or an int"
 
 
 def _refuse(offsets, k, label, expected):
