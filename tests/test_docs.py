@@ -20,10 +20,10 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 import skstruct
 from skstruct import L1CRF, StructuredPerceptron
 from skstruct.cli import main
+from skstruct.cli.demo import write_columns
 from skstruct.data.inputs import PlaceError
 from skstruct.datasets import columns_to_spans, load_chunking, load_entities, read_spans, write_spans
 from skstruct.features.presets import PRESETS
-from skstruct.formats.writers import write_columns
 from skstruct.inspection import explain
 from skstruct.interchange import save_crfsuite
 from skstruct.metrics import SCORERS

@@ -16,7 +16,7 @@ from importlib import metadata
 from .._version import __version__
 from ..data.inputs import flatten
 from ..datasets import columns_to_spans, load_chunking, load_entities, load_sample, write_spans
-from ..formats.writers import write_columns
+from ..formats.text_files import open_text
 from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from ..taggers.segmenter import Segmenter
 from .common import CommandError, check_target, counted, tell
@@ -48,6 +48,13 @@ def jobs():
 def _new(learner, X, **options):
     """An estimator for texts, or for tokens."""
     return Segmenter(learner(**options)) if isinstance(X[0], str) else learner(constraints="BIO", **options)
+
+
+def write_columns(sentences, path):
+    """Write sentences of tuples of str: a token a line, a blank line after each sentence."""
+    with open_text(path, "w", "utf-8") as file:
+        for rows in sentences:
+            file.writelines(" ".join(row) + "\n" for row in [*rows, ()])
 
 
 def split(sequences):

@@ -7,11 +7,13 @@ span leaves no token, is decided here, once, and noted for the report, which can
 from __future__ import annotations
 
 import html
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .inputs import PlaceError
+from .places import PlaceError, numbered, place
 from .schemes import spans_to_labels
 from .spans import Span, trimmed
 
@@ -38,7 +40,6 @@ class _Places:
 
     def __init__(self, tokens, given):
         self.tokens, self.given = tokens, given
-        self.text = np.repeat(np.arange(len(given.first) - 1), np.diff(given.first))  # (S,)
         start, end, self.shift = given.places(tokens.offset)
         self.start, self.end = trimmed(tokens.text, start, end)  # (S,)
         self.lo = np.searchsorted(tokens.end, self.start, side="right")  # (S,) first token touched
@@ -50,15 +51,12 @@ class _Places:
 
     def refuse(self, s, wrong):
         """Raise for the span s."""
-        text = int(self.text[s])
-        span = tuple(self.given.spans[s])
-        raise PlaceError(text, int(s - self.given.first[text]), f"{span!r} {wrong}", "y")
+        raise PlaceError(*place(self.given.first, s), f"{tuple(self.given.spans[s])!r} {wrong}", "y")
 
     def left(self):
         """Labelled spans with a token, by place, without duplicates."""
         found = np.flatnonzero(self.labelled & (self.hi > self.lo))
-        numbers = {}
-        label = np.array([numbers.setdefault(self.given.spans[s].label, len(numbers)) for s in found], int)
+        label, _ = numbered([self.given.spans[s].label for s in found])
         order = np.lexsort((label, self.end[found], self.start[found]))
         found, label = found[order], label[order]
         keys = np.stack([self.start[found], self.end[found], label])
@@ -99,7 +97,11 @@ def align_spans(tokens, given, align="nearest", overlap="error"):
     if align == "error" and cut.any():
         _refuse_cut(places, left, cuts)
     if align == "nearest":
-        lo, hi = _nearest(places, left, lo, hi)
+        sizes = tokens.end - tokens.start
+        out = [
+            2 * _covered(places, left, t) < sizes[t] for t in (lo, hi - 1)
+        ]  # less than half is in the span
+        lo, hi = lo + out[0], hi - out[1]
     elif align == "contract":
         lo, hi = lo + cuts[0], hi - cuts[1]
     elif align == "unknown":
@@ -160,13 +162,6 @@ def _covered(places, spans, t):
     return np.minimum(places.end[spans], tokens.end[t]) - np.maximum(places.start[spans], tokens.start[t])
 
 
-def _nearest(places, left, lo, hi):
-    """The tokens of which at least half is in the span."""
-    sizes = places.tokens.end - places.tokens.start
-    out = [2 * _covered(places, left, t) < sizes[t] for t in (lo, hi - 1)]
-    return lo + out[0], hi - out[1]
-
-
 def _one_for_each_token(places, left, lo, hi):
     """A token that two spans claim goes to the one with more of its characters; spans come by place."""
     lo, hi, kept = lo.copy(), hi.copy(), []
@@ -175,8 +170,7 @@ def _one_for_each_token(places, left, lo, hi):
         while kept and hi[k] > lo[k] and hi[kept[-1]] > lo[k]:
             j = kept[-1]
             more = _covered(places, left[k], lo[k]) > _covered(places, left[j], lo[k])
-            loser = j if more else k
-            places.problem[left[loser]] = CROWDED
+            places.problem[left[j if more else k]] = CROWDED
             if more:
                 hi[j] -= 1
                 if hi[j] == lo[j]:
@@ -203,17 +197,16 @@ def labels_of(aligned, given, bounds, scheme):
     list of lists of str or None
     """
     pieces = [["O"] * n for n in np.diff(bounds).tolist()]
-    begin = bounds[:-1].tolist()
     which = np.searchsorted(bounds, aligned.start, side="right") - 1
-    found = {}
-    for p, s, a, b in zip(*(each.tolist() for each in (which, aligned.of, aligned.start, aligned.stop))):
-        found.setdefault(p, []).append((a - begin[p], b - begin[p], given.spans[s].label))
-    for p, spans in found.items():
-        pieces[p] = spans_to_labels(spans, len(pieces[p]), scheme)
+    places = (each.tolist() for each in (which, aligned.start - bounds[which], aligned.stop - bounds[which]))
+    kinds = [given.spans[s].label for s in aligned.of.tolist()]
+    for p, spans in groupby(zip(*places, kinds), itemgetter(0)):
+        pieces[p] = spans_to_labels([span[1:] for span in spans], len(pieces[p]), scheme)
     unknown = np.flatnonzero(aligned.unknown)
-    for p, t in zip((np.searchsorted(bounds, unknown, side="right") - 1).tolist(), unknown.tolist()):
-        if pieces[p][t - begin[p]] == "O":
-            pieces[p][t - begin[p]] = None
+    which = np.searchsorted(bounds, unknown, side="right") - 1
+    for p, t in zip(which.tolist(), (unknown - bounds[which]).tolist()):
+        if pieces[p][t] == "O":
+            pieces[p][t] = None
     return pieces
 
 
@@ -248,24 +241,14 @@ class AlignmentReport:
         distinct = self.counts["spans"] - self.counts["duplicate"]
         changed = sum(self.counts[name] for name in PROBLEMS[TRIMMED + 1 :]) - self.counts["duplicate"]
         self.reachable = 1.0 - changed / distinct if distinct else 1.0
-        changed = np.flatnonzero(aligned.problem)
-        text = np.searchsorted(given.first, changed, side="right") - 1
-        places = changed - given.first[text]
-        result = self._results(tokens, given, aligned)
-        self.moves = [
-            (i, k, given.spans[s], PROBLEMS[aligned.problem[s]], result.get(s))
-            for s, i, k in zip(changed.tolist(), text.tolist(), places.tolist())
-        ]
-        self._tokens = tokens
-
-    def _results(self, tokens, given, aligned):
-        changed = aligned.problem[aligned.of] > 0
-        of = aligned.of[changed]
-        shift = tokens.offset[np.searchsorted(given.first, of, side="right") - 1]
-        start = tokens.start[aligned.start[changed]] - shift
-        end = tokens.end[aligned.stop[changed] - 1] - shift
-        places = zip(of.tolist(), start.tolist(), end.tolist())
-        return {s: Span(a, b, given.spans[s].label) for s, a, b in places}
+        shift = tokens.offset[np.searchsorted(given.first, aligned.of, side="right") - 1]
+        start, end = tokens.start[aligned.start] - shift, tokens.end[aligned.stop - 1] - shift
+        result = dict(zip(aligned.of.tolist(), zip(start.tolist(), end.tolist())))
+        self._tokens, self.moves = tokens, []
+        for s in np.flatnonzero(aligned.problem).tolist():
+            span, problem = given.spans[s], PROBLEMS[aligned.problem[s]]
+            found = Span(*result[s], span.label) if s in result else None
+            self.moves.append((*place(given.first, s), span, problem, found))
 
     def _words(self, text, span):
         """What a span covers, or what a result of None says."""
@@ -274,9 +257,14 @@ class AlignmentReport:
         shift = int(self._tokens.offset[text])
         return f"{tuple(span)!r} {self._tokens.text[shift + span.start : shift + span.end]!r:.60}"
 
-    def _rows(self):
-        for text, position, span, problem, result in self.moves:
-            yield text, position, problem, self._words(text, span), self._words(text, result)
+    def _shown(self):
+        """The cells of the first changes, and in a list how many there are besides."""
+        rows = [
+            (text, position, problem, self._words(text, span), self._words(text, result))
+            for text, position, span, problem, result in self.moves[:SHOWN]
+        ]
+        n = len(self.moves) - len(rows)
+        return rows, [f"{n:,} more"] if n else []
 
     def summary(self) -> str:
         """How many spans there are, and what changes, in one sentence."""
@@ -285,13 +273,9 @@ class AlignmentReport:
         return f"{found}; {', '.join(changed) or 'none changes'}"
 
     def __str__(self) -> str:
-        lines = [
-            f"  text {text}, position {position}: {problem}: {before} -> {after}"
-            for text, position, problem, before, after in list(self._rows())[:SHOWN]
-        ]
-        if len(self.moves) > SHOWN:
-            lines.append(f"  {len(self.moves) - SHOWN:,} more")
-        return "\n".join([self.summary(), *lines])
+        rows, more = self._shown()
+        lines = ["text {}, position {}: {}: {} -> {}".format(*row) for row in rows]
+        return "\n  ".join([self.summary(), *lines, *more])
 
     def __repr__(self) -> str:
         return f"<AlignmentReport: {self.summary()}>"
@@ -305,19 +289,14 @@ class AlignmentReport:
         import pandas
 
         names = "text position start end label problem new_start new_end".split()
-        rows = [
-            (text, position, *span, problem, *(result or (None, None))[:2])
-            for text, position, span, problem, result in self.moves
-        ]
+        rows = [(i, k, *span, problem, *(new or (None, None))[:2]) for i, k, span, problem, new in self.moves]
         frame = pandas.DataFrame(rows, columns=names)
         return frame.astype({"new_start": "Int64", "new_end": "Int64"})
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in ("text", "position", "problem", "span", "becomes"))
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>"
-            for row in list(self._rows())[:SHOWN]
-        )
-        more = f"<p>{len(self.moves) - SHOWN:,} more</p>" if len(self.moves) > SHOWN else ""
-        table = f"<table><tr>{head}</tr>{rows}</table>{more}" if rows else ""
-        return f"<div><b>{html.escape(self.summary())}</b>{table}</div>"
+        rows, more = self._shown()
+        cells = ["".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) for row in rows]
+        table = f"<table><tr>{head}</tr><tr>{'</tr><tr>'.join(cells)}</tr></table>" if rows else ""
+        more = "".join(f"<p>{text}</p>" for text in more)
+        return f"<div><b>{html.escape(self.summary())}</b>{table}{more}</div>"

@@ -47,15 +47,13 @@ class Block(NamedTuple):
         found = self.rows
         if isinstance(found, list):
             found = found[rows] if isinstance(rows, slice) else [found[k] for k in rows.tolist()]
-        elif self.kind == FRAME:
-            found = rows_of(found, rows)
         elif self.kind == SPARSE and isinstance(rows, slice):
             start = found.indptr[rows.start : rows.stop + 1]
             some = slice(start[0], start[-1])
             parts = found.data[some], found.indices[some], start - start[0]
             found = type(found)(parts, shape=(rows.stop - rows.start, found.shape[1]), copy=False)
         else:
-            found = found[rows]
+            found = rows_of(found, rows)
         return self._replace(rows=found)
 
 
@@ -120,24 +118,20 @@ class TokenCorpus:
     def of(cls, blocks, lengths, is_dense=None, shown=None):
         """A corpus of parts that need no check; ``shown`` is the block that a user sees, if it is another."""
         X = cls.__new__(cls)
-        X._hold(blocks, lengths, is_dense, shown)
+        X.__dict__.update(blocks=blocks, lengths=lengths, _is_dense=is_dense, _shown=shown)
         return X
 
     @classmethod
     def of_lists(cls, sequences, first):
         """A corpus of lists of tokens, of which ``first`` has the first token; None if there is none."""
-        if first is None:
-            return cls._listed(sequences, (), None)
-        return cls._listed(sequences, (kind_of_token(first[0]),), first[0])
+        kinds, like = ((), None) if first is None else ((kind_of_token(first[0]),), first[0])
+        return cls._listed(sequences, kinds, like)
 
     @classmethod
     def _listed(cls, sequences, kinds, like):
         X = cls.__new__(cls)
         X.__dict__.update(_sequences=sequences, kinds=kinds, _like=like)
         return X
-
-    def _hold(self, blocks, lengths, is_dense=None, shown=None):
-        vars(self).update(blocks=blocks, lengths=lengths, _is_dense=is_dense, _shown=shown)
 
     @_once
     def lengths(self):
@@ -267,16 +261,12 @@ class TokenCorpus:
         if self._sequences is not None:
             return iter(self._sequences)
         bounds = self.offsets.tolist()
-        return (self._seen(slice(a, b)) for a, b in zip(bounds, bounds[1:]))
+        return map(self._seen, map(slice, bounds, bounds[1:]))
 
     def _seen(self, rows):
         """What a user sees of some tokens."""
         shown = self.shown
-        return (
-            shown.take(rows).rows
-            if shown is not None
-            else self._picked(rows, np.array([rows.stop - rows.start])).matrix
-        )
+        return self._picked(rows, None).matrix if shown is None else shown.take(rows).rows
 
     def _picked(self, rows, lengths):
         """Sequences of these lengths over some tokens."""
@@ -298,9 +288,8 @@ class TokenCorpus:
         if which.ndim == 0:
             return self._seen(slice(int(offsets[which]), int(offsets[which + 1])))
         lengths = self.lengths[which]
-        if (np.diff(which) == 1).all():
-            first, last = (int(which[0]), int(which[-1])) if which.size else (0, -1)
-            return self._picked(slice(int(offsets[first]), int(offsets[last + 1])), lengths)
+        if which.size and (np.diff(which) == 1).all():
+            return self._picked(slice(int(offsets[which[0]]), int(offsets[which[-1] + 1])), lengths)
         return self._picked(ranges(offsets[which], lengths)[1], lengths)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:

@@ -13,12 +13,10 @@ import numpy as np
 
 from .corpus import TokenCorpus
 from .numbers import read_frame, tables_in
-from .places import PLACE, PlaceError, as_objects, describe, elements, offsets_of
+from .places import PLACE, PlaceError, as_objects, describe, elements, is_sequence, offsets_of
 from .places import by_sequence as by_sequence
 from .places import place as place
 from .tables import is_frame
-
-_NOT_SEQUENCES = (str, bytes, bytearray, dict, set, frozenset)
 
 LABELS, WORDS, SPANS, TREES = "labels", "words", "spans", "trees"
 """What models predict: a label for each token, the words of a text, (start, end, label) of parts of a text,
@@ -60,15 +58,6 @@ def check_choice(name, value, allowed):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
 
 
-def _is_sequence(value):
-    return (
-        not isinstance(value, _NOT_SEQUENCES)
-        and hasattr(value, "__len__")
-        and hasattr(value, "__getitem__")
-        and getattr(value, "ndim", 1) != 0
-    )
-
-
 def as_sequences(X, name="X", item="token"):
     """A list of the sequences in ``X``, each a list, a tuple or a one-dimensional array.
 
@@ -83,16 +72,15 @@ def as_sequences(X, name="X", item="token"):
     ValueError
         If ``X`` or one of its sequences is not a sequence; the message names which.
     """
-    if not _is_sequence(X):
-        raise ValueError(
-            f"{name} must be a list of sequences, got {describe(X)}"
-            + (f"; write {name} = [text.split()]" if isinstance(X, str) and " " in X else "")
-            + ("; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else "")
-        )
+    if X is None:
+        raise ValueError(f"{name} must be a list of lists of {item}s, got None")
+    if not is_sequence(X):
+        advice = f"; write {name} = [text.split()]" if isinstance(X, str) and " " in X else ""
+        advice += "; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else ""
+        raise ValueError(f"{name} must be a list of sequences, got {describe(X)}{advice}")
     if getattr(X, "ndim", 1) > 1 and not isinstance(X, np.ndarray):
-        raise ValueError(
-            f"{name} must be a list of sequences, got a {type(X).__name__} of {X.ndim} dimensions"
-        )
+        kind = f"a {type(X).__name__} of {X.ndim} dimensions"
+        raise ValueError(f"{name} must be a list of sequences, got {kind}")
     sequences = list(elements(X))
     odd = set(map(type, sequences)) - {list, tuple}
     if odd:
@@ -106,20 +94,20 @@ def _one_sequence(sequences, name, item, i):
     sequence = sequences[i]
     if type(sequence) is np.ndarray and sequence.ndim:
         return sequence.tolist()
-    if isinstance(sequence, str):
-        text = f"{PLACE} is the {describe(sequence)} where a list of {item}s belongs"
-        raise PlaceError(i, None, text + _hint(sequences, name, item, i), name)
     if is_frame(sequence):
-        if len(sequence):
-            what = f"is a table, other sequences are lists of {item}s"
-            raise PlaceError(i, None, f"{PLACE} {what}", name)
-        return []
-    if not _is_sequence(sequence):
-        wrong = f"{PLACE} must be a list of {item}s, got {describe(sequence)}"
+        if not len(sequence):
+            return []
+        wrong = f"is a table, other sequences are lists of {item}s"
+    elif is_sequence(sequence):
+        return list(elements(sequence))
+    elif isinstance(sequence, str):
+        wrong = f"is the {describe(sequence)} where a list of {item}s belongs"
+        wrong += _hint(sequences, name, item, i)
+    else:
+        wrong = f"must be a list of {item}s, got {describe(sequence)}"
         if isinstance(sequence, dict) and all(type(other) is type(sequence) for other in sequences):
             wrong += f"; if these are the {item}s of one sentence, write {name} = [sentence]"
-        raise PlaceError(i, None, wrong, name)
-    return list(elements(sequence))
+    raise PlaceError(i, None, f"{PLACE} {wrong}", name)
 
 
 def _hint(sequences, name, item, i):
@@ -187,10 +175,8 @@ def renumbered(positions):
 def check_same_lengths(token_lengths, label_lengths, names=("X", "y"), are_rows=False):
     """Raise unless X and y hold as many sequences, and each as many tokens, or rows, as labels."""
     if token_lengths.shape[0] != label_lengths.shape[0]:
-        raise ValueError(
-            f"{names[0]} and {names[1]} must hold the same number of sequences, got "
-            f"{token_lengths.shape[0]} and {label_lengths.shape[0]}"
-        )
+        found = f"{token_lengths.shape[0]} and {label_lengths.shape[0]}"
+        raise ValueError(f"{names[0]} and {names[1]} must hold the same number of sequences, got {found}")
     wrong = np.flatnonzero(token_lengths != label_lengths)
     if wrong.size:
         i = int(wrong[0])
@@ -222,9 +208,6 @@ class Sequences(list):
         found = super().__getitem__(index)
         return Sequences(found) if isinstance(index, slice) else found
 
-    def __reduce__(self):
-        return Sequences, (list(self),)
-
 
 def check_X_y(X, y, names=("X", "y"), read=as_sequences):
     """The sequences of X and y, and where each starts in the flat corpus; errors use ``names``.
@@ -241,8 +224,6 @@ def check_X_y(X, y, names=("X", "y"), read=as_sequences):
     ValueError
         Naming the sequence, if something is not a sequence or lengths differ.
     """
-    if y is None:
-        raise ValueError(f"{names[1]} must be a list of label sequences, got None")
     X = read(X, names[0])
     y = as_sequences(y, names[1], "label")
     lengths = X.lengths if read is as_tokens else lengths_of(X)

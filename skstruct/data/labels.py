@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .inputs import PlaceError, as_sequences, by_sequence, describe, flatten, place
+from .inputs import PlaceError, as_sequences, by_sequence, describe, flatten, lengths_of, place
 from .places import as_objects, numbered
 
 UNLABELLED = -1
@@ -38,6 +38,7 @@ SEVERAL = (set, *SETS)
 
 
 NOT_SEVERAL = "expected one label, got a set of labels"
+_A_LABEL = "expected a label, such as a str or an int"
 
 
 def settled(given, predicted):
@@ -103,9 +104,8 @@ class Labels:
         values = [_plain(v) for v in values]
         kinds = {type(v) for v in values}
         if len(kinds) > 1:
-            raise ValueError(
-                "labels must be of one type, got " + ", ".join(sorted(k.__name__ for k in kinds))
-            )
+            names = ", ".join(sorted(kind.__name__ for kind in kinds))
+            raise ValueError(f"labels must be of one type, got {names}")
         try:
             self.values = sorted(set(values))
         except TypeError:
@@ -129,8 +129,7 @@ class Labels:
 
         So its elements are the labels themselves: those of an array of str would be ``numpy.str_``.
         """
-        kind = type(self.values[0]) if self.values else None
-        if kind in (int, bool):
+        if self.values and type(self.values[0]) in (int, bool):
             array = np.array(self.values)
             if array.tolist() == self.values:
                 return array
@@ -159,17 +158,19 @@ def distinct_labels(sequences, offsets, with_sets=True):
             try:
                 hash(label)
             except TypeError:
-                _refuse(offsets, k, label, "expected a label, such as a str or an int")
+                _refuse(offsets, k, label, _A_LABEL)
         ids, numbers = numbered(flat, {None: 0})
     ids += UNLABELLED
     labels, sets, where = list(numbers)[1:], [], range(len(flat))
     if any(isinstance(label, SETS) for label in labels):
         if not with_sets:
             k = next(k for k, label in enumerate(flat) if isinstance(label, SETS))
-            _refuse(offsets, k, flat[k], "expected a label, such as a str or an int")
+            _refuse(offsets, k, flat[k], _A_LABEL)
         ids, labels, sets = _apart(ids, labels, flat, offsets)
-        where, flat = _members(flat)
-    _check_labels(labels, flat, where, offsets)
+        members = [() if isinstance(e, AllBut) else e if isinstance(e, frozenset) else (e,) for e in flat]
+        where, flat = np.repeat(where, lengths_of(members)), flatten(members)
+    if labels:
+        _check_labels(labels, flat, where, offsets)
     return Found(ids, [_plain(v) for v in labels], sets)
 
 
@@ -197,61 +198,31 @@ def _apart(ids, found, flat, offsets):
     return table[ids], list(labels), sets
 
 
-def _members(flat):
-    """(places, labels): of all labels, those in sets included."""
-    given = [
-        (k, label)
-        for k, each in enumerate(flat)
-        for label in (() if isinstance(each, AllBut) else each if isinstance(each, frozenset) else (each,))
-    ]
-    return [k for k, _ in given], [label for _, label in given]
-
-
 def _check_labels(labels, flat, where, offsets):
     """Raise unless labels go together; ``flat`` are all that are given, at the places ``where``."""
-    if LEFT_OUT in set(labels) and all(
-        isinstance(_plain(v), int) and (v >= 0 or v == LEFT_OUT) for v in labels
-    ):
-        k = where[next(k for k, label in enumerate(flat) if label == LEFT_OUT)]
-        text = (
-            f"the label {LEFT_OUT} says in corpora of Hugging Face that a token has none; write None instead"
-        )
-        raise PlaceError(*place(offsets, k), text, "y")
-    if not labels:
-        return
-    kinds = {type(_plain(v)) for v in labels}
-    first_label = _plain(labels[0])
-    first = type(first_label)
+    plain = list(map(_plain, labels))
+    if LEFT_OUT in set(plain) and all(isinstance(v, int) and (v >= 0 or v == LEFT_OUT) for v in plain):
+        text = f"the label {LEFT_OUT} says in corpora of Hugging Face that a token has none"
+        raise PlaceError(*place(offsets, where[flat.index(LEFT_OUT)]), f"{text}; write None instead", "y")
+    kinds, first = set(map(type, plain)), type(plain[0])
     if kinds <= {bool, int}:  # True == 1: the dictionary cannot tell them apart
-        kinds = {type(_plain(v)) for v in dict.fromkeys(zip(map(type, flat), flat)) for v in v[1:]}
-        kinds.discard(type(None))
-    if float in kinds or len(kinds) > 1 or not (_is_itself(first_label) and _sortable(labels)):
+        kinds = {type(_plain(v)) for v in dict(zip(map(type, flat), flat)).values()} - {type(None)}
+    if float in kinds or len(kinds) > 1 or not _is_itself(plain[0]):
         for k, label in zip(where, flat):
-            plain = _plain(label)
-            if plain is None:
-                continue
-            if not _is_itself(plain):
+            if label is not None and not _is_itself(_plain(label)):
                 _refuse(offsets, k, label, "a label must not be NaN")
-            if type(plain) is not first:
+            if label is not None and type(_plain(label)) is not first:
                 _refuse(offsets, k, label, f"expected a label of type {first.__name__}")
-        if not _sortable(labels):
-            _refuse(offsets, 0, labels[0], "labels must be of a type that sorts")
-    elif first in (list, dict):
-        _refuse(offsets, 0, labels[0], "expected a label, such as a str or an int")
+    try:
+        sorted(plain)
+    except TypeError:
+        _refuse(offsets, 0, labels[0], "labels must be of a type that sorts")
 
 
 def _is_itself(value):
     """Whether a value equals itself: NaN does not, and missing values of pandas do not say so."""
     same = value == value
     return isinstance(same, (bool, np.bool_)) and bool(same)
-
-
-def _sortable(labels):
-    try:
-        sorted(map(_plain, labels))
-    except TypeError:
-        return False
-    return True
 
 
 def _refuse(offsets, k, label, expected):

@@ -16,16 +16,7 @@ from scipy import sparse
 from .corpus import DENSE, FRAME, STRINGS, Block, TokenCorpus, called_by_kind, number_block
 from .places import describe
 from .reads import FeatureNames
-from .tables import (
-    as_matrix,
-    check_finite,
-    checked_names,
-    columns_of,
-    grouped,
-    numbers_of,
-    parts_of,
-    unpadded,
-)
+from .tables import as_matrix, check_finite, columns_of, grouped, numbers_of, parts_of, unpadded
 
 
 class SequenceFrame(TokenCorpus):
@@ -43,7 +34,7 @@ class SequenceFrame(TokenCorpus):
     """
 
     def __init__(self, frame: Any, lengths: NDArray[np.int64]) -> None:
-        self._hold((Block(FRAME, frame),), lengths)
+        vars(self).update(blocks=(Block(FRAME, frame),), lengths=lengths)
 
     @property
     def frame(self) -> Any:
@@ -53,10 +44,8 @@ class SequenceFrame(TokenCorpus):
     @property
     def called(self):
         """What errors call the tokens, by what the columns hold."""
-        are_numbers = {numbers_of(column) is not None for _, column in columns_of(self.frame)}
-        return called_by_kind(
-            *(kind for kind, are in ((DENSE, True), (STRINGS, False)) if are in are_numbers)
-        )
+        kinds = {STRINGS if numbers_of(column) is None else DENSE for _, column in columns_of(self.frame)}
+        return called_by_kind(*sorted(kinds))  # DENSE, STRINGS: their order in a corpus
 
     def __repr__(self) -> str:
         N, F = self.frame.shape
@@ -119,9 +108,11 @@ class SequenceMatrix(TokenCorpus):
             raise ValueError(f"lengths must not be negative, got {given[i]} for sequence {i}")
         if given.sum() != matrix.shape[0]:
             raise ValueError(f"lengths add up to {given.sum()}, but the matrix has {matrix.shape[0]} rows")
-        if feature_names is not None:
-            names = checked_names(feature_names, matrix.shape[1])
-        self._hold((number_block(matrix, None if names is None else FeatureNames(names)),), given)
+        names = names if feature_names is None else list(map(str, feature_names))
+        if names is not None and len(names) != matrix.shape[1]:
+            raise ValueError(f"feature_names must be {matrix.shape[1]} names, one a column, got {len(names)}")
+        block = number_block(matrix, None if names is None else FeatureNames(names))
+        vars(self).update(blocks=(block,), lengths=given)
         check_finite(self)
 
     @property

@@ -5,15 +5,16 @@ The first sequence that is not empty decides. Input without numbers goes to
 """
 
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 
 from .corpus import FRAME, STRINGS, Block, TokenCorpus
 from .matrix import SequenceFrame, assembled
-from .places import PLACE, PlaceError, describe, elements
+from .places import PLACE, PlaceError, describe, elements, is_sequence
 from .reads import FeatureNames
-from .tables import as_float, as_rows, check_finite, is_frame, parts_of, together
+from .tables import as_rows, check_finite, is_frame, parts_of, together
 
 _NUMBER = (int, float, np.number, np.bool_)
 
@@ -27,45 +28,35 @@ def tables_in(X, name="X"):
         If they are rows of tables or numbers in a form that cannot be read; the message names the place.
     """
     if isinstance(X, TokenCorpus):
-        if X.is_frame or X.shown is None or X.shown.kind != FRAME:
-            return X if X.is_frame else None
-        return SequenceFrame(X.shown.rows, X.lengths)
+        shown = X.shown
+        return None if shown is None or shown.kind != FRAME else SequenceFrame(shown.rows, X.lengths)
     if is_frame(X):
-        raise ValueError(
-            f"{name} is one table of {len(X)} rows; say where its sequences end: "
-            f"SequenceMatrix.from_frame(df, by), or a list of tables, [df]"
-        )
+        ways = "SequenceMatrix.from_frame(df, by), or a list of tables, [df]"
+        raise ValueError(f"{name} is one table of {len(X)} rows; say where its sequences end: {ways}")
     sequences = _listed(X, name)
-    i = None if sequences is None else _first_filled(sequences)
+    i = _first_filled(sequences)
     if i is None:
         return None
-    first = sequences[i]
-    if is_frame(first):
+    if is_frame(sequences[i]):
         return _grouped(list(sequences), i, name)
-    if isinstance(first, np.ndarray) and first.ndim == 1 and first.dtype.kind in "biuf":
-        raise PlaceError(i, None, _ONE_DIMENSION, name)
-    return _stacked(list(sequences), i, name) if _are_rows(first) else None
+    return _stacked(list(sequences), i, name) if _are_rows(sequences[i]) else None
 
 
 def _listed(X, name):
-    """What may be a list of tables or matrices, with the sequences of arrays and Series; else None."""
+    """What may be a list of tables or matrices, with the sequences of arrays and Series; else nothing."""
     if sparse.issparse(X) or getattr(X, "ndim", 1) > 1:
         if not (sparse.issparse(X) or _holds_numbers(X)):
-            return None
+            return ()
         if X.ndim == 3:
             return list(X)
-        wrong = f"has {X.ndim} dimensions; sequences, tokens and columns are three: flatten the last ones"
         if X.ndim == 2:
-            wrong = (
-                f"is one matrix of {X.shape[0]} rows; say where its sequences end: SequenceMatrix(X, lengths)"
-            )
-        raise ValueError(f"{name} {wrong}")
-    if type(X) in (list, tuple) or hasattr(X, "__len__") and not isinstance(X, (str, bytes, dict)):
-        return X.to_list() if hasattr(X, "to_list") else X
-    return None
-
-
-_ONE_DIMENSION = f"{PLACE} is one-dimensional; a series of numbers needs one row a token: x.reshape(-1, 1)"
+            way = "SequenceMatrix(X, lengths)"
+            raise ValueError(f"{name} is one matrix of {X.shape[0]} rows; say where its sequences end: {way}")
+        wrong = f"{X.ndim} dimensions; sequences, tokens and columns are three: flatten the last ones"
+        raise ValueError(f"{name} has {wrong}")
+    if not is_sequence(X):
+        return ()
+    return X.to_list() if hasattr(X, "to_list") else X
 
 
 def _first_filled(sequences):
@@ -76,7 +67,7 @@ def _first_filled(sequences):
     table = None
     for i, sequence in enumerate(sequences):
         is_table = sparse.issparse(sequence) or is_frame(sequence)
-        if not is_table and not hasattr(sequence, "__len__"):
+        if not (is_table or is_sequence(sequence)):
             return None
         if sequence.shape[0] if is_table else len(sequence):
             return i
@@ -97,9 +88,7 @@ def _are_rows(sequence):
     if sparse.issparse(sequence):
         return True
     if isinstance(sequence, np.ndarray) and (sequence.ndim != 1 or sequence.dtype.kind != "O"):
-        return sequence.ndim != 1 and _holds_numbers(sequence)
-    if isinstance(sequence, (str, bytes, dict)) or not hasattr(sequence, "__getitem__"):
-        return False
+        return _holds_numbers(sequence)
     for token in elements(sequence):
         if isinstance(token, np.ndarray) and token.dtype.kind in "biuf" and token.ndim == 1:
             return True
@@ -112,52 +101,51 @@ def _are_rows(sequence):
 
 def _stacked(sequences, first, name):
     """Sequences of rows as one matrix, all of the kind and width of sequence ``first``."""
-    blocks, is_sparse = [], sparse.issparse(sequences[first])
-    for i, sequence in enumerate(sequences):
-        mine = sparse.issparse(sequence)
-        listed = hasattr(sequence, "__len__") and hasattr(sequence, "__getitem__")
-        if isinstance(sequence, (str, bytes, dict)) or not (listed or mine):
-            raise PlaceError(i, None, f"{PLACE} must be rows of numbers, got {describe(sequence)}", name)
-        if not mine and not len(sequence):
-            blocks.append(None)
-            continue
-        if mine != is_sparse:
-            kinds = ("sparse", "dense") if mine else ("dense", "sparse")
-            text = f"{PLACE} is {kinds[0]}, sequence {first} is {kinds[1]}"
-            raise PlaceError(i, None, text, name)
-        try:
-            blocks.append(as_rows(sequence) if mine else _dense(sequence, i, name))
-        except PlaceError:
-            raise
-        except ValueError as error:
-            raise PlaceError(i, None, str(error), name) from None
-    given = [block for block in blocks if block is not None]
+    is_sparse = sparse.issparse(sequences[first])
+    blocks = [_block(sequence, i, name, first, is_sparse) for i, sequence in enumerate(sequences)]
     width = blocks[first].shape[1]
     for i, block in enumerate(blocks):
-        if block is not None and block.shape[1] != width:
+        if block is None:
+            blocks[i] = blocks[first][:0]
+        elif block.shape[1] != width:
             text = f"{PLACE} has {block.shape[1]} columns, expected {width} like sequence {first}"
             raise PlaceError(i, None, text, name)
-    if len(given) == 1:
-        matrix = given[0]
-    elif is_sparse:
-        matrix = sparse.vstack(given, format="csr")
-    else:
-        matrix = np.concatenate(given)
-    lengths = np.array([0 if block is None else block.shape[0] for block in blocks], np.int64)
-    X = assembled(matrix, lengths)
+    join = partial(sparse.vstack, format="csr") if is_sparse else np.concatenate
+    matrix = blocks[0] if len(blocks) == 1 else join(blocks)
+    X = assembled(matrix, np.array([block.shape[0] for block in blocks], np.int64))
     check_finite(X, name)
     return X
 
 
-def _dense(sequence, i, name):
-    """The rows of sequence i as float32 or float64."""
+def _block(sequence, i, name, first, is_sparse):
+    """The rows of sequence i as CSR, or as float32 or float64; None if it is an empty list."""
+    mine = sparse.issparse(sequence)
+    if not (mine or is_sequence(sequence)):
+        wrong = f"must be rows of numbers, got {describe(sequence)}"
+    elif not mine and not len(sequence):
+        return None
+    elif mine != is_sparse:
+        kinds = ("sparse", "dense") if mine else ("dense", "sparse")
+        wrong = f"is {kinds[0]}, sequence {first} is {kinds[1]}"
+    else:
+        rows = sequence if mine else _array_of(sequence, i, name)
+        found = as_rows(rows) if rows.ndim == 2 else None
+        if found is not None:
+            return found
+        if rows.ndim == 1:
+            wrong = "is one-dimensional; a series of numbers needs one row a token: x.reshape(-1, 1)"
+        elif rows.ndim != 2:
+            wrong = f"must have two dimensions, tokens and columns, got {rows.ndim}"
+        else:
+            _refuse_entry(rows, i, name)
+            wrong = f"must hold numbers, got values of type {rows.dtype}"
+    raise PlaceError(i, None, f"{PLACE} {wrong}", name)
+
+
+def _array_of(sequence, i, name):
+    """An array of what stands in sequence i."""
     if isinstance(sequence, np.ndarray) and (sequence.ndim != 1 or sequence.dtype.kind in "biuf"):
-        if sequence.ndim == 1:
-            raise PlaceError(i, None, _ONE_DIMENSION, name)
-        if sequence.ndim != 2:
-            text = f"{PLACE} must have two dimensions, tokens and columns, got {sequence.ndim}"
-            raise PlaceError(i, None, text, name)
-        return _as_numbers(sequence, i, name)
+        return sequence
     rows = elements(sequence)
     for t, row in enumerate(rows):
         if isinstance(row, (str, bytes, dict)) or not hasattr(row, "__len__"):
@@ -167,25 +155,20 @@ def _dense(sequence, i, name):
             raise PlaceError(i, t, text, name)
     with suppress(ValueError):  # entries of different shapes
         found = np.asarray(rows)
-        found = as_float(found) if found.ndim == 2 else None
-        if found is not None:
+        if found.ndim == 2 and found.dtype.kind in "biuf":
             return found
-    return _as_numbers(np.array([[*row] for row in rows], dtype=object).reshape(len(rows), -1), i, name)
+    return np.array([[*row] for row in rows], dtype=object).reshape(len(rows), -1)
 
 
-def _as_numbers(array, i, name):
-    """An array as float32 or float64; the error names the entry that is no number."""
-    found = as_float(array)
-    if found is not None:
-        return found
-    for t, row in enumerate(array.tolist()):
+def _refuse_entry(rows, i, name):
+    """Raise for the first entry of an array that is no number, if one by itself is none."""
+    for t, row in enumerate([] if sparse.issparse(rows) else rows.tolist()):
         for c, value in enumerate(row):
             try:
                 float(value)
             except (TypeError, ValueError, OverflowError):
                 text = f"{PLACE}, column {c}: expected a number, got {describe(value)}"
                 raise PlaceError(i, t, text, name) from None
-    raise PlaceError(i, None, f"{PLACE} must hold numbers, got an array of type {array.dtype}", name)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -212,15 +195,16 @@ def _grouped(sequences, first, name):
     """Sequences that are data frames, all with the columns of sequence ``first``."""
     columns = list(sequences[first].columns)
     for i, sequence in enumerate(sequences):
-        if not is_frame(sequence):
-            if not hasattr(sequence, "__len__") or len(sequence):
-                text = f"{PLACE} is {describe(sequence)}, sequence {first} is a table"
-                raise PlaceError(i, None, text, name)
+        wrong = None
+        if is_sequence(sequence) and not len(sequence):
             sequences[i] = sequences[first][:0]
-        elif sorted(map(str, sequence.columns)) == sorted(map(str, columns)):
-            sequences[i] = sequence if list(sequence.columns) == columns else sequence[columns]
-        elif len(sequence):
+        elif not is_frame(sequence):
+            wrong = f"is {describe(sequence)}, sequence {first} is a table"
+        elif sorted(map(str, sequence.columns)) != sorted(map(str, columns)):
             found, expected = (", ".join(map(str, c)) for c in (sequence.columns, columns))
-            text = f"{PLACE} has the columns {found}, that of sequence {first} {expected}"
-            raise PlaceError(i, None, text, name)
+            wrong = f"has the columns {found}, that of sequence {first} {expected}"
+        elif list(sequence.columns) != columns:
+            sequences[i] = sequence[columns]
+        if wrong is not None:
+            raise PlaceError(i, None, f"{PLACE} {wrong}", name)
     return SequenceFrame(together(sequences), np.array([len(sequence) for sequence in sequences], np.int64))

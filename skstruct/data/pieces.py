@@ -13,7 +13,8 @@ PIECES = "lines", "paragraphs", "texts"
 FEW = 0.01
 """Share of the spans that a kind of pieces may cut to be taken by itself."""
 
-_LEAST = {"lines": LINE, "paragraphs": PARAGRAPH}  # what is before the first token of a piece
+_LEAST = {"lines": LINE, "paragraphs": PARAGRAPH, "texts": PARAGRAPH + 1}
+"""What is before the first token of a piece, at least, unless it is the first of a text."""
 _SENTENCE_ENDS = codes_of(".!?…。！？｡؟۔।॥")
 
 
@@ -81,12 +82,8 @@ def cut_texts(tokens, pieces, max_length=None, aligned=None):
     bounds = np.append(np.flatnonzero(_begins(tokens, pieces) & free[:n]), n)
     if max_length is not None and (np.diff(bounds) > max_length).any():
         gap = np.where(free[:n], _gaps(tokens), -1)
-        more = [
-            cut
-            for a, b in zip(bounds.tolist(), bounds[1:].tolist())
-            if b - a > max_length
-            for cut in _cuts(gap, a, b, max_length)
-        ]
+        pairs = zip(bounds.tolist(), bounds[1:].tolist())
+        more = [cut for a, b in pairs for cut in _cuts(gap, a, b, max_length)]
         bounds = np.union1d(bounds, np.array(more, np.int64))
     return Pieces(tokens, bounds, np.searchsorted(tokens.first, bounds[:-1], side="right") - 1)
 
@@ -95,8 +92,7 @@ def _begins(tokens, pieces):
     """(N,) bool: where a piece begins."""
     begins = np.zeros(len(tokens.start) + 1, np.bool_)
     begins[tokens.first] = True
-    begins = begins[:-1]
-    return begins | (tokens.before >= _LEAST[pieces]) if pieces in _LEAST else begins
+    return begins[:-1] | (tokens.before >= _LEAST[pieces])
 
 
 def _gaps(tokens):

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from itertools import count
 
 import numpy as np
+from scipy import sparse
 
 PLACE = "{place}"
 """Stands for the place in the text of a :class:`PlaceError`."""
@@ -59,9 +60,7 @@ def in_sequence(i, name=None):
 def describe(value):
     """A short account of a value for an error message."""
     text = repr(value)
-    if len(text) > 40:
-        text = text[:37] + "..."
-    return f"{type(value).__name__} {text}"
+    return f"{type(value).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
 
 
 def place(offsets, k):
@@ -70,15 +69,18 @@ def place(offsets, k):
     return i, int(k - offsets[i])
 
 
+def is_sequence(value):
+    """Whether something has elements by position, and is neither a string nor a sparse matrix."""
+    if isinstance(value, (str, bytes, bytearray, dict)) or sparse.issparse(value):
+        return False
+    return hasattr(value, "__len__") and hasattr(value, "__getitem__") and getattr(value, "ndim", 1) != 0
+
+
 def elements(container):
     """The elements of a sequence-like object, by position."""
     if type(container) in (list, tuple):
         return container
-    if hasattr(container, "to_list"):  # pandas and polars
-        return container.to_list()
-    if hasattr(container, "__iter__"):
-        return list(container)
-    return [container[i] for i in range(len(container))]
+    return container.to_list() if hasattr(container, "to_list") else list(container)  # pandas and polars
 
 
 def as_objects(items):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,41 +28,37 @@ class FeatureNames:
         Names of columns that stand side by side.
     """
 
-    def __init__(
-        self,
-        names: list[str] | None = None,
-        make: Callable[[], list[str]] | None = None,
-        parts: list[tuple[str, FeatureNames | None, int]] | None = None,
-    ) -> None:
+    def __init__(self, names=None, make=None, parts=None):
         self._names, self._make, self._parts = names, make, parts
 
-    def all(self) -> list[str]:
+    def all(self):
         """All names, by column; not to be changed."""
-        if self._names is None and self._parts is not None:
-            self._names = [
-                prefix + name
-                for prefix, names, n in self._parts
-                for name in ([f"x{c}" for c in range(n)] if names is None else names.all())
-            ]
-        elif self._names is None:
-            assert self._make is not None
-            self._names, self._make = self._make(), None
+        if self._names is None:
+            self._names = _side_by_side(self._parts) if self._make is None else self._make()
+            self._make = None
         return self._names
 
-    def differs(self, other: FeatureNames | None) -> int | None:
+    def differs(self, other):
         """The first column whose name is another one in ``other``; None if all agree or some are unknown."""
-        if other is None or other is self or self._parts is not None and self._parts == other._parts:
-            return None
-        if self.all() == other.all():
+        same = other is None or other is self or self._parts is not None and self._parts == other._parts
+        if same or self.all() == other.all():
             return None
         pairs = zip(self.all(), other.all())
         return next((c for c, (mine, theirs) in enumerate(pairs) if mine != theirs), None)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self):
         # As arrays: processes of joblib share these, where a list would be pickled for each task.
         parts = [name.encode("utf-8", "surrogatepass") for name in self.all()]
         ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
         return _names_of, (np.frombuffer(b"".join(parts), np.uint8), ends)
+
+
+def _side_by_side(parts):
+    found = []
+    for prefix, names, n in parts:
+        known = [f"x{c}" for c in range(n)] if names is None else names.all()
+        found += [prefix + name for name in known]
+    return found
 
 
 def _names_of(letters, ends):

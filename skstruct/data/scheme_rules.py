@@ -169,17 +169,13 @@ class LabelTable(dict):
 
     def parse(self, labels):
         """Parse a sequence; the error for a label that does not belong names its position."""
+        labels, parsed = list(labels), []
         try:
-            return [self[label] for label in labels]
-        except (ValueError, TypeError):  # TypeError: an unhashable label
-            pass
-        for t, label in enumerate(labels):
-            try:
-                self[label]
-            except (ValueError, TypeError) as error:
-                several = isinstance(label, (set, frozenset))
-                raise PlaceError(None, t, NOT_SEVERAL if several else str(error)) from None
-        raise ValueError("labels must be a sequence that can be read more than once")
+            parsed.extend(map(self.__getitem__, labels))
+        except (ValueError, TypeError) as error:  # TypeError: an unhashable label
+            several = isinstance(labels[len(parsed)], (set, frozenset))
+            raise PlaceError(None, len(parsed), NOT_SEVERAL if several else str(error)) from None
+        return parsed
 
 
 def chunks(parsed):
@@ -338,12 +334,9 @@ def are_chunks(labels):
     except ValueError:
         return False
     prefixes = {prefix for prefix, _ in parsed}
-    return (
-        any(kind for _, kind in parsed)
-        or "B" in prefixes
-        or ("S" in prefixes and bool(prefixes & {"M", "E"}))
-        or prefixes == {"I", "O"}
-    )
+    if any(kind for _, kind in parsed) or "B" in prefixes:
+        return True
+    return prefixes == {"I", "O"} or "S" in prefixes and not prefixes.isdisjoint({"M", "E"})
 
 
 def allowed_transitions(

@@ -43,8 +43,6 @@ from typing import Any
 
 from .places import PlaceError, in_sequence
 from .scheme_rules import (
-    CLOSING,
-    OPENING,
     SCHEMES,
     SPELLINGS,
     LabelTable,
@@ -53,6 +51,7 @@ from .scheme_rules import (
     chunks,
     first_fault,
     labels_to_spans,
+    same_chunk,
 )
 from .types import Corpus
 
@@ -98,8 +97,7 @@ def spans_to_labels(spans: Iterable[tuple[int, int, str]], n: int, scheme: str) 
     """
     name = check_scheme(scheme)
     spelling = SPELLINGS[name]
-    labels = []
-    before = None
+    labels, before = [], None
     for start, stop, kind in sorted(spans, key=lambda span: span[:2]):
         span = start, stop, kind or ""
         _check_span(span, before, n)
@@ -312,14 +310,11 @@ def labels_to_words(text: Collection[str], labels: Collection[str], scheme: str)
     if len(text) != len(labels):
         raise ValueError(f"expected one label per character: {len(text)} characters, {len(labels)} labels")
     parsed = LabelTable(name).parse(labels)
-    by_type = name in ("IOB1", "IO")
-    starts = []
-    before, kind_before = "O", ""
-    for t, (prefix, kind) in enumerate(parsed):
-        changed = by_type and kind != kind_before
-        if "O" in (prefix, before) or prefix in OPENING or before in CLOSING or changed:
+    by_type, before, starts = name in ("IOB1", "IO"), ("O", ""), []
+    for t, label in enumerate(parsed):
+        if not same_chunk(before, label if by_type else (label[0], before[1])):
             starts.append(t)
-        before, kind_before = prefix, kind
+        before = label
     words = ["".join(text[a:b]) for a, b in zip(starts, [*starts[1:], len(parsed)])]
     if any(kind for _, kind in parsed):
         return [(word, parsed[t][1]) for word, t in zip(words, starts)]
@@ -352,23 +347,17 @@ def scheme_like(y):
     >>> scheme_like([["PER", "PER", "O"]])
     'IO'
     """
-    return next((name for name in _ORDER if _is_well_formed(y, name)), None)
+    found = next((name for name in _ORDER if _reads(LabelTable(name), y)), None)
+    return None if found == "IO" and _reads(LabelTable(), y) else found
 
 
-def _is_well_formed(y, name):
-    parsed = _parsed(y, name)
-    if name == "IO":
-        return parsed is not None and _parsed(y, None) is None
-    return parsed is not None and all(first_fault(name, labels) is None for labels in parsed)
-
-
-def _parsed(y, name):
-    """Label sequences as a scheme, or any, reads them; None if a label does not belong to it."""
-    table = LabelTable(name)
+def _reads(table, y):
+    """Whether all labels belong to the table's scheme and are well formed in it, or belong to any."""
     try:
-        return [table.parse(labels) for labels in y]
+        parsed = [table.parse(labels) for labels in y]
     except ValueError:
-        return None
+        return False
+    return table.scheme is None or all(first_fault(table.scheme, labels) is None for labels in parsed)
 
 
 def rewriting(y, scheme):

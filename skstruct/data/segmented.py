@@ -12,12 +12,9 @@ from itertools import accumulate, chain
 import numpy as np
 
 from .inputs import PlaceError, as_sequences, by_sequence, describe, flatten, lengths_of, offsets_of, place
-from .places import numbered
+from .places import as_objects, numbered
 from .scheme_rules import CLOSING, OPENING, SPELLINGS, LabelTable
 from .text import as_texts, codes_of
-
-WORD_SCHEMES = ("BMES", "BI", "B2B3MES")
-"""Schemes of words: every character belongs to one."""
 
 STARTING_WORD = (*OPENING, "O")
 """Prefixes of labels that start a word wherever they stand."""
@@ -49,12 +46,10 @@ def as_pieces(X):
 def with_characters(pieces):
     """Positions of the texts, cut by :func:`as_pieces`, that are not empty; an error if there is none."""
     found = [i for i, parts in enumerate(pieces) if parts]
+    if not pieces:
+        raise ValueError("X is empty: at least one text is needed")
     if not found:
-        raise ValueError(
-            "X holds no character: at least one text that is not empty is needed"
-            if pieces
-            else "X is empty: at least one text is needed"
-        )
+        raise ValueError("X holds no character: at least one text that is not empty is needed")
     return found
 
 
@@ -77,8 +72,6 @@ def as_words(pieces, y):
     ValueError
         If ``y`` is not as described or does not spell the texts; the message names the place.
     """
-    if y is None:
-        raise ValueError("y must be a list of lists of words, got None")
     y = as_sequences(y, "y", "word")
     if len(y) != len(pieces):
         raise ValueError(f"X and y must hold the same number of sequences, got {len(pieces)} and {len(y)}")
@@ -103,20 +96,15 @@ def as_words(pieces, y):
 def _refuse_items(flat, offsets, tagged):
     """Raise for the first item that is no word or, if ``tagged``, no (word, tag)."""
     for k, item in enumerate(flat):
-        if tagged and not (isinstance(item, (tuple, list)) and len(item) == 2):
-            wrong = "expected a (word, tag) pair" + ("" if k == 0 else " as before")
-        elif tagged and not isinstance(item[1], str):
-            wrong = "the tag must be a str"
-        elif tagged and not item[1]:
-            wrong = "the tag must not be empty"
-        elif tagged and not isinstance(item[0], str):
-            wrong = "the word must be a str"
-        elif not tagged and not isinstance(item, str):
-            wrong = "expected a word, a str" + ("" if k == 0 else ", as before")
-        elif not (item[0] if tagged else item):
-            wrong = "a word must not be empty"
+        if not (isinstance(item, (tuple, list)) and len(item) == 2 if tagged else isinstance(item, str)):
+            wrong = "expected a (word, tag) pair" if tagged else "expected a word, a str"
+            wrong += ", as before" if k else ""
         else:
-            continue
+            parts = zip(("word", "tag"), item if tagged else [item])
+            empty = [what for what, part in parts if not (isinstance(part, str) and part)]
+            if not empty:
+                continue
+            wrong = f"the {empty[-1]} must be a str, and not empty"
         raise PlaceError(*place(offsets, k), f"{wrong}, got {describe(item)}", "y")
 
 
@@ -164,11 +152,9 @@ def as_dictionary(words):
     except TypeError:
         raise ValueError(f"dictionary must be a collection of words, got {describe(words)}") from None
     for k, word in enumerate(words):
-        if not isinstance(word, str):
-            raise ValueError(f"dictionary: entry {k} must be a word, a str, got {describe(word)}")
-        if word.split() != [word]:
-            what = "hold white space" if word.strip() else "be empty"
-            raise ValueError(f"dictionary: entry {k} must not {what}, got {word!r}")
+        if not isinstance(word, str) or word.split() != [word]:
+            what = f"entry {k} must be a word, a str without white space"
+            raise ValueError(f"dictionary: {what}, got {describe(word)}")
     return words
 
 
@@ -204,12 +190,9 @@ def words_at(text, start, offsets):
 
 def word_spans(items):
     """(start, stop, word, tag) of words, or of (word, tag) pairs, that spell a text; "" without tags."""
-    spans, at = [], 0
-    for item in items:
-        word, tag = (item, "") if isinstance(item, str) else item
-        spans.append((at, at + len(word), word, tag))
-        at += len(word)
-    return spans
+    pairs = [(item, "") if isinstance(item, str) else item for item in items]
+    stops = accumulate(len(word) for word, _ in pairs)
+    return [(stop - len(word), stop, word, tag) for stop, (word, tag) in zip(stops, pairs)]
 
 
 def cut(pieces, labels, scheme, tagged, marks=None):
@@ -301,9 +284,7 @@ def label_options(pieces, classes, scheme, marks=None):
         for k, labels in enumerate(_labels_of(n, parsed, scheme)):
             choice[begins[lengths == n] + k] = len(choices)
             choices.append(labels)
-    lookup = np.empty(len(choices), dtype=object)
-    lookup[:] = choices
-    flat = lookup[choice].tolist()
+    flat = as_objects(choices)[choice].tolist()
     # A text with one piece and no word of the dictionary is left alone.
     offsets = offsets_of(np.array([sum(map(len, text)) for text in pieces]))
     busy = np.add.reduceat(marks > 0, offsets[:-1]) + lengths_of(pieces) > 1

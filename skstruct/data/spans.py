@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,16 +106,14 @@ class Given(NamedTuple):
 
     def lists_of(self, spans):
         """The same of others in their place."""
-        lists = by_sequence(spans, self.first)
-        if any(types is not None for types in self.types):
-            return [x if types is None else PartialSpans(x, types) for x, types in zip(lists, self.types)]
-        return lists
+        lists = zip(by_sequence(spans, self.first), self.types)
+        return [some if types is None else PartialSpans(some, types) for some, types in lists]
 
 
 # --------------------------------------------------------------------------------------------------
 # Checks
 # --------------------------------------------------------------------------------------------------
-def as_spans(y, texts=None, name="y"):
+def as_spans(y, texts=None, name="y", in_utf16=False):
     """The spans in ``y`` as :class:`Given`.
 
     Parameters
@@ -125,33 +124,27 @@ def as_spans(y, texts=None, name="y"):
         Which the spans have to lie in.
     name : str
         What errors call the argument.
+    in_utf16 : bool
+        Whether offsets count UTF-16 units.
 
     Raises
     ------
     ValueError
         If a span is not as described; the message names the place.
     """
-    if y is None:
-        raise ValueError(f"{name} must be a list of lists of spans, got None")
     refuse_dicts(y, name)
     types, y = y, as_sequences(y, name, "span")
     types = [each.types if isinstance(each, PartialSpans) else None for each in elements(types)]
     if texts is not None and len(y) != len(texts):
         raise ValueError(f"X has {len(texts)} texts, {name} has {len(y)} lists of spans")
-    spans = [_checked(span, i, k, name) for i, each in enumerate(y) for k, span in enumerate(each)]
-    given = Given(spans, offsets_of(lengths_of(y)), types)
-    for i, (each, some) in enumerate(zip(given.by_text(), types)):
-        for k, span in enumerate(each if some is not None else ()):
-            if span.label is not None and span.label not in some:
-                wrong = f"{tuple(span)!r} has a type that is not annotated; those are {sorted(some)}"
-                raise PlaceError(i, k, wrong, name)
-    if texts is not None:
-        for i, (text, each) in enumerate(zip(texts, given.by_text())):
-            if each and not (
-                min([span.start for span in each]) >= 0 and max([span.end for span in each]) <= len(text)
-            ):
-                _refuse_outside(text, each, i, name)
-    return given
+    spans = []
+    for i, (each, text, some) in enumerate(zip(y, texts or repeat(None), types)):
+        for k, span in enumerate(each):
+            try:
+                spans.append(_checked(span, text, some, in_utf16))
+            except ValueError as error:
+                raise PlaceError(i, k, str(error), name) from None
+    return Given(spans, offsets_of(lengths_of(y)), types)
 
 
 def refuse_dicts(y, name):
@@ -164,35 +157,36 @@ def refuse_dicts(y, name):
             raise PlaceError(i, None, wrong, name)
 
 
-def _checked(span, i, k, name):
-    """A span as a Span."""
+def _checked(span, text, types, in_utf16):
+    """A span as a Span, which lies in the text and has one of the types, if these are given."""
+    by_key = type(span) not in (tuple, list) and isinstance(span, Mapping)
     try:
-        if type(span) not in (tuple, list) and isinstance(span, Mapping):
-            start, end, label = span["start"], span["end"], span["label"]
-        else:
-            start, end, label = span
+        start, end, label = map(span.__getitem__, Span._fields) if by_key else span
     except (TypeError, ValueError, KeyError):
-        wrong = f"expected (start, end, label), got {describe(span)}"
-        raise PlaceError(i, k, wrong, name) from None
+        raise ValueError(f"expected (start, end, label), got {describe(span)}") from None
     for number in (start, end):
         if type(number) is not int and not isinstance(number, np.integer):
-            raise PlaceError(i, k, f"start and end must be ints, got {describe(number)}", name)
+            raise ValueError(f"start and end must be ints, got {describe(number)}")
     if label is not None and not (isinstance(label, str) and label):
-        wrong = f"the label must be a str that is not empty, or None, got {describe(label)}"
-        raise PlaceError(i, k, wrong, name)
+        raise ValueError(f"the label must be a str that is not empty, or None, got {describe(label)}")
     found = Span(int(start), int(end), None if label is None else str(label))
     if found.end < found.start:
-        raise PlaceError(i, k, f"{tuple(found)!r} ends before it begins", name)
+        raise ValueError(f"{tuple(found)!r} ends before it begins")
+    if types is not None and label is not None and label not in types:
+        raise ValueError(f"{tuple(found)!r} has a type that is not annotated; those are {sorted(types)}")
+    if text is not None and (found.start < 0 or found.end > len(text)):
+        _check_end(found, text, in_utf16)
     return found
 
 
-def _refuse_outside(text, spans, i, name):
-    k = next(k for k, span in enumerate(spans) if span.start < 0 or span.end > len(text))
-    hint, units = "", len(text.encode("utf-16-le", "surrogatepass")) // 2
-    if spans[k].start >= 0 and spans[k].end <= units:
-        hint = f"; in UTF-16 units it has {units}{CONVERTS}"
-    wrong = f"{tuple(spans[k])!r} leaves the text, which has {len(text)} characters{hint}"
-    raise PlaceError(i, k, wrong, name)
+def _check_end(span, text, in_utf16):
+    """Raise unless a span that leaves a text by the count of its characters is in it by that of its units."""
+    units = len(text.encode("utf-16-le", "surrogatepass")) // 2
+    fits = span.start >= 0 and span.end <= units
+    if not (fits and in_utf16):
+        n = f"{units} UTF-16 units" if in_utf16 else f"{len(text)} characters"
+        hint = f"; in UTF-16 units it has {units}{CONVERTS}" if fits else ""
+        raise ValueError(f"{tuple(span)!r} leaves the text, which has {n}{hint}")
 
 
 def trimmed(text, start, end):
@@ -212,8 +206,7 @@ def trimmed(text, start, end):
         return start, start
     first, last = np.searchsorted(solid, start), np.searchsorted(solid, end) - 1
     some = first <= last
-    last = np.where(some, last, 0)
-    first = np.where(some, first, 0)
+    first, last = np.where(some, (first, last), 0)
     return np.where(some, solid[first], start), np.where(some, solid[last] + 1, start)
 
 
@@ -235,8 +228,7 @@ def wide_characters(text):
     """Positions of the characters that are two units of UTF-16, as an ascending int64 array."""
     if text.isascii() or len(text.encode("utf-16-le", "surrogatepass")) == 2 * len(text):
         return np.zeros(0, np.int64)
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    return np.flatnonzero(codes > 0xFFFF)
+    return np.flatnonzero(codes_of(text) > 0xFFFF)
 
 
 def from_utf16(X: Texts, y: Collection[Any]) -> list[list[Span]]:
@@ -283,26 +275,16 @@ def to_utf16(X: Texts, y: Collection[Any]) -> list[list[Span]]:
 
 def _converted(X, y, to_characters):
     texts = as_texts(X)
-    given = as_spans(y, None if to_characters else texts)
-    if len(given.first) != len(texts) + 1:
-        raise ValueError(f"X has {len(texts)} texts, y has {len(given.first) - 1} lists of spans")
+    given = as_spans(y, texts, in_utf16=to_characters)
     rows = by_sequence(given.spans, given.first)
     for i, (text, row) in enumerate(zip(texts, rows)):
         wide = wide_characters(text)
-        if to_characters:
-            _check_units(row, len(text) + wide.shape[0], i)
         if wide.size and row:
             starts, ends, labels = zip(*row)
             edges = np.array([starts, ends], np.int64)
             edges = _to_characters(edges, wide, row, i) if to_characters else edges + wide.searchsorted(edges)
             rows[i] = list(map(Span, *edges.tolist(), labels))
     return rows
-
-
-def _check_units(row, n, i):
-    for k, span in enumerate(row):
-        if span.start < 0 or span.end > n:
-            raise PlaceError(i, k, f"{tuple(span)!r} leaves the text, which has {n} UTF-16 units", "y")
 
 
 def _to_characters(edges, wide, row, i):

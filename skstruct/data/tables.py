@@ -37,28 +37,19 @@ def as_float(array):
 
 
 def as_rows(matrix):
-    """CSR with sorted columns and without duplicates; the matrix itself if it is that.
+    """A matrix as CSR with sorted columns and without duplicates, itself if it is that; an array as float.
 
-    Raises
-    ------
-    ValueError
-        If values are no numbers.
+    None if values are no numbers.
     """
+    if not sparse.issparse(matrix):
+        return as_float(matrix)
     rows = matrix.tocsr()
     if rows.dtype.kind not in "biuf":
-        raise ValueError(f"numbers are expected, got values of type {rows.dtype}")
+        return None
     if not rows.has_canonical_format:
         rows = rows.copy() if rows is matrix else rows
         rows.sum_duplicates()
     return rows
-
-
-def checked_names(names, n_columns):
-    """Names of columns as a list of str."""
-    found = [str(name) for name in names]
-    if len(found) != n_columns:
-        raise ValueError(f"feature_names must be {n_columns} names, one a column, got {len(found)}")
-    return found
 
 
 def check_finite(X, name="X"):
@@ -73,15 +64,11 @@ def check_finite(X, name="X"):
     with np.errstate(all="ignore"):
         if values.dtype.kind != "f" or np.isfinite(values.sum()):
             return
-    for first in range(0, values.shape[0], 2**20):
-        wrong = np.flatnonzero(~np.isfinite(values[first : first + 2**20]))
-        if wrong.shape[0]:
-            break
-    else:
+    k = int(np.isfinite(values).argmin())
+    if np.isfinite(values[k]):
         return  # the sum alone was too large
-    k = first + int(wrong[0])
     if is_sparse:
-        row, column = int(np.searchsorted(matrix.indptr, k, side="right")) - 1, int(matrix.indices[k])
+        row, column = place(matrix.indptr, k)[0], int(matrix.indices[k])
     else:
         row, column = divmod(k, matrix.shape[1])
     value = float(values[k])
@@ -96,10 +83,9 @@ def unpadded(X, mask):
     array = np.asanyarray(X)
     array = as_float(array) if array.ndim == 3 else None
     if array is None:
-        raise ValueError(
-            f"a padded array has three dimensions (sequences, positions, columns) of numbers, got "
-            f"{np.ndim(X)} dimensions of type {np.asarray(X).dtype}"
-        )
+        found = f"{np.ndim(X)} dimensions of type {np.asarray(X).dtype}"
+        expected = "three dimensions (sequences, positions, columns) of numbers"
+        raise ValueError(f"a padded array has {expected}, got {found}")
     n, T = array.shape[:2]
     if mask is None:
         padding = np.isnan(array).all(axis=2) if array.shape[2] else np.zeros((n, T), np.bool_)
@@ -136,29 +122,22 @@ def together(frames):
 
 def columns_of(frame):
     """(name, column) of a frame, in which pandas allows a name twice."""
-    by_place = getattr(frame, "iloc", None)
-    if by_place is None:
-        return [(str(title), frame[title]) for title in frame.columns]
-    return [(str(title), by_place[:, c]) for c, title in enumerate(frame.columns)]
+    columns = frame.items() if hasattr(frame, "iloc") else zip(frame.columns, frame.get_columns())
+    return [(str(title), column) for title, column in columns]
 
 
 def as_matrix(matrix):
     """(matrix, names or None) of what users call a matrix: CSR, or float32 or float64 in C order."""
-    if sparse.issparse(matrix):
-        return as_rows(matrix), None
     if is_frame(matrix):
-        frame = check_frame(matrix)
-        block, names, strings, titles = parts_of(frame, np.array([0, len(frame)]))
+        block, names, strings, titles = parts_of(matrix, np.array([0, len(matrix)]))
         if strings:
             raise ValueError(f"column {titles[0]!r} holds no numbers, got {describe(strings[0][:1])}")
         return block, names
-    array = np.asanyarray(matrix)
-    found = as_float(array) if array.ndim == 2 else None
+    given = matrix if sparse.issparse(matrix) else np.asanyarray(matrix)
+    found = as_rows(given) if given.ndim == 2 else None
     if found is None:
-        raise ValueError(
-            f"matrix must have two dimensions, tokens and columns, and hold numbers; got "
-            f"{array.ndim} dimensions of type {array.dtype}"
-        )
+        expected = "two dimensions, tokens and columns, and hold numbers"
+        raise ValueError(f"matrix must have {expected}; got {given.ndim} dimensions of type {given.dtype}")
     return found, None
 
 
@@ -185,39 +164,26 @@ def parts_of(frame, offsets, name="X"):
     ValueError
         If a column holds neither, or a string is missing; the message names the place.
     """
-    numbers, names, strings, titles = [], [], [], []
-    for title, column in columns_of(frame):
-        found = numbers_of(column)
-        if found is not None:
-            numbers.append(found)
-            names.append(title)
-            continue
-        titles.append(title)
-        strings.append(_strings_of(column, title, offsets, name))
+    columns = [(title, column, numbers_of(column)) for title, column in columns_of(frame)]
+    numbers = [found for _, _, found in columns if found is not None]
+    names = [title for title, _, found in columns if found is not None]
+    others = [(title, column) for title, column, found in columns if found is None]
+    strings = [_strings_of(column, title, offsets, name) for title, column in others]
     block = np.stack(numbers, axis=1) if numbers else np.empty((len(frame), 0), np.float32)
-    return block, names, strings, titles
-
-
-def _is_category(column):
-    return str(column.dtype).lower().startswith(("category", "categorical", "enum"))
+    return block, names, strings, [title for title, _ in others]
 
 
 def numbers_of(column):
     """A column as float32 or float64, NaN where a value is missing; None if it holds no numbers."""
-    if _is_category(column):
-        return None
     if hasattr(column, "iloc") and not isinstance(column.dtype, np.dtype):
         kind = getattr(column.dtype, "kind", "O")  # pandas' own types, whose missing values are NA
         return column.to_numpy(dtype=np.float64, na_value=np.nan) if kind in "biuf" else None
     array = np.asarray(column)
-    if array.ndim != 1 or array.dtype.kind not in "biufO":
-        return None
-    if array.dtype.kind == "O":
-        first = next((v for v in array if not _is_missing(v)), None)
-        if first is None or isinstance(first, str) or not isinstance(first, Number):
+    if array.ndim == 1 and array.dtype.kind == "O":
+        if not isinstance(_first_value(array), Number):
             return None
         array = np.array([np.nan if _is_missing(v) else v for v in array], dtype=object)
-    return as_float(array)
+    return as_float(array) if array.ndim == 1 else None
 
 
 def _is_missing(value):
@@ -227,56 +193,48 @@ def _is_missing(value):
     return isinstance(value, (float, np.floating)) and value != value
 
 
+def _first_value(values):
+    """The first that is not missing, or None."""
+    return next((value for value in values if not _is_missing(value)), None)
+
+
 def _strings_of(column, title, offsets, name):
     """A column as a list of str, categories spelled out."""
     values = list(elements(column))
-    spelled = _is_category(column)
+    spelled = str(column.dtype).lower().startswith(("category", "categorical", "enum"))
+    with_numbers = not spelled and isinstance(_first_value(values), Number)
     for k, value in enumerate(values):
         if type(value) is str:
             continue
-        first = None if spelled else next((v for v in values if not _is_missing(v)), None)
-        if isinstance(first, Number):  # and something else besides, or the column would be one of numbers
-            wrong = (k for k, v in enumerate(values) if not (isinstance(v, Number) or _is_missing(v)))
-            k = next(wrong, k)  # or numbers that no float holds
-            text = f"column {title!r}: expected a number, got {describe(values[k])}"
-            raise PlaceError(*place(offsets, k), text, name)
-        if _is_missing(value):
-            text = f"column {title!r} has no value; fill it first, with an empty string for one"
-            raise PlaceError(*place(offsets, k), text, name)
-        if not (isinstance(value, str) or spelled):
-            raise PlaceError(*place(offsets, k), _neither(value, title), name)
-        values[k] = str(value)
+        if with_numbers:  # and something else besides, or numbers that no float holds
+            k = next((k for k, v in enumerate(values) if not (isinstance(v, Number) or _is_missing(v))), k)
+            wrong = f": expected a number, got {describe(values[k])}"
+        elif _is_missing(value):
+            wrong = " has no value; fill it first, with an empty string for one"
+        elif isinstance(value, str) or spelled:
+            values[k] = str(value)
+            continue
+        else:
+            wrong = _neither(value)
+        raise PlaceError(*place(offsets, k), f"column {title!r}{wrong}", name)
     return values
 
 
-def _neither(value, title):
-    """The error for a value that is neither a string nor a number."""
+def _neither(value):
+    """What is wrong with a value that is neither a string nor a number."""
     if isinstance(value, (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)):
-        return (
-            f"column {title!r} holds dates or times, got {value}; make strings or numbers of them "
-            f"first, such as the day of the week"
-        )
+        advice = "make strings or numbers of them first, such as the day of the week"
+        return f" holds dates or times, got {value}; {advice}"
     if isinstance(value, (list, tuple, np.ndarray)) or hasattr(value, "to_list"):
-        return f"column {title!r} holds lists; give each of their numbers a column"
-    return f"column {title!r}: expected a str, got {describe(value)}"
-
-
-def labels_of(column):
-    """A column of labels as a list; what is missing is None."""
-    return [None if _is_missing(value) else value for value in column.to_list()]
-
-
-def check_frame(df):
-    """A data frame, collected if it is lazy."""
-    df = df.collect() if hasattr(df, "collect") else df
-    if not is_frame(df):
-        raise ValueError(f"df must be a pandas or polars DataFrame, got {describe(df)}")
-    return df
+        return " holds lists; give each of their numbers a column"
+    return f": expected a str, got {describe(value)}"
 
 
 def grouped(df, by, columns, label):
     """(frame of the chosen columns, lengths, labels or None); see ``SequenceMatrix.from_frame``."""
-    df = check_frame(df)
+    df = df.collect() if hasattr(df, "collect") else df
+    if not is_frame(df):
+        raise ValueError(f"df must be a pandas or polars DataFrame, got {describe(df)}")
     known = list(df.columns)
     columns = [columns] if isinstance(columns, str) else columns
     chosen = [c for c in known if c not in (by, label)] if columns is None else list(columns)
@@ -290,13 +248,10 @@ def grouped(df, by, columns, label):
     if missing is not None:
         raise ValueError(f"the column {by!r}, which tells sequences apart, has no value in row {missing}")
     new = [k for k, key in enumerate(keys) if not k or key != keys[k - 1]]
-    seen = set()
+    begun = {}
     for k in new:
-        if keys[k] in seen:
-            raise ValueError(
-                f"the rows of {by!r} = {keys[k]!r} are not neighbours: row {k} begins anew; sort the table "
-                f"first"
-            )
-        seen.add(keys[k])
-    labels = None if label is None else labels_of(df[label])
+        if begun.setdefault(keys[k], k) != k:
+            far = f"the rows of {by!r} = {keys[k]!r} are not neighbours: row {k} begins anew"
+            raise ValueError(f"{far}; sort the table first")
+    labels = None if label is None else [None if _is_missing(v) else v for v in df[label].to_list()]
     return df[chosen], np.diff(np.array([*new, len(keys)], np.int64)), labels

@@ -7,13 +7,13 @@ Offsets count code points of the text as it is; only the words that a tagger rea
 import re
 import unicodedata
 from functools import cache, partial
-from operator import index, itemgetter
+from operator import index
 from typing import NamedTuple
 
 import numpy as np
 
-from .inputs import PlaceError, describe, offsets_of, place
-from .places import by_sequence
+from .inputs import PlaceError, describe, flatten, lengths_of, offsets_of, place
+from .places import by_sequence, elements, is_sequence
 
 TOKENIZERS = ("words", "characters")
 
@@ -98,14 +98,11 @@ def as_texts(X, name="X", hint=""):
     ValueError
         If ``X`` is not a list of str; the message names the sequence.
     """
-    if isinstance(X, str):
-        raise ValueError(f"{name} must be a list of texts, got {describe(X)}; use [text] for one text")
-    sized = hasattr(X, "__len__") and hasattr(X, "__getitem__") and not isinstance(X, (bytes, dict))
-    if not sized or getattr(X, "ndim", 1) != 1:
-        generator = "; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else ""
-        raise ValueError(f"{name} must be a list of texts, got {describe(X)}{generator}")
-    convert = getattr(X, "to_list", None) or getattr(X, "tolist", None)  # Series, arrays
-    texts = convert() if convert else list(X)
+    if not is_sequence(X) or getattr(X, "ndim", 1) != 1:
+        advice = "; use [text] for one text" if isinstance(X, str) else ""
+        advice += "; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else ""
+        raise ValueError(f"{name} must be a list of texts, got {describe(X)}{advice}")
+    texts = X.tolist() if isinstance(X, np.ndarray) else list(elements(X))
     for i, text in enumerate(texts):
         if not isinstance(text, str):
             hint = hint if isinstance(text, (list, tuple, np.ndarray)) else ""
@@ -115,7 +112,7 @@ def as_texts(X, name="X", hint=""):
 
 def joined(texts):
     """The texts joined by line feeds, and where each begins, (n + 1,) int64."""
-    return "\n".join(texts), offsets_of(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
+    return "\n".join(texts), offsets_of(lengths_of(texts) + 1)
 
 
 def codes_of(text):
@@ -172,10 +169,8 @@ def check_tokenizer(tokenizer):
         except re.error as error:
             wrong = f" ({error})"
     if wrong or not (isinstance(tokenizer, str) or callable(tokenizer)):
-        raise ValueError(
-            'tokenizer must be "words", "characters", a regular expression or a function, '
-            f"got {tokenizer!r}{wrong}"
-        )
+        known = '"words", "characters", a regular expression or a function'
+        raise ValueError(f"tokenizer must be {known}, got {tokenizer!r}{wrong}")
 
 
 def tokenized(texts, tokenizer="words"):
@@ -248,22 +243,19 @@ def _given(texts, offset, tokenizer):
         found = [[match.span() for match in pattern.finditer(text)] for text in texts]
     else:
         found = [_located(list(tokenizer(text)), text, i) for i, text in enumerate(texts)]
-    lengths = np.array([len(pairs) for pairs in found], np.int64)
-    pairs = np.array([pair for each in found for pair in each], np.int64).reshape(-1, 2)
+    lengths = lengths_of(found)
+    pairs = np.array(flatten(found), np.int64).reshape(-1, 2)
     sizes = np.repeat(np.diff(offset) - 1, lengths)
     start, end = pairs.T
     behind = np.append(0, end[:-1])
     behind[offsets_of(lengths)[:-1][lengths > 0]] = 0
-    problems = {
-        "is empty": end <= start,
-        "leaves the text": (start < 0) | (end > sizes),
-        "begins before token {} ends": start < behind,
-    }
-    wrong = [(int(np.argmax(bad)), text) for text, bad in problems.items() if bad.any()]
-    if wrong:
-        k, text = min(wrong, key=itemgetter(0))
-        i, t = place(offsets_of(lengths), k)
-        raise PlaceError(i, None, f"token {t}, {found[i][t]!r}, {text.format(t - 1)}", "tokenizer")
+    problems = end <= start, (start < 0) | (end > sizes), start < behind
+    wrong = np.flatnonzero(np.any(problems, axis=0))
+    if wrong.size:
+        i, t = place(offsets_of(lengths), wrong[0])
+        texts = "is empty", "leaves the text", f"begins before token {t - 1} ends"
+        text = next(text for text, bad in zip(texts, problems) if bad[wrong[0]])
+        raise PlaceError(i, None, f"token {t}, {found[i][t]!r}, {text}", "tokenizer")
     of_text = np.repeat(offset[:-1], lengths)
     return start + of_text, end + of_text
 

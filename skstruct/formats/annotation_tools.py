@@ -36,6 +36,7 @@ def looks_like_task(record, text):
 def from_task(record, place, reading):
     """A `Record` of a task."""
     check(record, Mapping, place, "an object")
+    reading.omits = True
     if "id" in record:
         place = f"{place} (task {record['id']})"
     if "data" not in record:
@@ -45,14 +46,10 @@ def from_task(record, place, reading):
     if reading.texts_alone:
         return Record(place, text, None, metadata)
     results = _results(record, place, reading)
+    found = [_region(result, f"{place}, result {k}", reading) for k, result in enumerate(results or ())]
     # Of a task for other things than spans, all results are of other types.
-    reading.n_annotated += not results or any(
-        isinstance(each, Mapping) and each.get("type") == "labels" for each in results
-    )
-    spans = None
-    if results is not None:
-        found = (_region(result, f"{place}, result {k}", reading) for k, result in enumerate(results))
-        spans = [annotation for annotation in found if annotation is not None]
+    reading.n_annotated += not results or any(result.get("type") == "labels" for result in results)
+    spans = None if results is None else [annotation for annotation in found if annotation is not None]
     return Record(place, text, spans, metadata, _OFFSETS)
 
 
@@ -68,7 +65,7 @@ def _results(record, place, reading):
         all_of = [each for each in all_of if not each.get("was_cancelled")]
         chosen = reading.choose(place, map(_who, all_of))
         if reading.options.annotator is not None:
-            all_of = [each for each in all_of if chosen is not None and str(_who(each)) == chosen]
+            all_of = [each for each in all_of if str(_who(each)) == chosen]
     if not all_of:
         return None
     times = [each.get("created_at") for each in all_of]
@@ -90,9 +87,8 @@ def _region(result, place, reading):
     kind, value = result.get("type"), result.get("value")
     if kind != "labels":
         if str(kind).endswith("labels") and isinstance(value, Mapping) and "start" in value:
-            raise ValueError(
-                f"{place}: spans of the type {kind!r} have no offsets in the text; only 'labels' have"
-            )
+            wrong = f"spans of the type {kind!r} have no offsets in the text; only 'labels' have"
+            raise ValueError(f"{place}: {wrong}")
         return None
     if not reading.has_control(result.get("from_name")):
         return None
@@ -100,20 +96,14 @@ def _region(result, place, reading):
 
 
 def _value(value, place, reading):
-    missing = [key for key in ("start", "end") if key not in value]
-    if missing:
+    if "start" not in value or "end" not in value:
         raise ValueError(f"{place}: expected start, end and labels, found keys {', '.join(map(str, value))}")
     labels = check(value.get("labels", []), list, place, "a list under 'labels'")
     if len(labels) > 1:
-        raise ValueError(
-            f"{place}: two labels on one span: {', '.join(map(repr, labels))}; a span has one label"
-        )
-    text = value.get("text")
-    return Annotation(
-        ((value["start"], value["end"]),),
-        reading.label(labels[0], place) if labels else None,
-        text if isinstance(text, str) else None,
-    )
+        two = ", ".join(map(repr, labels))
+        raise ValueError(f"{place}: two labels on one span: {two}; a span has one label")
+    label, text = reading.label(labels[0], place) if labels else None, value.get("text")
+    return Annotation(((value["start"], value["end"]),), label, text if isinstance(text, str) else None)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -121,11 +111,7 @@ def _value(value, place, reading):
 # --------------------------------------------------------------------------------------------------
 def _controls(record):
     """The keys of JSON_MIN that hold regions: the names of the controls."""
-    return [
-        key
-        for key, value in record.items()
-        if isinstance(value, list) and value and all(map(_is_region, value))
-    ]
+    return [k for k, v in record.items() if isinstance(v, list) and v and all(map(_is_region, v))]
 
 
 def _is_region(value):
@@ -174,24 +160,18 @@ def is_brat(source):
     if not isinstance(source, (str, os.PathLike)):
         return False
     path = Path(source)
-    return (
-        path.is_dir()
-        or path.suffix == ".ann"
-        or (path.suffix == ".txt" and path.with_suffix(".ann").is_file())
-    )
+    has_annotations = path.suffix == ".txt" and path.with_suffix(".ann").is_file()
+    return has_annotations or path.suffix == ".ann" or path.is_dir()
 
 
 def brat_records(source, encoding, texts_alone=False):
     """Yield the `Record` of each text of a folder, with the folders in it, in order of their names."""
     path = Path(source)
-    if path.is_dir():
-        files = sorted(path.rglob("*.ann"))
-        if not files:
-            raise ValueError(f"{path}: there is no file NAME.ann in the folder")
-    else:
-        files = [path.with_suffix(".ann")]
+    files = sorted(path.rglob("*.ann")) if path.is_dir() else [path.with_suffix(".ann")]
+    if not files:
+        raise ValueError(f"{path}: there is no file NAME.ann in the folder")
     for file in files:
-        name = file.relative_to(path) if path.is_dir() else Path(file.name)
+        name = file.relative_to(path if path.is_dir() else path.parent)
         text = _text(file.with_suffix(".txt"), encoding)
         spans = None if texts_alone else _annotations(file, encoding)
         yield Record(str(file), text, spans, {"name": name.with_suffix("").as_posix()})
@@ -214,9 +194,8 @@ def _annotations(file, encoding):
                 continue
             match = _SPAN.fullmatch(line)
             if match is None:
-                raise ValueError(
-                    f"{name}, line {number}: expected T1<tab>LABEL START END<tab>TEXT, got {line!r:.60}"
-                )
+                expected = "T1<tab>LABEL START END<tab>TEXT"
+                raise ValueError(f"{name}, line {number}: expected {expected}, got {line!r:.60}")
             label, offsets, text = match.groups()
             parts = tuple(tuple(map(int, part.split(" "))) for part in offsets.split(";"))
             found.append(Annotation(parts, label, text, f"{name}, line {number}"))
@@ -224,10 +203,12 @@ def _annotations(file, encoding):
 
 
 def joined(text, parts, place, discontinuous):
-    """One `Span` of the parts of a discontinuous one; None if it is to be left out.
+    """One `Span` of its parts; None if it is discontinuous and to be left out.
 
     Parts with nothing but white space between them are one.
     """
+    if len(parts) == 1:
+        return parts[0]
     parts = sorted(parts)
     start, end, label = parts[0][0], max(part.end for part in parts), parts[0].label
     if any(text[a.end : b.start].strip() for a, b in pairwise(parts)):
@@ -235,10 +216,8 @@ def joined(text, parts, place, discontinuous):
             return None
         if discontinuous == "error":
             shown = " ... ".join(text[a:b] for a, b, _ in parts)
-            raise ValueError(
-                f"{place}: the span {label!r} is discontinuous: {shown!r:.80}; "
-                f"discontinuous='cover' takes all between its ends, 'skip' leaves it out"
-            )
+            ways = "discontinuous='cover' takes all between its ends, 'skip' leaves it out"
+            raise ValueError(f"{place}: the span {label!r} is discontinuous: {shown!r:.80}; {ways}")
     return Span(start, end, label)
 
 
@@ -247,9 +226,8 @@ def lines_of(text, spans, place):
     lines = []
     for k, (start, end, label) in enumerate(spans):
         if label is None or label.split() != [label]:
-            raise ValueError(
-                f"{place}, span {k}: brat has no label {label!r}: it takes text without white space"
-            )
+            wrong = f"brat has no label {label!r}: it takes text without white space"
+            raise ValueError(f"{place}, span {k}: {wrong}")
         covered = re.sub(r"[\r\n]", " ", text[start:end])
         lines.append(f"T{k + 1}\t{label} {start} {end}\t{covered}\n")
     return "".join(lines)

@@ -1,7 +1,7 @@
 r"""Corpus files: CoNLL columns, CoNLL-U trees, segmented text, and data of CRFsuite.
 
 Each format has one generator, ``iter_*``, that holds one sentence at a time, so that files larger
-than memory stream; ``read_*`` is the list of what it yields. The inverse is in :mod:`.writers`. Every error
+than memory stream; ``read_*`` is the list of what it yields. Every error
 names the file and, where there is one, the line.
 
 What is read here is what estimators take: columns give sequences of tuples, trees give sequences of
@@ -25,22 +25,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable
+from itertools import groupby
 from numbers import Integral
 from sys import intern
 from typing import IO, Any
 
 from ..data.types import Path
 from .text_files import CONLLU_FIELDS, TREE_FIELDS, check_fields, numbered_lines, split_cells
-from .writers import write_columns as write_columns
-from .writers import write_conllu as write_conllu
-from .writers import write_segmented as write_segmented
-
-_END = ((0, ""),)
-"""A blank line, numbered, which ends the last sentence of a file."""
 
 _SKIPPED_ID = re.compile(r"[0-9]+[-.][0-9]+")  # a multiword range or an empty node
+
+
+def _sentences(lines, blank=None):
+    """The numbered lines of each sentence: those between lines of nothing but the characters of `blank`."""
+    for is_filled, rows in groupby(lines, lambda row: bool(row[1].strip(blank))):
+        if is_filled:
+            yield rows
 
 
 def read_columns(
@@ -96,15 +97,13 @@ def read_columns(
     >>> X, y
     ([[('He', 'PRP'), ('reckons', 'VBZ')], [('Yes', 'UH')]], [['B-NP', 'B-VP'], ['O']])
     """
-    sentences = list(
-        iter_columns(path_or_file, separator=separator, columns=columns, comment=comment, encoding=encoding)
-    )
+    options = {"separator": separator, "columns": columns, "comment": comment, "encoding": encoding}
+    sentences = list(iter_columns(path_or_file, **options))
     if not return_X_y:
         return sentences
     if sentences and len(sentences[0][0]) < 2:
-        raise ValueError(
-            f"{getattr(path_or_file, 'name', path_or_file)}: expected columns of a token and a label; found 1"
-        )
+        name = getattr(path_or_file, "name", path_or_file)
+        raise ValueError(f"{name}: expected columns of a token and a label; found 1")
     return tokens_and_labels(sentences)
 
 
@@ -115,19 +114,11 @@ def tokens_and_labels(sentences):
     return X, [[row[-1] for row in rows] for rows in sentences]
 
 
-def iter_columns(
-    path_or_file: Path | IO[str],
-    *,
-    separator: str | None = None,
-    columns: Iterable[int] | None = None,
-    comment: str | None = None,
-    encoding: str = "utf-8",
-) -> Iterator[list[tuple[str, ...]]]:
+def iter_columns(path_or_file, *, separator=None, columns=None, comment=None, encoding="utf-8"):
     """Yield the sentences of a file of columns one by one; see `read_columns`."""
-    if separator is not None and (not isinstance(separator, str) or not separator):
-        raise ValueError(f"separator must be None or a string that is not empty; got {separator!r}")
-    if comment is not None and (not isinstance(comment, str) or not comment):
-        raise ValueError(f"comment must be None or a string that is not empty; got {comment!r}")
+    for name, value in ("separator", separator), ("comment", comment):
+        if value is not None and (not isinstance(value, str) or not value):
+            raise ValueError(f"{name} must be None or a string that is not empty; got {value!r}")
     if columns is not None:
         given, columns = columns, list(columns) if isinstance(columns, Iterable) else []
         if not columns or not all(isinstance(c, Integral) for c in columns):
@@ -137,33 +128,29 @@ def iter_columns(
 
 def _columns(path_or_file, separator, columns, comment, encoding):
     expected = first = start = None  # number of columns, and number and text of the line that set it
-    sentence = []
     with numbered_lines(path_or_file, encoding) as (name, lines):
-        for number, line in chain(lines, _END):
-            if not line.strip(" \t"):
-                if sentence:
-                    yield sentence
-                    sentence = []
-                continue
-            if comment is not None and line.startswith(comment):
-                continue
-            cells = split_cells(line, separator)
-            if len(cells) != expected:
-                if expected is not None:
-                    raise ValueError(
-                        f"{name}, line {number}: expected {expected} columns, as on line {first}; "
-                        f"found {len(cells)}{_hint((start, line), separator, comment)}"
-                    )
-                expected, first, start = len(cells), number, line
-                for c in columns or ():
-                    if not -expected <= c < expected:
-                        raise ValueError(
-                            f"{name}, line {number}: expected a column {c}; found {expected} columns"
-                        )
-            if columns is not None:
-                cells = [cells[c] for c in columns]
-            # Interned: a corpus repeats its tokens, and equal ones then share memory and hash.
-            sentence.append(tuple(map(intern, cells)))
+        for rows in _sentences(lines, " \t"):
+            sentence = []
+            for number, line in rows:
+                if comment is not None and line.startswith(comment):
+                    continue
+                cells = split_cells(line, separator)
+                if len(cells) != expected:
+                    if expected is not None:
+                        text = f"expected {expected} columns, as on line {first}; found {len(cells)}"
+                        hint = _hint((start, line), separator, comment)
+                        raise ValueError(f"{name}, line {number}: {text}{hint}")
+                    expected, first, start = len(cells), number, line
+                    for c in columns or ():
+                        if not -expected <= c < expected:
+                            text = f"expected a column {c}; found {expected} columns"
+                            raise ValueError(f"{name}, line {number}: {text}")
+                if columns is not None:
+                    cells = [cells[c] for c in columns]
+                # Interned: a corpus repeats its tokens, and equal ones then share memory and hash.
+                sentence.append(tuple(map(intern, cells)))
+            if sentence:
+                yield sentence
 
 
 def _hint(lines, separator, comment):
@@ -216,44 +203,37 @@ def read_conllu(
     return list(iter_conllu(path_or_file, fields=fields, encoding=encoding))
 
 
-def iter_conllu(
-    path_or_file: Path | IO[str], *, fields: Iterable[str] = TREE_FIELDS, encoding: str = "utf-8"
-) -> Iterator[list[tuple[Any, ...]]]:
+def iter_conllu(path_or_file, *, fields=TREE_FIELDS, encoding="utf-8"):
     """Yield the sentences of a CoNLL-U file one by one; see `read_conllu`."""
     return _conllu(path_or_file, check_fields(fields), encoding)
 
 
 def _conllu(path_or_file, fields, encoding):
     where = [CONLLU_FIELDS.index(field) for field in fields]
-    with_heads = "head" in fields
-    sentence, heads = [], []
     with numbered_lines(path_or_file, encoding) as (name, lines):
-        for number, line in chain(lines, _END):
-            if not line or line.isspace():
-                if sentence:
-                    check_heads(name, heads, len(sentence))
-                    yield sentence
-                    sentence, heads = [], []
-                continue
-            if line[0] == "#":
-                continue
-            cells = line.split("\t")
-            if len(cells) != 10:
-                raise ValueError(
-                    f"{name}, line {number}: expected 10 columns separated by tabs; found {len(cells)}"
-                )
-            token = cells[0]
-            if _SKIPPED_ID.fullmatch(token):
-                continue
-            expected = len(sentence) + 1
-            if token != str(expected):
-                raise ValueError(f"{name}, line {number}: expected the id {expected}; found {token!r}")
-            cells[0] = expected
-            if with_heads:
-                cells[6] = as_head(cells[6], name, number)
-                heads.append((number, cells[6]))
-            values = [cells[c] for c in where]
-            sentence.append(tuple([intern(v) if isinstance(v, str) else v for v in values]))
+        for rows in _sentences(lines):
+            sentence, heads = [], []
+            for number, line in rows:
+                cells = line.split("\t")
+                token, expected = cells[0], len(sentence) + 1
+                if line[0] == "#":
+                    continue
+                if len(cells) != 10:
+                    text = f"expected 10 columns separated by tabs; found {len(cells)}"
+                    raise ValueError(f"{name}, line {number}: {text}")
+                if _SKIPPED_ID.fullmatch(token):
+                    continue
+                if token != str(expected):
+                    raise ValueError(f"{name}, line {number}: expected the id {expected}; found {token!r}")
+                cells[0] = expected
+                if "head" in fields:
+                    cells[6] = as_head(cells[6], name, number)
+                    heads.append((number, cells[6]))
+                values = [cells[c] for c in where]
+                sentence.append(tuple([intern(v) if isinstance(v, str) else v for v in values]))
+            if sentence:
+                check_heads(name, heads, len(sentence))
+                yield sentence
 
 
 def as_head(text, name, number):
@@ -300,7 +280,7 @@ def read_segmented(path_or_file: Path | IO[str], *, encoding: str = "utf-8") -> 
     return list(iter_segmented(path_or_file, encoding=encoding))
 
 
-def iter_segmented(path_or_file: Path | IO[str], *, encoding: str = "utf-8") -> Iterator[list[str]]:
+def iter_segmented(path_or_file, *, encoding="utf-8"):
     """Yield the sentences of a segmented text one by one; see `read_segmented`."""
     with numbered_lines(path_or_file, encoding) as (_, lines):
         for _, line in lines:
@@ -313,9 +293,7 @@ _PARTS = re.compile(r"((?:[^:\\]|\\.)*)(?::(.*))?", re.DOTALL)
 _ESCAPED = re.compile(r"\\([:\\])")
 
 
-def read_attributes(
-    path_or_file: Path | IO[str], *, encoding: str = "utf-8"
-) -> tuple[list[list[dict[str, float]]], list[list[str]]]:
+def read_attributes(path_or_file, *, encoding="utf-8"):
     r"""Read a data file of CRFsuite.
 
     Parameters
@@ -345,24 +323,19 @@ def read_attributes(
     return [[token for _, token in s] for s in sentences], [[label for label, _ in s] for s in sentences]
 
 
-def iter_attributes(
-    path_or_file: Path | IO[str], *, encoding: str = "utf-8"
-) -> Iterator[list[tuple[str, dict[str, float]]]]:
+def iter_attributes(path_or_file, *, encoding="utf-8"):
     """Yield the sentences of a data file as (label, attributes) of each token; see `read_attributes`."""
-    sentence = []
     with numbered_lines(path_or_file, encoding) as (name, lines):
-        for number, line in chain(lines, _END):
-            if not line:
-                if sentence:
-                    yield sentence
-                sentence = []
-                continue
-            label, *fields = line.split("\t")
-            token = {}
-            for field in filter(None, fields):
-                attribute, value = _attribute(field, f"{name}, line {number}")
-                token[attribute] = token.get(attribute, 0.0) + value
-            sentence.append((label, token))
+        for rows in _sentences(lines, ""):
+            sentence = []
+            for number, line in rows:
+                label, *fields = line.split("\t")
+                token = {}
+                for field in filter(None, fields):
+                    attribute, value = _attribute(field, f"{name}, line {number}")
+                    token[attribute] = token.get(attribute, 0.0) + value
+                sentence.append((label, token))
+            yield sentence
 
 
 def _attribute(field, where):
@@ -374,7 +347,6 @@ def _attribute(field, where):
     except ValueError:
         value = math.nan
     if name is None or not math.isfinite(value):
-        raise ValueError(
-            rf"{where}: expected name or name:value, with \: for a colon in the name, got {field!r:.60}"
-        )
+        expected = r"name or name:value, with \: for a colon in the name"
+        raise ValueError(f"{where}: expected {expected}, got {field!r:.60}")
     return _ESCAPED.sub(r"\1", name), value

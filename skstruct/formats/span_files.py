@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import IO, Any
 
 from ..data.inputs import check_choice, describe
@@ -35,6 +35,14 @@ _PARSERS = {
 FORMATS = (*_PARSERS, "brat")
 """Formats of annotated texts."""
 
+_OBJECTS = "jsonl", "doccano", "prodigy"
+_JSON = (*_OBJECTS, "label-studio", "spacy")
+
+
+def _option(default, allowed, called="", formats=FORMATS):
+    """An option of a reader: its values, or the type of these and what errors call it; formats it is for."""
+    return field(default=default, metadata={"allowed": allowed, "called": called, "formats": formats})
+
 
 @dataclass(frozen=True)
 class AnnotationReader:
@@ -46,39 +54,31 @@ class AnnotationReader:
         If an option has a value that it cannot have, or is not for the format that is named.
     """
 
-    format: str = "auto"
-    offsets: str = "auto"
-    text: str = "text"
-    spans: str | None = None
-    annotator: Any = None
-    control: str | None = None
-    label_names: Any = None
-    discontinuous: str = "error"
-    rejected: str = "unknown"
-    annotated: Any = None
-    encoding: str = "utf-8"
+    format: str = _option("auto", ("auto", *FORMATS))
+    offsets: str = _option("auto", ("auto", *UNITS))
+    text: str = _option("text", str, "a str, the key of the text", _JSON)
+    spans: str | None = _option(None, str | None, "a str, the key of the spans", _OBJECTS)
+    annotator: Any = _option(None, str | int | None, "a str or an int", (*_OBJECTS, "label-studio"))
+    control: str | None = _option(None, str | None, "a str, the name of a tag Labels", ("label-studio",))
+    label_names: Any = _option(None, object, formats=_JSON)
+    discontinuous: str = _option("error", ("error", "cover", "skip"), formats=("brat",))
+    rejected: str = _option("unknown", ("unknown", "outside"), formats=_OBJECTS)
+    annotated: Any = _option(None, object)
+    encoding: str = _option("utf-8", object)
 
     def __post_init__(self):
-        check_choice("format", self.format, ("auto", *FORMATS))
-        check_choice("offsets", self.offsets, ("auto", *UNITS))
-        check_choice("discontinuous", self.discontinuous, ("error", "cover", "skip"))
-        check_choice("rejected", self.rejected, ("unknown", "outside"))
+        for option in fields(self):
+            name, value, allowed = option.name, getattr(self, option.name), option.metadata["allowed"]
+            if isinstance(allowed, tuple):
+                check_choice(name, value, allowed)
+            elif not isinstance(value, allowed):
+                raise ValueError(f"{name} must be {option.metadata['called']}, got {describe(value)}")
+            formats = option.metadata["formats"]
+            if value != option.default and self.format not in ("auto", *formats):
+                raise ValueError(f"{name} is for {', '.join(formats)}, and format is {self.format!r}")
+        object.__setattr__(self, "label_names", _as_names(self.label_names))
         if self.annotated is not None:
             object.__setattr__(self, "annotated", PartialSpans(types=self.annotated).types)
-        for name, kinds, what in (
-            ("text", (str,), "a str, the key of the text"),
-            ("spans", (str, None), "a str, the key of the spans"),
-            ("control", (str, None), "a str, the name of a tag Labels"),
-            ("annotator", (str, int, None), "a str or an int"),
-        ):
-            value = getattr(self, name)
-            if not (value is None and None in kinds) and not isinstance(value, tuple(filter(None, kinds))):
-                raise ValueError(f"{name} must be {what}, got {describe(value)}")
-        object.__setattr__(self, "label_names", _as_names(self.label_names))
-        for name, formats in _OF_FORMATS.items():
-            given = getattr(self, name) != type(self).__dataclass_fields__[name].default
-            if given and self.format not in ("auto", *formats):
-                raise ValueError(f"{name} is for {', '.join(formats)}, and format is {self.format!r}")
 
     def marked(self, source):
         """An iterator of (`Record`, its list of `Span`) over what is annotated; see `iter_spans`."""
@@ -90,19 +90,6 @@ class AnnotationReader:
     def texts(self, source):
         """An iterator of the `Record` of each text, annotated or not; annotations are not looked at."""
         return _watched(_records(source, Reading(self, texts_alone=True)), _name_of(source))
-
-
-_OF_OBJECTS = "jsonl", "doccano", "prodigy"
-_OF_FORMATS = {
-    "text": (*_OF_OBJECTS, "label-studio", "spacy"),
-    "spans": _OF_OBJECTS,
-    "annotator": (*_OF_OBJECTS, "label-studio"),
-    "control": ("label-studio",),
-    "label_names": (*_OF_OBJECTS, "label-studio", "spacy"),
-    "discontinuous": ("brat",),
-    "rejected": _OF_OBJECTS,
-}
-"""Formats that an option is for, where it is not for all."""
 
 
 def read_spans(
@@ -203,73 +190,47 @@ def read_spans(
 
 
 def iter_spans(
-    source: Path | IO[str] | Iterable[Any],
-    format: str = "auto",
-    *,
-    offsets: str = "auto",
-    text: str = "text",
-    spans: str | None = None,
-    annotator: Any = None,
-    control: str | None = None,
-    label_names: Any = None,
-    discontinuous: str = "error",
-    rejected: str = "unknown",
-    annotated: Collection[str] | None = None,
-    encoding: str = "utf-8",
+    source: Path | IO[str] | Iterable[Any], format: str = "auto", **options: Any
 ) -> Iterator[tuple[str, list[Span], dict[str, Any]]]:
-    """Yield (text, spans, metadata) of each record; see `read_spans`.
+    """Yield (text, spans, metadata) of each record.
 
     One record is in memory at a time. Under ``offsets="auto"`` all those from the first text on that has
     spans and characters beyond U+FFFF are, since all of them decide.
+
+    Parameters
+    ----------
+    source, format, **options
+        As of `read_spans`.
     """
-    reader = AnnotationReader(
-        format, offsets, text, spans, annotator, control, label_names, discontinuous, rejected, annotated,
-        encoding,
-    )  # fmt: skip
-    return ((record.text, marked, record.metadata) for record, marked in reader.marked(source))
+    found = AnnotationReader(format, **options).marked(source)
+    return ((record.text, marked, record.metadata) for record, marked in found)
 
 
 def _annotated(found, reading, name):
     options = reading.options
-    found = _with_keys((record for record in found if record.spans is not None), reading, name)
+    found = (record for record in found if record.spans is not None)
     yield from with_spans(found, options.offsets, options.discontinuous, name)
-    for kind, chosen, met in (
-        ("annotator", options.annotator, reading.annotators),
-        ("control", options.control, reading.controls),
-    ):
+    for option, met in reading.met.items():
+        chosen = getattr(options, option)
         if chosen is not None and str(chosen) not in met:
             known = ", ".join(sorted(met)) or "none"
-            raise ValueError(f"{name}: there is no {kind} {chosen!r}; found {known}")
+            raise ValueError(f"{name}: there is no {option} {chosen!r}; found {known}")
     if reading.keys and not reading.n_annotated:
         warnings.warn(
             f"{name}: no record has spans, a list under one of the keys {', '.join(SPAN_KEYS)}, or results "
             f"of the type labels (Label Studio); the first has the keys {', '.join(reading.keys)}"
         )
-
-
-def _with_keys(found, reading, name):
-    """The same records; those without a list of spans, where others have one, are warned of."""
-    places, told = [], True
-    for record in found:
-        told = told and record.keyless is not None
-        if record.keyless:
-            places.append(record.place)
-        yield record
-    if places and told and reading.n_annotated:
-        n, first = len(places), places[0]
-        warnings.warn(
-            f"{name}: {n:,} of the records have no list of spans, first {first}: read as texts without"
-        )
+    if reading.keyless and reading.n_annotated and not reading.omits:
+        some = f"{len(reading.keyless):,} of the records have no list of spans, first {reading.keyless[0]}"
+        warnings.warn(f"{name}: {some}: read as texts without")
 
 
 def _watched(found, name):
     """The same records; text that was encoded twice is warned of."""
     accents = Accents()
     for record in found:
-        if not record.text.isascii():
-            for line in record.text.splitlines():
-                if not line.isascii():
-                    accents.see(line)
+        for line in record.text.splitlines():
+            accents.see(line)
         yield record
     accents.tell(name)
 
@@ -286,23 +247,21 @@ def _records(source, reading):
             raise ValueError(_OF_SPACY.format(_name_of(source)))
         values = json_values(source, encoding)
     elif isinstance(source, Mapping) or not isinstance(source, Iterable):
-        raise TypeError(
-            f"source must be a path, an open text file or a list of records, got {describe(source)}"
-        )
+        expected = "a path, an open text file or a list of records"
+        raise TypeError(f"source must be {expected}, got {describe(source)}")
     else:
         values = ((f"record {k}", value) for k, value in enumerate(source))
     for place, value in values:
         parse = _PARSERS[_guess(value, reading.options.text) if format == "auto" else format]
         record = parse(value, place, reading)
         reading.keys = reading.keys or list(map(str, value[1] if parse is from_pair else value))
-        yield record if parse in (from_object, from_pair) else record._replace(keyless=None)
+        yield record
 
 
 _OF_SPACY = (
-    "{0}: a binary file, which spaCy reads: "
-    "docs = list(spacy.tokens.DocBin().from_disk({0!r}).get_docs(spacy.blank('en').vocab)); "
-    "X = [doc.text for doc in docs]; "
-    "y = [[(e.start_char, e.end_char, e.label_) for e in doc.ents] for doc in docs]"
+    "{0}: a binary file, which spaCy reads: docs = list(spacy.tokens.DocBin().from_disk({0!r}).get_docs("
+    "spacy.blank('en').vocab)); X = [d.text for d in docs]; "
+    "y = [[(e.start_char, e.end_char, e.label_) for e in d.ents] for d in docs]"
 )
 
 
@@ -312,9 +271,7 @@ def _guess(record, text):
         return "spacy" if isinstance(record, list | tuple) else "jsonl"
     if looks_like_task(record, text):
         return "label-studio"
-    if not _PRODIGY.isdisjoint(record):
-        return "prodigy"
-    return "jsonl"
+    return "jsonl" if _PRODIGY.isdisjoint(record) else "prodigy"
 
 
 _PRODIGY = {"_input_hash", "_task_hash", "_view_id", "answer"}

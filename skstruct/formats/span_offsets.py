@@ -8,6 +8,7 @@ more of their spans begin and end where words do. The unit that most records spe
 
 import warnings
 
+from ..data.inputs import flatten
 from ..data.places import PLACE, PlaceError
 from ..data.spans import CONVERTS, Span, as_spans, from_utf16, wide_characters
 from ..data.text import tokenized
@@ -52,9 +53,8 @@ def _unit_of(records, name):
     ValueError
         If a record fits the other unit only.
     """
-    usual, ambiguous = None, []
+    usual, ambiguous, n_sure = None, [], 0
     only = {unit: [] for unit in UNITS}  # (record, its spans, why they are none in the other unit)
-    votes = dict.fromkeys(UNITS, 0)
     for record in records:
         if not record.spans or not wide_characters(record.text).size:
             continue
@@ -71,18 +71,18 @@ def _unit_of(records, name):
         elif not read or read["characters"] == read["utf-16"] or None not in [s.text for s in record.spans]:
             continue  # it speaks for none: what is wrong in both is an error later
         elif record.sure:
-            votes["characters"] += 1
+            n_sure += 1
         else:
             ambiguous.append((record.text, read))
     met = _edges_met(ambiguous)
     by_words = max(UNITS, key=lambda unit: (met[unit], unit == usual))
-    n_sure = votes["characters"]
-    votes[by_words] += len(ambiguous) * (1 if met["characters"] != met["utf-16"] else _UNTOLD)
-    best = max(UNITS, key=lambda unit: (votes[unit] + len(only[unit]), unit == usual))
+    told = met["characters"] != met["utf-16"]
+    votes = {unit: len(only[unit]) + n_sure * (unit == "characters") for unit in UNITS}
+    votes[by_words] += len(ambiguous) * (1 if told else _UNTOLD)
+    best = max(UNITS, key=lambda unit: (votes[unit], unit == usual))
     other = UNITS[1 - UNITS.index(best)]
     if only[other]:
-        told = bool(only[best]) or met["characters"] != met["utf-16"] or n_sure > 0
-        _refuse_odd(*only[other][0], best, other, told)
+        _refuse_odd(*only[other][0], best, other, told or n_sure > 0 or bool(only[best]))
     if ambiguous and not (only[best] and by_words == best):
         also = f"records that need it: {len(only[best]):,}; elsewhere " if only[best] else ""
         warnings.warn(
@@ -94,12 +94,10 @@ def _unit_of(records, name):
 
 def _refuse_odd(record, spans, wrong, best, other, told):
     """Raise for a record that fits the unit ``other`` only; ``told``: whether others speak for ``best``."""
-    covered = ", ".join(repr(record.text[start:end]) for start, end, _ in spans)
+    covered = ", ".join(repr(record.text[start:end]) for start, end, _ in flatten(spans))
     others = f"other records count {_IN_WORDS[best]}" if told else "nothing tells what other records count"
-    raise ValueError(
-        f"{wrong}; in {_IN_WORDS[other]} the spans of this record are {covered:.80}, but {others}: correct "
-        f"the record, or give offsets={other!r} if all count these"
-    )
+    wrong += f"; in {_IN_WORDS[other]} the spans of this record are {covered:.80}, but {others}"
+    raise ValueError(f"{wrong}: correct the record, or give offsets={other!r} if all count these")
 
 
 def _edges_met(ambiguous):
@@ -110,12 +108,12 @@ def _edges_met(ambiguous):
         for (_, read), tokens in zip(group, tokenized([text for text, _ in group]).pairs()):
             starts, ends = {start for start, _ in tokens}, {end for _, end in tokens}
             for unit, spans in read.items():
-                met[unit] += sum((span.start in starts) + (span.end in ends) for span in spans)
+                met[unit] += sum((start in starts) + (end in ends) for start, end, _ in flatten(spans))
     return met
 
 
 def _parts_of(record, unit):
-    """The parts of all annotations as a flat list of `Span`; raises if one is not as the file says."""
+    """For each annotation its parts, a list of `Span`; raises if one is not as the file says."""
     given = [(start, end, each.label) for each in record.spans for start, end in each.parts]
     try:
         if unit == "utf-16":
@@ -123,32 +121,29 @@ def _parts_of(record, unit):
         else:
             spans = as_spans([given], [record.text]).spans
     except PlaceError as error:
-        place = _places(record)[error.position]
+        of_part = [k for k, each in enumerate(record.spans) for _ in each.parts]
+        place = _place(record, of_part[error.position])
         raise ValueError(error.text.replace(PLACE, place, 1).replace(CONVERTS, "")) from None
-    k = 0
-    for each in record.spans:
-        parts = spans[k : k + len(each.parts)]
-        k += len(parts)
-        if each.text is not None:
-            _check_text(record, each, parts, unit, k - 1)
-    return spans
+    flat = iter(spans)
+    found = [[next(flat) for _ in each.parts] for each in record.spans]
+    for k, parts in enumerate(found):
+        if record.spans[k].text is not None:
+            _check_text(record, k, parts, unit)
+    return found
 
 
-def _places(record):
-    """For each part, for errors, where it stands."""
-    return [
-        each.place or f"{record.place}, span {k}" for k, each in enumerate(record.spans) for _ in each.parts
-    ]
+def _place(record, k):
+    """Where the annotation k stands, for errors."""
+    return record.spans[k].place or f"{record.place}, span {k}"
 
 
-def _check_text(record, annotation, parts, unit, k):
-    found = [record.text[start:end] for start, end, _ in parts]
-    if found != [annotation.text] and _solid("".join(found)) != _solid(annotation.text):
+def _check_text(record, k, parts, unit):
+    """Raise unless the parts of the annotation k cover what the file says."""
+    found, said = [record.text[start:end] for start, end, _ in parts], record.spans[k].text
+    if found != [said] and _solid("".join(found)) != _solid(said):
         counted = "" if record.text.isascii() else f", counted in {_IN_WORDS[unit]},"
-        raise ValueError(
-            f"{_places(record)[k]}: {tuple(parts[0])!r}{counted} is {' '.join(found)!r:.60}, "
-            f"and the file says {annotation.text!r:.60}"
-        )
+        wrong = f"{tuple(parts[0])!r}{counted} is {' '.join(found)!r:.60}"
+        raise ValueError(f"{_place(record, k)}: {wrong}, and the file says {said!r:.60}")
 
 
 def _solid(text):
@@ -158,12 +153,9 @@ def _solid(text):
 
 def _spans_of(record, unit, discontinuous):
     unit = "characters" if unit == "auto" else unit
-    spans = _parts_of(record, unit)
-    if any(len(each.parts) > 1 for each in record.spans):
-        parts, spans = iter(spans), []
-        for each in record.spans:
-            found = joined(record.text, [next(parts) for _ in each.parts], each.place, discontinuous)
-            spans += [] if found is None else [found]
+    found = enumerate(_parts_of(record, unit))
+    spans = [joined(record.text, parts, _place(record, k), discontinuous) for k, parts in found]
+    spans = [span for span in spans if span is not None]
     if record.partial and Span(0, len(record.text), None) not in spans:
         spans.append(Span(0, len(record.text), None))
     return spans

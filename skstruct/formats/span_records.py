@@ -46,7 +46,6 @@ class Record(NamedTuple):
     unit: str = "characters"  # what offsets count if nothing tells
     sure: bool = False  # whether they count it wherever they can, as those of tools in Python do
     partial: bool = False  # whether there may be spans that are not listed
-    keyless: bool | None = False  # whether it has no list of spans; None: its format leaves empty ones out
 
 
 @dataclass
@@ -55,22 +54,24 @@ class Reading:
 
     options: Any
     texts_alone: bool = False  # annotations are not looked at, and may be anything
-    annotators: set = field(default_factory=set)
-    controls: set = field(default_factory=set)  # of Label Studio
+    met: dict = field(default_factory=lambda: {"annotator": set(), "control": set()})  # names, by option
     sources: dict = field(default_factory=dict)  # annotator of a text that has a record for each of them
     n_annotated: int = 0  # records with a list of spans
+    keyless: list = field(default_factory=list)  # places of records without
+    omits: bool = False  # whether a format was met that leaves empty lists out
     keys: list = field(default_factory=list)  # of the first record
 
     def choose(self, place, names):
         """The annotator whose annotations of a text count; None if there is no such."""
         names = list(dict.fromkeys(str(name) for name in names if name is not None))
-        self.annotators.update(names)
+        self.met["annotator"].update(names)
         chosen = self.options.annotator
         if chosen is not None:
             return str(chosen) if str(chosen) in names else None
         if len(names) > 1:
+            several = ", ".join(names)
             raise ValueError(
-                f"{place}: the text has annotations of {', '.join(names)}; annotator= chooses one of them"
+                f"{place}: the text has annotations of {several}; annotator= chooses one of them"
             )
         return names[0] if names else None
 
@@ -91,20 +92,21 @@ class Reading:
 
     def has_control(self, name):
         """Whether the regions of a control of Label Studio count."""
-        self.controls.add(str(name))
+        self.met["control"].add(str(name))
         return self.options.control in (None, name)
 
     def label(self, label, place):
         """A label as the user calls it."""
         if isinstance(label, str | bool) or not isinstance(label, Integral):
             return label
-        if self.options.label_names is None:
+        names = self.options.label_names
+        if names is None:
             raise ValueError(
                 f"{place}: the label is the number {label}; label_names= says what it stands for"
             )
-        if label not in self.options.label_names:
+        if label not in names:
             raise ValueError(f"{place}: label_names has no name for the label {label}")
-        return self.options.label_names[label]
+        return names[label]
 
 
 def check(value, kind, place, expected):
@@ -130,10 +132,9 @@ def json_values(path_or_file, encoding):
     """Yield (place, value) of a file: its lines, or the elements of the one list that it holds."""
     with numbered_lines(path_or_file, encoding, watch=False) as (name, lines):
         filled = (numbered for numbered in lines if numbered[1].strip())
-        first = next(filled, None)
-        if first is None:
+        number, line = next(filled, (0, None))
+        if line is None:
             return
-        number, line = first
         if line.lstrip()[0] not in '[{"':
             expected = "JSON, or files NAME.txt and NAME.ann of brat"
             raise ValueError(f"{name}, line {number}: expected {expected}, got {line!r:.60}")
@@ -173,7 +174,7 @@ def from_object(record, place, reading):
     """A `Record` of a line of doccano, of a row of Hugging Face, or of one like these."""
     text, named = reading.text_of(record, place), reading.options.spans
     keys = SPAN_KEYS if named is None else (named,)
-    found = {k: _as_lists(record[k]) for k in keys if k in record and k != reading.options.text}
+    found = {k: record[k] for k in keys if k in record and k != reading.options.text}
     key = next((k for k, value in found.items() if _are_rows(value)), None)
     # A key without a value holds no annotations either, and is no metadata.
     empty = [k for k, value in found.items() if value is None]
@@ -184,39 +185,35 @@ def from_object(record, place, reading):
         raise ValueError(f"{place}: no list of spans under {named!r}: found keys {_listed(record)}")
     rows = _rows(found[key], place) if key else []
     reading.n_annotated += key is not None
+    if key is None and not empty:
+        reading.keyless.append(place)
     users = [row["user"] for row in rows if isinstance(row, Mapping) and "user" in row]
     chosen = reading.choose(place, users) if users else None
     spans = None
     if chosen is not None or not users:
-        spans = [
-            _annotation(row, k, place, reading)
-            for k, row in enumerate(rows)
-            if _counts(row, chosen, reading.options.rejected)
-        ]
-    return Record(place, text, spans, metadata, keyless=key is None and not empty)
-
-
-def _as_lists(value):
-    """A value whose arrays, which libraries of datasets can be set to give, are lists."""
-    if isinstance(value, Mapping):
-        return {name: _as_lists(each) for name, each in value.items()}
-    return value.tolist() if isinstance(value, np.ndarray) else value
+        rejected = reading.options.rejected
+        counted = [(row, k) for k, row in enumerate(rows) if _counts(row, chosen, rejected)]
+        spans = [_annotation(*each, place, reading) for each in counted]
+    return Record(place, text, spans, metadata)
 
 
 def _are_rows(value):
-    """Whether a value is a list of annotations, or a dict of lists, its columns."""
-    columns = value.values() if isinstance(value, Mapping) else ()
-    return isinstance(value, list | tuple) or (columns and all(isinstance(each, list) for each in columns))
+    """Whether a value is a list of annotations, or a dict of lists, its columns.
+
+    Libraries of datasets can be set to give arrays for lists.
+    """
+    parts = list(value.values()) if isinstance(value, Mapping) else [value]
+    return bool(parts) and all(isinstance(part, list | tuple | np.ndarray) for part in parts)
 
 
 def _rows(value, place):
     """A list of annotations."""
     if not isinstance(value, Mapping):
-        return value
+        return value.tolist() if isinstance(value, np.ndarray) else value
     lengths = {name: len(column) for name, column in value.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"{place}: expected columns of the same length, got {describe(lengths)}")
-    return [dict(zip(value, row)) for row in zip(*value.values())]
+    return [dict(zip(value, row)) for row in zip(*(_rows(column, place) for column in value.values()))]
 
 
 def _counts(row, annotator, rejected):
@@ -249,14 +246,14 @@ def _annotation(row, k, place, reading):
 
 def from_prodigy(record, place, reading):
     """A `Record` of a line of Prodigy's ``db-out``."""
+    reading.omits = True
     found = from_object(record, place, reading)
     if reading.texts_alone:
         return found
     reading.n_annotated += record.get("_view_id") in _OF_SPANS  # a text without spans has no list of them
     who = record.get("_annotator_id", record.get("_session_id"))
-    if record.get("answer") in _OPEN:
-        return found._replace(spans=None)
-    if not reading.is_chosen(place, record.get("_input_hash", found.text), who):
+    source = record.get("_input_hash", found.text)
+    if record.get("answer") in _OPEN or not reading.is_chosen(place, source, who):
         return found._replace(spans=None)
     return found._replace(sure=True, partial=record.get("_view_id") == "ner")
 

@@ -12,7 +12,6 @@ from pathlib import Path as Folder
 from typing import IO, Any
 
 from ..data.inputs import check_choice, describe
-from ..data.places import by_sequence
 from ..data.spans import as_spans, to_utf16
 from ..data.text import as_texts
 from ..data.types import Path, Texts
@@ -83,17 +82,15 @@ def write_spans(
     ...     print(open(path).read().strip())
     {"text": "Ann in Rome", "spans": [{"start": 7, "end": 11, "label": "LOC", "text": "Rome"}]}
     """
-    check_choice("format", format, (*_WRITERS, "label-studio", "brat"))
+    check_choice("format", format, (*_KEYS, "label-studio", "brat"))
     texts = as_texts(X)
-    given = as_spans(y, texts)
-    spans = by_sequence(given.spans, given.first)
+    spans = as_spans(y, texts).by_text()
     metadata = _as_metadata(metadata, len(texts), format)
     if format not in ("jsonl", "label-studio") and proba is not None:
         raise ValueError(f"proba is for the formats 'jsonl' and 'label-studio', got format={format!r}")
     if format != "label-studio" and (model_version is not None or tuple(control) != ("label", "text")):
-        raise ValueError(
-            f"model_version and control are for the format 'label-studio', got format={format!r}"
-        )
+        options = "model_version and control are for the format 'label-studio'"
+        raise ValueError(f"{options}, got format={format!r}")
     proba = [None] * len(texts) if proba is None else _as_probabilities(proba, spans)
     if format == "brat":
         if not isinstance(path, str | os.PathLike):
@@ -107,7 +104,7 @@ def write_spans(
         write = partial(task, model_version=model_version, control=control)
         spans = with_units(texts, spans)
     else:
-        write = _WRITERS[format]
+        write = partial(_record, format)
         if format == "doccano" and to_utf16(texts, spans) != spans:
             warnings.warn(
                 "the offsets written count characters, and the format of doccano has no place to say so: "
@@ -124,21 +121,19 @@ def write_spans(
             file.writelines(line + "\n" for line in lines)
 
 
-def _object(text, spans, metadata, proba):
-    rows = [{**span._asdict(), "text": text[span.start : span.end]} for span in spans]
-    if proba is not None:
-        rows = [{**row, "probability": p} for row, p in zip(rows, proba)]
-    return {"text": text, "spans": rows, **metadata}
-
-
-_WRITERS = {
-    "jsonl": _object,
-    "doccano": lambda text, spans, metadata, _: {"text": text, "label": spans, **metadata},
-    "prodigy": _object,
-    "spacy": lambda text, spans, metadata, _: [text, {"entities": spans, **metadata}],
-}
 _KEYS = {"jsonl": "spans", "doccano": "label", "prodigy": "spans", "spacy": "entities"}
 """The keys of spans that are written."""
+
+
+def _record(format, text, spans, metadata, proba):
+    """A text and its spans as JSON has them."""
+    if _KEYS[format] == "spans":
+        spans = [{**span._asdict(), "text": text[span.start : span.end]} for span in spans]
+        if proba is not None:
+            spans = [{**span, "probability": p} for span, p in zip(spans, proba)]
+    rest = {_KEYS[format]: spans, **metadata}
+    return [text, rest] if format == "spacy" else {"text": text, **rest}
+
 
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 """What is two characters in Python and one in JSON."""
@@ -154,20 +149,17 @@ def _dumped(k, value):
         line.encode()
     except UnicodeEncodeError:  # half a pair of surrogates
         if _PAIR.search(line):
-            raise ValueError(
-                f"sequence {k}: two surrogates in a row, which JSON takes for one character; "
-                f"text.encode('utf-16', 'surrogatepass').decode('utf-16') makes one of them"
-            ) from None
+            wrong = "two surrogates in a row, which JSON takes for one character"
+            remedy = "text.encode('utf-16', 'surrogatepass').decode('utf-16') makes one of them"
+            raise ValueError(f"sequence {k}: {wrong}; {remedy}") from None
         line = json.dumps(value)
     return line
 
 
 def with_units(texts, spans):
     """Spans as (start, end, label, text) with offsets that count UTF-16 units."""
-    return [
-        [(*unit, text[span.start : span.end]) for unit, span in zip(units, row)]
-        for text, row, units in zip(texts, spans, to_utf16(texts, spans))
-    ]
+    rows = zip(texts, spans, to_utf16(texts, spans))
+    return [[(*unit, text[a:b]) for unit, (a, b, _) in zip(units, row)] for text, row, units in rows]
 
 
 def reserved_keys(format):
@@ -197,10 +189,9 @@ def _as_metadata(metadata, n, format):
 def _as_probabilities(proba, spans):
     """The probability of each span as a float."""
     for k, (found, row) in enumerate(zip(proba, spans)):
-        if len(found) != len(row) or any(tuple(span) != tuple(other) for (span, _), other in zip(found, row)):
-            raise ValueError(
-                f"proba: sequence {k}: expected a pair of span and probability for each span of y"
-            )
+        if [tuple(span) for span, _ in found] != row:
+            wrong = "expected a pair of span and probability for each span of y"
+            raise ValueError(f"proba: sequence {k}: {wrong}")
     if len(proba) != len(spans):
         raise ValueError(f"X has {len(spans)} texts, proba has {len(proba)} lists")
     return [[float(p) for _, p in found] for found in proba]
@@ -211,15 +202,10 @@ def _brat_files(texts, spans, metadata):
     contents = {}
     for k, (text, row, each) in enumerate(zip(texts, spans, metadata)):
         name = each.get("name", f"{k:0{len(str(len(texts)))}}")
-        if (
-            not isinstance(name, str)
-            or Folder(name).is_absolute()
-            or ".." in Folder(name).parts
-            or not Folder(name).name
-        ):
-            raise ValueError(
-                f"metadata: sequence {k}: expected the name of a file within the folder, got {name!r}"
-            )
+        parts = Folder(name).parts if isinstance(name, str) else ()
+        if not parts or ".." in parts or Folder(name).is_absolute():
+            wrong = f"expected the name of a file within the folder, got {name!r}"
+            raise ValueError(f"metadata: sequence {k}: {wrong}")
         try:
             text.encode()
         except UnicodeEncodeError as error:

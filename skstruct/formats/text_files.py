@@ -1,4 +1,4 @@
-"""What corpus readers and writers share: opening text, numbering lines, splitting cells.
+"""What readers and writers of corpus files share: opening text, numbering lines, splitting cells.
 
 A file is a path or an open text file; lines end at line feeds only, so that a lone carriage
 return, or one of the rarer characters that Unicode calls a line break, never shifts a line number. A
@@ -24,11 +24,9 @@ TREE_FIELDS = ("form", "xpos", "head", "deprel")
 def check_fields(fields):
     """Check names of CoNLL-U columns and return them as a tuple."""
     fields = (fields,) if isinstance(fields, str) else tuple(fields)
-    for field in fields:
-        if field not in CONLLU_FIELDS:
-            raise ValueError(f"fields must be among {', '.join(CONLLU_FIELDS)}; got {field!r}")
-    if not fields or len(set(fields)) != len(fields):
-        raise ValueError(f"fields must name at least one column, and each once; got {fields!r}")
+    if not fields or any(field not in CONLLU_FIELDS or fields.count(field) > 1 for field in fields):
+        allowed = f"be at least one, and each once, among {', '.join(CONLLU_FIELDS)}"
+        raise ValueError(f"fields must {allowed}; got {fields!r}")
     return fields
 
 
@@ -51,15 +49,13 @@ def open_text(path_or_file, mode, encoding):
     """Open a path, or hand an open file through and leave it open; a path is written whole or not at all."""
     if isinstance(path_or_file, str | os.PathLike):
         # Line feeds only, both ways: a lone carriage return inside a line must not shift line numbers.
-        path = path_or_file
-        with atomic_write(path, encoding) if mode == "w" else opened(path, encoding) as file:
+        with (atomic_write if mode == "w" else opened)(path_or_file, encoding) as file:
             yield file
     elif hasattr(path_or_file, "write" if mode == "w" else "readline"):
         yield path_or_file
     else:
-        raise TypeError(
-            f"path_or_file must be a path or an open text file; got {type(path_or_file).__name__}"
-        )
+        found = type(path_or_file).__name__
+        raise TypeError(f"path_or_file must be a path or an open text file; got {found}")
 
 
 @contextmanager
@@ -75,15 +71,14 @@ def numbered_lines(path_or_file, encoding, watch=True):
 
 
 def _lines(file, name, watch):
-    number = 0
-    accents = Accents()
+    number, accents = 0, Accents()
     try:
         for number, line in enumerate(file, start=1):
             if number == 1:
                 if not isinstance(line, str):
                     raise TypeError(f"{name}: expected a file opened in text mode, got one of bytes")
                 line = line.removeprefix("\ufeff")
-            if watch and not line.isascii():
+            if watch:
                 accents.see(line)
             yield number, line.rstrip("\r\n")
         accents.tell(name)
@@ -105,9 +100,7 @@ def unreadable(error, name, number, remedy=""):
 
 
 # The characters of the bytes 128 to 159 in Windows' Latin-1; as bytes of UTF-8 they continue a character.
-_WINDOWS = {
-    ord(bytes([b]).decode("cp1252")): b for b in range(128, 160) if b not in (129, 141, 143, 144, 157)
-}
+_WINDOWS = {ord(c): b for b in range(128, 160) for c in bytes([b]).decode("cp1252", "ignore")}
 
 
 class Accents:
@@ -124,8 +117,8 @@ class Accents:
         self.twice, self.once, self.example = 0, 0, None
 
     def see(self, line):
-        """Take note of a line that is not ASCII."""
-        if self.twice + self.once >= self.ENOUGH:
+        """Take note of a line, if it is not ASCII."""
+        if line.isascii() or self.twice + self.once >= self.ENOUGH:
             return
         try:
             repaired = line.translate(_WINDOWS).encode("latin-1").decode("utf-8")
@@ -133,16 +126,16 @@ class Accents:
             self.once += 1
             return
         self.twice += 1
-        if self.example is None:
-            right = next(c for c in repaired if not c.isascii())
-            start = next(k for k, c in enumerate(line) if not c.isascii())
-            self.example = line[start : start + len(right.encode())], right
+        self.example = self.example or (line, repaired)
 
     def tell(self, name):
         """Warn if nearly all lines were encoded twice."""
         if self.twice <= 10 * self.once:
             return
-        wrong, right = self.example
+        line, repaired = self.example
+        right = next(c for c in repaired if not c.isascii())
+        start = next(k for k, c in enumerate(line) if not c.isascii())
+        wrong = line[start : start + len(right.encode())]
         warnings.warn(
             f"{name}: the text looks like UTF-8 that was read as Latin-1 and encoded again: {wrong!r} for "
             f"{right!r}, in {self.twice} of {self.twice + self.once} lines that are not ASCII. If it was "

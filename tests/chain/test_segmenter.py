@@ -14,9 +14,11 @@ from sklearn.model_selection import cross_validate
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
 from skstruct.data.inputs import Sequences
 from skstruct.data.schemes import labels_to_words, words_to_labels
-from skstruct.data.segmented import WORD_SCHEMES, as_pieces, cut
+from skstruct.data.segmented import as_pieces, cut
 from skstruct.metrics import word_f1_score
 from skstruct.taggers.segmenter import Segmenter
+
+WORD_SCHEMES = "BMES", "BI", "B2B3MES"
 
 
 class Recorder(BaseEstimator):

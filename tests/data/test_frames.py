@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.compose import ColumnTransformer
 
 import skstruct
@@ -161,7 +162,11 @@ def test_other_columns_than_in_training(library):
         ValueError, match="sequence 1 has the columns pos, that of sequence 0 word, size, pos"
     ):
         tagger.predict([X[0], X[1][["pos"]]])
-    assert tagger.predict([X[0], [], X[0][:0]]) == [y[0], [], []]
+    assert tagger.predict([X[0], [], X[0][:0], X[0][["pos"]][:0]]) == [y[0], [], [], []]
+    with pytest.raises(ValueError, match="sequence 1 is coo_array .*, sequence 0 is a table"):
+        tagger.predict([X[0], sparse.coo_array([[1.0]])])
+    with pytest.raises(ValueError, match="sequence 1 must be a list of tokens, got coo_array"):
+        tagger.predict([["the"], sparse.coo_array([[1.0]])])
 
 
 @pytest.mark.parametrize("learner", [StructuredPerceptron, L1CRF])

@@ -209,7 +209,7 @@ def test_errors_name_the_place(X, message):
         (VALUES[0], [2], None, "matrix must have two dimensions"),
         ([["a"]], [1], None, "matrix must have two dimensions, tokens and columns, and hold numbers"),
         (broken(), [2, 4], None, "X: sequence 1, position 3, column 17: nan is not finite"),
-        (sparse.csr_matrix(VALUES * 1j), [7], None, "numbers are expected, got values of type complex128"),
+        (sparse.csr_matrix(VALUES * 1j), [7], None, "and hold numbers; got 2 dimensions of type complex128"),
     ],
 )
 def test_a_matrix_that_does_not_fit(matrix, lengths, names, message):
