@@ -243,7 +243,7 @@ def pattern_writer(syntax, columns, offsets):
     def write(pattern):
         parts = [repeat(pattern.literals[0], offsets[-1])]
         for macro, literal in zip(pattern.macros, pattern.literals[1:]):
-            parts += [values_of(macro), repeat(literal)]
+            parts += [values_of(macro), repeat(literal)] if literal else [values_of(macro)]
         written = list(map("".join, zip(*parts)))
         if any(macro.kind == "m" for macro in pattern.macros):
             return [s if s.isascii() and "\0" not in s else _rejoined(s) for s in written]
