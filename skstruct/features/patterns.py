@@ -179,7 +179,8 @@ def _macro(found, text, syntax):
     absolute = bool(found.get("absolute"))
     if absolute and position == 0:
         raise ValueError(f"the pattern {text!r:.80}: tokens are counted from 1, or from -1 backwards")
-    position -= absolute and position > 0
+    if absolute and position > 0:
+        position -= 1
     if expression is not None:
         ByteExpression(_bytes(expression))
     return Macro(position, absolute, column, kind.lower(), kind.isupper(), expression)
