@@ -110,6 +110,12 @@ def contents_of(encoder):
     return {name: value for name, value in vars(encoder).items() if name not in ("_text", "pairs")}
 
 
+def variety_of(statistics, string):
+    """The accessor variety of a string of 1 to 4 tokens; 0 for what the text does not hold."""
+    nodes = statistics.nodes(list(string), np.array([0, len(string)]))
+    return np.append(statistics.varieties[len(string) - 1], 0)[nodes[len(string) - 1][0]]
+
+
 def pairs_of(encoder):
     """``{(key, value): (feature, number)}`` that an encoder of bags remembers; empty for another encoder."""
     pairs = encoder.pairs.items() if hasattr(encoder, "pairs") else ()

@@ -44,7 +44,8 @@ GOT = {
 ANOTHER_KIND = r"X(_val)?: sequence 0, position 0: expected .*{0}.*, got {1}"
 """What was trained on one family reads no other."""
 
-SHARDS = r"shard 1: (its \w+ are not of the kinds? of those of shard 0|features|the templates read column 1,)"
+READ = "X: .*: the templates read column 1,"
+SHARDS = rf"shard 1: (its \w+ are not of the kinds? of those of shard 0|features|{READ})"
 """Shards have one set of features: all dense, or all sparse."""
 
 NO_WORDS = r"expected a token of the type str, got (list|dict)|tokens are rows of numbers already; {} "

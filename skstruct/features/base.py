@@ -334,7 +334,8 @@ TITLES = Field("titles", via(fields.each(fields.string), list, tuple), of="reads
 
 def take_titles(encoder, f):
     """Let an encoder of strings read the columns of a data frame that it was trained on."""
-    encoder.reads = encoder.reads._replace(titles=f["titles"])
+    if f["titles"] is not None:
+        encoder.reads = encoder.reads._replace(titles=f["titles"])
 
 
 def has_cutoff(f):

@@ -4,7 +4,6 @@ A kind of input is a subclass of :class:`.base.Encoder`, entered in :data:`ENCOD
 fields in files. Features that are :class:`.patterns.Patterns` choose their encoder, whatever the token is.
 """
 
-import copy
 import os
 from operator import attrgetter
 
@@ -48,7 +47,8 @@ def new_encoder(features, min_count, corpus, scaled=True, words=None):
         return RowsEncoder.for_tokens(features, min_count, corpus, scaled)
     first = corpus.tokens[0]
     if isinstance(features, NumericFeatures):
-        raise ValueError(f"{features!r} reads rows of numbers, but the first token is {describe(first)}")
+        text = f"features={features!r} reads rows of numbers, but the first token is "
+        raise ValueError(text + describe(first))
     fitting = (cls for cls, _ in ENCODERS.values() if isinstance(first, cls.TOKENS))
     cls = PatternEncoder if isinstance(features, Patterns) else next(fitting, None)
     if cls is None:
@@ -165,9 +165,7 @@ class MixedEncoder(Encoder):
 
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
-        out = copy.copy(self)
-        out.numbers, out.others = self.numbers.copy(), self.others.copy()
-        return out
+        return type(self)(self.numbers.copy(), self.others.copy(), self.columns)
 
     # -- what the parts say ------------------------------------------------------------------------
     n_edge_rows = property(attrgetter("others.n_edge_rows"))
@@ -211,9 +209,8 @@ class MixedEncoder(Encoder):
 
     def adapted(self, corpus):
         """The encoder with the statistics of another text, if the strings' templates have any."""
-        out = copy.copy(self)
-        out.others = self.others.adapted(None if corpus is None else corpus.only(SPARSE, STRINGS))
-        return out
+        others = self.others.adapted(None if corpus is None else corpus.only(SPARSE, STRINGS))
+        return type(self)(self.numbers, others, self.columns)
 
     # -- names -------------------------------------------------------------------------------------
     def row_names(self, rows):
@@ -227,9 +224,10 @@ class MixedEncoder(Encoder):
 
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`; dense rows keep all columns."""
-        out, n = self.copy(), self.numbers.n_node_rows
-        out.others, behind, edges = self.others.keep_rows(nodes[n:], edges)
-        return out, np.append(np.arange(n), behind + n), edges
+        n = self.numbers.n_node_rows
+        others, behind, edges = self.others.keep_rows(nodes[n:], edges)
+        twin = type(self)(self.numbers.copy(), others, self.columns)
+        return twin, np.append(np.arange(n), behind + n), edges
 
     # -- shards ------------------------------------------------------------------------------------
     def merged(self, encoders, counts, min_count):

@@ -179,7 +179,8 @@ def _macro(found, text, syntax):
     absolute = bool(found.get("absolute"))
     if absolute and position == 0:
         raise ValueError(f"the pattern {text!r:.80}: tokens are counted from 1, or from -1 backwards")
-    position -= absolute and position > 0
+    if absolute and position > 0:
+        position -= 1
     if expression is not None:
         ByteExpression(_bytes(expression))
     return Macro(position, absolute, column, kind.lower(), kind.isupper(), expression)
@@ -243,7 +244,7 @@ def pattern_writer(syntax, columns, offsets):
     def write(pattern):
         parts = [repeat(pattern.literals[0], offsets[-1])]
         for macro, literal in zip(pattern.macros, pattern.literals[1:]):
-            parts += [values_of(macro), repeat(literal)]
+            parts += [values_of(macro), repeat(literal)] if literal else [values_of(macro)]
         written = list(map("".join, zip(*parts)))
         if any(macro.kind == "m" for macro in pattern.macros):
             return [s if s.isascii() and "\0" not in s else _rejoined(s) for s in written]

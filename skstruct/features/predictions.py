@@ -246,10 +246,9 @@ def _scores(fitted, name, classes, tokens):
     if found.ndim == 1:  # of two labels
         found = np.column_stack([-found, found])
     if found.ndim != 2 or found.shape[1] != len(known):
-        raise ValueError(
-            f"{type(fitted).__name__}.{name} must give one score a label, {len(known)}, got an array of "
-            f"shape {found.shape}; with one-against-one scores set decision_function_shape='ovr'"
-        )
+        text = f"must give one score a label, {len(known)}, got an array of shape {found.shape}; with "
+        text += "one-against-one scores set decision_function_shape='ovr'"
+        raise ValueError(f"{type(fitted).__name__}.{name} {text}")
     if len(known) < n:
         lowest = found.min(axis=1) if name == "decision_function" else np.zeros(found.shape[0])
         place = {label: c for c, label in enumerate(np.asarray(classes).tolist())}

@@ -305,6 +305,7 @@ def _rows_encoder(f):
     ok = np.array_equal(np.sort(row[row >= 0]), np.arange(f["nodes"].n_rows))
     require(ok, f"{f.where}.row must hold each row once")
     require(not is_dense or np.array_equal(row, columns), f"{f.where}.row must be those of the columns")
+    require(not is_dense or f["min_count"] == 1, f"{f.where}.min_count applies to sparse rows only")
     encoder = _READ(f)
     encoder.place(columns)
     return encoder

@@ -160,7 +160,7 @@ class TemplateEncoder(Encoder):
     def intern(self, side, c, left, right, anchor, distance=0, *span):
         """The nodes of a compound, from those of all atoms but the last, and the last; new ones are added.
 
-        For parameters see :func:`.hashing.intern_pairs`.
+        For parameters see :func:`skstruct.core.hashing.intern_pairs`.
         """
         out, n_nodes = np.full(anchor[-1], -1, np.int32), np.array([side.n_nodes[c]])
         self.table = intern_pairs(

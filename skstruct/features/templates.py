@@ -146,9 +146,8 @@ def _compile(templates, channels):
         # Templates with one identifier share their rows: the slot is that of the first.
         first = {skeleton: shift for shift, skeleton in reversed(own)}
         slots = sorted(first, key=lambda skeleton: (first[skeleton], skeleton))
-        compounds[c] = compound._replace(
-            slots=tuple(map(first.get, slots)), forms=tuple(map(forms.get, slots))
-        )
+        shifts, spelled = (tuple(map(of.get, slots)) for of in (first, forms))
+        compounds[c] = compound._replace(slots=shifts, forms=spelled)
         places = [(slots.index(skeleton), shift, uses[c, shift, skeleton]) for shift, skeleton in own]
         # Where slot and shift both go up by one, they are a run.
         for _, run in groupby(enumerate(places), lambda each: (each[1][0] - each[0], each[1][1] - each[0])):

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from inside import model_of
+from inside import model_of, variety_of
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
@@ -29,7 +29,7 @@ def trained_on(tagger):
     """What the model was trained on, and what is in force: the accessor variety of some strings."""
     contexts = model_of(tagger).encoder.contexts
     in_force = contexts.trained if contexts.adapted is None else contexts.adapted
-    return [statistics[0].of("今天") for statistics in (contexts.trained, in_force)]
+    return [variety_of(statistics[0], "今天") for statistics in (contexts.trained, in_force)]
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from inside import model_of
 
 from skstruct import L1CRF, StructuredPerceptron
 from skstruct.data.inputs import as_tokens
+from skstruct.features.pairs import UNSEEN_TEXT
 from skstruct.features.templates import FeatureTemplates
 from skstruct.interchange import load_crfsuite, save_crfsuite
 
@@ -190,6 +191,9 @@ def test_names_are_spelled_out_for_the_first_dict(tmp_path):
     model.predict([_lists(5)])
     assert "pairs" not in vars(model_of(model).encoder)
     model.predict([[{"w": "dog"}]])
-    pairs = model_of(model).encoder.pairs
-    # Where all spellings are remembered, an unknown str under a known key needs no second look.
-    assert pairs.ambiguous() and pairs.has_all(model_of(model).encoder.nodes.ids)
+    pairs, names = model_of(model).encoder.pairs, model_of(model).encoder.nodes.ids
+    assert {"-1", "-1:w.lower"} <= set(pairs.keys)  # of "-1:w.lower:do" there are two spellings
+    # Where all of them are remembered, an unknown str under a known key needs no second look.
+    known = np.array([pairs.number_key("w")])
+    assert not pairs.may_be_features(known, np.array([UNSEEN_TEXT]), names).any()
+    assert pairs.may_be_features(np.array([UNSEEN_TEXT]), np.array([UNSEEN_TEXT]), names).all()

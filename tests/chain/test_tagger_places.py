@@ -29,7 +29,7 @@ def check_place(predict, X, i, t, message):
         (STR, 3, "expected a token of the type str, got int 3"),
         (STR, ("a",), "expected a token of the type str, got tuple"),
         (TUPLE, ("a", "A", "b"), "expected 2 columns like the first token, got 3"),
-        (TUPLE, "a", "expected a tuple of strings like the first token, got str 'a'"),
+        (TUPLE, "a", "expected a tuple of 2 like the first token, got str 'a'"),
         (DICT, ("a",), "expected a dict or a list of features, got tuple"),
         (LIST, 3, "expected a dict or a list of features, got int"),
         (DICT, {"v": NAN}, "feature 'v' must be finite"),

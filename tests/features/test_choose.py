@@ -49,6 +49,8 @@ def test_sets_of_features_are_as_their_lists(kind):
 def test_a_new_kind_of_input_is_one_class(monkeypatch):
     with pytest.raises(ValueError, match="a token must be a str, .* got SimpleNamespace"):
         StructuredPerceptron().fit(BAGS, Y)
+    with pytest.raises(ValueError, match="X: sequence 1, position 0: a token must be"):
+        StructuredPerceptron().fit([[], *BAGS], [[], *Y])
     monkeypatch.setitem(choose.ENCODERS, "namespaces", (NamespaceEncoder, None))
     for learner in (
         StructuredPerceptron(random_state=0),

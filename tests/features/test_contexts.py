@@ -1,7 +1,7 @@
 """Templates that read accessor variety or lexicons: values, names, and whose statistics are read."""
 
 import pytest
-from inside import model_of
+from inside import model_of, variety_of
 
 from skstruct import FeatureTemplates, StructuredPerceptron
 from skstruct.data.inputs import as_tokens, flatten, lengths_of, offsets_of
@@ -72,7 +72,7 @@ def test_columns_have_statistics_of_their_own():
     tagger = fit(["U1:%av2[0,0]", "U2:%av3[0,1]", "U3:%lex_w[0,1]"], {"w": ["手把"]}, rows)
     trained = model_of(tagger).encoder.contexts.trained
     assert sorted(trained) == [0, 1]
-    assert trained[0].of("门把") == trained[1].of("把门") == 2
+    assert variety_of(trained[0], "门把") == variety_of(trained[1], "把门") == 2
     assert any("U3:B" in token for token in features_of(tagger, rows[0]))
 
 
