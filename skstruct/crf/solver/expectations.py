@@ -48,13 +48,13 @@ def _advance(a, at, P, transitions, side, total, out, to, W):
                 out[o + l] += a[i0 + l] * v0 + a[i1 + l] * v1 + a[i2 + l] * v2 + a[i3 + l] * v3
 
 
-@inline
+@spliced
 def _items(lists, token):
     """The first item of a token, and the one behind its last."""
     return np.uint64(lists.start[token]), np.uint64(lists.start[token + 1])
 
 
-@inline
+@spliced
 def _value(lists, e, square):
     """What an item counts, or the square of that."""
     if lists.value.shape[0] == 0:

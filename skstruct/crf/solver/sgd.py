@@ -25,7 +25,7 @@ import numpy as np
 from ...chain.lattice import clamp
 from ...chain.token_scores import add_costs
 from ...chain.viterbi import path_score
-from ...core.compile import inline, kernel
+from ...core.compile import inline, kernel, spliced
 from ...core.store import SMALLEST_SCALE
 from ...training.epochs import chunks
 from .corpus_sums import Occurrences, Potentials, Sequences
@@ -102,7 +102,7 @@ def apply_penalty(w, due, received):
     return w
 
 
-@inline
+@spliced
 def _add_weights(begin, end, n, s):
     """List the weights ``begin`` to ``end``, with their values, behind n others; returns their number."""
     for k in range(begin, end):

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core.compile import inline, kernel
+from ...core.compile import inline, kernel, spliced
 from ...data.places import ranges
 from ...features.encoded import Dense
 
@@ -78,16 +78,14 @@ def features_of(lists, dense, first, t, T):
     return lists.start[first + t], lists.start[first + t + 1], lists.item, lists.value
 
 
-@inline
+@spliced
 def append(lists, n, item, value):
     """Write an item behind n others, unless it is -1 or there is no room; returns how many there are then."""
-    if item < 0:
-        return n
-    if lists.item.shape[0] > 0:
+    if item >= 0 and lists.item.shape[0] > 0:
         lists.item[n] = item
         if lists.value.shape[0] > 0:
             lists.value[n] = value
-    return n + 1
+    return n + np.int64(item >= 0)
 
 
 @kernel
