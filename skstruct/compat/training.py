@@ -134,10 +134,8 @@ def _written(named, labels):
     """The model without the weights of attributes that were always 0."""
     keep = np.abs(named.weight) > np.sqrt(_SHOWN)
     used, row = np.unique(named.row[keep], return_inverse=True)
-    names = [named.names[k] for k in used]
-    return named._replace(
-        labels=labels, names=names, row=row, column=named.column[keep], weight=named.weight[keep]
-    )
+    names, column, weight = [named.names[k] for k in used], named.column[keep], named.weight[keep]
+    return named._replace(labels=labels, names=names, row=row, column=column, weight=weight)
 
 
 def _scores(estimator, labels, held_out):
