@@ -23,9 +23,8 @@ from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from .parameters import DEFAULTS, NO_LIMIT
 
 _NOTHING = NamedModel(
-    [], [], *(np.zeros(0, kind) for kind in (int, int, float)), {0: np.zeros((0, 0))}, np.ones(0, bool),
-    np.ones(0, bool),
-)  # fmt: skip
+    [], [], *[np.zeros(0, int)] * 2, np.zeros(0), {0: np.zeros((0, 0))}, *[np.ones(0, bool)] * 2
+)
 _SHOWN = 1e-100
 """Stands for the value 0: the attribute is shown, and no sum of other values changes."""
 
