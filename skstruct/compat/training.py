@@ -23,9 +23,8 @@ from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from .parameters import DEFAULTS, NO_LIMIT
 
 _NOTHING = NamedModel(
-    [], [], *(np.zeros(0, kind) for kind in (int, int, float)), {0: np.zeros((0, 0))}, np.ones(0, bool),
-    np.ones(0, bool),
-)  # fmt: skip
+    [], [], *[np.zeros(0, int)] * 2, np.zeros(0), {0: np.zeros((0, 0))}, *[np.ones(0, bool)] * 2
+)
 _SHOWN = 1e-100
 """Stands for the value 0: the attribute is shown, and no sum of other values changes."""
 
@@ -134,10 +133,8 @@ def _written(named, labels):
     """The model without the weights of attributes that were always 0."""
     keep = np.abs(named.weight) > np.sqrt(_SHOWN)
     used, row = np.unique(named.row[keep], return_inverse=True)
-    names = [named.names[k] for k in used]
-    return named._replace(
-        labels=labels, names=names, row=row, column=named.column[keep], weight=named.weight[keep]
-    )
+    names, column, weight = [named.names[k] for k in used], named.column[keep], named.weight[keep]
+    return named._replace(labels=labels, names=names, row=row, column=column, weight=weight)
 
 
 def _scores(estimator, labels, held_out):

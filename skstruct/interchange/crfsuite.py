@@ -141,12 +141,9 @@ def crfsuite_contents(source: Any) -> tuple[CRFsuiteContents, L1CRF | None]:
 
 def _contents(file):
     header = _header(file)
-    return CRFsuiteContents(
-        header,
-        read_strings(file, header["off_labels"], header["num_labels"], "labels"),
-        read_strings(file, header["off_attrs"], header["num_attrs"], "attributes"),
-        _features(file, header["off_features"]),
-    )
+    labels = read_strings(file, header["off_labels"], header["num_labels"], "labels")
+    attributes = read_strings(file, header["off_attrs"], header["num_attrs"], "attributes")
+    return CRFsuiteContents(header, labels, attributes, _features(file, header["off_features"]))
 
 
 def _crf_of(file, contents, parameters):

@@ -75,7 +75,7 @@ def entries(store):
     return keys[kept], values[kept]
 
 
-def named_model(model, tool, spelled=str):
+def named_model(model, tool, named=None):
     """The names and weights of a ChainModel.
 
     Parameters
@@ -83,8 +83,8 @@ def named_model(model, tool, spelled=str):
     model : ChainModel
     tool : str
         For errors.
-    spelled : callable
-        How the tool writes the name of a feature; it may give several the same.
+    named : dict, optional
+        Row -> name, of the features of labels; several may have one name. By default the encoder's.
 
     Raises
     ------
@@ -97,9 +97,8 @@ def named_model(model, tool, spelled=str):
     if not (np.isfinite(weight).all() and np.isfinite(edge_weight).all()):
         refuse(tool, "weights that are not finite")
     bounds = np.searchsorted(keys, np.arange(encoder.n_node_rows + 1) * L)
-    named = encoder.row_names(set(range(encoder.n_node_rows)))
-    pairs = [(spelled(named[row]), row) for row in sorted(named)]
-    rows = _rows_of_names(pairs, keys % L, weight, bounds.tolist(), tool)
+    named = encoder.row_names(set(range(encoder.n_node_rows))) if named is None else named
+    rows = _rows_of_names(named, keys % L, weight, bounds.tolist(), tool)
     name_of = {row: name for name, row in rows.items()}
     kept = np.isin(keys // L, list(name_of))
     used, row = np.unique(keys[kept] // L, return_inverse=True)
@@ -118,10 +117,10 @@ def named_model(model, tool, spelled=str):
     )  # fmt: skip
 
 
-def _rows_of_names(pairs, column, weight, bounds, tool):
+def _rows_of_names(named, column, weight, bounds, tool):
     """{name: row}; one of the rows, where several of a name have the same weights."""
     rows = {}
-    for name, row in pairs:
+    for row, name in sorted(named.items()):
         other = rows.setdefault(name, row)
         if other != row:
             mine, its = (slice(bounds[r], bounds[r + 1]) for r in (row, other))

@@ -18,9 +18,6 @@ _STARTS = (
 )
 """First bytes, what a file is, and who reads it."""
 
-_PICKLES = (".pkl", ".pickle", ".joblib")
-"""Endings of names, for pickles that begin with nothing special."""
-
 
 def _kind(path):
     with open(path, "rb") as file:
@@ -28,7 +25,7 @@ def _kind(path):
     for start, kind, reader in _STARTS:
         if head.startswith(start):
             return kind, reader
-    if os.fspath(path).endswith(_PICKLES):
+    if os.fspath(path).endswith((".pkl", ".pickle", ".joblib")):  # those that begin with nothing special
         return "pickle", crfsuite.load_crfsuite
     return SKSTRUCT, load
 

@@ -5,7 +5,6 @@ next label. Keys of transitions that every token has are summed to the label big
 """
 
 import re
-from functools import partial
 from itertools import count
 
 import numpy as np
@@ -15,6 +14,7 @@ from ..crf.solver.solve import SparseWeights
 from ..features.pattern_encoder import PatternEncoder
 from ..features.patterns import CRFPP, FARTHEST, NEAR, WAPITI, Patterns, boundary
 from ..features.template_encoder import TemplateEncoder
+from ..features.template_rows import row_names
 from ..features.templates import MACRO
 from ..saving.container import ModelFileError
 from .foreign import FORBIDDEN, as_text, chain_model, encoded, named_model, refuse
@@ -99,10 +99,14 @@ def keyed_model(estimator, syntax):
     if not is_template and not isinstance(encoder, PatternEncoder):
         refuse(tool, "features that come ready-made with the tokens: it makes them from columns")
     patterns = _as_patterns(encoder.templates, tool, syntax) if is_template else encoder.templates
-    lines, spelled = _written(patterns, tool, syntax)
-    named = named_model(model, tool, partial(spelled, 0))
+    lines, spelled = _written(patterns, tool, syntax, is_template)
+    names = []
+    for side in (encoder.nodes, encoder.edges):
+        rows = set(range(side.first_row, side.n_rows))
+        names.append(row_names(encoder, side, rows, syntax) if is_template else side.row_names(rows))
+    named = named_model(model, tool, {row: spelled(0, name) for row, name in names[0].items()})
     transitions = {}
-    for e, name in sorted(encoder.edge_names(set(range(1, encoder.n_edge_rows))).items()):
+    for e, name in sorted(names[1].items()):
         block, name = named.transitions.get(e), spelled(1, name)
         if block is not None and not np.array_equal(transitions.setdefault(name, block), block):
             refuse(tool, f"two features of one name: {name!r:.80}")
@@ -158,16 +162,17 @@ def _as_patterns(templates, tool, syntax):
     return Patterns(lines, CRFPP)
 
 
-def _written(patterns, tool, syntax):
+def _written(patterns, tool, syntax, with_symbols):
     """(lines, function) that write patterns, and names of features, in the syntax of a tool.
 
-    The function takes 0 and the name of a feature of labels, or 1 and that of one of transitions. A token
-    that is spelled like a symbol of what is no token becomes one, too.
+    The function takes 0 and the name of a feature of labels, or 1 and that of one of transitions. Unless
+    names have the tool's symbols of what is no token, what is spelled like those of the other becomes one.
     """
     if patterns.syntax == syntax:
         return list(patterns.lines), lambda side, name: name
-    symbols = {boundary(patterns.syntax, at): boundary(syntax, at) for at in range(-NEAR, NEAR + 1) if at}
-    any_symbol, lines = re.compile("|".join(map(re.escape, symbols))), []
+    places = [at for at in range(-NEAR, NEAR + 1) if at and not with_symbols]
+    symbols = {boundary(patterns.syntax, at): boundary(syntax, at) for at in places}
+    any_symbol, lines = re.compile("|".join(map(re.escape, symbols)) or "(?!)"), []
 
     def spelled(side, name):
         return _LETTERS[syntax][side] + any_symbol.sub(lambda found: symbols[found[0]], name[1:])

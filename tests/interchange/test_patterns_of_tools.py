@@ -297,6 +297,17 @@ def test_symbols_of_one_tool_become_those_of_the_other(tmp_path):
     assert load_crfpp(tmp_path / "back").decision_function(x) == [10.0]
 
 
+def test_a_token_that_is_spelled_like_a_symbol_of_the_other_tool(tmp_path):
+    """Of templates it stays a token in Wapiti, whose symbols are others."""
+    tagger = StructuredPerceptron(["U0:%x[-1,0]", "U1:%x[0,0]", "B"], random_state=0)
+    x = ["_B-1", "a", "_B-1", "_B+1"]
+    tagger.fit([x, ["a", "b"]], [list("XYXX"), list("XY")])
+    save_wapiti(tagger, tmp_path / "model")
+    again = load_wapiti(tmp_path / "model")
+    for new in ([x], [["a", "a"]], [["_B-1", "_B-1"]]):
+        assert again.decision_function(new) == pytest.approx(tagger.decision_function(new))
+
+
 @pytest.mark.parametrize(
     ("syntax", "pattern", "write"),
     [("crf++", "U:%x[-6,0]", save_wapiti), ("wapiti", "u:%x[-6,0]", save_crfpp)],

@@ -58,21 +58,19 @@ class Memory(dict):
         return found
 
 
-class Weights(Memory):
+class Weights(dict):
     """Row -> its weights that are not zero, as pairs (column, weight); made when they are first needed.
 
     Of rows with many, all weights as a list, if the number of columns is given: such rows are added faster.
     """
 
     def __init__(self, header, arrays, name, columns=None):
-        super().__init__(self.read)
         self.columns = columns
         self.start = array("I", accumulate(arrays[name + ".count"], initial=0))
         self.column, self.weight = arrays[name + ".column"], arrays[name + ".weight"]
         self.divisor = header["divisor"] if self.weight.typecode in "BHI" else None
 
-    def read(self, row):
-        """The weights of a row."""
+    def __missing__(self, row):
         part = slice(self.start[row], self.start[row + 1])
         weights = self.weight[part]
         if self.divisor is not None:  # 0, -1, 1, -2 ... are written as 0, 1, 2, 3 ...
@@ -82,7 +80,9 @@ class Weights(Memory):
             dense = [0.0] * self.columns
             for column, w in found:
                 dense[column] = w
-            return dense
+            found = dense
+        if len(self) < REMEMBERED:
+            self[row] = found
         return found
 
 
