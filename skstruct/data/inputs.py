@@ -72,15 +72,15 @@ def as_sequences(X, name="X", item="token"):
     ValueError
         If ``X`` or one of its sequences is not a sequence; the message names which.
     """
-    if X is None:
-        raise ValueError(f"{name} must be a list of lists of {item}s, got None")
+    expected = "sequences" if item == "token" else f"lists of {item}s"
     if not is_sequence(X):
+        found = "None" if X is None else describe(X)
         advice = f"; write {name} = [text.split()]" if isinstance(X, str) and " " in X else ""
         advice += "; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else ""
-        raise ValueError(f"{name} must be a list of sequences, got {describe(X)}{advice}")
+        raise ValueError(f"{name} must be a list of {expected}, got {found}{advice}")
     if getattr(X, "ndim", 1) > 1 and not isinstance(X, np.ndarray):
-        kind = f"a {type(X).__name__} of {X.ndim} dimensions"
-        raise ValueError(f"{name} must be a list of sequences, got {kind}")
+        found = f"a {type(X).__name__} of {X.ndim} dimensions"
+        raise ValueError(f"{name} must be a list of {expected}, got {found}")
     sequences = list(elements(X))
     odd = set(map(type, sequences)) - {list, tuple}
     if odd:

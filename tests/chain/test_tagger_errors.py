@@ -29,7 +29,7 @@ BAD_INPUT = {
     "X is None": (None, Y, "X must be a list of sequences"),
     "X is a dict": ({"a": 1}, Y, "X must be a list of sequences"),
     "X is a generator": ((s for s in STR[0]), Y, "X must be.*generator.*list"),
-    "y is None": (STR[0], None, "y must be a list of label sequences"),
+    "y is None": (STR[0], None, "y must be a list of lists of labels, got None"),
     "a sequence is a str": ([["a", "b"], "baa"], Y, "X: sequence 1 .*'baa'.*list\\(text\\)"),
     "one sentence": (["Ana", "sang"], Y, "sequence 0 .*X = \\[sentence\\]; use list\\(text\\) only"),
     "one sentence of dicts": ([{"w": "a"}, {"w": "b"}], Y, "sequence 0 .*X = \\[sentence\\]$"),
