@@ -16,18 +16,19 @@ from ..saving.stores import full
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
 from ..training.saved import NamedWeights, SavableModel
 from .bigram import STORES, Chain, ChainTask
-from .chain_epoch import predict, predict_small, prediction_arguments
-from .chain_fields import TAGGER, TRAINED
-from .chain_kbest import new_lists, predict_kbest
-from .small_kernels import (
+from .chain_arguments import (
     FinalChain,
     are_rows_of_nodes,
     final_chain,
     for_predict_small,
     for_prediction,
     has_full_rows,
+    prediction_arguments,
     rows_of,
 )
+from .chain_epoch import predict, predict_small
+from .chain_fields import TAGGER, TRAINED
+from .chain_kbest import new_lists, predict_kbest
 
 LARGEST = 1e100
 """Values of features above this have squares that are no numbers."""
@@ -303,7 +304,7 @@ class ChainModel(SavableModel):
         return [labelling for part in labellings for labelling in part], np.concatenate(scores)
 
     def encode_one(self, tokens):
-        """One sequence for small kernels (``small_kernels.rows_of``): the short road of the ordinary call.
+        """One sequence for small kernels (``chain_arguments.rows_of``): the short road of the ordinary call.
 
         None where the long one is to be taken: for other tokens, or a model that small kernels do not serve.
         """

@@ -11,17 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.compile import inline, kernel
+from ..core.compile import ZERO, inline, kernel
 from ..data.inputs import flatten, lengths_of, offsets_of
 from ..training.chunks import map_chunks
 from . import lattice as first_order
 from . import marginals_second as second_order
-from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
-from .chain_epoch import prediction_arguments
+from .bigram import forbid, longest, reads_whole_rows, score_sequence, stride_of
+from .chain_arguments import for_prediction, prediction_arguments
 from .chain_model import NO_GOLD, NO_OPTION, task_of
 from .lattice import clamp, log_sum, new_lattice, set_step
 from .segments import find_segments, new_segments, prepare, segment_probability
-from .small_kernels import for_prediction, longest
 from .viterbi import score_path
 
 
@@ -130,7 +129,7 @@ def sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, s
             if np.isnan(
                 unit
             ):  # tokens with matrices of their own: `forward` sets these, and adds their units
-                unit = 0.0 if stride > 0 else set_step(work.transition, np.int64(0), lattice, L)
+                unit = 0.0 if stride > 0 else set_step(work.transition, ZERO, lattice, L)
         if len(given) > 0:
             missing = T
             if given[0]:

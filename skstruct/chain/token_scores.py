@@ -20,9 +20,12 @@ from ..core.codes import NO_NOISE
 from ..core.compile import inline, spliced
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
 from ..core.penalties import is_lazy, read_weight
-from ..core.rules import emit, leave_out
+from ..core.rules import emit
 from .dense import add_dense, list_dense
 from .viterbi import differs
+
+EDGE_ROWS, TRIGRAM_ROWS = np.int64(2**40), np.int64(2**41)
+"""Added to the rows of these stores in the difference of an example, which is of all stores."""
 
 
 class Runs(NamedTuple):
@@ -202,31 +205,44 @@ def sum_rows(store, rule, step, runs, n, rows_each, stride, scale, out):
             start += C
 
 
-@spliced
-def emit_nodes(runs, n, alive, target, path, difference):
-    """Node part of ``Δφ = φ(x, target) - φ(x, path)``."""
-    for k in range(n):
-        for s in range(runs.width[k]):
-            t = runs.token[k] + s
-            if target[t] != path[t]:
-                row = runs.row[k] + s
-                if alive.shape[0] == 0 or alive[row]:
-                    emit(difference, row, target[t], runs.value[k])
-                    emit(difference, row, path[t], -runs.value[k])
+@inline
+def edge_factor(noise, step, item):
+    """What a label bigram or trigram counts under noise, which may be empty; ``item``: which it is."""
+    if len(noise) == 0:
+        return 1.0
+    return factor(noise, noise.edge, EDGE_STREAM, step, item)
 
 
-@spliced
-def emit_edges(runs, n, L, alive, target, path, difference):
-    """The same for transition features: feature e into label y from label p is row e * L + p."""
-    for k in range(n):
-        for s in range(runs.width[k]):
-            t = runs.token[k] + s
-            if t > 0 and (target[t] != path[t] or target[t - 1] != path[t - 1]):
-                if alive.shape[0] > 0 and not alive[runs.row[k] + s]:
-                    continue
-                row = (runs.row[k] + s) * L
-                emit(difference, row + target[t - 1], target[t], runs.value[k])
-                emit(difference, row + path[t - 1], path[t], -runs.value[k])
+@inline
+def _emit_row(difference, row, labels, t, x):
+    """A node feature in ``Δφ``; its amounts are +x with the gold label and -x with the predicted one."""
+    for k in range(2):
+        emit(difference, row, labels[k, t], x)
+        x = -x
+
+
+@inline
+def emit_stored(rows, lo, width, left, anchor, stop, bag, token, T, alive, labels, difference):
+    """Node part of ``Δφ``, of features that count what is stored; in the order of :func:`list_runs`."""
+    all_alive, bag_start, bag_row, value = alive.shape[0] == 0, bag.start, bag.row, bag.value
+    for g in range(rows.shape[0]):
+        for a in range(stop - anchor):
+            row, first = np.int64(rows[g, anchor + a]), a - left + lo[g]
+            if row >= 0:
+                for s in range(width[g]):
+                    t = first + s
+                    if 0 <= t < T and labels[0, t] != labels[1, t] and (all_alive or alive[row + s]):
+                        _emit_row(difference, row + s, labels, t, 1.0)
+    if bag_start.shape[0] > 1:
+        for t in range(T):
+            if labels[0, t] == labels[1, t]:
+                continue
+            for k in range(bag_start[token + t], bag_start[token + t + 1]):
+                row = np.int64(bag_row[k])
+                if row >= 0 and (all_alive or alive[row]):
+                    x = value[k] if value.shape[0] > 0 else 1.0
+                    if x != 0.0:
+                        _emit_row(difference, row, labels, t, x)
 
 
 @spliced
@@ -282,43 +298,43 @@ def note_update(stats, mistakes, loss):
 
 
 @spliced
-def emit_bigrams(target, path, T, L, step, noise, difference):
-    """Label bigrams in ``Δφ = φ(x, target) - φ(x, path)``."""
+def emit_bigrams(labels, T, L, step, noise, difference):
+    """Label bigrams in ``Δφ``: (p, y) has row p."""
     for t in range(1, T):
-        if target[t] != path[t] or target[t - 1] != path[t - 1]:
-            p, q = np.int64(target[t - 1]), np.int64(path[t - 1])
-            x = factor(noise, noise.edge, EDGE_STREAM, step, -1 - (p * L + target[t]))
-            emit(difference, p, target[t], x)
-            x = factor(noise, noise.edge, EDGE_STREAM, step, -1 - (q * L + path[t]))
-            emit(difference, q, path[t], -x)
+        if labels[0, t] != labels[1, t] or labels[0, t - 1] != labels[1, t - 1]:
+            sign = 1.0
+            for k in range(2):
+                p, y = np.int64(labels[k, t - 1]), labels[k, t]
+                emit(difference, EDGE_ROWS + p, y, sign * edge_factor(noise, step, -1 - (p * L + y)))
+                sign = -sign
 
 
 @spliced
-def emit_features(task, i, chain, noise, n_nodes, n_edges, work):
-    """State and transition features of sequence i in ``Δφ = φ(x, target) - φ(x, path)``.
+def emit_edges(runs, n, L, alive, labels, difference):
+    """Transition features that look at the input: feature e into label y from label p has row e * L + p."""
+    for k in range(n):
+        for s in range(runs.width[k]):
+            t, feature, x = runs.token[k] + s, runs.row[k] + s, runs.value[k]
+            if t > 0 and (labels[0, t] != labels[1, t] or labels[0, t - 1] != labels[1, t - 1]):
+                if alive.shape[0] == 0 or alive[feature]:
+                    for j in range(2):
+                        emit(difference, EDGE_ROWS + feature * L + labels[j, t - 1], labels[j, t], x)
+                        x = -x
 
-    ``n_nodes`` and ``n_edges`` are what ``score_sequence`` returned; trigrams are not part of it.
-    """
-    L, step = chain.nodes.columns, chain.clock.step[0]
-    token, anchor = task.token[i], task.anchor[i]
-    T, n_anchors = task.token[i + 1] - token, task.anchor[i + 1] - anchor
-    target, path = work.target, work.path
-    if n_nodes < 0:
-        n_nodes = list_runs(
-            task.nodes, task.bag, task.left, anchor, n_anchors, token, T,
-            step, noise, noise.feature, NODE_STREAM, work.masked, work.node_runs,
-        )  # fmt: skip
-        if chain.nodes.sparse:
-            n_nodes = list_dense(
-                task.dense, token, T, step, noise, noise.feature, NODE_STREAM, work.masked, work.dense,
-                work.node_runs, n_nodes,
-            )  # fmt: skip
-        else:
-            add_dense(task.dense, token, T, target, path, work.dense)
-    emit_nodes(work.node_runs, n_nodes, task.node_alive, target, path, work.node_difference)
-    if chain.bigram:
-        emit_bigrams(target, path, T, L, step, noise, work.edge_difference)
-    emit_edges(work.edge_runs, n_edges, L, task.edge_alive, target, path, work.edge_difference)
-    zero, nodes, edges = np.int64(0), work.node_difference, work.edge_difference
-    leave_out(nodes, zero, nodes.size[0], zero, L, task.node_pairs)
-    leave_out(edges, zero, edges.size[0], zero, L, task.edge_pairs)
+
+@inline
+def emit_listed(task, i, T, store, noise, step, n, work):
+    """Node part of ``Δφ`` of the n features that ``score_sequence`` listed; -1: of dense rows of numbers."""
+    alive, labels, difference, runs = task.node_alive, work.labels, work.difference, work.node_runs
+    dense, token = task.dense, task.token[i]
+    if n < 0 and store.sparse:
+        n = list_dense(
+            dense, token, T, step, noise, noise.feature, NODE_STREAM, work.masked, work.dense, runs, 0
+        )
+    elif n < 0:
+        add_dense(dense, token, T, labels[0], labels[1], work.dense)
+    for k in range(n):
+        for s in range(runs.width[k]):
+            t, row = runs.token[k] + s, runs.row[k] + s
+            if labels[0, t] != labels[1, t] and (alive.shape[0] == 0 or alive[row]):
+                _emit_row(difference, row, labels, t, runs.value[k])
