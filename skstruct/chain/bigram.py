@@ -22,9 +22,9 @@ from ..core.penalties import has_lazy_penalty, is_lazy
 from ..core.rules import Difference, new_difference
 from ..core.store import Clock, Store
 from ..features.encoded import Bag, Dense, Grid
-from .dense import DenseWork, list_dense, new_dense_work, sum_dense
+from .dense import DenseWork, new_dense_work, sum_dense
 from .second_order import Trigrams, new_trigrams
-from .token_scores import Runs, list_runs, mask_tokens, new_runs, sum_features, sum_rows
+from .token_scores import Runs, list_dense, list_runs, mask_tokens, new_runs, sum_features, sum_rows
 
 ALL_PAIRS = np.zeros(0, np.uint8)
 

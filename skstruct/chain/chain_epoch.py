@@ -31,7 +31,6 @@ from .token_scores import (
     emit_edges,
     emit_listed,
     emit_stored,
-    note_update,
     set_target,
     sum_features,
 )
@@ -71,7 +70,9 @@ def _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, 
                 clear(difference)
                 clear_dense(task.dense, work.dense)
                 return False
-        note_update(work.stats, mistakes, loss)
+        work.stats[0] += 1.0
+        work.stats[1] += mistakes
+        work.stats[2] += loss
     end = difference.size[0]
     decay(clock, rule)  # Zhang, Su and Zhou 2014, equation 10: decay, then step
     if has_margin:

@@ -21,7 +21,7 @@ from ..core.compile import inline, spliced
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
 from ..core.penalties import is_lazy, read_weight
 from ..core.rules import emit
-from .dense import add_dense, list_dense
+from .dense import add_dense, list_features
 from .viterbi import differs
 
 EDGE_ROWS, TRIGRAM_ROWS = np.int64(2**40), np.int64(2**41)
@@ -56,6 +56,18 @@ def mask_tokens(T, step, noise, masked):
 
 
 @inline
+def _add_run(runs, n, row, token, width, value):
+    """List a run, unless it counts 0, behind n others; returns how many there are."""
+    if value == 0.0:
+        return n
+    runs.row[n] = row
+    runs.token[n] = token
+    runs.width[n] = width
+    runs.value[n] = value
+    return n + 1
+
+
+@inline
 def list_runs(
     grid, bag, left, first_anchor, n_anchors, first_token, T, step, noise, code, stream, masked, runs
 ):  # fmt: skip
@@ -66,7 +78,6 @@ def list_runs(
     """
     n = 0
     dropout = noise.token_below > np.uint64(0)
-    noisy = code != NO_NOISE
     for g in range(grid.row.shape[0]):
         rows = grid.row[g, first_anchor : first_anchor + n_anchors]
         lo, width = np.int64(grid.lo[g]), np.int64(grid.width[g])
@@ -83,40 +94,34 @@ def list_runs(
                     u = p + grid.offset[k]
                     if 0 <= u < T and masked[u, grid.source[k]]:
                         stop = skip
-            if skip >= stop:
-                continue
-            if not noisy:
-                runs.row[n] = row + skip
-                runs.token[n] = t + skip
-                runs.width[n] = stop - skip
-                runs.value[n] = 1.0
-                n += 1
-                continue
-            for s in range(skip, stop):
+            size = 1 if code != NO_NOISE else max(1, stop - skip)
+            for s in range(skip, stop, size):
                 x = factor(noise, code, stream, step, row + s)
-                if x != 0.0:
-                    runs.row[n] = row + s
-                    runs.token[n] = t + s
-                    runs.width[n] = 1
-                    runs.value[n] = x
-                    n += 1
+                n = _add_run(runs, n, row + s, t + s, size, x)
     if bag.start.shape[0] > 1:
         for t in range(T):
             if dropout and masked[t, 0]:
                 continue
             for k in range(bag.start[first_token + t], bag.start[first_token + t + 1]):
                 row = np.int64(bag.row[k])
-                if row < 0:
-                    continue
-                x = factor(noise, code, stream, step, row)
-                if bag.value.shape[0] > 0:
-                    x *= bag.value[k]
-                if x != 0.0:
-                    runs.row[n] = row
-                    runs.token[n] = t
-                    runs.width[n] = 1
-                    runs.value[n] = x
-                    n += 1
+                if row >= 0:
+                    x = bag.value[k] if bag.value.shape[0] > 0 else 1.0
+                    n = _add_run(runs, n, row, t, 1, factor(noise, code, stream, step, row) * x)
+    return n
+
+
+@inline
+def list_dense(dense, first_token, T, step, noise, code, stream, masked, work, runs, n):
+    """List the features of dense rows of one sequence behind n runs; returns how many there are."""
+    if len(dense) > 0:
+        dropout = noise.token_below > np.uint64(0)
+        for t in range(T):
+            if dropout and masked[t, 0]:
+                continue
+            for k in range(list_features(dense, first_token, t, T, work)):
+                row = work.row[k]
+                x = factor(noise, code, stream, step, row) * work.value[k]
+                n = _add_run(runs, n, row, t, 1, x)
     return n
 
 
@@ -287,14 +292,6 @@ def add_costs(gold, sets, cost, L, emission):
             for y in range(L):
                 if differs(y, gold[t], sets):
                     emission[t * L + y] += missing
-
-
-@spliced
-def note_update(stats, mistakes, loss):
-    """Count an update."""
-    stats[0] += 1.0
-    stats[1] += mistakes
-    stats[2] += loss
 
 
 @spliced
