@@ -16,16 +16,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.codes import NO_NOISE
-from ..core.compile import inline, spliced
+from ..core.compile import ONE, ZERO, inline, spliced
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
 from ..core.penalties import has_lazy_penalty, is_lazy
 from ..core.rules import Difference, new_difference
 from ..core.store import Clock, Store
 from ..features.encoded import Bag, Dense, Grid
-from . import small_kernels
-from .dense import DenseWork, list_dense, new_dense_work, sum_dense
+from .dense import DenseWork, new_dense_work, sum_dense
 from .second_order import Trigrams, new_trigrams
-from .token_scores import Runs, list_runs, mask_tokens, new_runs, sum_features, sum_rows
+from .token_scores import Runs, list_dense, list_runs, mask_tokens, new_runs, sum_features, sum_rows
 
 ALL_PAIRS = np.zeros(0, np.uint8)
 
@@ -75,21 +74,24 @@ class ChainWork(NamedTuple):
     C cells tell prefixes apart: by their last label, or in the second order by their last two.
     """
 
-    node_runs: Runs
-    edge_runs: Runs
-    masked: np.ndarray  # (T, n_columns) bool: tokens hidden by input dropout
     emission: np.ndarray  # (T * L,) float64
     transition: np.ndarray  # (L * L,) or (T * L * L,) float64 [t, previous, next]
     score: np.ndarray  # (2, T * C) float64: of prefixes [t, last] or [t, previous, last]; for t = 0 [last]
-    path: np.ndarray  # (T,) int32: the predicted labels
-    target: np.ndarray  # (T,) int32: the gold labels, completed where there are none
-    labels: np.ndarray  # (2, T) int32: both, the target first
-    node_difference: Difference
-    edge_difference: Difference
-    dense: DenseWork | tuple[()]
-    stats: np.ndarray  # (3,) float64: updates, wrong tokens, loss since it was last cleared
+    node_runs: Runs | tuple[()] = ()
+    edge_runs: Runs | tuple[()] = ()
+    masked: np.ndarray | tuple[()] = ()  # (T, n_columns) bool: tokens hidden by input dropout
+    labels: np.ndarray | tuple[()] = ()  # (2, T) int32: gold, completed where labels lack, and the prediction
+    difference: Difference | tuple[()] = ()  # of nodes, edges and trigrams: see ``token_scores.EDGE_ROWS``
+    dense: DenseWork | tuple[()] = ()
+    stats: np.ndarray | tuple[()] = ()  # (3,) float64: updates, wrong tokens, loss since it was last cleared
     trigrams: Trigrams | tuple[()] = ()
-    trigram_difference: Difference | tuple[()] = ()
+
+
+def longest(token):
+    """Tokens of the longest sequence, at least 1."""
+    if token.shape[0] == 2:
+        return max(int(token[1]), 1)
+    return int((token[1:] - token[:-1]).max(initial=1))
 
 
 def n_trigram_rows(L):
@@ -102,7 +104,7 @@ def new_work(task, n_labels, order=1, training=True, listed=True):
 
     ``listed``: whether training lists dense rows of numbers feature by feature (see :func:`lists_rows`).
     """
-    T = small_kernels.longest(task.token)
+    T = longest(task.token)
     n_anchors = int(np.diff(task.anchor).max(initial=1))
     n_bag = 0
     if task.bag.start.shape[0] > 1:
@@ -113,13 +115,6 @@ def new_work(task, n_labels, order=1, training=True, listed=True):
         node_features += T * task.dense.n_rows
     edge_features = n_anchors * int(task.edges.width.sum())
     steps = T if edge_features else 1
-    labels, second = np.empty((2, T), np.int32), {}
-    if order == 2:
-        rows = n_trigram_rows(n_labels)
-        second = {
-            "trigrams": new_trigrams(rows, n_labels),
-            "trigram_difference": new_difference(2 * T if training else 0),
-        }
     return ChainWork(
         node_runs=new_runs(node_features),
         edge_runs=new_runs(max(edge_features, 1)),
@@ -127,14 +122,11 @@ def new_work(task, n_labels, order=1, training=True, listed=True):
         emission=np.empty(T * n_labels),
         transition=np.empty(steps * n_labels * n_labels),
         score=np.empty((2 if training else 1, T * n_labels**order)),
-        path=labels[1],
-        target=labels[0],
-        labels=labels,
-        node_difference=new_difference(2 * node_features + 4 * T if training else 0),
-        edge_difference=new_difference(2 * (edge_features + T) if training else 0),
+        labels=np.empty((2, T), np.int32),
+        difference=new_difference(2 * (node_features + edge_features + 2 * T) if training else 0),
         dense=new_dense_work(task.dense, n_labels, training and not listed),
         stats=np.zeros(3),
-        **second,
+        trigrams=new_trigrams(n_trigram_rows(n_labels), n_labels) if order == 2 else (),
     )
 
 
@@ -162,37 +154,60 @@ def lists_rows(chain, rule, noise):
 
 
 @spliced
-def _label_transitions(chain, rule, noise, step, scale, work, transition):
-    """``transition[p, y] = w[p, y]``, constraints included."""
-    L = chain.nodes.columns
-    one = np.int64(1)  # a literal would have helpers compiled for it alone
-    if chain.bigram and not chain.edges.sparse and not is_lazy(rule) and noise.edge == NO_NOISE:
-        weight = chain.edges.value
-        for p in range(L):
-            for y in range(L):
-                transition[p * L + y] = scale * weight[p * L + y] + chain.allowed[p, y]
-    else:
-        for k in range(L * L):
-            transition[k] = 0.0
-        if chain.bigram:
-            work.edge_runs.row[0] = 0
-            work.edge_runs.token[0] = 0
-            work.edge_runs.width[0] = 1
-            work.edge_runs.value[0] = 1.0
-            sum_rows(chain.edges, rule, step, work.edge_runs, one, L, L * L, scale, transition)
-            if noise.edge != NO_NOISE:
-                for k in range(L * L):
-                    transition[k] *= factor(noise, noise.edge, EDGE_STREAM, step, -1 - k)
-        for p in range(L):
-            for y in range(L):
-                transition[p * L + y] += chain.allowed[p, y]
+def _sum_whole_rows(task, i, chain, emission):
+    """``emission[t, y] = Σ_f x_f w[f, y]`` of sequence i."""
+    nodes, bag, token, anchor = task.nodes, task.bag, task.token[i], task.anchor[i]
+    sum_features(
+        nodes.row, nodes.lo, nodes.width, task.left, anchor, task.anchor[i + 1] - anchor, bag.start, bag.row,
+        bag.value, token, task.token[i + 1] - token, chain.nodes.value, chain.nodes.columns, emission,
+    )  # fmt: skip
+
+
+@spliced
+def _multiply(scale, n, emission):
+    """The first n emissions in units of scores."""
+    if scale != 1.0:
+        for k in range(n):
+            emission[k] *= scale
+
+
+@spliced
+def score_tokens(task, i, chain, emission):
+    """Fill ``emission`` for sequence i, where scores are those of the stored weights in full rows."""
+    _sum_whole_rows(task, i, chain, emission)
+    _multiply(chain.clock.scale[0], (task.token[i + 1] - task.token[i]) * chain.nodes.columns, emission)
+
+
+@spliced
+def score_transitions(chain, transition):
+    """``transition[p, y] = w[p, y]``, constraints included, of the same."""
+    edges, allowed, bigram = chain.edges.value, chain.allowed, chain.bigram
+    L, scale = chain.nodes.columns, chain.clock.scale[0]
+    for p in range(L):
+        for y in range(L):
+            transition[p * L + y] = (scale * edges[p * L + y] if bigram else 0.0) + allowed[p, y]
+
+
+@spliced
+def _read_transitions(chain, rule, noise, work, transition):
+    """The same of any weights."""
+    L, step, runs = chain.nodes.columns, chain.clock.step[0], work.edge_runs
+    for k in range(L * L):
+        transition[k] = 0.0
+    runs.row[0], runs.token[0], runs.width[0], runs.value[0] = 0, 0, 1, 1.0
+    sum_rows(chain.edges, rule, step, runs, ONE, L, L * L, chain.clock.scale[0], transition)
+    for p in range(L):
+        for y in range(L):
+            k = p * L + y
+            transition[k] *= factor(noise, noise.edge, EDGE_STREAM, step, -1 - k)
+            transition[k] += chain.allowed[p, y]
 
 
 @inline
 def stride_of(task, L, noise):
     """How far apart the transitions of a token and the next one are: 0 if all tokens share one matrix."""
     if len(noise) == 0:
-        return np.int64(0)  # a literal would have decoders compiled for it alone
+        return ZERO
     return L * L if task.edges.row.shape[0] > 0 else 0
 
 
@@ -201,29 +216,24 @@ def score_sequence(task, i, chain, rule, noise, whole_rows, work):
     """Fill ``work.emission`` and ``work.transition``; returns the numbers of node and edge runs.
 
     With ``whole_rows`` (see :func:`reads_whole_rows`) the node runs are not listed, and their number is -1;
-    those of dense rows of numbers are not under sparse weights either. With an empty ``noise`` the arguments
-    are small ones, and ``work.transition`` is filled already (see :func:`.small_kernels.for_prediction`).
+    those of dense rows of numbers are not under sparse weights either. With an empty ``noise``
+    ``work.transition`` is filled already (see :func:`.chain_arguments.for_prediction`).
     """
     if len(noise) == 0:
-        small_kernels.score_tokens(task, i, chain, work.emission)
+        score_tokens(task, i, chain, work.emission)
         return -1, 0
     L = chain.nodes.columns
     step, scale = chain.clock.step[0], chain.clock.scale[0]
     token, anchor = task.token[i], task.anchor[i]
     T, n_anchors = task.token[i + 1] - token, task.anchor[i + 1] - anchor
     emission, transition = work.emission, work.transition
-    one = np.int64(1)  # a literal would have helpers compiled for it alone
     if noise.token_below > np.uint64(0):
         mask_tokens(T, step, noise, work.masked)
 
     # emission[t, y] = Σ_f x_f w[f, y]
     n_nodes, by_rows = -1, whole_rows or (len(task.dense) > 0 and reads_stored_weights(rule, noise))
     if whole_rows:
-        nodes, bag = task.nodes, task.bag
-        sum_features(
-            nodes.row, nodes.lo, nodes.width, task.left, anchor, n_anchors, bag.start, bag.row, bag.value,
-            token, T, chain.nodes.value, L, emission,
-        )  # fmt: skip
+        _sum_whole_rows(task, i, chain, emission)
     else:
         for k in range(T * L):
             emission[k] = 0.0
@@ -237,15 +247,16 @@ def score_sequence(task, i, chain, rule, noise, whole_rows, work):
                 work.node_runs, n,
             )  # fmt: skip
             n_nodes = n
-        sum_rows(chain.nodes, rule, step, work.node_runs, n, one, L, 1.0, emission)
+        sum_rows(chain.nodes, rule, step, work.node_runs, n, ONE, L, 1.0, emission)
     if by_rows:
         sum_dense(task.dense, chain.nodes, token, T, work.dense, emission)
-    if scale != 1.0:
-        for k in range(T * L):
-            emission[k] *= scale
+    _multiply(scale, T * L, emission)
 
     # transition[p, y] = w[p, y]; behind it, if transitions look at the input, one matrix a token
-    _label_transitions(chain, rule, noise, step, scale, work, transition)
+    if chain.bigram and (chain.edges.sparse or is_lazy(rule) or noise.edge != NO_NOISE):
+        _read_transitions(chain, rule, noise, work, transition)
+    else:
+        score_transitions(chain, transition)
     n_edges = 0
     if task.edges.row.shape[0] > 0:
         for t in range(1, T):

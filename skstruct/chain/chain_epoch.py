@@ -3,8 +3,8 @@
 One text is for all kinds of arguments, and numba leaves out of a kernel what its arguments do not need. It
 does so for what an empty tuple among the arguments decides, if a variable of the kernel has its name:
 
-- ``has_noise``: with an empty ``noise`` the arguments are the few arrays of :mod:`.small_kernels`, for what
-  most users train;
+- ``has_noise``: with an empty ``noise`` the arguments are the few arrays of what most users train, see
+  :mod:`.chain_arguments`;
 - ``second_order``: with empty ``trigrams`` the chain is of the first order;
 - ``has_margin``: with an empty ``margin`` it is trained by the perceptron, which looks for the best labelling
   only.
@@ -15,55 +15,104 @@ Letters: as in :mod:`.bigram`.
 import numpy as np
 
 from ..core.codes import DONE, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
-from ..core.compile import inline, kernel
-from ..core.noise import QUIET
-from ..core.penalties import keeps_untouched_weights
-from ..core.rules import begin_step, clear, end_step, room_for
-from ..core.store import READ_ONLY, SMALLEST_SCALE
-from . import small_kernels
-from .bigram import forbid, new_work, reads_whole_rows, score_sequence, stride_of
+from ..core.compile import ONE, ZERO, inline, kernel
+from ..core.penalties import decay, keeps_untouched_weights
+from ..core.rules import add_entries, apply, clear, leave_out, room_for, step_size, sum_of_squares
+from ..core.store import SMALLEST_SCALE, tick
+from .bigram import forbid, reads_whole_rows, score_sequence, score_tokens, score_transitions, stride_of
 from .dense import apply_dense, clear_dense, dense_norm
-from .second_order import emit_trigrams, read_trigrams, refresh
-from .token_scores import add_costs, count_mistakes, emit_features, note_update, set_target, sum_features
+from .second_order import emit_trigrams, refresh
+from .token_scores import (
+    EDGE_ROWS,
+    TRIGRAM_ROWS,
+    add_costs,
+    count_mistakes,
+    emit_bigrams,
+    emit_edges,
+    emit_listed,
+    emit_stored,
+    set_target,
+    sum_features,
+)
 from .viterbi import decode, decode_wrong, score_path
 
 
 @inline
-def _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, steady, work):
+def _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, margin, steady, work):
     """Learn from the labels that differ: emit, step, tick. False, and nothing done, if a pool is too full."""
+    has_noise = len(noise) > 0
     second_order = len(trigrams) > 0
-    L, T = chain.nodes.columns, gold.shape[0]
-    if second_order:
-        differences = work.node_difference, work.edge_difference, work.trigram_difference
-        stores = chain.nodes, chain.edges, chain.trigrams
-    else:
-        differences = work.node_difference, work.edge_difference
-        stores = chain.nodes, chain.edges
-    mistakes = count_mistakes(gold, task.sets, work.path)
+    has_margin = len(margin) > 0
+    difference, labels, clock, nodes = work.difference, work.labels, chain.clock, task.nodes
+    T, L, step = gold.shape[0], chain.nodes.columns, clock.step[0]
+    edges, more, norm2, tau = ZERO, ZERO, 0.0, task.weight[i]  # entries of edges, and of trigrams, begin here
+    mistakes = count_mistakes(gold, task.sets, labels[1])
     if mistakes > 0 and loss > 0.0:
-        emit_features(task, i, chain, noise, n_nodes, n_edges, work)
+        if n_nodes < 0:
+            emit_stored(
+                nodes.row, nodes.lo, nodes.width, task.left, task.anchor[i], task.anchor[i + 1], task.bag,
+                task.token[i], T, task.node_alive, labels, difference,
+            )  # fmt: skip
+        if has_noise:
+            emit_listed(task, i, T, chain.nodes, noise, step, n_nodes, work)
+        edges = difference.size[0]
+        if chain.bigram:
+            emit_bigrams(labels, T, L, step, noise, difference)
+        if has_noise:
+            emit_edges(work.edge_runs, n_edges, L, task.edge_alive, labels, difference)
+        more = difference.size[0]
+        leave_out(difference, ZERO, edges, ZERO, L, task.node_pairs)
+        leave_out(difference, edges, more, EDGE_ROWS, L, task.edge_pairs)
         if second_order:
-            step = chain.clock.step[0]
-            emit_trigrams(work.labels, T, L, np.int64(0), step, noise, work.trigram_difference)
-        room = True
-        for k in range(len(stores)):
-            room = room and room_for(differences[k], stores[k])
-        if not room:
-            for k in range(len(stores)):
-                clear(differences[k])
-            clear_dense(task.dense, work.dense)
-            return False
-        note_update(work.stats, mistakes, loss)
-    norm2 = dense_norm(task.dense, task.token[i], T, work.target, work.path, rule, work.dense)
-    tau = begin_step(differences, chain.clock, rule, loss, task.weight[i], norm2)
-    apply_dense(task.dense, chain.nodes, chain.clock, rule, tau, work.dense)
-    changed = differences[-1].size[0]
-    end_step(differences, stores, chain.clock, rule, tau)
+            emit_trigrams(labels, T, L, step, noise, difference)
+        if has_noise:
+            if not _has_room(difference, edges, more, chain, trigrams):
+                clear(difference)
+                clear_dense(task.dense, work.dense)
+                return False
+        work.stats[0] += 1.0
+        work.stats[1] += mistakes
+        work.stats[2] += loss
+    end = difference.size[0]
+    decay(clock, rule)  # Zhang, Su and Zhou 2014, equation 10: decay, then step
+    if has_margin:
+        if has_noise:
+            norm2 = dense_norm(task.dense, task.token[i], T, labels[0], labels[1], rule, work.dense)
+        norm2 += sum_of_squares(difference.amount, ZERO, edges)
+        norm2 += sum_of_squares(difference.amount, edges, more)
+        norm2 += sum_of_squares(difference.amount, more, end)
+        tau *= step_size(rule, loss, norm2)
+    if has_noise:
+        apply_dense(task.dense, chain.nodes, clock, rule, tau, work.dense)
+    _step(difference, ZERO, edges, ZERO, chain.nodes, clock, rule, noise, tau)
+    _step(difference, edges, more, EDGE_ROWS, chain.edges, clock, rule, noise, tau)
     if second_order:
-        for entry in range(changed if steady else 0):  # an empty difference still holds the rows it had
-            row = work.trigram_difference.row[entry]
-            refresh(chain, rule, noise, row, np.int64(1), trigrams, work)
+        _step(difference, more, end, TRIGRAM_ROWS, chain.trigrams, clock, rule, noise, tau)
+        for entry in range(more, end if steady else more):  # else all are read again
+            row = difference.row[entry] - TRIGRAM_ROWS
+            refresh(chain, rule, noise, row, ONE, trigrams, work)
+    clear(difference)
+    tick(clock, rule)
     return True
+
+
+@inline
+def _has_room(difference, edges, more, chain, trigrams):
+    """Whether the pools of all stores take an update."""
+    room = room_for(difference, ZERO, edges, ZERO, chain.nodes)
+    room = room and room_for(difference, edges, more, EDGE_ROWS, chain.edges)
+    if len(trigrams) > 0:
+        room = room and room_for(difference, more, difference.size[0], TRIGRAM_ROWS, chain.trigrams)
+    return room
+
+
+@inline
+def _step(difference, begin, end, first, store, clock, rule, noise, tau):
+    """``w += τ Δφ`` of one store."""
+    if len(noise) > 0:
+        apply(difference, begin, end, first, store, clock, rule, tau)
+    else:
+        add_entries(difference, begin, end, first, store, clock, tau)
 
 
 @kernel
@@ -81,10 +130,10 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
     has_margin = len(margin) > 0
     token, labels, start, stop, clock = task.token, work.labels, chain.start, chain.end, chain.clock
     emission, transition, score, L = work.emission, work.transition, work.score, start.shape[0]
-    stride, whole_rows, n_nodes, n_edges = np.int64(0), True, np.int64(-1), np.int64(0)
+    stride, whole_rows = stride_of(task, L, noise), reads_whole_rows(chain, rule, noise)
+    n_nodes, n_edges = -ONE, ZERO
     steady = keeps_untouched_weights(rule)
     if has_noise:
-        stride, whole_rows = stride_of(task, L, noise), reads_whole_rows(chain, rule, noise)
         steady = steady and noise.edge == NO_NOISE
     for k in range(begin, end):
         if clock.scale[0] < SMALLEST_SCALE:
@@ -94,12 +143,12 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
         T = gold.shape[0]
         if second_order:
             if k == begin or not steady:
-                refresh(chain, rule, noise, np.int64(0), L * (L + 1), trigrams, work)
+                refresh(chain, rule, noise, ZERO, L * (L + 1), trigrams, work)
         if has_noise:
             n_nodes, n_edges = score_sequence(task, i, chain, rule, noise, whole_rows, work)
         else:
-            small_kernels.score_tokens(task, i, chain, emission)
-            small_kernels.score_transitions(chain, transition)
+            score_tokens(task, i, chain, emission)
+            score_transitions(chain, transition)
         loss, right = 1.0, 0.0
         complete = np.int64(set_target(gold, labels[0]))
         for last in range(complete, 2):  # if labels are missing, their best completion first
@@ -122,11 +171,10 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
                     emission, transition, stride, trigrams, start, stop, gold[: T * (1 - last)], task.sets,
                     score[0], labels[last], T, L,
                 )  # fmt: skip
-        if has_noise:
-            if not _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, steady, work):
-                return POOL_FULL, k
-        else:
-            small_kernels.learn(task, i, gold, loss, chain, rule, trigrams, margin, work)
+        if not _learn(
+            task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, margin, steady, work
+        ):
+            return POOL_FULL, k
     return DONE, end
 
 
@@ -157,7 +205,7 @@ def predict_small(
     token, anchor, left, row, lo, width, bag_start, bag_row, bag_value, option, nodes, scale, start, end,
     transition, trigrams, emission, scratch, out, score,
 ):  # fmt: skip
-    """The same of what :mod:`.small_kernels` are for, as its ``for_predict_small`` has it.
+    """The same of what small kernels are for, as :func:`.chain_arguments.for_predict_small` has it.
 
     It takes arrays, which reach a kernel in a quarter of the time that tuples of them take.
     """
@@ -178,26 +226,5 @@ def predict_small(
                 forbid(option, first, T, L, emission)
             path = out[first:stop]
             score[i] = decode(
-                emission, transition, np.int64(0), trigrams, start, end, path[:0], (), scratch, path, T, L
+                emission, transition, ZERO, trigrams, start, end, path[:0], (), scratch, path, T, L
             )
-
-
-def kernel_arguments(task, chain, rule, noise, work):
-    """What :func:`epoch` takes but for the examples to visit, for the smallest kernel that serves."""
-    trigrams, margin = work.trigrams, (True,)
-    if small_kernels.applies_to(task, chain, rule, noise):
-        if rule.update == PERCEPTRON:
-            margin = ()
-        task, chain, noise, work = small_kernels.for_training(task, chain, work)
-    return task, chain, rule, noise, trigrams, margin, work
-
-
-def prediction_arguments(task, chain):
-    """What a kernel of prediction takes first: (task, chain, rule, noise, trigrams, work)."""
-    if small_kernels.applies_to(task, chain, READ_ONLY, QUIET):
-        final = small_kernels.final_chain(chain)
-        rows = small_kernels.rows_of(task, task.token)
-        return small_kernels.for_prediction(rows, task.gold, task.option, final, task.sets)
-    trigrams = read_trigrams(chain.trigrams, chain.clock.scale[0])
-    work = new_work(task, chain.start.shape[0], 2 if trigrams else 1, training=False)
-    return task, chain, READ_ONLY, QUIET, trigrams, work

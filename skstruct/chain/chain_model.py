@@ -16,25 +16,24 @@ from ..saving.stores import full
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
 from ..training.saved import NamedWeights, SavableModel
 from .bigram import STORES, Chain, ChainTask
-from .chain_epoch import predict, predict_small, prediction_arguments
-from .chain_fields import TAGGER, TRAINED
-from .chain_kbest import new_lists, predict_kbest
-from .small_kernels import (
+from .chain_arguments import (
     FinalChain,
     are_rows_of_nodes,
     final_chain,
     for_predict_small,
     for_prediction,
     has_full_rows,
+    prediction_arguments,
     rows_of,
 )
+from .chain_epoch import predict, predict_small
+from .chain_fields import TAGGER, TRAINED
+from .chain_kbest import new_lists, predict_kbest
 
 LARGEST = 1e100
 """Values of features above this have squares that are no numbers."""
 NO_OPTION, NO_GOLD = np.zeros((0, 0), np.bool_), np.zeros(0, np.int32)
 """Where all labels are allowed, and none is given."""
-FEW_TOKENS = 1000
-"""Tokens below which Python's collector is no burden."""
 
 
 def make_task(encoder, corpus, *given, **options):
@@ -53,7 +52,7 @@ def renumbered_labels(task, new, n_labels):
     return with_gold(task, Gold(task.gold, task.sets).under(new, n_labels))
 
 
-def task_of(encoder, corpus, gold=None, weight=None, grow=False, option=None, rows_as_features=False):
+def task_of(encoder, corpus, gold=None, weight=None, grow=False, option=NO_OPTION, rows_as_features=False):
     """Encode a corpus, or a piece of one, that passed the check into what kernels read, a :class:`ChainTask`.
 
     ``grow``: to train on it, with features that may be new and values that may not be too large.
@@ -69,26 +68,18 @@ def task_of(encoder, corpus, gold=None, weight=None, grow=False, option=None, ro
     return task
 
 
-def new_task(encoded, token, gold=None, weight=None, option=None):
+def new_task(encoded, token, gold=None, weight=None, option=NO_OPTION):
     """The :class:`ChainTask` of an encoded corpus whose sequences start at ``token``."""
     if encoded.dense:
         dense = encoded.dense._replace(block=as_writeable_view(encoded.dense.block))
         encoded = encoded._replace(dense=dense)
     n = int(token[-1])
-    task = ChainTask(
-        **encoded._asdict(),
-        token=token,
-        gold=np.full(n, UNLABELLED, np.int32) if gold is None else gold.ids,
-        weight=np.ones(token.shape[0] - 1) if weight is None else weight,
-        option=NO_OPTION if option is None else option,
-        sets=() if gold is None else gold.sets,
+    gold = Gold(np.full(n, UNLABELLED, np.int32), ()) if gold is None else gold
+    weight = np.ones(len(token) - 1) if weight is None else weight
+    _check_sizes(gold=len(gold.ids) == n, weight=len(weight) == len(token) - 1, option=len(option) in (0, n))
+    return ChainTask(
+        **encoded._asdict(), token=token, gold=gold.ids, weight=weight, option=option, sets=gold.sets
     )
-    given = {"gold": task.gold, "option": None if option is NO_OPTION else option, "weight": weight}
-    expected = {"weight": token.shape[0] - 1}
-    for name, array in given.items():
-        if array is not None and array.shape[0] != expected.get(name, n):
-            raise _inconsistent(name)
-    return task
 
 
 def check_values(task, scale=1.0):
@@ -114,25 +105,23 @@ def encoded_corpus(encoder, corpus, grow=False):
     n, x = int(corpus.offsets[-1]), None if grow else corpus.encoded_by(encoder)
     if x is not None:
         return x
-    if n < FEW_TOKENS:
+    with no_collection():
         x = encoder.encode(corpus, grow)
-    else:
-        with no_collection():
-            x = encoder.encode(corpus, grow)
-    places, n_bag = int(x.anchor[-1]), len(x.bag.start)
-    if len(x.anchor) != len(corpus.offsets) or places < n:
-        raise _inconsistent("anchor")
-    if x.nodes.row.shape[1] != places or x.edges.row.shape[1] != places:
-        raise _inconsistent("nodes or edges")
-    if n_bag != 1 and n_bag != n + 1:
-        raise _inconsistent("bag")
-    if x.dense and x.dense.block.shape[0] != n:
-        raise _inconsistent("dense")
+    places = int(x.anchor[-1])
+    _check_sizes(
+        anchor=len(x.anchor) == len(corpus.offsets) and places >= n,
+        grids=x.nodes.row.shape[1] == x.edges.row.shape[1] == places,
+        bag=len(x.bag.start) in (1, n + 1),
+        dense=not x.dense or len(x.dense.block) == n,
+    )
     return x
 
 
-def _inconsistent(name):
-    return AssertionError(f"the encoded corpus is inconsistent: {name} of another number of tokens")
+def _check_sizes(**right):
+    """Raise if one of the parts of a corpus, by name, has not the right size."""
+    for name, is_right in right.items():
+        if not is_right:
+            raise AssertionError(f"the encoded corpus is inconsistent: {name} of another number of tokens")
 
 
 @dataclass
@@ -220,7 +209,8 @@ class ChainModel(SavableModel):
     @cached_property
     def ready(self):
         """What prediction needs and does not change from call to call; made once, and part of no copy."""
-        return _prepared(self)
+        chain = self.new_chain()
+        return Ready(chain, final_chain(chain) if has_full_rows(chain) else None, self.labels.array)
 
     def new_chain(self):
         """The arrays that kernels decode under."""
@@ -251,9 +241,9 @@ class ChainModel(SavableModel):
         self.encoder.check(sequences)
         return replace(self, encoder=self.encoder.adapted(sequences))
 
-    def encode(self, corpus, option=None):
+    def encode(self, corpus):
         """The task of a corpus."""
-        return make_task(self.encoder, corpus, option=option)
+        return make_task(self.encoder, corpus)
 
     def encoded(self, corpus):
         """A corpus that its verbs need not encode."""
@@ -285,16 +275,16 @@ class ChainModel(SavableModel):
         labellings : list of lists of labels
         scores : ndarray of shape (n,)
         """
-        ready = self.ready
         self.encoder.check(corpus)
+        options = NO_OPTION if options is None else options
 
         def work(bounds):
             first, last, begin, end = bounds
             piece = corpus.piece(first, last)
             out, scores = np.empty(end - begin, np.int32), np.empty(last - first)
-            option = NO_OPTION if options is None else options[begin:end]
-            self._label(encoded_corpus(self.encoder, piece), piece.offsets, option, out, scores)
-            return _decoded(ready.labels, out, piece.offsets), scores
+            x = encoded_corpus(self.encoder, piece)
+            self._label(x, piece.offsets, options[begin:end], out, scores)
+            return self.labels.decode(out, piece.offsets), scores
 
         parts = list(map_chunks(work, corpus.offsets, n_jobs))
         if len(parts) == 1:
@@ -303,7 +293,7 @@ class ChainModel(SavableModel):
         return [labelling for part in labellings for labelling in part], np.concatenate(scores)
 
     def encode_one(self, tokens):
-        """One sequence for small kernels (``small_kernels.rows_of``): the short road of the ordinary call.
+        """One sequence for small kernels (``chain_arguments.rows_of``): the short road of the ordinary call.
 
         None where the long one is to be taken: for other tokens, or a model that small kernels do not serve.
         """
@@ -336,11 +326,11 @@ class ChainModel(SavableModel):
     def predict_kbest(self, corpus, k, options=None, n_jobs=None):
         """The k best labellings of each sequence, as lists of (labels, score), best first."""
         self.encoder.check(corpus)
+        options = NO_OPTION if options is None else options
 
         def work(bounds):
             first, last, begin, end = bounds
-            option = None if options is None else options[begin:end]
-            task = task_of(self.encoder, corpus.piece(first, last), option=option)
+            task = task_of(self.encoder, corpus.piece(first, last), option=options[begin:end])
             return self._ranked(prediction_arguments(task, self.ready.chain), task.token, k)
 
         with no_collection():
@@ -377,19 +367,6 @@ class Ready(NamedTuple):
     chain: NamedTuple  # the arrays that kernels decode under
     final: FinalChain | None  # the same for small kernels, with full rows
     labels: np.ndarray  # (L,) object: the labels by id
-
-
-def _prepared(model):
-    labels = np.empty(len(model.labels), dtype=object)
-    labels[:] = model.labels.values
-    chain = model.new_chain()
-    return Ready(chain, final_chain(chain) if has_full_rows(chain) else None, labels)
-
-
-def _decoded(labels, ids, token):
-    """Lists of labels, one for each sequence."""
-    flat, bounds = labels[ids].tolist(), token.tolist()
-    return [flat[a:b] for a, b in zip(bounds, bounds[1:])]
 
 
 def new_chain(encoder, stores, clock, constraints, cost):

@@ -17,7 +17,6 @@ import numpy as np
 
 from ..core.codes import NO_AVERAGE, PERCEPTRON
 from ..core.compile import inline
-from ..core.noise import factor
 
 
 class DenseWork(NamedTuple):
@@ -51,7 +50,7 @@ def new_dense_work(dense, n_labels, training):
 # Scores
 # --------------------------------------------------------------------------------------------------
 @inline
-def _list_features(dense, first_token, t, T, work):
+def list_features(dense, first_token, t, T, work):
     """Write the features of token t that are not zero to ``work.row`` and ``work.value``; returns how many.
 
     Without a branch, which pixels would mispredict: what is zero is overwritten by the next.
@@ -127,7 +126,7 @@ def sum_dense(dense, store, first_token, T, work, out):
             if dense.full and not store.sparse:
                 _add_full(dense, first_token, t, T, weight, L, out, start)
                 continue
-            n = _list_features(dense, first_token, t, T, work)
+            n = list_features(dense, first_token, t, T, work)
             if not store.sparse:
                 _add_rows(work.row, work.value, 1.0, n, weight, L, out, start)
                 continue
@@ -135,22 +134,6 @@ def sum_dense(dense, store, first_token, T, work, out):
                 row = work.row[k]
                 for place in range(store.first[row], store.first[row] + store.count[row]):
                     out[t * L + store.column[place]] += work.value[k] * weight[place]
-
-
-@inline
-def list_dense(dense, first_token, T, step, noise, code, stream, masked, work, runs, n):
-    """List the rows of one sequence behind ``n`` runs, as ``token_scores.list_runs`` does; their number."""
-    if len(dense) > 0:
-        dropout = noise.token_below > np.uint64(0)
-        for t in range(T):
-            if dropout and masked[t, 0]:
-                continue
-            for k in range(_list_features(dense, first_token, t, T, work)):
-                x = factor(noise, code, stream, step, work.row[k]) * work.value[k]
-                if x != 0.0:
-                    runs.row[n], runs.token[n], runs.width[n], runs.value[n] = work.row[k], t, 1, x
-                    n += 1
-    return n
 
 
 # --------------------------------------------------------------------------------------------------
@@ -211,7 +194,7 @@ def dense_norm(dense, first_token, T, target, path, rule, work):
             for t in range(T):
                 if target[t] == path[t]:
                     continue
-                for k in range(_list_features(dense, first_token, t, T, work)):
+                for k in range(list_features(dense, first_token, t, T, work)):
                     total += _square(work, target[t] * R + work.row[k])
                     total += _square(work, path[t] * R + work.row[k])
     return total

@@ -14,13 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import NO_NOISE
-from ..core.compile import inline
+from ..core.compile import ONE, inline
 from ..core.final_weights import entries
-from ..core.noise import EDGE_STREAM, factor
 from ..core.rules import emit
 from ..core.store import n_rows
-from .token_scores import sum_rows
+from .token_scores import TRIGRAM_ROWS, edge_factor, sum_rows
 
 
 class Trigrams(NamedTuple):
@@ -51,34 +49,20 @@ def read_trigrams(store, scale):
 
 
 @inline
-def read_rows(weights, scale, first, n, L, trigrams):
-    """Read the scores of the ``n`` rows from ``first`` on; ``weights``: full rows, no lazy penalty."""
-    for row in range(first, first + n):
-        high, low = -np.inf, np.inf
-        for k in range(row * L, (row + 1) * L):
-            w = 0.0 + scale * weights[k]
-            trigrams.score[k] = w
-            high, low = max(high, w), min(low, w)
-        trigrams.high[row], trigrams.low[row] = high, low
-
-
-@inline
 def refresh(chain, rule, noise, first, n, table, work):
     """Read the scores of the ``n`` rows from ``first`` on out of the weights in training into ``table``."""
-    if len(noise) == 0:
-        scale, L = chain.clock.scale[0], chain.start.shape[0]
-        read_rows(chain.trigrams, scale, first, n, L, table)
-        return
     L, step, scale = chain.nodes.columns, chain.clock.step[0], chain.clock.scale[0]
     for k in range(first * L, (first + n) * L):
         table.score[k] = 0.0
-    runs = work.edge_runs
-    runs.row[0], runs.token[0], runs.width[0], runs.value[0] = first, first, n, 1.0
-    one = np.int64(1)
-    sum_rows(chain.trigrams, rule, step, runs, one, one, L, scale, table.score)
-    if noise.edge != NO_NOISE:
+    if len(noise) == 0:
         for k in range(first * L, (first + n) * L):
-            table.score[k] *= factor(noise, noise.edge, EDGE_STREAM, step, _item(k, L))
+            table.score[k] += scale * chain.trigrams.value[k]
+    else:
+        runs = work.edge_runs
+        runs.row[0], runs.token[0], runs.width[0], runs.value[0] = first, first, n, 1.0
+        sum_rows(chain.trigrams, rule, step, runs, ONE, ONE, L, scale, table.score)
+        for k in range(first * L, (first + n) * L):
+            table.score[k] *= edge_factor(noise, step, _item(k, L))
     for row in range(first, first + n):
         high, low = -np.inf, np.inf
         for k in range(row * L, (row + 1) * L):
@@ -94,21 +78,15 @@ def _item(k, L):
 
 
 @inline
-def emit_trigrams(labels, T, L, first, step, noise, difference):
-    """Trigram part of ``Δφ``, as rows from ``first`` on; ``labels`` (2, T): right and predicted."""
+def emit_trigrams(labels, T, L, step, noise, difference):
+    """Trigram part of ``Δφ``; ``labels`` (2, T): right and predicted."""
     for t in range(1, T):
         differs = labels[0, t] != labels[1, t] or labels[0, t - 1] != labels[1, t - 1]
         if differs or (t > 1 and labels[0, t - 2] != labels[1, t - 2]):
-            x = 1.0
+            sign = 1.0
             for k in range(2):
                 a = labels[k, t - 2] if t > 1 else np.int32(-1)
                 row = labels[k, t - 1] * (L + 1) + a + 1
-                if len(noise) > 0:
-                    item = _item(row * L + labels[k, t], L)
-                    emit(
-                        difference, first + row, labels[k, t],
-                        x * factor(noise, noise.edge, EDGE_STREAM, step, item),
-                    )  # fmt: skip
-                else:
-                    emit(difference, first + row, labels[k, t], x)
-                x = -x
+                x = sign * edge_factor(noise, step, _item(row * L + labels[k, t], L))
+                emit(difference, TRIGRAM_ROWS + row, labels[k, t], x)
+                sign = -sign

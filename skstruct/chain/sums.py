@@ -11,17 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.compile import inline, kernel
+from ..core.compile import ZERO, inline, kernel
 from ..data.inputs import flatten, lengths_of, offsets_of
 from ..training.chunks import map_chunks
 from . import lattice as first_order
 from . import marginals_second as second_order
-from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
-from .chain_epoch import prediction_arguments
+from .bigram import forbid, longest, reads_whole_rows, score_sequence, stride_of
+from .chain_arguments import for_prediction, prediction_arguments
 from .chain_model import NO_GOLD, NO_OPTION, task_of
 from .lattice import clamp, log_sum, new_lattice, set_step
 from .segments import find_segments, new_segments, prepare, segment_probability
-from .small_kernels import for_prediction, longest
 from .viterbi import score_path
 
 
@@ -127,10 +126,8 @@ def sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, s
             continue
         score_sequence(task, i, chain, rule, noise, whole_rows, work)
         if len(logs) == 0:
-            if np.isnan(
-                unit
-            ):  # tokens with matrices of their own: `forward` sets these, and adds their units
-                unit = 0.0 if stride > 0 else set_step(work.transition, np.int64(0), lattice, L)
+            if np.isnan(unit):  # where tokens have matrices of their own `forward` sets these, and adds units
+                unit = 0.0 if stride > 0 else set_step(work.transition, ZERO, lattice, L)
         if len(given) > 0:
             missing = T
             if given[0]:
@@ -146,15 +143,14 @@ def sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, s
             z = _backward(z, work, stride, trigrams, end, noise, lattice, logs, T, L)
             if len(segments) > 0:
                 prepare(z, work, trigrams, lattice, logs, T, L)
-                if segments.least > 0.0 and not np.isnan(z):
+                if segments.least == 0.0:
+                    for k in range(segments.first[i], segments.first[i + 1]):
+                        out[k] = segment_probability(
+                            segments, k, first, T, z, work, stride, trigrams, end, noise, lattice, logs, L
+                        )
+                elif not np.isnan(z):
                     find_segments(
-                        segments, i, first, T, z, work, stride, trigrams, end, noise, lattice, logs,
-                        out, L,
-                    )  # fmt: skip
-                n_given = 0 if segments.least > 0.0 else segments.first[i + 1] - segments.first[i]
-                for k in range(segments.first[i], segments.first[i] + n_given):
-                    out[k] = segment_probability(
-                        segments, k, first, T, z, work, stride, trigrams, end, noise, lattice, logs, L
+                        segments, i, first, T, z, work, stride, trigrams, end, noise, lattice, logs, out, L
                     )
             else:
                 _write_marginals(work, trigrams, lattice, logs, out[first * L : stop * L], T, L)
@@ -225,6 +221,17 @@ def marginals(model, corpus, n_jobs=None):
     return _sum_pieces(work, model, corpus, n_jobs)
 
 
+def _sum_segments(work, model, corpus, fixed, options, n_jobs):
+    """What ``work`` returns for (task, fixed, first, last sequence) of pieces, of a whole corpus."""
+    fixed = np.zeros(corpus.offsets[-1], np.bool_) if fixed is None else fixed
+    options = NO_OPTION if options is None else options
+
+    def of_task(piece, first, last, begin, end):
+        return work(task_of(model.encoder, piece, option=options[begin:end]), fixed[begin:end], first, last)
+
+    return _sum_pieces(of_task, model, corpus, n_jobs)
+
+
 PLACES = 8
 """Segments for which there is room at first, a token; there are hardly more of a probability above 1e-6."""
 
@@ -248,10 +255,8 @@ def probable_segments(model, corpus, least, of_label, joins, fixed=None, options
     log_z : ndarray of shape (n,)
     """
 
-    def work(piece, first, last, begin, end):
-        task = task_of(model.encoder, piece, option=None if options is None else options[begin:end])
-        known = np.zeros(end - begin, np.bool_) if fixed is None else fixed[begin:end]
-        places, begins, found = PLACES * (end - begin), np.zeros(last - first + 1, np.int64), None
+    def work(task, known, first, last):
+        places, begins, found = PLACES * known.shape[0], np.zeros(last - first + 1, np.int64), None
         while found is None or found.found[-1] > places:
             places = places if found is None else int(found.found[-1])
             empty = np.zeros((places, 3), np.int64)
@@ -261,7 +266,7 @@ def probable_segments(model, corpus, least, of_label, joins, fixed=None, options
         rows = np.repeat(found.first[:-1] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
         return np.column_stack([found.start, found.stop, found.kind])[rows], p[rows], counts, z
 
-    return _sum_pieces(work, model, corpus, n_jobs)
+    return _sum_segments(work, model, corpus, fixed, options, n_jobs)
 
 
 def segment_probabilities(model, corpus, spans, of_label, joins, fixed=None, options=None, n_jobs=None):
@@ -291,11 +296,9 @@ def segment_probabilities(model, corpus, spans, of_label, joins, fixed=None, opt
     where = offsets_of(lengths_of(spans))
     flat = np.array(flatten(spans), np.int64).reshape(-1, 3)
 
-    def work(piece, first, last, begin, end):
-        task = task_of(model.encoder, piece, option=None if options is None else options[begin:end])
-        known = np.zeros(end - begin, np.bool_) if fixed is None else fixed[begin:end]
+    def work(task, known, first, last):
         mine = flat[where[first] : where[last]]
         segments = new_segments(where[first : last + 1], mine, of_label, joins, known, model.order)
         return _sum(model, task, (), segments, np.zeros(mine.shape[0]))
 
-    return _sum_pieces(work, model, corpus, n_jobs)
+    return _sum_segments(work, model, corpus, fixed, options, n_jobs)

@@ -20,9 +20,12 @@ from ..core.codes import NO_NOISE
 from ..core.compile import inline, spliced
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
 from ..core.penalties import is_lazy, read_weight
-from ..core.rules import emit, leave_out
-from .dense import add_dense, list_dense
+from ..core.rules import emit
+from .dense import add_dense, list_features
 from .viterbi import differs
+
+EDGE_ROWS, TRIGRAM_ROWS = np.int64(2**40), np.int64(2**41)
+"""Added to the rows of these stores in the difference of an example, which is of all stores."""
 
 
 class Runs(NamedTuple):
@@ -53,6 +56,18 @@ def mask_tokens(T, step, noise, masked):
 
 
 @inline
+def _add_run(runs, n, row, token, width, value):
+    """List a run, unless it counts 0, behind n others; returns how many there are."""
+    if value == 0.0:
+        return n
+    runs.row[n] = row
+    runs.token[n] = token
+    runs.width[n] = width
+    runs.value[n] = value
+    return n + 1
+
+
+@inline
 def list_runs(
     grid, bag, left, first_anchor, n_anchors, first_token, T, step, noise, code, stream, masked, runs
 ):  # fmt: skip
@@ -63,7 +78,6 @@ def list_runs(
     """
     n = 0
     dropout = noise.token_below > np.uint64(0)
-    noisy = code != NO_NOISE
     for g in range(grid.row.shape[0]):
         rows = grid.row[g, first_anchor : first_anchor + n_anchors]
         lo, width = np.int64(grid.lo[g]), np.int64(grid.width[g])
@@ -80,40 +94,34 @@ def list_runs(
                     u = p + grid.offset[k]
                     if 0 <= u < T and masked[u, grid.source[k]]:
                         stop = skip
-            if skip >= stop:
-                continue
-            if not noisy:
-                runs.row[n] = row + skip
-                runs.token[n] = t + skip
-                runs.width[n] = stop - skip
-                runs.value[n] = 1.0
-                n += 1
-                continue
-            for s in range(skip, stop):
+            size = 1 if code != NO_NOISE else max(1, stop - skip)
+            for s in range(skip, stop, size):
                 x = factor(noise, code, stream, step, row + s)
-                if x != 0.0:
-                    runs.row[n] = row + s
-                    runs.token[n] = t + s
-                    runs.width[n] = 1
-                    runs.value[n] = x
-                    n += 1
+                n = _add_run(runs, n, row + s, t + s, size, x)
     if bag.start.shape[0] > 1:
         for t in range(T):
             if dropout and masked[t, 0]:
                 continue
             for k in range(bag.start[first_token + t], bag.start[first_token + t + 1]):
                 row = np.int64(bag.row[k])
-                if row < 0:
-                    continue
-                x = factor(noise, code, stream, step, row)
-                if bag.value.shape[0] > 0:
-                    x *= bag.value[k]
-                if x != 0.0:
-                    runs.row[n] = row
-                    runs.token[n] = t
-                    runs.width[n] = 1
-                    runs.value[n] = x
-                    n += 1
+                if row >= 0:
+                    x = bag.value[k] if bag.value.shape[0] > 0 else 1.0
+                    n = _add_run(runs, n, row, t, 1, factor(noise, code, stream, step, row) * x)
+    return n
+
+
+@inline
+def list_dense(dense, first_token, T, step, noise, code, stream, masked, work, runs, n):
+    """List the features of dense rows of one sequence behind n runs; returns how many there are."""
+    if len(dense) > 0:
+        dropout = noise.token_below > np.uint64(0)
+        for t in range(T):
+            if dropout and masked[t, 0]:
+                continue
+            for k in range(list_features(dense, first_token, t, T, work)):
+                row = work.row[k]
+                x = factor(noise, code, stream, step, row) * work.value[k]
+                n = _add_run(runs, n, row, t, 1, x)
     return n
 
 
@@ -202,31 +210,44 @@ def sum_rows(store, rule, step, runs, n, rows_each, stride, scale, out):
             start += C
 
 
-@spliced
-def emit_nodes(runs, n, alive, target, path, difference):
-    """Node part of ``Δφ = φ(x, target) - φ(x, path)``."""
-    for k in range(n):
-        for s in range(runs.width[k]):
-            t = runs.token[k] + s
-            if target[t] != path[t]:
-                row = runs.row[k] + s
-                if alive.shape[0] == 0 or alive[row]:
-                    emit(difference, row, target[t], runs.value[k])
-                    emit(difference, row, path[t], -runs.value[k])
+@inline
+def edge_factor(noise, step, item):
+    """What a label bigram or trigram counts under noise, which may be empty; ``item``: which it is."""
+    if len(noise) == 0:
+        return 1.0
+    return factor(noise, noise.edge, EDGE_STREAM, step, item)
 
 
-@spliced
-def emit_edges(runs, n, L, alive, target, path, difference):
-    """The same for transition features: feature e into label y from label p is row e * L + p."""
-    for k in range(n):
-        for s in range(runs.width[k]):
-            t = runs.token[k] + s
-            if t > 0 and (target[t] != path[t] or target[t - 1] != path[t - 1]):
-                if alive.shape[0] > 0 and not alive[runs.row[k] + s]:
-                    continue
-                row = (runs.row[k] + s) * L
-                emit(difference, row + target[t - 1], target[t], runs.value[k])
-                emit(difference, row + path[t - 1], path[t], -runs.value[k])
+@inline
+def _emit_row(difference, row, labels, t, x):
+    """A node feature in ``Δφ``; its amounts are +x with the gold label and -x with the predicted one."""
+    for k in range(2):
+        emit(difference, row, labels[k, t], x)
+        x = -x
+
+
+@inline
+def emit_stored(rows, lo, width, left, anchor, stop, bag, token, T, alive, labels, difference):
+    """Node part of ``Δφ``, of features that count what is stored; in the order of :func:`list_runs`."""
+    all_alive, bag_start, bag_row, value = alive.shape[0] == 0, bag.start, bag.row, bag.value
+    for g in range(rows.shape[0]):
+        for a in range(stop - anchor):
+            row, first = np.int64(rows[g, anchor + a]), a - left + lo[g]
+            if row >= 0:
+                for s in range(width[g]):
+                    t = first + s
+                    if 0 <= t < T and labels[0, t] != labels[1, t] and (all_alive or alive[row + s]):
+                        _emit_row(difference, row + s, labels, t, 1.0)
+    if bag_start.shape[0] > 1:
+        for t in range(T):
+            if labels[0, t] == labels[1, t]:
+                continue
+            for k in range(bag_start[token + t], bag_start[token + t + 1]):
+                row = np.int64(bag_row[k])
+                if row >= 0 and (all_alive or alive[row]):
+                    x = value[k] if value.shape[0] > 0 else 1.0
+                    if x != 0.0:
+                        _emit_row(difference, row, labels, t, x)
 
 
 @spliced
@@ -274,51 +295,43 @@ def add_costs(gold, sets, cost, L, emission):
 
 
 @spliced
-def note_update(stats, mistakes, loss):
-    """Count an update."""
-    stats[0] += 1.0
-    stats[1] += mistakes
-    stats[2] += loss
-
-
-@spliced
-def emit_bigrams(target, path, T, L, step, noise, difference):
-    """Label bigrams in ``Δφ = φ(x, target) - φ(x, path)``."""
+def emit_bigrams(labels, T, L, step, noise, difference):
+    """Label bigrams in ``Δφ``: (p, y) has row p."""
     for t in range(1, T):
-        if target[t] != path[t] or target[t - 1] != path[t - 1]:
-            p, q = np.int64(target[t - 1]), np.int64(path[t - 1])
-            x = factor(noise, noise.edge, EDGE_STREAM, step, -1 - (p * L + target[t]))
-            emit(difference, p, target[t], x)
-            x = factor(noise, noise.edge, EDGE_STREAM, step, -1 - (q * L + path[t]))
-            emit(difference, q, path[t], -x)
+        if labels[0, t] != labels[1, t] or labels[0, t - 1] != labels[1, t - 1]:
+            sign = 1.0
+            for k in range(2):
+                p, y = np.int64(labels[k, t - 1]), labels[k, t]
+                emit(difference, EDGE_ROWS + p, y, sign * edge_factor(noise, step, -1 - (p * L + y)))
+                sign = -sign
 
 
 @spliced
-def emit_features(task, i, chain, noise, n_nodes, n_edges, work):
-    """State and transition features of sequence i in ``Δφ = φ(x, target) - φ(x, path)``.
+def emit_edges(runs, n, L, alive, labels, difference):
+    """Transition features that look at the input: feature e into label y from label p has row e * L + p."""
+    for k in range(n):
+        for s in range(runs.width[k]):
+            t, feature, x = runs.token[k] + s, runs.row[k] + s, runs.value[k]
+            if t > 0 and (labels[0, t] != labels[1, t] or labels[0, t - 1] != labels[1, t - 1]):
+                if alive.shape[0] == 0 or alive[feature]:
+                    for j in range(2):
+                        emit(difference, EDGE_ROWS + feature * L + labels[j, t - 1], labels[j, t], x)
+                        x = -x
 
-    ``n_nodes`` and ``n_edges`` are what ``score_sequence`` returned; trigrams are not part of it.
-    """
-    L, step = chain.nodes.columns, chain.clock.step[0]
-    token, anchor = task.token[i], task.anchor[i]
-    T, n_anchors = task.token[i + 1] - token, task.anchor[i + 1] - anchor
-    target, path = work.target, work.path
-    if n_nodes < 0:
-        n_nodes = list_runs(
-            task.nodes, task.bag, task.left, anchor, n_anchors, token, T,
-            step, noise, noise.feature, NODE_STREAM, work.masked, work.node_runs,
-        )  # fmt: skip
-        if chain.nodes.sparse:
-            n_nodes = list_dense(
-                task.dense, token, T, step, noise, noise.feature, NODE_STREAM, work.masked, work.dense,
-                work.node_runs, n_nodes,
-            )  # fmt: skip
-        else:
-            add_dense(task.dense, token, T, target, path, work.dense)
-    emit_nodes(work.node_runs, n_nodes, task.node_alive, target, path, work.node_difference)
-    if chain.bigram:
-        emit_bigrams(target, path, T, L, step, noise, work.edge_difference)
-    emit_edges(work.edge_runs, n_edges, L, task.edge_alive, target, path, work.edge_difference)
-    zero, nodes, edges = np.int64(0), work.node_difference, work.edge_difference
-    leave_out(nodes, zero, nodes.size[0], zero, L, task.node_pairs)
-    leave_out(edges, zero, edges.size[0], zero, L, task.edge_pairs)
+
+@inline
+def emit_listed(task, i, T, store, noise, step, n, work):
+    """Node part of ``Δφ`` of the n features that ``score_sequence`` listed; -1: of dense rows of numbers."""
+    alive, labels, difference, runs = task.node_alive, work.labels, work.difference, work.node_runs
+    dense, token = task.dense, task.token[i]
+    if n < 0 and store.sparse:
+        n = list_dense(
+            dense, token, T, step, noise, noise.feature, NODE_STREAM, work.masked, work.dense, runs, 0
+        )
+    elif n < 0:
+        add_dense(dense, token, T, labels[0], labels[1], work.dense)
+    for k in range(n):
+        for s in range(runs.width[k]):
+            t, row = runs.token[k] + s, runs.row[k] + s
+            if labels[0, t] != labels[1, t] and (alive.shape[0] == 0 or alive[row]):
+                _emit_row(difference, row, labels, t, runs.value[k])

@@ -26,6 +26,7 @@ import sys
 import uuid
 from contextlib import suppress
 
+import numpy as np
 from numba import njit
 from numba.extending import is_jitted
 
@@ -221,3 +222,6 @@ inline_any_order = _compiler(**_HELPER, fastmath={"contract", "reassoc"})
 
 inline_fused = _compiler(**_HELPER, fastmath={"contract"})
 """As `inline`; a product and a sum may be rounded once instead of twice, but keep their order."""
+
+ZERO, ONE = np.int64(0), np.int64(1)
+"""Arguments of helpers: for literals numba would compile them once more."""

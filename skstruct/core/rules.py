@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .codes import NO_NOISE, PA, PA_I, PERCEPTRON
-from .compile import inline, spliced
+from .compile import ZERO, inline, spliced
 from .feature_table import count_updates
 from .hashing import intern, mix64
 from .noise import Noise, factor_of_key
@@ -82,9 +82,10 @@ def leave_out(difference, begin, end, first, columns, pairs):
 
     Empty ``pairs`` are all.
     """
-    for entry in range(begin, end if pairs.shape[0] > 0 else begin):
-        if not pairs[(difference.row[entry] - first) * columns + difference.column[entry]]:
-            difference.amount[entry] = 0.0
+    if len(pairs) > 0:
+        for entry in range(begin, end):
+            if not pairs[(difference.row[entry] - first) * columns + difference.column[entry]]:
+                difference.amount[entry] = 0.0
 
 
 @inline
@@ -124,24 +125,24 @@ def step_size(rule, loss, norm2):
     return loss / (norm2 + 0.5 / rule.aggressiveness)
 
 
-@spliced
-def room_for(difference, store):
-    """Whether the pool of a sparse store takes this update."""
-    if not store.sparse:
-        return True
-    needed = np.int64(0)
-    for entry in range(difference.size[0]):
-        needed += places_needed(store, difference.row[entry])
-    return store.used[0] + needed <= store.value.shape[0]
+@inline
+def room_for(difference, begin, end, first, store):
+    """Whether the pool of a store takes an update along some entries; ``first`` is taken off their rows."""
+    needed = ZERO
+    for entry in range(begin, end if store.sparse else begin):
+        needed += places_needed(store, difference.row[entry] - first)
+    return not store.sparse or store.used[0] + needed <= store.value.shape[0]
 
 
 @inline
-def add_entries(difference, begin, end, first, L, factor, total, value, moment):
-    """``w += τ Δφ`` along some entries; ``first`` is subtracted from their rows.
+def add_entries(difference, begin, end, first, store, clock, tau):
+    """``w += τ Δφ`` along some entries, of full rows under a penalty that is not lazy.
 
-    ``factor``: τ over the scale; ``total``: the sum of scales. An empty ``moment`` notes nothing.
+    ``first`` is taken off the rows of entries. An empty ``store.moment`` notes nothing.
     """
-    row, column, amount, averaged = difference.row, difference.column, difference.amount, moment.shape[0] > 0
+    row, column, amount = difference.row, difference.column, difference.amount
+    L, value, moment, averaged = store.columns, store.value, store.moment, store.moment.shape[0] > 0
+    factor, total = tau / clock.scale[0], clock.scale[1]
     for entry in range(begin, end):
         place = (row[entry] - first) * L + column[entry]
         dv = factor * amount[entry]
@@ -150,52 +151,21 @@ def add_entries(difference, begin, end, first, L, factor, total, value, moment):
             moment[place] += dv * total
 
 
-@spliced
-def apply_to_full_rows(difference, store, clock, tau):
-    """What :func:`apply` does where nothing is lazy but the scale."""
-    zero, factor = np.int64(0), tau / clock.scale[0]
-    add_entries(
-        difference, zero, difference.size[0], zero, store.columns, factor, clock.scale[1], store.value,
-        store.moment,
-    )  # fmt: skip
-
-
 @inline
-def apply(difference, store, clock, rule, tau):
-    """``w += τ Δφ``."""
+def apply(difference, begin, end, first, store, clock, rule, tau):
+    """The same of any rows, under any penalty."""
     if not store.sparse and not is_lazy(rule):
-        apply_to_full_rows(difference, store, clock, tau)
+        add_entries(difference, begin, end, first, store, clock, tau)
         return
-    for entry in range(difference.size[0]):
+    for entry in range(begin, end):
         amount = difference.amount[entry]
         if amount != 0.0:
-            nudge(store, clock, rule, difference.row[entry], difference.column[entry], tau * amount)
+            nudge(store, clock, rule, difference.row[entry] - first, difference.column[entry], tau * amount)
 
 
 @spliced
-def begin_step(differences, clock, rule, loss, weight, norm2):
-    """The first half of :func:`finish_visit`: decay; returns τ, the length of the step.
-
-    ``norm2`` is ‖·‖² of what ``Δφ`` has besides the differences.
-    """
-    decay(clock, rule)  # Zhang, Su and Zhou 2014, equation 10: decay, then step
-    for difference in differences:
-        norm2 += sum_of_squares(difference.amount, np.int64(0), difference.size[0])
-    return step_size(rule, loss, norm2) * weight
-
-
-@spliced
-def end_step(differences, stores, clock, rule, tau):
-    """The second half: the step along the differences, and the tick."""
-    for k in range(len(differences)):
-        apply(differences[k], stores[k], clock, rule, tau)
-        clear(differences[k])
-    tick(clock, rule)
-
-
-@spliced
-def finish_visit(differences, stores, clock, rule, loss, weight):
-    """End the visit of an example: decay, one step along all differences together, and tick.
+def finish_visit(differences, stores, clock, rule, weight):
+    """End the visit of an example: decay, a step of the perceptron along each difference, and tick.
 
     Parameters
     ----------
@@ -203,20 +173,13 @@ def finish_visit(differences, stores, clock, rule, loss, weight):
         Emptied.
     stores : tuple of Store
         The weights that each difference is for.
-    loss : float
     weight : float
-        Multiplies the step.
+        The length of the step.
     """
-    tau = begin_step(differences, clock, rule, loss, weight, 0.0)
-    end_step(differences, stores, clock, rule, tau)
-
-
-@spliced
-def finish_plain_visit(difference, store, clock, rule, loss, weight):
-    """:func:`finish_visit` of one difference, for full rows without a lazy penalty."""
-    tau = begin_step((difference,), clock, rule, loss, weight, 0.0)
-    apply_to_full_rows(difference, store, clock, tau)
-    clear(difference)
+    decay(clock, rule)  # Zhang, Su and Zhou 2014, equation 10: decay, then step
+    for k in range(len(differences)):
+        apply(differences[k], ZERO, differences[k].size[0], ZERO, stores[k], clock, rule, weight)
+        clear(differences[k])
     tick(clock, rule)
 
 
@@ -254,7 +217,10 @@ def emit_feature(features, adjustment, edge, step, compound, left, right, column
 def learn(features, difference, clock, rule, adjustment, weight):
     """End the visit of an example: count the updates, and take a step of the perceptron."""
     count_updates(features, difference)
-    if adjustment is None:
-        finish_plain_visit(difference, features.weights, clock, rule, 1.0, weight)
-    else:
-        finish_visit((difference,), (features.weights,), clock, rule, 1.0, weight)
+    if adjustment is not None:
+        finish_visit((difference,), (features.weights,), clock, rule, weight)
+        return
+    decay(clock, rule)
+    add_entries(difference, ZERO, difference.size[0], ZERO, features.weights, clock, weight)
+    clear(difference)
+    tick(clock, rule)

@@ -8,7 +8,7 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 SOURCES = """
 chain/bigram.py chain/chain_epoch.py chain/chain_kbest.py chain/dense.py chain/lattice.py
-chain/marginals_second.py chain/second_order.py chain/segments.py chain/small_kernels.py chain/sums.py
+chain/marginals_second.py chain/second_order.py chain/segments.py chain/sums.py
 chain/token_scores.py chain/viterbi.py
 cluster/weights.py
 core/codes.py core/compile.py core/feature_table.py core/hashing.py

@@ -72,7 +72,7 @@ class Encoder:
         return twin
 
     def encode_one(self, tokens):
-        """``small_kernels.rows_of`` a list of tokens; None if it may not read these, or transitions do."""
+        """``chain_arguments.rows_of`` a list of tokens; None if it may not read these, or transitions do."""
 
     @property
     def n_node_rows(self):

@@ -20,7 +20,7 @@ K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron. EACL, sectio
 import numpy as np
 
 from ..core.codes import DONE, POOL_FULL, RESCALE, STANDARD, TABLE_FULL
-from ..core.compile import kernel, spliced
+from ..core.compile import ZERO, kernel, spliced
 from ..core.feature_table import count_updates, lacks_room, new_table
 from ..core.rules import adjustment_of, clear, finish_visit, room_for
 from ..core.store import SMALLEST_SCALE, new_clock
@@ -96,9 +96,10 @@ def visit(i, model, task, noise, adjustment, work):
     if L > 0:
         actions = task.action[2 * first : 2 * (first + n)]
         wrong += emit_labels(actions, heads, labels, n, model, adjustment, work)
-        if not room_for(work.label_difference, model.arc_features.weights):
+        more = work.label_difference
+        if not room_for(more, ZERO, more.size[0], ZERO, model.arc_features.weights):
             clear(work.difference)
-            clear(work.label_difference)
+            clear(more)
             return POOL_FULL
     if work.difference.size[0] + work.label_difference.size[0] > 0:
         work.stats[0] += 1.0
@@ -127,7 +128,7 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
         # The rule is the perceptron's: a step along both differences is a step along each.
         finish_visit(
             (difference, label_difference), (model.state_features.weights, model.arc_features.weights),
-            model.clock, rule, 1.0, task.weight[i],
+            model.clock, rule, task.weight[i],
         )  # fmt: skip
     return DONE, end
 

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from .._sklearn import with_callbacks
 from ..chain.bigram import lists_rows, new_work
-from ..chain.chain_epoch import epoch, kernel_arguments
+from ..chain.chain_arguments import kernel_arguments
+from ..chain.chain_epoch import epoch
 from ..chain.chain_model import ChainModel, make_task, renumbered_labels
 from ..chain.state import continued_state, final_model, fresh_state, order_of, with_pairs
 from ..core.noise import MOST_COLUMNS

@@ -13,7 +13,8 @@ from inside import model_of
 import oracle_training
 import oracles
 from skstruct.chain.bigram import new_work
-from skstruct.chain.chain_epoch import epoch, kernel_arguments
+from skstruct.chain.chain_arguments import kernel_arguments
+from skstruct.chain.chain_epoch import epoch
 from skstruct.chain.chain_model import make_task
 from skstruct.chain.state import final_model, fresh_state
 from skstruct.core.codes import AVERAGES, DONE, PERCEPTRON, VARIANTS

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.chain import small_kernels
+from skstruct.chain import chain_arguments
 from skstruct.core import store as store_module
 from tests.inside import training_of
 
@@ -62,7 +62,7 @@ def test_training_is_that_of_the_kernels_for_everything(case, monkeypatch):
     features = {"features": "auto" if X is DICTS else TEMPLATES}
     estimator = learner(**{"max_iter": 4, "random_state": 1, **features, **parameters})
     small = learned(estimator, X, y, weight)
-    monkeypatch.setattr(small_kernels, "applies_to", lambda *arguments: False)
+    monkeypatch.setattr(chain_arguments, "applies_to", lambda *arguments: False)
     for one, other in zip(small, learned(estimator, X, y, weight), strict=True):
         np.testing.assert_array_equal(one, other)
 

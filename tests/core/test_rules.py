@@ -40,9 +40,10 @@ def step(rule, loss, norm2):
 
 @kernel
 def apply_it(difference, store, clock, rule, tau):
-    if not room_for(difference, store):
+    n = difference.size[0]
+    if not room_for(difference, 0, n, 0, store):
         return False
-    apply(difference, store, clock, rule, tau)
+    apply(difference, 0, n, 0, store, clock, rule, tau)
     return True
 
 

@@ -61,7 +61,7 @@ def visit(store, clock, rule, start, row, column, amount, through_difference, di
         if through_difference:
             for j in range(start[k], start[k + 1]):
                 emit(difference, row[j], column[j], amount[j])
-            apply(difference, store, clock, rule, 1.0)
+            apply(difference, 0, difference.size[0], 0, store, clock, rule, 1.0)
             clear(difference)
         else:
             for j in range(start[k], start[k + 1]):
