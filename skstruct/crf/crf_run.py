@@ -8,7 +8,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from .._sklearn import epoch_context
+from .._sklearn import epoch_context, set_fitted
 from ..chain.bigram import ChainTask
 from ..chain.chain_model import ChainModel, check_values, make_task
 from ..core.final_weights import entries, sparse_store
@@ -109,8 +109,7 @@ class CRFRun:
             self.events.end(None)  # of an epoch that was begun and did not run
             fitted = self.fitted(result)
             self.events.end_fit(fitted)
-            vars(e).pop("resumed_from_", None)
-            vars(e).update(fitted)
+            set_fitted(e, fitted, "resumed_from_")
             if self.checkpoint is not None:
                 e.resumed_from_ = progress.n_resumed
                 if not (interrupt.count or keep_checkpoint):

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from sklearn.base import clone
 
-from .._sklearn import epoch_context, with_callbacks
+from .._sklearn import epoch_context, set_fitted, with_callbacks
 from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads, check_number, dealt, open_shard
 from ..cluster.shards import Mixture, Shard, shard_key
@@ -22,7 +22,7 @@ from ..taggers.meta_learner import TRAINABLE, MetaLearner
 from ..training.checkpoint import simple_parameters
 from ..training.held_out import Watch, both_or_neither, held_out_facts
 from ..training.learner import OnlineLearner
-from ..training.parameters import CHECKPOINT, documented, inner_estimator, parameter
+from ..training.parameters import CHECKPOINT, documented, inner_estimator, parameter, parameters_named
 from ..training.run import new_key
 from .rounds import Rounds
 
@@ -227,15 +227,13 @@ class ParameterMixer(MetaLearner):
                     f"fit of their own; set them on the ParameterMixer, which tells them of its rounds"
                 )
         if given is not None:
-            names = [name for name in estimator.get_params() if name.split("__")[-1] == "early_stopping"]
-            estimator = clone(estimator).set_params(**dict.fromkeys(names, False))
-            learner.early_stopping = False
-        for name in ("early_stopping", "checkpoint"):
+            stopping = dict.fromkeys(parameters_named(estimator, "early_stopping"), False)
+            estimator, learner.early_stopping = clone(estimator).set_params(**stopping), False
+        for name, hint in ("early_stopping", "; with X_val and y_val in fit it does"), ("checkpoint", ""):
             if getattr(learner, name, None):
                 raise ValueError(
                     f"{name}={getattr(learner, name)!r} of {type(learner).__name__} does not go with "
-                    f"ParameterMixer: its shards train for max_iter rounds"
-                    + ("; with X_val and y_val in fit it does" if name == "early_stopping" else "")
+                    f"ParameterMixer: its shards train for max_iter rounds{hint}"
                 )
         learner._validate_params()
         return estimator, learner
@@ -244,18 +242,17 @@ class ParameterMixer(MetaLearner):
         """Whether the learner asks for early stopping."""
         return bool(self._template()._learner().early_stopping)
 
-    def _trainable(self):
-        template = self._template_instance()
+    def _refusal(self, template):
         around = hasattr(template, "_learner")
         inner = template._learner() if around else template
         if isinstance(inner, OnlineLearner):
-            return template
+            return None
         if around or hasattr(inner, TRAINABLE):
-            raise ValueError(
-                f"{type(inner).__name__} cannot be mixed: it does not learn example by example, so "
-                f"that there are no weights to mix after an epoch"
+            return (
+                f"{type(inner).__name__} does not learn example by example, so that there are no weights to "
+                f"mix after an epoch"
             )
-        return super()._trainable()
+        return super()._refusal(template)
 
     def _fit_jobs(self, estimator, learner, loads, X=None, y=None, given=None):
         """Train shards that know how to load their data."""
@@ -288,9 +285,7 @@ class ParameterMixer(MetaLearner):
 
         context = self._init_callback_context(max_subtasks=n_rounds)
         interrupted = rounds.train(epoch_context(context, self, X, y, "round"), attributes)
-        for name in ("classes_", "resumed_from_"):
-            vars(self).pop(name, None)
-        vars(self).update(attributes())
+        set_fitted(self, attributes(), "classes_", "resumed_from_")
         if interrupted:
             raise KeyboardInterrupt
         return self

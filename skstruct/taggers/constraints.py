@@ -8,12 +8,12 @@ from ..data.labels import UNLABELLED
 from ..data.places import PLACE, PlaceError, describe
 from ..data.scheme_rules import allowed_transitions, check_scheme
 from ..data.schemes import rewriting
+from ..training.parameters import parameters_named
 
 
 def scheme_of(estimator):
     """The label scheme that an estimator's constraints name, or those of one inside of it, or None."""
-    given = estimator.get_params()
-    named = (given[name] for name in sorted(given) if name.split("__")[-1] == "constraints")
+    named = parameters_named(estimator, "constraints").values()
     return next((value for value in named if isinstance(value, str)), None)
 
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
-from sklearn.base import clone
-
-from .._sklearn import sample_weights
 from ..core.user_warnings import warn
 from ..data.alignment_report import Aligned, align_spans, counts_of, labels_of
 from ..data.labels import AllBut
@@ -16,7 +13,8 @@ from ..data.scheme_rules import check_scheme
 from ..data.schemes import spans_to_labels
 from ..data.spans import Given, as_spans
 from ..data.text import Tokens, as_texts, check_tokenizer, is_white_space, tokenized
-from .inner_tagger import TaggerTraining
+from ..training.parameters import parameters_named
+from .inner_tagger import TaggerData, TaggerTraining
 from .perceptron import StructuredPerceptron
 from .sequence_tagger import WordsParameter
 
@@ -46,8 +44,7 @@ class SpanTraining(TaggerTraining, WordsParameter):
         check_tokenizer(self.tokenizer)
 
     def _new_tagger(self):
-        tagger = StructuredPerceptron() if self.tagger is None else clone(self.tagger)
-        return _reading(_constrained(tagger, self.scheme), self.words)
+        return _reading(_constrained(super()._new_tagger(), self.scheme), self.words)
 
     def _aligned(self, X, y, judging=False):
         """``judging``: gold spans that no labels express are not refused, as ``score`` takes them too."""
@@ -58,24 +55,17 @@ class SpanTraining(TaggerTraining, WordsParameter):
         overlap = "longest" if judging else self.overlap
         return AlignedCorpus(texts, tokens, given, align_spans(tokens, given, align, overlap))
 
-    def _training_data(self, method, X, y, sample_weight):
-        texts, tokens, given, aligned = corpus = self._aligned(X, y)
+    def _training_data(self, X, y, go_on=False):
+        _, tokens, given, aligned = corpus = self._aligned(X, y)
         _check_tokens(corpus, self.tokenizer)
-        weight = sample_weights(sample_weight, texts)
-        kind = getattr(self, "pieces_", None) if method == "partial_fit" else None
-        kind = kind or chosen(tokens, aligned, self.pieces)
+        before = go_on and hasattr(self, "pieces_")
+        kind = self.pieces_ if before else chosen(tokens, aligned, self.pieces)
         pieces = cut_texts(tokens, kind, self.max_length, aligned)
         counts = counts_of(given, aligned)
-        before = [self.alignment_] if method == "partial_fit" and hasattr(self, "alignment_") else []
-        known = {"pieces_": kind, "alignment_": _sum([*before, counts])}
-        data = {
-            "X": pieces.sequences(self.layout),
-            "y": self._labels_of(pieces, corpus),
-            "positions": pieces.text,
-            **self._routed(method, None if weight is None else weight[pieces.text]),
-        }
+        known = {"pieces_": kind, "alignment_": _sum([self.alignment_, counts] if before else [counts])}
+        labels = self._labels_of(pieces, corpus)
         self._warn(counts)
-        return data, known
+        return TaggerData(pieces.sequences(self.layout), labels, pieces.text, known)
 
     def _labels_of(self, pieces: Pieces, corpus):
         """The labels of pieces, as a tagger learns them."""
@@ -161,14 +151,10 @@ def _constrained(tagger, scheme):
     ValueError
         If one of them names another.
     """
-    inner = [
-        name for name, value in tagger.get_params().items() if value is None and _last(name) == "estimator"
-    ]
-    for name in inner:
-        tagger.set_params(**{name: StructuredPerceptron()})
-    for name, value in tagger.get_params().items():
-        if _last(name) != "constraints":
-            continue
+    for name, value in parameters_named(tagger, "estimator").items():
+        if value is None:
+            tagger.set_params(**{name: StructuredPerceptron()})
+    for name, value in parameters_named(tagger, "constraints").items():
         if value is None:
             tagger.set_params(**{name: scheme})
         elif isinstance(value, str) and check_scheme(value) != check_scheme(scheme):
@@ -183,7 +169,7 @@ def _reading(tagger, words):
     """The tagger, which reads clusters of words: it and those inside of it."""
     if words is None:
         return tagger
-    given = {name: value for name, value in tagger.get_params().items() if _last(name) == "words"}
+    given = parameters_named(tagger, "words")
     if not given:
         raise ValueError(f"words: the tagger, a {type(tagger).__name__}, reads no clusters")
     if any(value not in (None, words) for value in given.values()):
@@ -201,7 +187,3 @@ def all_but(types, scheme):
         for label in spans_to_labels([(0, length, kind)], length, scheme)
     )
     return AllBut(frozenset(labels), frozenset({"O"}))
-
-
-def _last(name):
-    return name.split("__")[-1]

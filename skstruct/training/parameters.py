@@ -80,6 +80,12 @@ def _values(cls: type, name: str) -> tuple[str, Any]:
     return kind + " or None" * len(none), allowed
 
 
+def parameters_named(estimator: Any, name: str) -> dict[str, Any]:
+    """The parameters of that name, of an estimator and of all inside of it, by their names in full."""
+    given = estimator.get_params()
+    return {full: given[full] for full in sorted(given) if full.split("__")[-1] == name}
+
+
 def documented(**texts: str) -> Callable[[type[T]], type[T]]:
     """Class decorator, above ``@dataclass``: documentation, checks and signature from the fields.
 

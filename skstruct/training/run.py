@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._sklearn import epoch_context
+from .._sklearn import epoch_context, set_fitted
 from ..core.store import Rule
 from ..saving.container import ModelFileError
 from .checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters, with_arrays
@@ -394,6 +394,4 @@ class Run:
             state.epoch += self.done
             state.history = self.history
             fitted["_training"] = state
-        for name in ("classes_", "resumed_from_"):  # of an earlier fit
-            vars(self.estimator).pop(name, None)
-        vars(self.estimator).update(fitted)
+        set_fitted(self.estimator, fitted, "classes_", "resumed_from_")

@@ -213,8 +213,8 @@ def test_a_reranker_learns_from_no_shards_that_are_loaded_apart():
 @pytest.mark.parametrize(
     "estimator, message",
     [
-        (L1CRF(), "L1CRF cannot be mixed: it does not learn example by example"),
-        (Segmenter(L1CRF()), "L1CRF cannot be mixed"),
+        (L1CRF(), "L1CRF cannot be used by ParameterMixer: L1CRF does not learn example by example"),
+        (Segmenter(L1CRF()), "Segmenter cannot be used by ParameterMixer: L1CRF does not learn"),
         (StructuredPerceptron(early_stopping=True), "early_stopping=True of StructuredPerceptron"),
         (StructuredPerceptron(checkpoint="folder"), "checkpoint='folder'"),
         (ParameterMixer(), "ParameterMixer cannot be used by ParameterMixer"),
