@@ -17,8 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import (
     CallbackSupportMixin,
     HasMethods,
-    Interval,
-    Real,
     epoch_context,
     folds_of,
     sample_weights,
@@ -129,7 +127,6 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         """How near to its optimum a candidate is brought, as a share of the objective, extrapolated
         as by ``tol`` of :class:`L1CRF`.""",
         "float > 0",
-        [Interval(Real, 0, None, closed="neither")],
     )
     refit: bool = parameter(
         True, "Fit the penalties chosen to all sequences; without it there is no prediction."

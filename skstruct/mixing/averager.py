@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import Interval, Real, epoch_context, set_fitted, with_callbacks
+from .._sklearn import epoch_context, set_fitted, with_callbacks
 from ..data.types import Corpus, Given, History, Self, Weights
 from ..saving.registry import savable
 from ..taggers.meta_learner import MetaLearner
@@ -85,12 +85,7 @@ class BaggingShuffleAverager(MetaLearner):
     bootstrap: bool = parameter(
         False, "Draw each member's sequences with replacement; else each member sees a shuffled selection."
     )
-    max_samples: float = parameter(
-        1.0,
-        "Sequences drawn for each member, as a fraction.",
-        "float in (0, 1]",
-        [Interval(Real, 0, 1, closed="right")],
-    )
+    max_samples: float = parameter(1.0, "Sequences drawn for each member, as a fraction.", "float in (0, 1]")
     keep_members: bool = parameter(False, "Keep the fitted members as ``estimators_``.")
 
     estimators_: list[Any] = field(init=False)

@@ -275,7 +275,7 @@ class ParameterMixer(MetaLearner):
         mixed = Mixture(run.node_halves, zeros, run.state.rule, self.mixing == NONZERO)
         once = self.strategy == "once" and crew.n_shards > 1
         n_rounds, n_epochs = (1, learner.max_iter) if once else (learner.max_iter, 1)
-        watch = None if run.held_out is None else Watch(run, self._stops())
+        watch = Watch(run, self._stops())
         rounds = Rounds(crew, mixed, run, self.mixing, n_rounds, n_epochs, n_examples, n_tokens, watch)
         if self.checkpoint is not None:
             rounds.keep_in(self.checkpoint, self._facts(learner, run))

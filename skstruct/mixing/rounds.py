@@ -31,7 +31,7 @@ class Rounds:
         Rounds, and epochs of each.
     n_examples, n_tokens : int
         Of all shards.
-    watch : Watch, optional
+    watch : Watch
         Scores the mixed model after each round.
 
     Attributes
@@ -41,7 +41,7 @@ class Rounds:
         Rounds that were read from a checkpoint.
     """
 
-    def __init__(self, crew, mixed, run, mixing, n_rounds, n_epochs, n_examples, n_tokens, watch=None):
+    def __init__(self, crew, mixed, run, mixing, n_rounds, n_epochs, n_examples, n_tokens, watch):
         self.crew, self.mixed, self.run, self.mixing = crew, mixed, run, mixing
         self.n_rounds, self.n_epochs = n_rounds, n_epochs
         self.n_examples, self.n_tokens = n_examples, n_tokens
@@ -86,8 +86,7 @@ class Rounds:
 
     def best(self):
         """The same of the best round, if there is early stopping."""
-        best = None if self.watch is None else self.watch.best
-        return self.model() if best is None else best
+        return self.model() if self.watch.best is None else self.watch.best
 
     def _round(self):
         """Train and mix once; returns whether to stop early."""
@@ -118,9 +117,8 @@ class Rounds:
                 "seconds": time.perf_counter() - began,
             }
         )
-        record, stop = self.history[-1], False
-        if self.watch is not None:
-            stop = self.watch.look(self.model(), record)
+        record = self.history[-1]
+        stop = self.run.held_out is not None and self.watch.look(self.model(), record)
         if self.run.estimator.verbose:
             megabytes = (record["bytes_sent"] + record["bytes_received"]) / 1e6
             print(
@@ -159,8 +157,7 @@ class Rounds:
                 model = with_arrays(self.run.fresh(key).model, "model", arrays)
             else:
                 self.mixed.restore(header["steps"], arrays)
-            if self.watch is not None:
-                self.watch.restore(header, arrays, self.run.fresh(key).model)
+            self.watch.restore(header, arrays, self.run.fresh(key).model)
             self.crew.step("resume", [shard_key(key, s) for s in range(self.crew.n_shards)], model)
         except (KeyError, TypeError, ModelFileError) as error:
             raise self.checkpoint.refusal(error) from None
@@ -169,12 +166,11 @@ class Rounds:
 
     def _keep(self):
         """Write the state."""
-        header = {"key": self.run.state.key, "history": list(self.history)}
+        best, arrays = self.watch.state()
+        header = {"key": self.run.state.key, "history": list(self.history), **best}
         if self.alone:
-            arrays = arrays_of(self.model(), "model")
+            arrays.update(arrays_of(self.model(), "model"))
         else:
-            header["steps"], arrays = self.mixed.state()
-        if self.watch is not None:
-            best, best_arrays = self.watch.state()
-            header, arrays = {**header, **best}, {**arrays, **best_arrays}
+            header["steps"], mixed = self.mixed.state()
+            arrays.update(mixed)
         self.checkpoint.offer(header, arrays, surely=True)

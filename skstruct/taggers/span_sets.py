@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, Interval, Real, fit_some, folds_of, safe_indexing, set_fitted, text_tags
+from .._sklearn import BaseEstimator, fit_some, folds_of, safe_indexing, set_fitted, text_tags
 from ..core.user_warnings import warn
 from ..data.inputs import Sequences, as_tokens, check_X_y, flatten, is_int, lengths_of, renumbered
 from ..data.labels import single_labels
@@ -31,8 +31,6 @@ from .span_thresholds import certain_threshold, numbered_documents, offering_thr
 
 LEAST = 0.01
 """Spans below this probability are not looked at as candidates of sure ones."""
-
-INSIDE = Interval(Real, 0, 1, closed="neither")
 
 
 @savable
@@ -90,15 +88,12 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
     )
     _: KW_ONLY
     recall: float = parameter(
-        0.95, "Share of a document's spans that is offered, expected.", "float in (0, 1)", [INSIDE]
+        0.95, "Share of a document's spans that is offered, expected.", "float in (0, 1)"
     )
     precision: float | None = parameter(
-        None, "Share of sure spans that are right; None: none are asked for.", "float in (0, 1) or None",
-        [INSIDE, None],
-    )  # fmt: skip
-    confidence: float = parameter(
-        0.9, "Probability that sure spans have the precision.", "float in (0, 1)", [INSIDE]
+        None, "Share of sure spans that are right; None: none are asked for.", "float in (0, 1) or None"
     )
+    confidence: float = parameter(0.9, "Probability that sure spans have the precision.", "float in (0, 1)")
     by_type: bool = parameter(
         False,
         "Promise the recall of each type of spans, by a threshold of its own; else that of all together.",

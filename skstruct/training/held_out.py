@@ -102,14 +102,10 @@ def of_held_out():
         error.move(error.sequence, names.get(error.name, error.name))
         raise
     except (ValueError, TypeError) as error:
-        text = re.sub(r"^(X|y)\b(?: and (y)\b)?", _as_held_out, str(error))
+        text = re.sub(r"^[Xy]\b|(?<=^X and )y\b", r"\g<0>_val", str(error))
         if text == str(error) and not text.startswith(NAMES):
             text = f"X_val and y_val: {text}"
         raise type(error)(text) from None
-
-
-def _as_held_out(match):
-    return " and ".join(f"{name}_val" for name in match.groups() if name)
 
 
 def warn_unseen(labels, more=""):
@@ -146,13 +142,18 @@ def scored(scoring, estimator, fitted, X, y):
 
 
 class Watch:
-    """Scores each epoch on the held-out sequences; early stopping keeps the best one.
+    """Scores each epoch on the held-out sequences of a run, if it has any; early stopping keeps the best one.
 
     Parameters
     ----------
     run : Run
     stopping : bool
         Whether there is early stopping.
+
+    Attributes
+    ----------
+    best : NamedTuple or None
+        The model in training after the best epoch, with early stopping.
     """
 
     def __init__(self, run, stopping):
@@ -161,8 +162,10 @@ class Watch:
 
     def look(self, model, record):
         """Score an epoch, note it in its record, and say whether to stop."""
-        run, estimator = self.run, self.run.estimator
-        record["validation_score"] = score = run.score_epoch(model)
+        estimator = self.run.estimator
+        if self.run.held_out is None:
+            return False
+        record["validation_score"] = score = self.run.score_epoch(model)
         if not self.stopping:
             return False
         self.wait = 0 if score > self.best_score + estimator.tol else self.wait + 1

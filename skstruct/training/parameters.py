@@ -30,7 +30,6 @@ from ..metrics import SCORING
 
 T = TypeVar("T")
 
-FRACTION = Interval(Real, 0, 1, closed="left")
 PATH = [str, os.PathLike, None]
 WIDTH = 106
 """Columns of the documentation made here, indented as `help` does."""
@@ -48,7 +47,8 @@ def parameter(default: Any, text: str, kind: str | None = None, allowed: Any = N
         Which values are allowed, as a user reads it. Where this is None, the annotation says it: a bool, an
         int of at least 1, or the values of a ``Literal``; or None.
     allowed : list, optional
-        The same as scikit-learn checks it; see ``sklearn.utils._param_validation``.
+        The same as scikit-learn checks it; see ``sklearn.utils._param_validation``. Where this is None, the
+        kind says it: "float > 1", "float in [0, 1)"; or None.
     """
     return field(default=default, metadata={"kind": kind, "allowed": allowed, "text": text})
 
@@ -58,12 +58,22 @@ def inner_estimator(text: str) -> Any:
     return parameter(None, text, "estimator or None", [HasMethods(["fit", "predict"]), None])
 
 
+def _range(kind: str) -> list[Any]:
+    """The numbers that a kind such as "float in [0, 1) or None" allows, as scikit-learn checks them."""
+    sign, low, *high = kind.removeprefix("float ").removesuffix(" or None").split()
+    none = [None] if kind.endswith(" or None") else []
+    if sign == "in":
+        closed = {"[)": "left", "(]": "right", "[]": "both", "()": "neither"}[low[0] + high[0][-1]]
+        return [Interval(Real, float(low[1:-1]), float(high[0][:-1]), closed=closed), *none]
+    return [Interval(Real, float(low), None, closed="left" if sign == ">=" else "neither"), *none]
+
+
 def _values(cls: type, name: str) -> tuple[str, Any]:
     """The values that a field allows: as a user reads them, and as scikit-learn checks them."""
     base = next(base for base in cls.__mro__ if name in inspect.get_annotations(base))
     about = inspect.getattr_static(base, "__dataclass_fields__")[name].metadata
     if about["kind"] is not None:
-        return about["kind"], about["allowed"]
+        return about["kind"], about["allowed"] or _range(about["kind"])
     hint = inspect.get_annotations(base)[name]
     hint = eval(hint, vars(sys.modules[base.__module__])) if isinstance(hint, str) else hint
     none = [None] if type(None) in get_args(hint) else []
@@ -205,9 +215,7 @@ class OnlineParameters(TrainingParameters):
         17). Under the cumulative penalty a new feature is charged the penalty of all earlier steps
         (equation 14), so that late features rarely become nonzero.""",
     )
-    alpha: float = parameter(
-        1e-6, "Strength of the penalty per sequence visited.", "float in [0, 1)", [FRACTION]
-    )
+    alpha: float = parameter(1e-6, "Strength of the penalty per sequence visited.", "float in [0, 1)")
     # Corruption of the input and of features in training
     dropout: float = parameter(
         0.0,
@@ -215,7 +223,6 @@ class OnlineParameters(TrainingParameters):
         equation 18). Columns of a token are masked independently; templates may read 64 columns at most
         then.""",
         "float in [0, 1)",
-        [FRACTION],
     )
     feature_noise: Literal["dropout", "zipf"] | None = parameter(
         None,
@@ -226,10 +233,8 @@ class OnlineParameters(TrainingParameters):
     edge_noise: Literal["same", "dropout", "zipf"] | None = parameter(
         None, 'The same for label transitions; ``"same"`` follows ``feature_noise``.'
     )
-    noise_rate: float = parameter(0.1, "Rate of feature dropout.", "float in [0, 1)", [FRACTION])
-    zipf_exponent: float = parameter(
-        3.0, "Exponent of the Zipf distribution.", "float > 1", [Interval(Real, 1, None, closed="neither")]
-    )
+    noise_rate: float = parameter(0.1, "Rate of feature dropout.", "float in [0, 1)")
+    zipf_exponent: float = parameter(3.0, "Exponent of the Zipf distribution.", "float > 1")
     # Early stopping, and training that goes on
     early_stopping: bool = parameter(
         False,
@@ -237,17 +242,11 @@ class OnlineParameters(TrainingParameters):
         ``X_val`` and ``y_val`` of ``fit``; without these a part of ``X``, which is not trained on.""",
     )
     validation_fraction: float = parameter(
-        0.1,
-        "Share of the sequences that ``early_stopping`` holds out if ``fit`` is given no ``X_val``.",
-        "float in (0, 1)",
-        [Interval(Real, 0, 1, closed="neither")],
+        0.1, "Share of the sequences that ``early_stopping`` holds out without ``X_val``.", "float in (0, 1)"
     )
     n_iter_no_change: int = parameter(3, "Epochs without improvement to wait.")
     tol: float = parameter(
-        1e-3,
-        "What counts as improvement of the score of held-out sequences.",
-        "float >= 0",
-        [Interval(Real, 0, None, closed="left")],
+        1e-3, "What counts as improvement of the score of held-out sequences.", "float >= 0"
     )
     warm_start: bool = copy(WARM_START)
     checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)

@@ -60,6 +60,31 @@ def new_key(random_state):
 class Run:
     """Epochs of an estimator on an encoded corpus.
 
+    A subclass says what its structure is:
+
+    - ``epoch(task, order, begin, end, model, rule, noise, work)``: the kernel, a static method. It returns
+      (code, k): DONE and ``end``, or what it needs before it can learn from the example ``order[k]``;
+    - ``scratch()``: working memory of the kernel;
+    - ``model_class``: what a finished run leads to; has ``average``;
+    - ``finished(model, reuse=False)``: what prediction would use after the training so far. With ``reuse`` it
+      may be made of the arrays of ``model``, which is not used any more;
+    - ``fresh(key)``: a :class:`TrainingState` with zero weights for the same task;
+    - ``held_out_part(X, y)``: the user's held-out sequences, checked and encoded, a :class:`.HeldOut`, and a
+      list of the labels of ``y`` that training lacks. Errors speak of X and y;
+    - ``held_out_score(model)``: how good a finished model is on the held-out sequences: what ``score`` would
+      return, of which ``score_name`` says what it measures.
+
+    Where its runs may be those of shards that are encoded apart:
+
+    - ``vocabulary(min_count)``: what the run's examples hold, a ``cluster.vocabulary.Vocabulary``; with
+      counts if ``min_count`` > 1;
+    - ``merged(vocabularies, learner, key)``, a class method: a run without examples over what all shards met,
+      in their order, with the random key of the whole, and the plan of each shard. A ValueError names a shard
+      that does not go with the others;
+    - ``adopt(plan)``: translate the run, which has not begun, to what all shards met;
+    - ``node_halves(model)``, a static method where halves of keys may be rows, as a word is half of a longer
+      feature: by number, whether the left and the right half are; (n, 2) bool.
+
     Parameters
     ----------
     estimator : OnlineLearner
@@ -73,21 +98,9 @@ class Run:
     """
 
     epoch: ClassVar[Callable]
-    """``epoch(task, order, begin, end, model, rule, noise, work)``: the kernel, a static method.
-
-    Returns (code, k): DONE and ``end``, or what it needs before it can learn from the example ``order[k]``.
-    """
-
+    model_class: ClassVar[type]
     node_halves = None
-    """A static method, where halves of keys may be rows, as a word is half of a longer feature.
-
-    ``node_halves(model)``: by number, whether the left and the right half are; (n, 2) bool."""
-
-    model_class = None
-    """What a finished run leads to; has ``average``."""
-
     score_name = "accuracy"
-    """What :meth:`held_out_score` measures."""
 
     def __init__(self, estimator, state, task, held_out=None):
         self.estimator = estimator
@@ -100,84 +113,25 @@ class Run:
         self.ended = False
         self.title = ""  # of the lines that ``verbose`` prints
 
-    # -- what a structure says ---------------------------------------------------------------------
+    # -- what a structure may say ------------------------------------------------------------------
     def kernel_arguments(self, noise, work):
         """What the kernel of an epoch takes: the task, and all that comes after the examples to visit."""
         return self.task, self.state.model, self.state.rule, noise, work
-
-    def finished(self, model, reuse=False):
-        """What prediction would use after the training so far.
-
-        With ``reuse`` it may be made of the arrays of ``model``, which is not used any more.
-        """
-        raise NotImplementedError
 
     def fitted(self):
         """Fitted attributes besides the model and the record of the epochs."""
         return {}
 
-    def scratch(self):
-        """Working memory of the epoch kernel."""
-        raise NotImplementedError
-
-    def held_out_part(self, X, y):
-        """Check and encode the user's held-out sequences.
-
-        Returns
-        -------
-        HeldOut
-        labels : list
-            Those of ``y`` that training lacks.
-
-        Raises
-        ------
-        ValueError
-            If the input is not as ``fit`` takes it; the message speaks of X and y.
-        """
-        raise NotImplementedError
-
-    def held_out_score(self, model):
-        """How good a finished model is on the held-out sequences: what ``score`` would return."""
-        raise NotImplementedError
-
     def at_rest(self, model):
         """The model without its training state."""
         return model
 
-    def fresh(self, key):
-        """A :class:`TrainingState` with zero weights for the same task."""
-        raise NotImplementedError
-
-    # -- what a structure says whose runs may be those of shards ------------------------------------
     def vocabulary(self, min_count):
-        """What the run's examples hold, a ``cluster.vocabulary.Vocabulary``; counts if ``min_count`` > 1."""
+        """Raises: not every structure can be encoded in parts."""
         raise ValueError(
             f"{type(self.estimator).__name__} cannot learn from shards that are loaded apart; "
             f"ParameterMixer.fit(X, y), without client, deals one corpus to shards"
         )
-
-    @classmethod
-    def merged(cls, vocabularies, learner, key):
-        """A run without examples over what all shards met, and the plan of each shard.
-
-        Parameters
-        ----------
-        vocabularies : list of Vocabulary
-            In the order of the shards.
-        learner : estimator
-        key : int
-            The random key of the whole.
-
-        Raises
-        ------
-        ValueError
-            If the shards do not go together; the message names one.
-        """
-        raise NotImplementedError
-
-    def adopt(self, plan):
-        """Translate the run, which has not begun, to what all shards met."""
-        raise NotImplementedError
 
     # -- what judges the epochs --------------------------------------------------------------------
     def hold_out(self, given):
@@ -228,12 +182,12 @@ class Run:
             The estimator will not be trained further: it gets no training state, whose arrays are let go of.
         """
         estimator, state = self.estimator, self.state
-        self.watch = None if self.held_out is None else Watch(self, estimator.early_stopping)
+        self.watch = Watch(self, estimator.early_stopping)
         self.done = self.resumed_from = 0
         stopped, self.checkpoint, self.unsaved = False, None, False
         if n_epochs is None:
             n_epochs = estimator.max_iter
-            if getattr(estimator, "checkpoint", None) is not None:
+            if estimator.checkpoint is not None:
                 self.checkpoint = self._open_checkpoint()
                 stopped = self._resume()
         began, lengths = self.done > 0, np.diff(self.task.token)
@@ -271,7 +225,7 @@ class Run:
     def _end_epoch(self, events, last, keep_checkpoint):
         """Score, show and keep what an epoch has learned; returns whether it was the last one."""
         last = last or self.estimator._has_enough(self.history[-1])
-        stop = self.watch is not None and self.watch.look(self.state.model, self.history[-1])
+        stop = self.watch.look(self.state.model, self.history[-1])
         self.unsaved = self.checkpoint is not None
         self._report()
         if keep_checkpoint or not (stop or last):
@@ -307,16 +261,11 @@ class Run:
             return False
         header, arrays = found
         try:
-            model = with_arrays(self.state.model, "model", arrays)
-            before, after = (arrays_of(left_alone(each), "given") for each in (self.state.model, model))
-            if any(array.shape != after[name].shape for name, array in before.items()):
-                raise ModelFileError("what training leaves alone has another shape")
-            self.state.model = model
+            self.state.model = with_arrays(self.state.model, "model", arrays)
             self.done = self.resumed_from = header["done"]
             self.state.key = header["key"]
             self.history = header["history"]
-            if self.watch is not None:
-                self.watch.restore(header, arrays, self.state.model)
+            self.watch.restore(header, arrays, self.state.model)
         except (KeyError, ModelFileError) as error:
             raise self.checkpoint.refusal(error) from None
         return header["stopped"]
@@ -325,18 +274,10 @@ class Run:
         """Offer the state to the checkpoint; ``unsaved`` then says whether it was too early to write it."""
         if self.checkpoint is None:
             return
-        header = {
-            "done": self.done,
-            "key": self.state.key,
-            "history": list(self.history),
-            "stopped": bool(stopped),
-        }
-        arrays = arrays_of(self.state.model, "model")
-        if self.watch is not None:
-            best, best_arrays = self.watch.state()
-            header.update(best)
-            arrays.update(best_arrays)
-        self.unsaved = not self.checkpoint.offer(header, arrays, surely)
+        header = {"done": self.done, "key": self.state.key, "history": list(self.history), "stopped": stopped}
+        best, arrays = self.watch.state()
+        arrays.update(arrays_of(self.state.model, "model"))
+        self.unsaved = not self.checkpoint.offer({**header, **best}, arrays, surely)
 
     def _record(self, stats, complete):
         self.done += complete
@@ -370,8 +311,7 @@ class Run:
 
     def _best(self):
         """The weights to keep: those of the best epoch if early stopping watches, else the last."""
-        best = None if self.watch is None else self.watch.best
-        return self.state.model if best is None else best
+        return self.state.model if self.watch.best is None else self.watch.best
 
     def attributes(self, reuse=False):
         """The fitted attributes as they stand; for ``reuse`` see :meth:`finished`."""
