@@ -19,15 +19,7 @@ from ..data.labels import Labels, encode_known
 from ..taggers.constraints import check_known
 from ..taggers.labelled_corpus import EncodedPart
 from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
-from ..training.held_out import (
-    NAMES,
-    HeldOut,
-    held_out_facts,
-    of_held_out,
-    scored,
-    scored_by_itself,
-    warn_unseen,
-)
+from ..training.held_out import NAMES, HeldOut, held_out_facts, of_held_out, scored, warn_unseen
 from ..training.interrupt import DeferredInterrupt
 from ..training.run import new_key
 from .solver.corpus_sums import Potentials
@@ -139,7 +131,7 @@ class CRFRun:
         fitted = self._model_of(*matrices())
         if scoring is None and self.held_out.encoded is not None:
             return self.held_out.encoded.accuracy(fitted["_model"])
-        return scored(scored_by_itself if scoring is None else scoring, self.estimator, fitted, X, y)
+        return scored(scoring, self.estimator, fitted, X, y)
 
     def about(self, c1):
         """(options, potentials, rows of features, combinations) of the objective."""

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import epoch_context, set_fitted, with_callbacks
-from ..data.types import Corpus, Given, History, Self, Weights
+from ..data.types import Corpus, Given, Self, Weights
 from ..saving.registry import savable
 from ..taggers.meta_learner import MetaLearner
 from ..training.held_out import both_or_neither
@@ -89,7 +89,6 @@ class BaggingShuffleAverager(MetaLearner):
     keep_members: bool = parameter(False, "Keep the fitted members as ``estimators_``.")
 
     estimators_: list[Any] = field(init=False)
-    history_: History = field(init=False)
 
     @with_callbacks
     def fit(

@@ -16,7 +16,7 @@ from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads, check_number, dealt, open_shard
 from ..cluster.shards import Mixture, Shard, shard_key
 from ..cluster.weights import NONZERO
-from ..data.types import Corpus, Given, History, Self, Weights
+from ..data.types import Corpus, Given, Self, Weights
 from ..saving.registry import savable
 from ..taggers.meta_learner import TRAINABLE, MetaLearner
 from ..training.checkpoint import simple_parameters
@@ -129,7 +129,6 @@ class ParameterMixer(MetaLearner):
         [str, None],
     )
 
-    history_: History = field(init=False)
     resumed_from_: int = field(init=False)
 
     # -- fitting -----------------------------------------------------------------------------------

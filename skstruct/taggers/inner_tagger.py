@@ -42,7 +42,6 @@ class TaggerTraining(FitsAnother, Parameters, CallbackSupportMixin, Savable, Bas
     * ``_agreed(known)``: one dict of fitted attributes from those of several shards, or an error.
     """
 
-    tagger: Any
     tagger_: Any
 
     _around = "tagger"

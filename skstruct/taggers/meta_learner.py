@@ -24,7 +24,7 @@ from .._sklearn import (
     sequence_tags,
 )
 from ..data.inputs import Inputs
-from ..data.types import Corpus, Self, Weights
+from ..data.types import Corpus, History, Self, Weights
 from ..saving.registry import Savable
 from ..training.parameters import RunParameters
 from .perceptron import StructuredPerceptron
@@ -91,10 +91,10 @@ class FitsAnother:
 class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
     """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
 
-    estimator: Any
     estimator_: Any
     classes_: NDArray[Any]
     n_iter_: int
+    history_: History
 
     def __sklearn_tags__(self) -> Any:
         tags = sequence_tags(super().__sklearn_tags__())

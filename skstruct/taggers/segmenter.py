@@ -92,7 +92,6 @@ class Segmenter(WordAnalyses, TaggerTraining):
         "BMES", "How words are written as labels; see `skstruct.data.schemes`."
     )
 
-    tagger_: Any = field(init=False)
     tagged_: bool = field(init=False)
 
     explained_as = "segmenter"

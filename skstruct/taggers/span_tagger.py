@@ -131,7 +131,6 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         are str.""",
     )
 
-    tagger_: Any = field(init=False)
     pieces_: str = field(init=False)
     alignment_: dict[str, int] = field(init=False)
 
@@ -213,8 +212,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
             As :meth:`fit`.
         """
         self._validate_params()
-        _, tokens, given, aligned = self._aligned(X, y)
-        return AlignmentReport(tokens, given, aligned)
+        return AlignmentReport(*self._aligned(X, y))
 
     # -- prediction --------------------------------------------------------------------------------
     def predict(self, X: Texts) -> list[list[Span]]:

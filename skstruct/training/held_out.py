@@ -114,13 +114,8 @@ def warn_unseen(labels, more=""):
         warn(f"y_val has labels that training lacks: {some_of(labels)}; they count as wrong in scores{more}")
 
 
-def scored_by_itself(estimator, X, y):
-    """The scorer that asks the estimator."""
-    return estimator.score(X, y)
-
-
 def scored(scoring, estimator, fitted, X, y):
-    """The score of an estimator that had just these fitted attributes.
+    """The score of an estimator that had just these fitted attributes; ``scoring`` as its parameter.
 
     Raises
     ------
@@ -131,7 +126,8 @@ def scored(scoring, estimator, fitted, X, y):
 
     model = copy(estimator)
     vars(model).update(fitted)
-    value = (SCORERS[scoring] if isinstance(scoring, str) else scoring)(model, X, y)
+    scorer = SCORERS[scoring] if isinstance(scoring, str) else scoring
+    value = model.score(X, y) if scorer is None else scorer(model, X, y)
     try:
         score = float(value)
     except (TypeError, ValueError):
