@@ -11,16 +11,14 @@ from typing import Any, Literal
 
 from sklearn.base import clone
 
-from .._sklearn import epoch_context, set_fitted, with_callbacks
+from .._sklearn import with_callbacks
 from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads, check_number, dealt, open_shard
-from ..cluster.shards import Mixture, Shard, shard_key
-from ..cluster.weights import NONZERO
+from ..cluster.shards import Shard, shard_key
 from ..data.types import Corpus, Given, Self, Weights
 from ..saving.registry import savable
 from ..taggers.meta_learner import TRAINABLE, MetaLearner
-from ..training.checkpoint import simple_parameters
-from ..training.held_out import Watch, both_or_neither, held_out_facts
+from ..training.held_out import both_or_neither
 from ..training.learner import OnlineLearner
 from ..training.parameters import CHECKPOINT, documented, inner_estimator, parameter, parameters_named
 from ..training.run import new_key
@@ -269,50 +267,5 @@ class ParameterMixer(MetaLearner):
 
     def _rounds(self, crew, run, fitted, n_examples, n_tokens, X, y):
         """Train, mix, and become the result."""
-        learner = run.estimator
-        zeros = run.fresh(run.state.key).model
-        mixed = Mixture(run.node_halves, zeros, run.state.rule, self.mixing == NONZERO)
-        once = self.strategy == "once" and crew.n_shards > 1
-        n_rounds, n_epochs = (1, learner.max_iter) if once else (learner.max_iter, 1)
-        watch = Watch(run, self._stops())
-        rounds = Rounds(crew, mixed, run, self.mixing, n_rounds, n_epochs, n_examples, n_tokens, watch)
-        if self.checkpoint is not None:
-            rounds.keep_in(self.checkpoint, self._facts(learner, run))
-
-        def attributes():
-            return self._attributes(run.finished(rounds.best()), run, fitted, rounds, n_epochs)
-
-        context = self._init_callback_context(max_subtasks=n_rounds)
-        interrupted = rounds.train(epoch_context(context, self, X, y, "round"), attributes)
-        set_fitted(self, attributes(), "classes_", "resumed_from_")
-        if interrupted:
-            raise KeyboardInterrupt
-        return self
-
-    def _facts(self, learner, run):
-        """What a fit depends on besides its shards, for the name of its checkpoint."""
-        parameters = simple_parameters(learner)
-        parameters.pop("random_state")
-        held_out = {}
-        if run.held_out is not None:
-            held_out = {**held_out_facts(run.held_out, learner.scoring), "stops": self._stops()}
-        return {
-            **held_out,
-            "class": type(learner).__name__,
-            "parameters": parameters,
-            "mixing": self.mixing,
-            "key": None if self.random_state is None else run.state.key,
-        }
-
-    def _attributes(self, model, run, fitted, rounds, n_epochs):
-        """The fitted attributes."""
-        estimator = clone(self._template())
-        n_iter = len(rounds.history) * n_epochs
-        given = {"_model": model, "n_iter_": n_iter, **run.fitted()}
-        estimator._become(given, fitted)
-        found = {"n_iter_": n_iter, "history_": list(rounds.history), "estimator_": estimator}
-        if "classes_" in given:
-            found["classes_"] = given["classes_"]
-        if self.checkpoint is not None:
-            found["resumed_from_"] = rounds.resumed_from
-        return found
+        rounds = Rounds(self, crew, run, fitted, n_examples, n_tokens)
+        return rounds.train(X, y, self._init_callback_context(max_subtasks=rounds.n_rounds))

@@ -156,11 +156,12 @@ class Watch:
         self.run, self.stopping = run, stopping
         self.best_score, self.wait, self.best = -np.inf, 0, None
 
-    def look(self, model, record):
-        """Score an epoch, note it in its record, and say whether to stop."""
+    def look(self, in_training, record):
+        """Score the model that ``in_training()`` returns, note it in the record, and say whether to stop."""
         estimator = self.run.estimator
         if self.run.held_out is None:
             return False
+        model = in_training()
         record["validation_score"] = score = self.run.score_epoch(model)
         if not self.stopping:
             return False

@@ -6,7 +6,6 @@ callbacks, interrupts, checkpoints.
 """
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
@@ -14,13 +13,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._sklearn import epoch_context, set_fitted
+from .._sklearn import set_fitted
 from ..core.store import Rule
-from ..saving.container import ModelFileError
-from .checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters, with_arrays
+from .checkpoint import arrays_of, simple_parameters, with_arrays
 from .epochs import as_arrays, epoch_order, left_alone, run_epoch
-from .held_out import Watch, held_out_facts, of_held_out, scored, warn_unseen
-from .interrupt import DeferredInterrupt
+from .held_out import held_out_facts, of_held_out, scored, warn_unseen
+from .loop import Loop
 
 
 @dataclass
@@ -57,7 +55,7 @@ def new_key(random_state):
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-class Run:
+class Run(Loop):
     """Epochs of an estimator on an encoded corpus.
 
     A subclass says what its structure is:
@@ -110,6 +108,7 @@ class Run:
         self.visited = np.flatnonzero(np.diff(task.token) > 0)
         self.history = []
         self.n_iter = 0
+        self.work = None
         self.ended = False
         self.title = ""  # of the lines that ``verbose`` prints
 
@@ -155,7 +154,7 @@ class Run:
         """A run of another estimator on the same task: its own weights, orders and examples."""
         run = copy(self)
         run.estimator, run.state, run.visited = estimator, self.fresh(new_key(seed)), drawn
-        run.history, run.n_iter = [], 0
+        run.history, run.n_iter, run.work = [], 0, None
         return run
 
     def order(self, epoch):
@@ -163,77 +162,78 @@ class Run:
         n = self.visited.shape[0]
         return self.visited[epoch_order(self.state.key, epoch, n, self.estimator.shuffle)]
 
-    def train(self, X, y, context=None, n_epochs=None, keep_checkpoint=False, interrupt=None, for_good=False):
-        """Run the epochs; returns the estimator, fitted.
+    def about(self):
+        """See :class:`.loop.Loop`."""
+        e = self.estimator
+        return self, e, e.max_iter, e.early_stopping, e.checkpoint
 
-        Parameters
-        ----------
-        X, y
-            Shown to callbacks.
-        context : optional
-            Of the callbacks.
-        n_epochs : int, optional
-            Instead of ``max_iter``; such a run writes no checkpoint.
-        keep_checkpoint : bool
-            Leave the file of a finished run: the caller removes it (``self.checkpoint.remove()``).
-        interrupt : DeferredInterrupt, optional
-            That of the caller, if it is the caller who hears Ctrl-C.
-        for_good : bool
-            The estimator will not be trained further: it gets no training state, whose arrays are let go of.
-        """
-        estimator, state = self.estimator, self.state
-        self.watch = Watch(self, estimator.early_stopping)
-        self.done = self.resumed_from = 0
-        stopped, self.checkpoint, self.unsaved = False, None, False
-        if n_epochs is None:
-            n_epochs = estimator.max_iter
-            if estimator.checkpoint is not None:
-                self.checkpoint = self._open_checkpoint()
-                stopped = self._resume()
-        began, lengths = self.done > 0, np.diff(self.task.token)
-        noise, work = estimator._noise(state.key), self.scratch()
-        events = epoch_context(context, estimator, X, y)
-        with DeferredInterrupt() if interrupt is None else nullcontext(interrupt) as interrupt:
-            try:
-                events.begin_fit()
-                for epoch in range(n_epochs if stopped else self.done, n_epochs):
-                    events.begin()
-                    self.unsaved = False  # what was offered last is then no state to go on from
-                    order = self.order(state.epoch + epoch)
-                    stats, complete = run_epoch(self, order, lengths, noise, work, interrupt)
-                    began = True
-                    self._record(stats, complete)
-                    if complete and self._end_epoch(events, self.done == n_epochs, keep_checkpoint):
-                        break
-                    if interrupt.count:
-                        raise KeyboardInterrupt
-                events.end_fit(self.attributes)
-            except BaseException as error:
-                try:
-                    if self.unsaved:  # the state between two epochs, before what is done to it at the end
-                        self._keep(False, surely=True)
-                finally:
-                    if began and isinstance(error, KeyboardInterrupt) and not interrupt.at_once:
-                        self._commit()
-                raise
-            self.task = None  # nobody else holds the arrays now; final weights take their place
-            self._commit(for_good)
-        if self.checkpoint is not None and not keep_checkpoint:
-            self.checkpoint.remove()
-        return estimator
+    run_epoch = run_epoch
 
-    def _end_epoch(self, events, last, keep_checkpoint):
-        """Score, show and keep what an epoch has learned; returns whether it was the last one."""
-        last = last or self.estimator._has_enough(self.history[-1])
-        stop = self.watch.look(self.state.model, self.history[-1])
-        self.unsaved = self.checkpoint is not None
-        self._report()
-        if keep_checkpoint or not (stop or last):
-            self._keep(stop, surely=stop or last)
-        return events.end(self.attributes) or stop or last
+    def epoch_arguments(self):
+        """See :class:`.loop.Loop`."""
+        if self.work is None:
+            self.work = self.scratch()
+        order, lengths = self.order(self.state.epoch + self.done), np.diff(self.task.token)
+        return order, lengths, self.estimator._noise(self.state.key), self.work
+
+    def record(self, stats, complete):
+        """See :class:`.loop.Loop`."""
+        return {
+            "epoch": self.state.epoch + self.done + 1,
+            "updates": stats.updates,
+            "sequence_error": stats.updates / self.visited.shape[0],
+            "token_error": stats.wrong_tokens / int(np.diff(self.task.token)[self.visited].sum()),
+            "loss": stats.loss,
+            "seconds": stats.seconds,
+            "complete": complete,
+        }
+
+    def report(self):
+        """See :class:`.loop.Loop`."""
+        self.tell(f"{self.title}epoch {self.history[-1]['epoch']}", self.history[-1])
+
+    def tell(self, what, record, more=""):
+        """Print what is in the record of an epoch, or of a round, if the estimator is verbose."""
+        if not self.estimator.verbose:
+            return
+        line = f"{what}: {record['updates']} updates, token error {record['token_error']:.4f}{more}, "
+        line += f"{record['seconds']:.2f} s"
+        if "validation_score" in record:
+            name = self.score_name if self.estimator.scoring is None else "score"
+            line += f", held-out {name} {record['validation_score']:.4f}"
+        print(line, flush=True)
+
+    def in_training(self):
+        """See :class:`.loop.Loop`."""
+        return self.state.model
+
+    def attributes(self, reuse=False):
+        """See :class:`.loop.Loop`; ``reuse`` as of ``finished``."""
+        resumed = {} if self.checkpoint is None else {"resumed_from_": self.resumed_from}
+        return {
+            **resumed,
+            "_model": self.finished(self.best(), reuse),
+            "n_iter_": self.n_iter + self.done,
+            "history_": self.history,
+            **self.fitted(),
+        }
+
+    def commit(self, for_good=False):
+        """See :class:`.loop.Loop`."""
+        self.ended, self.task = True, None  # final weights take the place of the task's arrays
+        fitted, state = self.attributes(reuse=for_good), self.state
+        if for_good:
+            self.state = self.watch = None
+        else:
+            state.model = self.at_rest(self.best())
+            state.epoch += self.done
+            state.history = self.history
+            fitted["_training"] = state
+        set_fitted(self.estimator, fitted, "classes_", "resumed_from_")
 
     # -- checkpoints -------------------------------------------------------------------------------
-    def _open_checkpoint(self):
+    def identity(self):
+        """See :class:`.loop.Loop`."""
         estimator, state = self.estimator, self.state
         facts = {
             "class": type(estimator).__name__,
@@ -243,8 +243,7 @@ class Run:
             "rule": list(state.rule),
             **held_out_facts(self.held_out, estimator.scoring),
         }
-        arrays = arrays_of((self.task, self.visited, self.prior()), "fit")
-        return Checkpoint(estimator.checkpoint, type(estimator).__name__, fingerprint(facts, arrays))
+        return facts, arrays_of((self.task, self.visited, self.prior()), "fit")
 
     def prior(self):
         """What the outcome depends on besides simple parameters and examples; arrays in tuples.
@@ -254,84 +253,11 @@ class Run:
         model = self.state.model
         return as_arrays(left_alone(model)), model if self.state.epoch else ()
 
-    def _resume(self):
-        """Go on from the file, if there is one; whether early stopping had stopped."""
-        found = self.checkpoint.load()
-        if found is None:
-            return False
-        header, arrays = found
-        try:
-            self.state.model = with_arrays(self.state.model, "model", arrays)
-            self.done = self.resumed_from = header["done"]
-            self.state.key = header["key"]
-            self.history = header["history"]
-            self.watch.restore(header, arrays, self.state.model)
-        except (KeyError, ModelFileError) as error:
-            raise self.checkpoint.refusal(error) from None
-        return header["stopped"]
+    def kept(self):
+        """See :class:`.loop.Loop`."""
+        return {"key": self.state.key}, arrays_of(self.state.model, "model")
 
-    def _keep(self, stopped, surely=False):
-        """Offer the state to the checkpoint; ``unsaved`` then says whether it was too early to write it."""
-        if self.checkpoint is None:
-            return
-        header = {"done": self.done, "key": self.state.key, "history": list(self.history), "stopped": stopped}
-        best, arrays = self.watch.state()
-        arrays.update(arrays_of(self.state.model, "model"))
-        self.unsaved = not self.checkpoint.offer({**header, **best}, arrays, surely)
-
-    def _record(self, stats, complete):
-        self.done += complete
-        self.history.append(
-            {
-                "epoch": self.state.epoch + self.done + (not complete),
-                "updates": stats.updates,
-                "sequence_error": stats.updates / self.visited.shape[0],
-                "token_error": stats.wrong_tokens / int(np.diff(self.task.token)[self.visited].sum()),
-                "loss": stats.loss,
-                "seconds": stats.seconds,
-                "complete": complete,
-            }
-        )
-
-    def _report(self):
-        if self.estimator.verbose:
-            record = self.history[-1]
-            line = (
-                f"{self.title}epoch {record['epoch']}: {record['updates']} updates, "
-                f"token error {record['token_error']:.4f}, {record['seconds']:.2f} s"
-            )
-            print(line + self.held_out_text(record), flush=True)
-
-    def held_out_text(self, record):
-        """What ``verbose`` prints of the held-out sequences, if there are any."""
-        if "validation_score" not in record:
-            return ""
-        name = self.score_name if self.estimator.scoring is None else "score"
-        return f", held-out {name} {record['validation_score']:.4f}"
-
-    def _best(self):
-        """The weights to keep: those of the best epoch if early stopping watches, else the last."""
-        return self.state.model if self.watch.best is None else self.watch.best
-
-    def attributes(self, reuse=False):
-        """The fitted attributes as they stand; for ``reuse`` see :meth:`finished`."""
-        resumed = {} if self.checkpoint is None else {"resumed_from_": self.resumed_from}
-        return {
-            **resumed,
-            "_model": self.finished(self._best(), reuse),
-            "n_iter_": self.n_iter + self.done,
-            "history_": self.history,
-            **self.fitted(),
-        }
-
-    def _commit(self, for_good=False):
-        self.ended = True
-        fitted, state = self.attributes(reuse=for_good), self.state
-        if for_good:
-            self.state = self.watch = None
-        else:
-            state.model = self.at_rest(self._best())
-            state.epoch += self.done
-            state.history = self.history
-            fitted["_training"] = state
-        set_fitted(self.estimator, fitted, "classes_", "resumed_from_")
+    def take_over(self, header, arrays):
+        """See :class:`.loop.Loop`."""
+        self.state.key, self.state.model = header["key"], with_arrays(self.state.model, "model", arrays)
+        return self.state.model
