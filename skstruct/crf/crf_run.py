@@ -153,9 +153,7 @@ class CRFRun:
     def _open_checkpoint(self, warm):
         e = self.estimator
         facts = {"class": type(e).__name__, "parameters": simple_parameters(e), **self.facts}
-        facts["bigram"] = self.encoder.has_bigram
-        if self.held_out is not None:
-            facts.update(held_out_facts(self.held_out, e.scoring))
+        facts.update(held_out_facts(self.held_out, e.scoring), bigram=self.encoder.has_bigram)
         arrays = arrays_of((self.task, self.constraints, self.cost, warm, self.validation), "fit")
         return Checkpoint(e.checkpoint, type(e).__name__, fingerprint(facts, arrays))
 

@@ -11,6 +11,7 @@ Knows arrays, no learner.
 
 import contextlib
 import hashlib
+import inspect
 import json
 import os
 import secrets
@@ -142,7 +143,7 @@ class Checkpoint:
             if header.get("fingerprint") != self._fingerprint:
                 raise ModelFileError("it belongs to another fit")
             written = header.get("numpy", np.__version__)
-            if _feature_release(written) != _feature_release(np.__version__):
+            if written.split(".")[:2] != np.__version__.split(".")[:2]:  # the feature release
                 raise ModelFileError(
                     f"it was written with numpy {written}, and random numbers of numpy {np.__version__} may "
                     f"differ. Install numpy {written} to go on"
@@ -194,11 +195,6 @@ class Checkpoint:
             os.unlink(self.path)
 
 
-def _feature_release(version):
-    """``"2.1"`` of ``"2.1.3"``."""
-    return version.split(".")[:2]
-
-
 def fingerprint(facts, arrays):
     """A hexadecimal digest of facts, arrays (name: array) and the version of the package.
 
@@ -231,10 +227,10 @@ def _plain(value):
         return sorted(map(repr, value))  # their own order differs from process to process
     if isinstance(value, types.FunctionType):
         # Not the name alone: all functions written as ``lambda`` in one place have the same.
-        outer = [cell.cell_contents for cell in value.__closure__ or ()]
-        numbers = {n: value.__globals__.get(n) for n in value.__code__.co_names}
-        numbers = {n: v for n, v in numbers.items() if isinstance(v, (bool, int, float, str))}
-        return [_name(value), value.__code__, value.__defaults__, value.__kwdefaults__, outer, numbers]
+        outer = inspect.getclosurevars(value)
+        numbers = {n: v for n, v in outer.globals.items() if isinstance(v, (bool, int, float, str))}
+        defaults = value.__defaults__, value.__kwdefaults__
+        return [_name(value), value.__code__, defaults, outer.nonlocals, numbers]
     if isinstance(value, types.CodeType):
         return [value.co_code.hex(), value.co_names, value.co_consts]
     if isinstance(value, types.MethodType):

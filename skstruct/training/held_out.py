@@ -68,12 +68,7 @@ def _told_apart(X):
 
 def held_out_facts(held_out, scoring):
     """What the record of a fit depends on, for the name of its checkpoint."""
-    if held_out is None:
-        return {"held_out": None}
-    facts = {"held_out": held_out.facts()}
-    if scoring is not None:
-        facts["scoring"] = scoring
-    return facts
+    return {"held_out": None if held_out is None else (held_out.facts(), scoring)}
 
 
 def both_or_neither(X_val, y_val):

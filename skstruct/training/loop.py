@@ -15,7 +15,7 @@ class Loop:
     A subclass has
 
     - ``about()``: the :class:`.run.Run` whose estimator and held-out sequences judge the epochs; the
-      estimator that is fitted; the number of epochs; whether there is early stopping; the folder of checkpoints;
+      estimator that is fitted; the number of epochs; whether they may stop early; the folder of checkpoints;
     - ``run_epoch(*epoch_arguments(), interrupt)``: one epoch; returns what it did and whether that was all;
     - ``record(did, complete)``: the same as ``history`` has it; and ``report()``, which prints it;
     - ``in_training()``: the model as it is now;
