@@ -312,9 +312,8 @@ class epoch_context:
 
 def fit_routing(owner, **inside):
     """The metadata routing of what trains another estimator, given by name, a MetadataRouter."""
-    mapping = MethodMapping()
-    for method in "fit", "partial_fit":
-        mapping.add(caller=method, callee=method)
+    mapping = MethodMapping().add(caller="fit", callee="fit")
+    mapping.add(caller="partial_fit", callee="partial_fit")
     return MetadataRouter(owner=owner).add_self_request(owner).add(**inside, method_mapping=mapping)
 
 

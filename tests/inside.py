@@ -56,7 +56,7 @@ def sequences_of(estimator, X):
 
 def new_tagger_of(estimator):
     """The tagger that an estimator over texts trains, before training."""
-    return estimator._new_tagger()
+    return estimator._learner()
 
 
 def has_model(estimator):

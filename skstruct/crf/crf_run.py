@@ -70,7 +70,7 @@ class CRFRun:
         n, part = len(left_out), None
         if not (n or self.validation.dense):
             part = EncodedPart.of(self.validation, gold, unseen)
-        self.held_out = HeldOut(X, y, True, part)
+        self.held_out = HeldOut(X, y, part)
         more = f", which leave out {n} sequences that constraints then leave no labelling" if n else ""
         warn_unseen(others, f" and as not given in log-probabilities{more}")
 

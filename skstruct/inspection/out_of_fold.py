@@ -138,7 +138,7 @@ def with_marginals(estimator):
         raise TypeError(f"expected a tagger, got a {name}: it offers sets of spans; give the estimator in it")
     kind = getattr(estimator, "explained_as", None)
     if kind in ("spans", "segmenter"):
-        inner = estimator._new_tagger()
+        inner = estimator._learner()
         if kind == "spans" and hasattr(inner, "steps"):
             raise TypeError(f"a {name} over a Pipeline has no probabilities: give it the tagger alone")
         return clone(estimator).set_params(tagger=with_marginals(inner))

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -148,9 +148,7 @@ class BaggingShuffleAverager(MetaLearner):
         kept = {"estimators_": taggers} if self.keep_members else {}
         return {**common, **kept, "history_": history, "estimator_": estimator}
 
-    def member_scores(
-        self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None
-    ) -> NDArray[np.float64]:
+    def member_scores(self, X: Corpus, y: Corpus, sample_weight: Weights = None) -> NDArray[np.float64]:
         """Scores of the members alone, to set beside the score of their average.
 
         Needs ``keep_members=True``.

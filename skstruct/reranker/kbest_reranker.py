@@ -213,7 +213,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         held_out = None
         if split:
             mine = safe_indexing(X, test), take(y, test)
-            held_out = HeldOut(*mine, False, encode(test, (dict(words), dict(tags))))
+            held_out = HeldOut(*mine, (*encode(test, (dict(words), dict(tags))), None))
         if continued:
             state = continued_state(self._training, rule)
         else:

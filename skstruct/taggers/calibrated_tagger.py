@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import CallbackSupportMixin, epoch_context, fit_some, folds_of, sample_weights, with_callbacks
 from ..data.inputs import Sequences, as_tokens, check_X_y, is_int, renumbered, take
-from ..data.types import Corpus, Given, History, Self, Weights
+from ..data.types import Corpus, Given, History, Ranked, Self, Weights
 from ..saving.registry import savable
 from ..training.chunks import threads
 from ..training.held_out import NAMES, both_or_neither
@@ -241,9 +241,7 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
         return self
 
     # -- prediction --------------------------------------------------------------------------------
-    def predict_kbest(
-        self, X: Corpus, k: int = 5, allowed: Corpus | None = None
-    ) -> list[list[tuple[list[Any], float]]]:
+    def predict_kbest(self, X: Corpus, k: int = 5, allowed: Given = None) -> Ranked:
         """The k most probable labellings of each sequence.
 
         Parameters

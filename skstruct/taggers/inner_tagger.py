@@ -59,8 +59,8 @@ class TaggerTraining(FitsAnother, Parameters, CallbackSupportMixin, Savable, Bas
     def __sklearn_tags__(self) -> Any:
         return text_tags(super().__sklearn_tags__())
 
-    def _new_tagger(self):
-        """A tagger to train."""
+    def _learner(self):
+        """A tagger, not fitted."""
         return clone(self._template())
 
     @property
@@ -83,7 +83,7 @@ class TaggerTraining(FitsAnother, Parameters, CallbackSupportMixin, Savable, Bas
         self
         """
         self._validate_params()
-        tagger = self.tagger_ if hasattr(self, "tagger_") else self._new_tagger()
+        tagger = self.tagger_ if hasattr(self, "tagger_") else self._learner()
         data = self._weighted(X, y, sample_weight, go_on=True)
         return self._train(tagger, tagger.partial_fit, data, self._routed("partial_fit", data))
 
@@ -101,7 +101,7 @@ class TaggerTraining(FitsAnother, Parameters, CallbackSupportMixin, Savable, Bas
     def _fit_tagger(self, X, y, sample_weight, X_val, y_val):
         """``fit``; the subclass has it under ``with_callbacks``."""
         self._validate_params()
-        tagger = self._new_tagger()
+        tagger = self._learner()
         given = both_or_neither(X_val, y_val)
         if given is not None and not has_fit_parameter(tagger, "X_val"):
             raise ValueError(f"X_val: the fit of the tagger, a {type(tagger).__name__}, takes none")
@@ -124,20 +124,17 @@ class TaggerTraining(FitsAnother, Parameters, CallbackSupportMixin, Savable, Bas
 
     def _fit_by(self, train, X, y):
         """``fit``, with ``train(tagger)``, a function of X and y, for the fit of the tagger."""
-        tagger = self._new_tagger()
+        tagger = self._learner()
         return self._train(tagger, train(tagger), self._training_data(X, y))
 
     # -- as an estimator around a learner; see ``training.learner.OnlineLearner`` ---------------------
-    def _learner(self):
-        return self._new_tagger()
-
     def _prepare_with(self, learner, X, y, sample_weight):
         data = self._weighted(X, y, sample_weight)
         with renumbered(data.positions):
             return learner._prepare(data.X, data.y, data.weight), data.known
 
     def _become(self, learned, known):
-        tagger = self._new_tagger()
+        tagger = self._learner()
         vars(tagger).update(learned)
         vars(self).update(known, tagger_=tagger)
 

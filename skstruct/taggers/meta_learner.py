@@ -24,7 +24,7 @@ from .._sklearn import (
     sequence_tags,
 )
 from ..data.inputs import Inputs
-from ..data.types import Corpus, History, Self, Weights
+from ..data.types import Corpus, History, Ranked, Self, Weights
 from ..saving.registry import Savable
 from ..training.parameters import RunParameters
 from .perceptron import StructuredPerceptron
@@ -172,7 +172,7 @@ class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, Bas
         return self._fitted().decision_function(X)
 
     @inside_has("predict_kbest")
-    def predict_kbest(self, X: Corpus, k: int = 5, **options: Any) -> list[list[tuple[list[Any], float]]]:
+    def predict_kbest(self, X: Corpus, k: int = 5, **options: Any) -> Ranked:
         """The k best of each sequence, as the estimator's ``predict_kbest`` returns them.
 
         Parameters

@@ -190,9 +190,7 @@ class ChainRun(Run):
 
     def __init__(self, estimator, state, task, encoder, labels, constraints):
         super().__init__(estimator, state, task)
-        self.encoder = encoder
-        self.labels = labels
-        self.constraints = constraints
+        self.encoder, self.labels, self.constraints = encoder, labels, constraints
 
     def kernel_arguments(self, noise, work):
         """See ``training.run.Run``."""
@@ -221,7 +219,7 @@ class ChainRun(Run):
         gold, unseen, others = encode_known(y, token, self.labels)
         check_known(gold, unseen, token, self.labels, self.constraints)
         part = EncodedPart.of(make_task(self.encoder, X), gold, unseen)
-        return HeldOut(X, y, True, part), others
+        return HeldOut(X, y, part), others
 
     def held_out_score(self, model):
         """Token accuracy, over the tokens whose label is given."""

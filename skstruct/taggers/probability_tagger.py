@@ -23,7 +23,7 @@ from ..data.inputs import (
 from ..data.labels import encode_labels, some_of
 from ..data.places import PlaceError, by_sequence, describe, offsets_of
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans, same_chunk
-from ..data.types import Corpus
+from ..data.types import Corpus, Given
 from .constraints import scheme_of
 from .sequence_tagger import SequenceTagger, is_one_list
 
@@ -141,12 +141,7 @@ class ProbabilityTagger(SequenceTagger):
         return given
 
     def predict_segment_proba(
-        self,
-        X: Corpus,
-        segments: Corpus | None = None,
-        *,
-        min_proba: float | None = None,
-        scheme: str | None = None,
+        self, X: Corpus, segments: Given = None, *, min_proba: float | None = None, scheme: str | None = None
     ) -> list[list[tuple[Segment, float]]]:
         """Probabilities of segments: chunks, entities.
 

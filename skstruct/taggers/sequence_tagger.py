@@ -26,7 +26,7 @@ from ..data.inputs import (
 )
 from ..data.labels import settled
 from ..data.places import PlaceError, describe, place
-from ..data.types import Corpus, Self, Weights
+from ..data.types import Corpus, Given, Ranked, Self, Weights
 from ..features.numeric import NumericFeatures
 from ..features.patterns import Patterns
 from ..features.templates import FeatureTemplates
@@ -214,7 +214,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
             raise PlaceError(stuck, None, "the constraints and the labels allowed leave no labelling")
         return labels, scores
 
-    def predict(self, X: Corpus, allowed: Corpus | None = None) -> list[list[Any]]:
+    def predict(self, X: Corpus, allowed: Given = None) -> list[list[Any]]:
         """Label sequences.
 
         Parameters
@@ -279,9 +279,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         """
         return self._best(X)[1]
 
-    def predict_kbest(
-        self, X: Corpus, k: int = 5, allowed: Corpus | None = None
-    ) -> list[list[tuple[list[Any], float]]]:
+    def predict_kbest(self, X: Corpus, k: int = 5, allowed: Given = None) -> Ranked:
         """The k best labellings of each sequence.
 
         Parameters

@@ -88,7 +88,7 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
     )
     _: KW_ONLY
     recall: float = parameter(
-        0.95, "Share of a document's spans that is offered, expected.", "float in (0, 1)"
+        0.95, "Expected share of a document's spans that is offered.", "float in (0, 1)"
     )
     precision: float | None = parameter(
         None, "Share of sure spans that are right; None: none are asked for.", "float in (0, 1) or None"
@@ -220,12 +220,11 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
         p, kinds = np.array(p), np.array([span[2] for span in gold], dtype=object)
         if not self.by_type:
             return {None: offering_threshold(p, document, self.recall)}
-        return {
-            kind: offering_threshold(
-                p[kinds == kind], document[kinds == kind], self.recall, f"spans of type {kind!r}"
-            )
-            for kind in sorted(set(kinds.tolist()))
-        }
+        found = {}
+        for kind in sorted(set(kinds.tolist())):
+            mine, what = kinds == kind, f"spans of type {kind!r}"
+            found[kind] = offering_threshold(p[mine], document[mine], self.recall, what)
+        return found
 
     def _sure(self, offered, gold, document):
         """The threshold of sure spans; candidates that touch what nobody annotated do not count."""

@@ -25,8 +25,8 @@ class SpanTraining(TaggerTraining, WordsParameter):
         super()._validate_params()
         check_tokenizer(self.tokenizer)
 
-    def _new_tagger(self):
-        return _reading(_constrained(super()._new_tagger(), self.scheme), self.words)
+    def _learner(self):
+        return _reading(_constrained(super()._learner(), self.scheme), self.words)
 
     def _aligned(self, X, y, judging=False):
         """(tokens, spans, what these are in tokens) of annotated texts.

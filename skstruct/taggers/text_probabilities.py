@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from heapq import nsmallest
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -18,7 +17,7 @@ from ..data.scheme_rules import LabelTable
 from ..data.segmented import ENDING_WORD, STARTING_WORD, as_pieces, cut, word_spans
 from ..data.spans import Span, as_spans
 from ..data.text import as_texts
-from ..data.types import Corpus, Texts
+from ..data.types import Given, Ranked, Texts
 from .meta_learner import inside_has
 from .probability_tagger import ProbabilityTagger, Segment, as_segments, check_min_proba, probabilities_of
 
@@ -95,7 +94,7 @@ class SpanAnalyses:
 
     @inside_has("predict_segment_proba")
     def predict_segment_proba(
-        self, X: Texts, segments: Corpus | None = None, *, min_proba: float | None = None
+        self, X: Texts, segments: Given = None, *, min_proba: float | None = None
     ) -> list[list[tuple[Span, float]]]:
         """Probabilities of spans.
 
@@ -135,10 +134,8 @@ class SpanAnalyses:
                 found = self.tagger_.predict_segment_proba(
                     part.sequences(self.layout), inside, min_proba=min_proba, scheme=self.scheme
                 )
-            segments = [[segment for segment, _ in each] for each in found]
-            spans = flatten(placed(part, segments, np.arange(len(found))))
-            p = [p for each in found for _, p in each]
-            of_pieces = by_sequence(list(zip(spans, p)), offsets_of(lengths_of(found)))
+            spans = placed(part, [[segment for segment, _ in each] for each in found], np.arange(len(found)))
+            of_pieces = [[(span, p) for span, (_, p) in zip(*both)] for both in zip(spans, found)]
             found = list(map(flatten, by_sequence(of_pieces, part.of_text())))
             if asked is None:
                 result += [sorted(each, key=lambda found: (-found[1], found[0])) for each in found]
@@ -188,9 +185,7 @@ class WordAnalyses:
     """What a segmenter says whose tagger has k best labellings, or knows probabilities."""
 
     @inside_has("predict_kbest")
-    def predict_kbest(
-        self, X: Texts, k: int = 5, dictionary: Collection[str] | None = None
-    ) -> list[list[tuple[list[Any], float]]]:
+    def predict_kbest(self, X: Texts, k: int = 5, dictionary: Collection[str] | None = None) -> Ranked:
         """The segmentations that the k best labellings of each text spell.
 
         Parameters
@@ -232,7 +227,7 @@ class WordAnalyses:
 
     @inside_has("predict_segment_proba")
     def predict_segment_proba(
-        self, X: Texts, segments: Corpus | None = None, *, min_proba: float | None = None
+        self, X: Texts, segments: Given = None, *, min_proba: float | None = None
     ) -> list[list[tuple[Segment, float]]]:
         """Probabilities of words.
 
@@ -275,23 +270,16 @@ class WordAnalyses:
             ]
         while not isinstance(tagger, ProbabilityTagger):  # an average, say
             tagger = tagger.estimator if isinstance(tagger, FrozenEstimator) else tagger.estimator_
-        texts = as_tokens(self._sequences(X))
+        texts, prefixes = as_tokens(self._sequences(X)), [prefix for prefix, _ in parsed]
         starts = np.zeros(int(texts.offsets[-1]), np.bool_)
         starts[offsets_of(lengths_of(flatten(pieces)))[:-1]] = True
-        found = probabilities_of(
-            segments,
-            min_proba,
-            kinds,
-            tagger._distribution,
-            texts,
-            np.array([kinds[kind] for _, kind in parsed]),
-            np.array(
-                [[p not in ENDING_WORD and q not in STARTING_WORD for q, _ in parsed] for p, _ in parsed]
-            ),
-            starts,
-            tagger._options(texts, self._constraints(pieces).get("allowed")),
-            n_jobs=self.tagger_.n_jobs,
+        of_label = np.array([kinds[kind] for _, kind in parsed])
+        joins = np.array(
+            [[p not in ENDING_WORD and q not in STARTING_WORD for q in prefixes] for p in prefixes]
         )
+        options = tagger._options(texts, self._constraints(pieces).get("allowed"))
+        how = tagger._distribution, texts, of_label, joins, starts, options
+        found = probabilities_of(segments, min_proba, kinds, *how, n_jobs=self.tagger_.n_jobs)
         return Sequences(
             [((at[a], at[b - 1] + 1, tag), p) for (a, b, tag), p in words] for words, at in zip(found, places)
         )

@@ -33,24 +33,17 @@ class HeldOut:
     ----------
     X, y
         As the estimator's ``score`` takes them.
-    given : bool
-        Whether the user brought them; else they are a share of the corpus.
     encoded : optional
         The same as the structure's own scores read it.
     """
 
     X: Any
     y: Any
-    given: bool = False
     encoded: Any = None
 
     def __post_init__(self):
         if isinstance(self.X, TokenCorpus):
             self.X = self.X.for_users()
-
-    def facts(self):
-        """What tells these sequences from others, as JSON takes it."""
-        return _told_apart(self.X), self.y
 
 
 def _told_apart(X):
@@ -68,7 +61,7 @@ def _told_apart(X):
 
 def held_out_facts(held_out, scoring):
     """What the record of a fit depends on, for the name of its checkpoint."""
-    return {"held_out": None if held_out is None else (held_out.facts(), scoring)}
+    return {"held_out": held_out and (_told_apart(held_out.X), held_out.y, scoring)}
 
 
 def both_or_neither(X_val, y_val):
@@ -79,12 +72,9 @@ def both_or_neither(X_val, y_val):
     ValueError
         If it was given one of them.
     """
-    if X_val is None and y_val is None:
-        return None
-    if X_val is None or y_val is None:
-        missing = NAMES[y_val is None]
-        raise ValueError(f"X_val and y_val must be given together, got no {missing}")
-    return X_val, y_val
+    if (X_val is None) != (y_val is None):
+        raise ValueError(f"X_val and y_val must be given together, got no {NAMES[y_val is None]}")
+    return None if X_val is None else (X_val, y_val)
 
 
 @contextmanager

@@ -30,7 +30,6 @@ from ..metrics import SCORING
 
 T = TypeVar("T")
 
-PATH = [str, os.PathLike, None]
 WIDTH = 106
 """Columns of the documentation made here, indented as `help` does."""
 
@@ -154,9 +153,7 @@ class Parameters:
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
 
-WARM_START = parameter(
-    False, "Start ``fit`` from the weights of the last one; features and labels may be new."
-)
+WARM_START = parameter(False, "Start ``fit`` from the last one's weights; features and labels may be new.")
 
 CHECKPOINT = parameter(
     None,
@@ -164,7 +161,7 @@ CHECKPOINT = parameter(
     data. A fit that finds its own state goes on from there and ends as if it had never stopped; a
     finished fit removes its file.""",
     "str, path or None",
-    PATH,
+    [str, os.PathLike, None],
 )
 """Fields of estimators that have little else in common; each takes a copy."""
 
@@ -206,7 +203,7 @@ class OnlineParameters(TrainingParameters):
     max_iter: int = parameter(10, "Epochs.")
     shuffle: bool = parameter(True, "Draw a new order of sequences for each epoch.")
     average: bool = parameter(
-        True, "Use the average of the weights after every sequence visited (Zhang et al. 2014, equation 6)."
+        True, "Average weights over all sequences visited (Zhang et al. 2014, equation 6)."
     )
     # Penalties on weights
     penalty: Literal["l1", "l1-cumulative", "l2"] | None = parameter(
@@ -245,8 +242,6 @@ class OnlineParameters(TrainingParameters):
         0.1, "Share of the sequences that ``early_stopping`` holds out without ``X_val``.", "float in (0, 1)"
     )
     n_iter_no_change: int = parameter(3, "Epochs without improvement to wait.")
-    tol: float = parameter(
-        1e-3, "What counts as improvement of the score of held-out sequences.", "float >= 0"
-    )
+    tol: float = parameter(1e-3, "Improvement of the held-out score that counts as such.", "float >= 0")
     warm_start: bool = copy(WARM_START)
     checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)

@@ -97,20 +97,12 @@ class Run(Loop):
 
     epoch: ClassVar[Callable]
     model_class: ClassVar[type]
-    node_halves = None
-    score_name = "accuracy"
+    node_halves, score_name = None, "accuracy"
+    n_iter, work, ended, title = 0, None, False, ""  # the title is of the lines that ``verbose`` prints
 
     def __init__(self, estimator, state, task, held_out=None):
-        self.estimator = estimator
-        self.state = state
-        self.task = task
-        self.held_out = held_out
-        self.visited = np.flatnonzero(np.diff(task.token) > 0)
-        self.history = []
-        self.n_iter = 0
-        self.work = None
-        self.ended = False
-        self.title = ""  # of the lines that ``verbose`` prints
+        self.estimator, self.state, self.task, self.held_out = estimator, state, task, held_out
+        self.visited, self.history = np.flatnonzero(np.diff(task.token) > 0), []
 
     # -- what a structure may say ------------------------------------------------------------------
     def kernel_arguments(self, noise, work):
