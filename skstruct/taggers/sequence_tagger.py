@@ -151,10 +151,8 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         """What is known of the rows of numbers that the model reads; else it lacks the attribute."""
         reads = self._model.encoder.reads if hasattr(self, "_model") else None
         if reads is None or reads.width is None or getattr(reads, what) is None:
-            lack = (
-                "it has seen no matrix" if what == "width" else "it has seen no matrix with names of columns"
-            )
-            raise AttributeError(f"{type(self).__name__} has no attribute {attribute!r}: {lack}")
+            lack = f"{type(self).__name__} has no attribute {attribute!r}: it has seen no matrix"
+            raise AttributeError(lack if what == "width" else f"{lack} with names of columns")
         return getattr(reads, what)
 
     @property

@@ -202,9 +202,7 @@ class OnlineParameters(TrainingParameters):
     # Epochs
     max_iter: int = parameter(10, "Epochs.")
     shuffle: bool = parameter(True, "Draw a new order of sequences for each epoch.")
-    average: bool = parameter(
-        True, "Average weights over all sequences visited (Zhang et al. 2014, equation 6)."
-    )
+    average: bool = parameter(True, "Average the weights over all visits (Zhang et al. 2014, equation 6).")
     # Penalties on weights
     penalty: Literal["l1", "l1-cumulative", "l2"] | None = parameter(
         None,
