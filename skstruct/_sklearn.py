@@ -29,7 +29,7 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from .data.inputs import PLACE, PlaceError
+from .data.inputs import PLACE, PlaceError, renumbered
 
 safe_indexing, safe_set_output = utils._safe_indexing, _set_output._safe_set_output
 
@@ -183,6 +183,13 @@ def check_parameters(estimator, *names):
     )
 
 
+def set_fitted(estimator, found, *optional):
+    """Set fitted attributes; of those that not every fit has, ``optional``, none of an earlier fit stays."""
+    for name in optional:
+        vars(estimator).pop(name, None)
+    vars(estimator).update(found)
+
+
 def sample_weights(sample_weight, X):
     """Validated weights as float64, or None if none were given.
 
@@ -200,6 +207,14 @@ def sample_weights(sample_weight, X):
     if not weight.any():
         raise ValueError("sample_weight must not be zero for all sequences")
     return weight
+
+
+def fit_some(estimator, X, y, keep, weight=None, **given):
+    """The estimator, trained on the sequences at the positions in ``keep``; errors count those of X."""
+    if weight is not None:
+        given["sample_weight"] = weight[keep]
+    with renumbered(keep):
+        return estimator.fit(safe_indexing(X, keep), safe_indexing(y, keep), **given)
 
 
 def takes_sample_weight(scorer):
@@ -270,40 +285,36 @@ class epoch_context:
         task, self._task = self._task, None
         return task.call_on_fit_task_end(reconstruction_attributes=fitted_attributes, **self._shown)
 
+    @contextlib.contextmanager
+    def member(self, member, number, X, y, name="member"):
+        """Tell the callbacks of a meta-estimator that a part of it is trained, and hand them to that part.
 
-@contextlib.contextmanager
-def member_context(root, owner, member, number, X, y, name="member"):
-    """Tell the callbacks of a meta-estimator that a part of it is trained, and hand them to that part.
-
-    Parameters
-    ----------
-    root : optional
-        The callback context of the fit; None: no callbacks.
-    owner : estimator
-    member : estimator or None
-        What is trained; None if it is no estimator.
-    number : int or None
-        Of the part, if parts may be trained at the same time.
-    X, y
-        Shown to callbacks.
-    name : str
-        What the parts are called.
-    """
-    if root is None:
-        yield
-        return
-    task = root.subcontext(task_name=name, task_id=number)
-    with contextlib.nullcontext() if member is None else task.propagate_callback_context(member):
-        task.call_on_fit_task_begin(estimator=owner, X=X, y=y)
-        yield
-        task.call_on_fit_task_end(estimator=owner, X=X, y=y)
+        Parameters
+        ----------
+        member : estimator or None
+            What is trained; None if it is no estimator.
+        number : int or None
+            Of the part, if parts may be trained at the same time.
+        X, y
+            Shown to callbacks.
+        name : str
+            What the parts are called.
+        """
+        if self._root is None:
+            yield
+            return
+        task, shown = self._root.subcontext(task_name=name, task_id=number), {**self._shown, "X": X, "y": y}
+        with contextlib.nullcontext() if member is None else task.propagate_callback_context(member):
+            task.call_on_fit_task_begin(**shown)
+            yield
+            task.call_on_fit_task_end(**shown)
 
 
-def fit_routing(owner, estimator):
-    """The metadata routing of what fits another estimator, a MetadataRouter."""
+def fit_routing(owner, **inside):
+    """The metadata routing of what trains another estimator, given by name, a MetadataRouter."""
     mapping = MethodMapping().add(caller="fit", callee="fit")
-    router = MetadataRouter(owner=owner).add_self_request(owner)
-    return router.add(estimator=estimator, method_mapping=mapping)
+    mapping.add(caller="partial_fit", callee="partial_fit")
+    return MetadataRouter(owner=owner).add_self_request(owner).add(**inside, method_mapping=mapping)
 
 
 def text_tags(tags):

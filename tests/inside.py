@@ -56,7 +56,7 @@ def sequences_of(estimator, X):
 
 def new_tagger_of(estimator):
     """The tagger that an estimator over texts trains, before training."""
-    return estimator._new_tagger()
+    return estimator._learner()
 
 
 def has_model(estimator):
@@ -127,24 +127,24 @@ def pairs_of(encoder):
 # -- stopping in the middle ----------------------------------------------------------------------------
 def after_each_report(patch, act):
     """Let ``act(run)`` follow each epoch's report; what it raises ends the fit."""
-    report = Run._report
+    report = Run.report
 
     def reporting(run):
         report(run)
         act(run)
 
-    patch.setattr(Run, "_report", reporting)
+    patch.setattr(Run, "report", reporting)
 
 
 def before_each_round(patch, act):
     """Let ``act()`` precede each round of mixing."""
-    round_ = Rounds._round
+    round_ = Rounds.run_epoch
 
-    def acting(rounds):
+    def acting(rounds, interrupt):
         act()
-        return round_(rounds)
+        return round_(rounds, interrupt)
 
-    patch.setattr(Rounds, "_round", acting)
+    patch.setattr(Rounds, "run_epoch", acting)
 
 
 def after_each_submission(patch, act):

@@ -20,6 +20,7 @@ from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
 from ..taggers.constraints import BrokenConstraint, scheme_of
 from ..training.held_out import NAMES
+from ..training.parameters import parameters_named
 from .common import CommandError, check_target, counted, positive, share, tell
 from .corpus import batches, learned, located, locating, read, read_files
 from .evaluate import as_text, model_scores
@@ -125,7 +126,7 @@ def _read_text(arguments, model):
     """Let the taggers of a model read clusters of the words of ``--text``."""
     if arguments.text is None:
         return
-    names = [name for name in model.get_params() if name.split("__")[-1] == "words"]
+    names = parameters_named(model, "words")
     if not names:
         arguments.usage_error(f"--text is for taggers; {type(model).__name__} reads no templates")
     words = WordVectors(n_clusters=arguments.clusters or 500, random_state=arguments.seed)

@@ -8,7 +8,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from .._sklearn import epoch_context
+from .._sklearn import epoch_context, set_fitted
 from ..chain.bigram import ChainTask
 from ..chain.chain_model import ChainModel, check_values, make_task
 from ..core.final_weights import entries, sparse_store
@@ -19,15 +19,7 @@ from ..data.labels import Labels, encode_known
 from ..taggers.constraints import check_known
 from ..taggers.labelled_corpus import EncodedPart
 from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
-from ..training.held_out import (
-    NAMES,
-    HeldOut,
-    held_out_facts,
-    of_held_out,
-    scored,
-    scored_by_itself,
-    warn_unseen,
-)
+from ..training.held_out import NAMES, HeldOut, held_out_facts, of_held_out, scored, warn_unseen
 from ..training.interrupt import DeferredInterrupt
 from ..training.run import new_key
 from .solver.corpus_sums import Potentials
@@ -78,7 +70,7 @@ class CRFRun:
         n, part = len(left_out), None
         if not (n or self.validation.dense):
             part = EncodedPart.of(self.validation, gold, unseen)
-        self.held_out = HeldOut(X, y, True, part)
+        self.held_out = HeldOut(X, y, part)
         more = f", which leave out {n} sequences that constraints then leave no labelling" if n else ""
         warn_unseen(others, f" and as not given in log-probabilities{more}")
 
@@ -109,8 +101,7 @@ class CRFRun:
             self.events.end(None)  # of an epoch that was begun and did not run
             fitted = self.fitted(result)
             self.events.end_fit(fitted)
-            vars(e).pop("resumed_from_", None)
-            vars(e).update(fitted)
+            set_fitted(e, fitted, "resumed_from_")
             if self.checkpoint is not None:
                 e.resumed_from_ = progress.n_resumed
                 if not (interrupt.count or keep_checkpoint):
@@ -140,7 +131,7 @@ class CRFRun:
         fitted = self._model_of(*matrices())
         if scoring is None and self.held_out.encoded is not None:
             return self.held_out.encoded.accuracy(fitted["_model"])
-        return scored(scored_by_itself if scoring is None else scoring, self.estimator, fitted, X, y)
+        return scored(scoring, self.estimator, fitted, X, y)
 
     def about(self, c1):
         """(options, potentials, rows of features, combinations) of the objective."""
@@ -162,9 +153,7 @@ class CRFRun:
     def _open_checkpoint(self, warm):
         e = self.estimator
         facts = {"class": type(e).__name__, "parameters": simple_parameters(e), **self.facts}
-        facts["bigram"] = self.encoder.has_bigram
-        if self.held_out is not None:
-            facts.update(held_out_facts(self.held_out, e.scoring))
+        facts.update(held_out_facts(self.held_out, e.scoring), bigram=self.encoder.has_bigram)
         arrays = arrays_of((self.task, self.constraints, self.cost, warm, self.validation), "fit")
         return Checkpoint(e.checkpoint, type(e).__name__, fingerprint(facts, arrays))
 

@@ -26,7 +26,6 @@ from .sharded import sharded_run
 
 LARGEST_PENALTY = 1e100
 """Twice a strength, times a weight, has to be a number."""
-STRENGTH = Interval(Real, 0, LARGEST_PENALTY, closed="both")
 
 
 def check_strengths(what, values, given):
@@ -55,8 +54,7 @@ class CRFParameters(TaggerParameters, TrainingParameters):
     decay: float = parameter(
         0.5,
         "Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011, equation 12).",
-        "float",
-        [Interval(Real, 0, 1, closed="right")],
+        "float in (0, 1]",
     )
     line_search: bool = parameter(
         False, "Try several learning rates for each sequence (Zhou et al. 2011, algorithm 1)."
@@ -72,8 +70,7 @@ class CRFParameters(TaggerParameters, TrainingParameters):
         are known, when the objective is at most 0.1 % above the optimum for certain (``gap_``), or, since
         that bound is loose for small ``c2``, as with ``tol=2e-5``; as with ``tol=2e-4`` where it says more
         than 1 %, and otherwise.""",
-        "float or None",
-        [Interval(Real, 0, None, closed="left"), None],
+        "float >= 0 or None",
     )
     all_pairs: bool | Literal["states", "transitions"] = parameter("transitions", *PAIRS)
 
@@ -151,8 +148,8 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     (2, 3)
     """
 
-    c1: float = parameter(0.1, "Strength of the L1 penalty.", "float in [0, 1e100]", [STRENGTH])
-    c2: float = parameter(0.1, "Strength of the squared L2 penalty.", "float in [0, 1e100]", [STRENGTH])
+    c1: float = parameter(0.1, "Strength of the L1 penalty.", "float in [0, 1e100]")
+    c2: float = parameter(0.1, "Strength of the squared L2 penalty.", "float in [0, 1e100]")
     warm_start: bool = copy(WARM_START)
     checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)
 

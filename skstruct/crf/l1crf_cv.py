@@ -17,12 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import (
     CallbackSupportMixin,
     HasMethods,
-    Interval,
-    Real,
     epoch_context,
     folds_of,
-    member_context,
     sample_weights,
+    set_fitted,
     takes_sample_weight,
     with_callbacks,
 )
@@ -129,7 +127,6 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         """How near to its optimum a candidate is brought, as a share of the objective, extrapolated
         as by ``tol`` of :class:`L1CRF`.""",
         "float > 0",
-        [Interval(Real, 0, None, closed="neither")],
     )
     refit: bool = parameter(
         True, "Fit the penalties chosen to all sequences; without it there is no prediction."
@@ -185,16 +182,14 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         )
         events = epoch_context(context, self, X.for_users(), y)
         events.begin_fit()
-        found = self._chosen(candidates, X, y, weight, folds, context)
+        found = self._chosen(candidates, X, y, weight, folds, events)
         if self.refit:
             best = self._tagger(**found["best_params_"])
-            with member_context(context, self, best, len(folds) * len(candidates), X.for_users(), y):
+            with events.member(best, len(folds) * len(candidates), X.for_users(), y):
                 best.fit(X, y, sample_weight)
             found.update((name, value) for name, value in vars(best).items() if name in _FITTED)
         events.end_fit(found)
-        for name in (*_FITTED, "_refitted", "_scoring_lost"):
-            vars(self).pop(name, None)
-        vars(self).update(found)
+        set_fitted(self, found, *_FITTED, "_refitted", "_scoring_lost")
         return self
 
     def __getstate__(self):
@@ -274,7 +269,8 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
 
     def _settled(self, X, y, sample_weight):
         """See ``SavableLearner._settled``: the search is made once."""
-        return self._tagger(**self._chosen(*self._checked(X, y, sample_weight))["best_params_"])
+        silent = epoch_context(None, self, X, y)
+        return self._tagger(**self._chosen(*self._checked(X, y, sample_weight), silent)["best_params_"])
 
     def _prepare(self, X, y, sample_weight, given=None):
         """The run of the model with the penalties chosen."""
@@ -317,7 +313,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             raise ValueError("there are no candidates")
         return np.array(found)
 
-    def _chosen(self, candidates, X, y, weight, folds, context=None):
+    def _chosen(self, candidates, X, y, weight, folds, events):
         """The fitted attributes that say what was chosen."""
         distinct, which = np.unique(candidates, axis=0, return_inverse=True)
         n_jobs = effective_n_jobs(self.n_jobs)
@@ -329,7 +325,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             def work(fold):
                 def told(k):
                     number = fold.number * len(candidates) + k
-                    return member_context(context, self, None, number, X.for_users(), y, "candidate")
+                    return events.member(None, number, X.for_users(), y, "candidate")
 
                 return FoldSearch(self, tagger, fold, X, y, weight, shared, interrupt).tried(distinct, told)
 

@@ -82,7 +82,7 @@ class CRFShard:
     def renumber(self, plan, whole):
         """Learn what the labels and rows have become in all shards; returns a digest of the examples.
 
-        ``plan``: (ids, rows) of this shard, as in ``taggers.labelled_corpus.Merged``.
+        ``plan``: (ids, rows) of this shard, as of ``taggers.labelled_corpus.merged``.
         """
         task, (ids, self.rows), self.whole = self.task, plan, whole
         self.fields = self.encoder.template_of_row(task)

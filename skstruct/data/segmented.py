@@ -244,7 +244,7 @@ def label_options(pieces, classes, scheme, marks=None):
     Parameters
     ----------
     pieces : list of lists of str
-        Texts that are not empty, from `as_pieces`.
+        Texts, from `as_pieces`.
     classes : list of str
         The labels there are.
     scheme : str
@@ -263,7 +263,7 @@ def label_options(pieces, classes, scheme, marks=None):
     sizes = offsets_of(lengths_of(parts))
     T = int(sizes[-1])
     marks = np.zeros(T, np.uint8) if marks is None else marks
-    if len(parts) == len(pieces) and not marks.any():
+    if lengths_of(pieces).max(initial=0) < 2 and not marks.any():
         return None
     parsed = list(zip(classes, LabelTable(scheme).parse(classes)))
     opening = frozenset(label for label, (prefix, _) in parsed if prefix in STARTING_WORD)
@@ -287,7 +287,8 @@ def label_options(pieces, classes, scheme, marks=None):
     flat = as_objects(choices)[choice].tolist()
     # A text with one piece and no word of the dictionary is left alone.
     offsets = offsets_of(np.array([sum(map(len, text)) for text in pieces]))
-    busy = np.add.reduceat(marks > 0, offsets[:-1]) + lengths_of(pieces) > 1
+    marked = np.diff(np.append(0, np.cumsum(marks > 0))[offsets])
+    busy = marked + lengths_of(pieces) > 1
     bounds = offsets.tolist()
     return [flat[a:b] if one else [None] * (b - a) for a, b, one in zip(bounds, bounds[1:], busy.tolist())]
 

@@ -26,5 +26,8 @@ Weights: TypeAlias = ArrayLike | None
 Given: TypeAlias = Corpus | None
 """What users may leave out, as ``X_val`` and ``y_val``."""
 
+Ranked: TypeAlias = list[list[tuple[list[Any], float]]]
+"""For each sequence the k best analyses with their scores, best first."""
+
 History: TypeAlias = list[dict[str, Any]]
 """What a fit notes of each epoch."""

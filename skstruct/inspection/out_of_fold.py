@@ -9,7 +9,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .._sklearn import Integral, folds_of, safe_indexing
+from .._sklearn import Integral, fit_some, folds_of, safe_indexing
 from ..core.user_warnings import warning_once
 from ..data.inputs import Sequences, renumbered
 from ..data.labels import SEVERAL, Labels
@@ -111,8 +111,7 @@ def by_fold(look, estimator, X, y, cv, groups, n_jobs):
 
 
 def _one_fold(look, estimator, X, y, train, test):
-    with renumbered(train):
-        estimator.fit(safe_indexing(X, train), safe_indexing(y, train))
+    fit_some(estimator, X, y, train)
     return look(estimator, safe_indexing(X, test), safe_indexing(y, test), test)
 
 
@@ -139,7 +138,7 @@ def with_marginals(estimator):
         raise TypeError(f"expected a tagger, got a {name}: it offers sets of spans; give the estimator in it")
     kind = getattr(estimator, "explained_as", None)
     if kind in ("spans", "segmenter"):
-        inner = estimator._new_tagger()
+        inner = estimator._learner()
         if kind == "spans" and hasattr(inner, "steps"):
             raise TypeError(f"a {name} over a Pipeline has no probabilities: give it the tagger alone")
         return clone(estimator).set_params(tagger=with_marginals(inner))

@@ -11,18 +11,19 @@ from typing import Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import Interval, Real, epoch_context, member_context, with_callbacks
-from ..data.types import Corpus, Given, History, Self, Weights
+from .._sklearn import epoch_context, set_fitted, with_callbacks
+from ..data.types import Corpus, Given, Self, Weights
 from ..saving.registry import savable
 from ..taggers.meta_learner import MetaLearner
 from ..training.held_out import both_or_neither
 from ..training.interrupt import DeferredInterrupt
 from ..training.parameters import CHECKPOINT, documented, inner_estimator, parameter
+from ..training.run import new_key
 
 
 @savable
@@ -84,16 +85,10 @@ class BaggingShuffleAverager(MetaLearner):
     bootstrap: bool = parameter(
         False, "Draw each member's sequences with replacement; else each member sees a shuffled selection."
     )
-    max_samples: float = parameter(
-        1.0,
-        "Sequences drawn for each member, as a fraction.",
-        "float in (0, 1]",
-        [Interval(Real, 0, 1, closed="right")],
-    )
+    max_samples: float = parameter(1.0, "Sequences drawn for each member, as a fraction.", "float in (0, 1]")
     keep_members: bool = parameter(False, "Keep the fitted members as ``estimators_``.")
 
     estimators_: list[Any] = field(init=False)
-    history_: History = field(init=False)
 
     @with_callbacks
     def fit(
@@ -124,66 +119,36 @@ class BaggingShuffleAverager(MetaLearner):
         context = self._init_callback_context(max_subtasks=self.n_estimators, sequential_subtasks=False)
         events = epoch_context(context, self, X, y)
         events.begin_fit()
-        training = _Training(self, X, y, sample_weight, both_or_neither(X_val, y_val), context)
-        fitted = self._averaged(training)
+        members = _Members(self, X, y, sample_weight, both_or_neither(X_val, y_val), events)
+        fitted = self._averaged(members)
         events.end_fit(fitted)
-        for name in ("classes_", "estimators_"):
-            vars(self).pop(name, None)
-        vars(self).update(fitted)
+        set_fitted(self, fitted, "classes_", "estimators_")
         return self
 
-    def _averaged(self, training):
+    def _averaged(self, members):
         """The fitted attributes; trains the members."""
-        models = training.models(min(effective_n_jobs(self.n_jobs), self.n_estimators))
-        with DeferredInterrupt(at_once=True) as training.interrupt:
+        models = members.models(min(effective_n_jobs(self.n_jobs), self.n_estimators))
+        with DeferredInterrupt(at_once=True) as members.interrupt:
             try:
-                model = training.shared.model_class.average(models, self.average == "nonzero")
+                model = members.shared.model_class.average(models, self.average == "nonzero")
             except BaseException as error:
-                raise (training.failures or [error])[0] from None
-            if training.interrupt.count:
+                raise (members.failures or [error])[0] from None
+            if members.interrupt.count:
                 raise KeyboardInterrupt
-        for checkpoint in training.checkpoints:  # not before all are done: a fit that is killed finds them
+        for checkpoint in members.checkpoints:  # not before all are done: a fit that is killed finds them
             checkpoint.remove()
-        members = [member for member, _, _ in training.members]
-        history = [
-            {"member": number, **record}
-            for number, member in enumerate(members, start=1)
-            for record in member.history_
-        ]
-        common = {"n_iter_": max(member.n_iter_ for member in members)}
-        if hasattr(members[0], "classes_"):
-            common["classes_"] = members[0].classes_
-        estimator = clone(training.template)
+        taggers = [tagger for tagger, _, _ in members.all]
+        numbered = enumerate(taggers, start=1)
+        history = [{"member": k, **record} for k, tagger in numbered for record in tagger.history_]
+        common = {"n_iter_": max(tagger.n_iter_ for tagger in taggers)}
+        if hasattr(taggers[0], "classes_"):
+            common["classes_"] = taggers[0].classes_
+        estimator = clone(members.template)
         vars(estimator).update(common, _model=model)
-        kept = {"estimators_": members} if self.keep_members else {}
+        kept = {"estimators_": taggers} if self.keep_members else {}
         return {**common, **kept, "history_": history, "estimator_": estimator}
 
-    def _members(self, X, y, sample_weight, given):
-        """The members' estimator, what they share (a ``Run``), and each one's clone, seed and examples."""
-        template = self._trainable()._settled(X, y, sample_weight)
-        random = check_random_state(self.random_state)
-        prepared = clone(template).set_params(random_state=int(random.randint(2**31 - 1)))
-        prepared._validate_params()
-        shared = prepared._prepare(X, y, sample_weight, given)
-        nonempty = np.flatnonzero(np.diff(shared.task.token) > 0)
-        n_drawn = max(1, round(self.max_samples * nonempty.shape[0]))
-        members = []
-        for _ in range(self.n_estimators):
-            seed = int(random.randint(2**31 - 1))
-            drawn = nonempty
-            if self.bootstrap:
-                drawn = np.sort(random.choice(nonempty, n_drawn, replace=True))
-            elif n_drawn < nonempty.shape[0]:
-                drawn = np.sort(random.choice(nonempty, n_drawn, replace=False))
-            member = clone(template).set_params(random_state=seed)
-            if self.checkpoint is not None:
-                member.set_params(checkpoint=self.checkpoint)
-            members.append((member, seed, drawn))
-        return template, shared, members
-
-    def member_scores(
-        self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None
-    ) -> NDArray[np.float64]:
+    def member_scores(self, X: Corpus, y: Corpus, sample_weight: Weights = None) -> NDArray[np.float64]:
         """Scores of the members alone, to set beside the score of their average.
 
         Needs ``keep_members=True``.
@@ -210,18 +175,19 @@ class BaggingShuffleAverager(MetaLearner):
         check_is_fitted(self)
         if not hasattr(self, "estimators_"):
             raise ValueError("member_scores needs a fit with keep_members=True")
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return np.array([member.score(X, y, **given) for member in self.estimators_])
+        return np.array([member.score(X, y, sample_weight) for member in self.estimators_])
 
 
-class _Training:
+class _Members:
     """The members of an averager, trained as their models are asked for.
 
     Attributes
     ----------
+    template : estimator
+        What they are clones of.
     shared : Run
         On the examples of all members.
-    members : list of (estimator, seed, examples)
+    all : list of (estimator, seed, examples)
     interrupt : DeferredInterrupt
         Stops all members.
     checkpoints : list of Checkpoint
@@ -230,14 +196,26 @@ class _Training:
         What members raised; the first one stopped the others.
     """
 
-    def __init__(self, averager, X, y, sample_weight, given, context):
-        self.averager, self.X, self.y, self.context = averager, X, y, context
-        self.template, self.shared, self.members = averager._members(X, y, sample_weight, given)
-        self.interrupt, self.checkpoints, self.failures = None, [], []
+    def __init__(self, averager, X, y, sample_weight, given, events):
+        self.averager, self.X, self.y, self.events = averager, X, y, events
+        self.interrupt, self.checkpoints, self.failures, self.all = None, [], [], []
+        self.template = averager._trainable()._settled(X, y, sample_weight)
+        random = check_random_state(averager.random_state)
+        prepared = clone(self.template).set_params(random_state=new_key(random))
+        prepared._validate_params()
+        self.shared = prepared._prepare(X, y, sample_weight, given)
+        nonempty = np.flatnonzero(np.diff(self.shared.task.token) > 0)
+        n_drawn = max(1, round(averager.max_samples * nonempty.shape[0]))
+        parameters = {} if averager.checkpoint is None else {"checkpoint": averager.checkpoint}
+        for _ in range(averager.n_estimators):
+            seed, drawn = new_key(random), nonempty
+            if averager.bootstrap or n_drawn < nonempty.shape[0]:
+                drawn = np.sort(random.choice(nonempty, n_drawn, replace=averager.bootstrap))
+            self.all.append((clone(self.template).set_params(random_state=seed, **parameters), seed, drawn))
 
     def models(self, threads):
         """The models of the members, in their order."""
-        numbers = range(len(self.members))
+        numbers = range(len(self.all))
         if threads == 1:
             yield from map(self.train, numbers)
             return
@@ -256,14 +234,14 @@ class _Training:
 
     def train(self, number):
         """Train a member; nothing else holds the model that it returns, unless members are kept."""
-        member, seed, drawn = self.members[number]
+        member, seed, drawn = self.all[number]
         keep = self.averager.keep_members
         try:
             if self.interrupt.count:
                 raise KeyboardInterrupt
             run = self.shared.member(member, seed, drawn)
             run.title = f"member {number + 1}, "
-            with member_context(self.context, self.averager, member, number, self.X, self.y):
+            with self.events.member(member, number, self.X, self.y):
                 _train(member, run, self.X, self.y, interrupt=self.interrupt, for_good=not keep)
         except BaseException as error:
             self.failures.append(error)

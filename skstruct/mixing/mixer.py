@@ -11,18 +11,16 @@ from typing import Any, Literal
 
 from sklearn.base import clone
 
-from .._sklearn import epoch_context, with_callbacks
+from .._sklearn import with_callbacks
 from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads, check_number, dealt, open_shard
-from ..cluster.shards import Mixture, Shard, shard_key
-from ..cluster.weights import NONZERO
-from ..data.types import Corpus, Given, History, Self, Weights
+from ..cluster.shards import Shard, shard_key
+from ..data.types import Corpus, Given, Self, Weights
 from ..saving.registry import savable
 from ..taggers.meta_learner import TRAINABLE, MetaLearner
-from ..training.checkpoint import simple_parameters
-from ..training.held_out import Watch, both_or_neither, held_out_facts
+from ..training.held_out import both_or_neither
 from ..training.learner import OnlineLearner
-from ..training.parameters import CHECKPOINT, documented, inner_estimator, parameter
+from ..training.parameters import CHECKPOINT, documented, inner_estimator, parameter, parameters_named
 from ..training.run import new_key
 from .rounds import Rounds
 
@@ -129,7 +127,6 @@ class ParameterMixer(MetaLearner):
         [str, None],
     )
 
-    history_: History = field(init=False)
     resumed_from_: int = field(init=False)
 
     # -- fitting -----------------------------------------------------------------------------------
@@ -227,15 +224,13 @@ class ParameterMixer(MetaLearner):
                     f"fit of their own; set them on the ParameterMixer, which tells them of its rounds"
                 )
         if given is not None:
-            names = [name for name in estimator.get_params() if name.split("__")[-1] == "early_stopping"]
-            estimator = clone(estimator).set_params(**dict.fromkeys(names, False))
-            learner.early_stopping = False
-        for name in ("early_stopping", "checkpoint"):
+            stopping = dict.fromkeys(parameters_named(estimator, "early_stopping"), False)
+            estimator, learner.early_stopping = clone(estimator).set_params(**stopping), False
+        for name, hint in ("early_stopping", "; with X_val and y_val in fit it does"), ("checkpoint", ""):
             if getattr(learner, name, None):
                 raise ValueError(
                     f"{name}={getattr(learner, name)!r} of {type(learner).__name__} does not go with "
-                    f"ParameterMixer: its shards train for max_iter rounds"
-                    + ("; with X_val and y_val in fit it does" if name == "early_stopping" else "")
+                    f"ParameterMixer: its shards train for max_iter rounds{hint}"
                 )
         learner._validate_params()
         return estimator, learner
@@ -244,18 +239,17 @@ class ParameterMixer(MetaLearner):
         """Whether the learner asks for early stopping."""
         return bool(self._template()._learner().early_stopping)
 
-    def _trainable(self):
-        template = self._template_instance()
+    def _refusal(self, template):
         around = hasattr(template, "_learner")
         inner = template._learner() if around else template
         if isinstance(inner, OnlineLearner):
-            return template
+            return None
         if around or hasattr(inner, TRAINABLE):
-            raise ValueError(
-                f"{type(inner).__name__} cannot be mixed: it does not learn example by example, so "
-                f"that there are no weights to mix after an epoch"
+            return (
+                f"{type(inner).__name__} does not learn example by example, so that there are no weights to "
+                f"mix after an epoch"
             )
-        return super()._trainable()
+        return super()._refusal(template)
 
     def _fit_jobs(self, estimator, learner, loads, X=None, y=None, given=None):
         """Train shards that know how to load their data."""
@@ -273,52 +267,5 @@ class ParameterMixer(MetaLearner):
 
     def _rounds(self, crew, run, fitted, n_examples, n_tokens, X, y):
         """Train, mix, and become the result."""
-        learner = run.estimator
-        zeros = run.fresh(run.state.key).model
-        mixed = Mixture(run.node_halves, zeros, run.state.rule, self.mixing == NONZERO)
-        once = self.strategy == "once" and crew.n_shards > 1
-        n_rounds, n_epochs = (1, learner.max_iter) if once else (learner.max_iter, 1)
-        watch = None if run.held_out is None else Watch(run, self._stops())
-        rounds = Rounds(crew, mixed, run, self.mixing, n_rounds, n_epochs, n_examples, n_tokens, watch)
-        if self.checkpoint is not None:
-            rounds.keep_in(self.checkpoint, self._facts(learner, run))
-
-        def attributes():
-            return self._attributes(run.finished(rounds.best()), run, fitted, rounds, n_epochs)
-
-        context = self._init_callback_context(max_subtasks=n_rounds)
-        interrupted = rounds.train(epoch_context(context, self, X, y, "round"), attributes)
-        for name in ("classes_", "resumed_from_"):
-            vars(self).pop(name, None)
-        vars(self).update(attributes())
-        if interrupted:
-            raise KeyboardInterrupt
-        return self
-
-    def _facts(self, learner, run):
-        """What a fit depends on besides its shards, for the name of its checkpoint."""
-        parameters = simple_parameters(learner)
-        parameters.pop("random_state")
-        held_out = {}
-        if run.held_out is not None:
-            held_out = {**held_out_facts(run.held_out, learner.scoring), "stops": self._stops()}
-        return {
-            **held_out,
-            "class": type(learner).__name__,
-            "parameters": parameters,
-            "mixing": self.mixing,
-            "key": None if self.random_state is None else run.state.key,
-        }
-
-    def _attributes(self, model, run, fitted, rounds, n_epochs):
-        """The fitted attributes."""
-        estimator = clone(self._template())
-        n_iter = len(rounds.history) * n_epochs
-        given = {"_model": model, "n_iter_": n_iter, **run.fitted()}
-        estimator._become(given, fitted)
-        found = {"n_iter_": n_iter, "history_": list(rounds.history), "estimator_": estimator}
-        if "classes_" in given:
-            found["classes_"] = given["classes_"]
-        if self.checkpoint is not None:
-            found["resumed_from_"] = rounds.resumed_from
-        return found
+        rounds = Rounds(self, crew, run, fitted, n_examples, n_tokens)
+        return rounds.train(X, y, self._init_callback_context(max_subtasks=rounds.n_rounds))

@@ -6,175 +6,144 @@ One shard alone is not mixed: its own model takes their place.
 
 import time
 
+from sklearn.base import clone
+
+from .._sklearn import set_fitted
 from ..cluster.pieces import add_changes
-from ..cluster.shards import shard_key
-from ..cluster.weights import mixture
-from ..saving.container import ModelFileError
-from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, with_arrays
-from ..training.interrupt import DeferredInterrupt
+from ..cluster.shards import Mixture, shard_key
+from ..cluster.weights import NONZERO, mixture
+from ..training.checkpoint import arrays_of, simple_parameters, with_arrays
+from ..training.held_out import held_out_facts
+from ..training.loop import Loop
 
 
-class Rounds:
+class Rounds(Loop):
     """Rounds over the shards of a crew.
 
     Parameters
     ----------
+    mixer : ParameterMixer
     crew : LocalShards or DaskShards
         Its shards know the features and labels of all (``Shard.join``).
-    mixed : Mixture
-        Its weights are zero.
     run : Run
         Makes fitted models of mixed weights; its state has the random key of the whole fit.
-    mixing : str
-        See ``cluster.weights.mixture``.
-    n_rounds, n_epochs : int
-        Rounds, and epochs of each.
+    known : dict
+        Fitted attributes of an estimator around the learner.
     n_examples, n_tokens : int
         Of all shards.
-    watch : Watch, optional
-        Scores the mixed model after each round.
-
-    Attributes
-    ----------
-    history : list of dict
-    resumed_from : int
-        Rounds that were read from a checkpoint.
     """
 
-    def __init__(self, crew, mixed, run, mixing, n_rounds, n_epochs, n_examples, n_tokens, watch=None):
-        self.crew, self.mixed, self.run, self.mixing = crew, mixed, run, mixing
-        self.n_rounds, self.n_epochs = n_rounds, n_epochs
+    called, surely = "round", True
+
+    def __init__(self, mixer, crew, run, known, n_examples, n_tokens):
+        self.mixer, self.crew, self.run, self.known = mixer, crew, run, known
         self.n_examples, self.n_tokens = n_examples, n_tokens
-        self.alone, self.watch = crew.n_shards == 1, watch
-        self.history, self.resumed_from, self.checkpoint = [], 0, None
+        self.alone, self.history = crew.n_shards == 1, []
+        zeros = run.fresh(run.state.key).model
+        self.mixed = Mixture(run.node_halves, zeros, run.state.rule, mixer.mixing == NONZERO)
+        once, n = mixer.strategy == "once" and not self.alone, run.estimator.max_iter
+        self.n_rounds, self.n_epochs = (1, n) if once else (n, 1)
 
-    def train(self, events, attributes):
-        """All rounds; returns whether an interrupt ended them early.
+    def about(self):
+        """See :class:`.loop.Loop`."""
+        return self.run, self.mixer, self.n_rounds, self.mixer._stops(), self.mixer.checkpoint
 
-        Parameters
-        ----------
-        events : epoch_context
-            Hears of the rounds, and may stop them.
-        attributes : callable
-            Returns the fitted attributes after the rounds so far.
-        """
-        complete = False
-        try:
-            with DeferredInterrupt() as interrupt:
-                events.begin_fit()
-                complete = len(self.history) == self.n_rounds
-                while not (complete or interrupt.count):
-                    events.begin()
-                    last = self._round() or len(self.history) == self.n_rounds
-                    if self.checkpoint is not None and not last:
-                        self._keep()
-                    complete = events.end(attributes) or last
-                if complete:
-                    events.end_fit(attributes)
-                return bool(interrupt.count)
-        except KeyboardInterrupt:  # a callback's, or one in the midst of a round
-            if not self.history or interrupt.at_once:
-                raise
-            return True
-        finally:
-            if self.checkpoint is not None and complete:
-                self.checkpoint.remove()
+    def epoch_arguments(self):
+        """See :class:`.loop.Loop`."""
+        return ()
 
-    def model(self):
-        """The structure's model after the rounds so far."""
-        return self.crew.ask("model")[0] if self.alone else self.mixed.result()
-
-    def best(self):
-        """The same of the best round, if there is early stopping."""
-        best = None if self.watch is None else self.watch.best
-        return self.model() if best is None else best
-
-    def _round(self):
-        """Train and mix once; returns whether to stop early."""
-        crew, done = self.crew, len(self.history)
+    def run_epoch(self, interrupt):
+        """Train and mix once."""
+        crew = self.crew
         began, sent, received = time.perf_counter(), crew.sent, crew.received
 
         def shared(full=True):
-            return done, self.n_epochs, None if self.alone else self.mixed.start(full)
+            return self.done, self.n_epochs, None if self.alone else self.mixed.start(full)
 
         # After a resumption the shards know nothing of the rounds before.
-        now = shared(full=done == self.resumed_from)
+        now = shared(full=self.done == self.resumed_from)
         reports = crew.step("train", shared=now, anew=shared, adds=self.alone)
         updates = [report.updates for report in reports]
-        share = mixture(self.mixing, updates)
+        share = mixture(self.mixer.mixing, updates)
         if not self.alone:
             coefficients = self.mixed.coefficients(reports, share)
             self.mixed.mix(crew.total("changes", add_changes, coefficients, self.mixed.nonzero), len(reports))
-        self.history.append(
-            {
-                "round": done + 1,
-                "updates": sum(updates),
-                "sequence_error": sum(updates) / (self.n_examples * self.n_epochs),
-                "token_error": sum(r.wrong_tokens for r in reports) / (self.n_tokens * self.n_epochs),
-                "loss": sum(report.loss for report in reports),
-                "mixture": share.tolist(),
-                "bytes_sent": crew.sent - sent,
-                "bytes_received": crew.received - received,
-                "seconds": time.perf_counter() - began,
-            }
-        )
-        record, stop = self.history[-1], False
-        if self.watch is not None:
-            stop = self.watch.look(self.model(), record)
-        if self.run.estimator.verbose:
-            megabytes = (record["bytes_sent"] + record["bytes_received"]) / 1e6
-            print(
-                f"round {done + 1}: {record['updates']} updates, token error "
-                f"{record['token_error']:.4f}, {megabytes:.1f} MB, {record['seconds']:.2f} s"
-                + self.run.held_out_text(record),
-                flush=True,
-            )
-        return stop
+        did = {
+            "round": self.done + 1,
+            "updates": sum(updates),
+            "sequence_error": sum(updates) / (self.n_examples * self.n_epochs),
+            "token_error": sum(r.wrong_tokens for r in reports) / (self.n_tokens * self.n_epochs),
+            "loss": sum(report.loss for report in reports),
+            "mixture": share.tolist(),
+            "bytes_sent": crew.sent - sent,
+            "bytes_received": crew.received - received,
+            "seconds": time.perf_counter() - began,
+        }
+        return did, True
+
+    def record(self, did, complete):
+        """See :class:`.loop.Loop`."""
+        return did
+
+    def report(self):
+        """See :class:`.loop.Loop`."""
+        record = self.history[-1]
+        megabytes = (record["bytes_sent"] + record["bytes_received"]) / 1e6
+        self.run.tell(f"round {record['round']}", record, f", {megabytes:.1f} MB")
+
+    def in_training(self):
+        """See :class:`.loop.Loop`."""
+        return self.crew.ask("model")[0] if self.alone else self.mixed.result()
+
+    def attributes(self):
+        """See :class:`.loop.Loop`."""
+        estimator, n_iter = clone(self.mixer._template()), self.done * self.n_epochs
+        learned = {"_model": self.run.finished(self.best()), "n_iter_": n_iter, **self.run.fitted()}
+        estimator._become(learned, self.known)
+        found = {"n_iter_": n_iter, "history_": list(self.history), "estimator_": estimator}
+        if "classes_" in learned:
+            found["classes_"] = learned["classes_"]
+        if self.checkpoint is not None:
+            found["resumed_from_"] = self.resumed_from
+        return found
+
+    def commit(self, for_good=False):
+        """See :class:`.loop.Loop`."""
+        set_fitted(self.mixer, self.attributes(), "classes_", "resumed_from_")
 
     # -- checkpoints -------------------------------------------------------------------------------
-    def keep_in(self, folder, facts):
-        """Keep the state in a folder after each round, and go on from what it holds.
+    def identity(self):
+        """See :class:`.loop.Loop`."""
+        mixer, run, learner = self.mixer, self.run, self.run.estimator
+        parameters = simple_parameters(learner)
+        parameters.pop("random_state")
+        facts = {
+            "class": type(learner).__name__,
+            "parameters": parameters,
+            "mixing": mixer.mixing,
+            "key": None if mixer.random_state is None else run.state.key,
+            "rule": list(run.state.rule),
+            "shards": self.crew.ask("fingerprint"),
+            "stops": mixer._stops(),
+            **held_out_facts(run.held_out, learner.scoring),
+        }
+        return facts, arrays_of(run.prior(), "fit")
 
-        Parameters
-        ----------
-        folder : str or os.PathLike
-        facts : dict
-            What the outcome depends on, besides the shards and what the run knows.
-
-        Raises
-        ------
-        ModelFileError
-            If the file of this fit is damaged.
-        """
-        facts = {**facts, "rule": list(self.run.state.rule), "shards": self.crew.ask("fingerprint")}
-        arrays = arrays_of(self.run.prior(), "fit")
-        self.checkpoint = Checkpoint(folder, "ParameterMixer", fingerprint(facts, arrays))
-        found = self.checkpoint.load()
-        if found is None:
-            return
-        header, arrays = found
-        try:
-            key, history, model = header["key"], header["history"], None
-            if self.alone:
-                model = with_arrays(self.run.fresh(key).model, "model", arrays)
-            else:
-                self.mixed.restore(header["steps"], arrays)
-            if self.watch is not None:
-                self.watch.restore(header, arrays, self.run.fresh(key).model)
-            self.crew.step("resume", [shard_key(key, s) for s in range(self.crew.n_shards)], model)
-        except (KeyError, TypeError, ModelFileError) as error:
-            raise self.checkpoint.refusal(error) from None
-        self.run.state.key = key
-        self.history, self.resumed_from = history, len(history)
-
-    def _keep(self):
-        """Write the state."""
-        header = {"key": self.run.state.key, "history": list(self.history)}
+    def kept(self):
+        """See :class:`.loop.Loop`."""
+        key = {"key": self.run.state.key}
         if self.alone:
-            arrays = arrays_of(self.model(), "model")
+            return key, arrays_of(self.in_training(), "model")
+        steps, arrays = self.mixed.state()
+        return {**key, "steps": steps}, arrays
+
+    def take_over(self, header, arrays):
+        """See :class:`.loop.Loop`."""
+        self.run.state.key = key = header["key"]
+        form, model = self.run.fresh(key).model, None
+        if self.alone:
+            model = with_arrays(form, "model", arrays)
         else:
-            header["steps"], arrays = self.mixed.state()
-        if self.watch is not None:
-            best, best_arrays = self.watch.state()
-            header, arrays = {**header, **best}, {**arrays, **best_arrays}
-        self.checkpoint.offer(header, arrays, surely=True)
+            self.mixed.restore(header["steps"], arrays)
+        self.crew.step("resume", [shard_key(key, s) for s in range(self.crew.n_shards)], model)
+        return form

@@ -51,7 +51,7 @@ class ParseRun(Run):
         heads, arcs = split_arcs(y, len(self.labels) > 0)
         check_trees(heads)
         others = [] if arcs is None else encode_known(arcs, token, self.labels)[2]
-        return HeldOut(X, y, given=True), others
+        return HeldOut(X, y), others
 
     def held_out_score(self, model):
         """UAS."""

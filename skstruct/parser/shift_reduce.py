@@ -16,7 +16,7 @@ from .._sklearn import BaseEstimator, StrOptions, sample_weights, sequence_tags,
 from ..core.codes import UPDATES
 from ..data.inputs import Sequences, as_sequences, check_positive, check_X_y, take
 from ..data.labels import Labels
-from ..data.types import Corpus, Given, Self, Weights
+from ..data.types import Corpus, Given, Ranked, Self, Weights
 from ..saving.registry import savable
 from ..training.held_out import HeldOut
 from ..training.learner import OnlineLearner
@@ -309,7 +309,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         """
         return Sequences(self._best(X)[0])
 
-    def predict_kbest(self, X: Corpus, k: int = 5) -> list[list[tuple[list[Any], float]]]:
+    def predict_kbest(self, X: Corpus, k: int = 5) -> Ranked:
         """The best trees of each sentence.
 
         Parameters

@@ -13,7 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import SEVERAL, BaseEstimator, safe_indexing, sample_weights, sequence_tags, with_callbacks
+from .._sklearn import (
+    SEVERAL,
+    BaseEstimator,
+    fit_some,
+    safe_indexing,
+    sample_weights,
+    sequence_tags,
+    with_callbacks,
+)
 from ..data.inputs import Inputs, Sequences, offsets_of, renumbered, take
 from ..data.types import Corpus, Given, Self, Weights
 from ..saving.registry import savable
@@ -188,7 +196,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         split = self.early_stopping and given is None
         test = self._held_out(np.arange(len(X))) if split else []
         with renumbered(used):
-            base = self._fitted_base(X, y, weight, np.arange(len(X)))
+            base = fit_some(self._new_base(), X, y, np.arange(len(X)), weight)
             lattices = self._jackknife(view, X, y, weight, key)
         words, tags = (dict(self._model.words), dict(self._model.tags)) if continued else ({}, {})
         gold, lengths = view.gold(X, y), lengths[used]
@@ -205,7 +213,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         held_out = None
         if split:
             mine = safe_indexing(X, test), take(y, test)
-            held_out = HeldOut(*mine, False, encode(test, (dict(words), dict(tags))))
+            held_out = HeldOut(*mine, (*encode(test, (dict(words), dict(tags))), None))
         if continued:
             state = continued_state(self._training, rule)
         else:
@@ -219,19 +227,13 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         """A training state without features and weights."""
         return TrainingState(structure.new_model(int(self.min_count), self._rule()), self._rule(), key)
 
-    def _fitted_base(self, X, y, weight, keep):
-        """A clone of the base, trained on some of the sequences."""
-        base, given = self._new_base(), {} if weight is None else {"sample_weight": weight[keep]}
-        with renumbered(keep):
-            return base.fit(safe_indexing(X, keep), take(y, keep), **given)
-
     def _jackknife(self, view, X, y, weight, key):
         """The lattice of each sequence, from a base that has not seen it."""
         n = len(X)
         parts = [np.sort(part) for part in np.array_split(epoch_order(key, 2**31, n), self.cv)]
 
         def work(part):
-            base = self._fitted_base(X, y, weight, np.setdiff1d(np.arange(n), part))
+            base = fit_some(self._new_base(), X, y, np.setdiff1d(np.arange(n), part), weight)
             with renumbered(part):
                 return lattices_of(view, base, safe_indexing(X, part), self.k)
 

@@ -145,18 +145,17 @@ class RerankRun(Run):
         others = dict.fromkeys(tag for tag in given if tag is not None and not isinstance(tag, SEVERAL))
         lattices = lattices_of(view, base, X, self.estimator.k)
         task = make_task(lattices, view.lengths(X), self.words, self.tags)
-        return HeldOut(X, y, True, (task, lattices)), [tag for tag in others if tag not in known]
+        return HeldOut(X, y, (task, None, lattices)), [tag for tag in others if tag not in known]
 
     def held_out_score(self, model):
         """What ``score`` returns; for sequences that ``fit`` has split off, the F1 of the nodes chosen."""
-        if self.held_out.given:
-            base, view = self.base, view_of(self.base)
-            task, lattices = self.held_out.encoded
-            found = paths(lattices, model.choose(task)[0])
-            predicted = [view.decode(base, items) for items in found]
-            return float(view.score(self.held_out.y, predicted, None))
-        task, n_items = self.held_out.encoded
-        return f1_of(task, model.choose(task)[0], n_items)
+        task, n_items, lattices = self.held_out.encoded
+        chosen = model.choose(task)[0]
+        if lattices is None:
+            return f1_of(task, chosen, n_items)
+        base, view = self.base, view_of(self.base)
+        predicted = [view.decode(base, items) for items in paths(lattices, chosen)]
+        return float(view.score(self.held_out.y, predicted, None))
 
     def fresh(self, key):
         """See ``training.run.Run``."""

@@ -11,21 +11,14 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import (
-    CallbackSupportMixin,
-    Integral,
-    epoch_context,
-    folds_of,
-    member_context,
-    sample_weights,
-    with_callbacks,
-)
-from ..data.inputs import Sequences, as_tokens, check_X_y, renumbered, take
-from ..data.types import Corpus, Given, History, Self, Weights
+from .._sklearn import CallbackSupportMixin, epoch_context, fit_some, folds_of, sample_weights, with_callbacks
+from ..data.inputs import Sequences, as_tokens, check_X_y, is_int, renumbered, take
+from ..data.types import Corpus, Given, History, Ranked, Self, Weights
 from ..saving.registry import savable
 from ..training.chunks import threads
 from ..training.held_out import NAMES, both_or_neither
-from ..training.parameters import RunParameters, documented, inner_estimator, parameter
+from ..training.parameters import RunParameters, documented, inner_estimator, parameter, parameters_named
+from .constraints import scheme_of
 from .meta_learner import FitsAnother, MetaLearner
 from .perceptron import StructuredPerceptron
 from .probability_tagger import ProbabilityTagger
@@ -114,21 +107,11 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
 
     @property
     def _scheme(self):
-        inner = self.estimator_
-        while isinstance(inner, MetaLearner):
-            inner = inner.estimator_
-        return inner.constraints if isinstance(inner.constraints, str) else None
+        return scheme_of(self.estimator_)
 
     @property
     def _distribution(self):
         return replace(self._model, scale=1.0 / self.temperature_)
-
-    def _to_state(self, writer, name):
-        return {}
-
-    @classmethod
-    def _from_state(cls, node, fitted, reader, where):
-        return {}
 
     @property
     def history_(self) -> History:
@@ -177,39 +160,34 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
         X, y, _ = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
         used = np.flatnonzero((X.lengths > 0) & (True if weight is None else weight > 0.0))
-        frozen = isinstance(template, FrozenEstimator)
+        if frozen := isinstance(template, FrozenEstimator):
+            fitted = template.estimator
+            check_is_fitted(fitted)
+            if given is not None:
+                raise ValueError("X_val and y_val: a frozen estimator is not trained")
         folds = [(used[:0], used)] if frozen else self._folds(used, len(X))
         n_trained = 0 if frozen else 1 + len(folds)
         context = self._init_callback_context(max_subtasks=n_trained, sequential_subtasks=False)
         events = epoch_context(context, self, X.for_users(), y)
         events.begin_fit()
 
-        def trained(number, tagger, keep, given=None):
-            """The tagger, trained on the sequences to keep, and judged by the user's (X_val, y_val)."""
-            more, kept_X, kept_y = dict(zip(NAMES, given or ())), X.take(keep), take(y, keep)
-            if weight is not None:
-                more["sample_weight"] = weight[keep]
-            with renumbered(keep), member_context(context, self, tagger, number, kept_X.for_users(), kept_y):
-                return tagger.fit(kept_X, kept_y, **more)
+        def trained(number, tagger, keep, **given):
+            with events.member(tagger, number, X.take(keep).for_users(), take(y, keep)):
+                return fit_some(tagger, X, y, keep, weight, **given)
 
-        if frozen:
-            fitted = template.estimator
-            check_is_fitted(fitted)
-            if given is not None:
-                raise ValueError("X_val and y_val: a frozen estimator is not trained")
-        else:
-            fitted = trained(0, clone(template), np.arange(len(X)), given)
+        if not frozen:
+            fitted = trained(0, clone(template), np.arange(len(X)), **dict(zip(NAMES, given or ())))
         folds = self._drawn(folds, X.lengths)
         each = np.ones(len(X)) if weight is None else weight
 
         def part(number):
-            train, test = folds[number]
-            model = fitted._model
+            (train, test), model = folds[number], fitted._model
             if len(train):
-                seen = train[
-                    np.linspace(0, len(train) - 1, num=min(len(train), ENOUGH_SEEN)).astype(np.int64)
-                ]
-                member = trained(number + 1, _silent(clone(template)), train)._model
+                # The lines of a clone that prints some would look like those of the tagger.
+                silent = clone(template).set_params(**dict.fromkeys(parameters_named(template, "verbose"), 0))
+                member = trained(number + 1, silent, train)._model
+                n_seen = min(len(train), ENOUGH_SEEN)
+                seen = train[np.linspace(0, len(train) - 1, n_seen).astype(np.int64)]
                 model = in_units_of(model, member, X.take(seen), take(y, seen))
             with renumbered(test):
                 return encoded_fold(model, X.take(test), take(y, test), each[test], test)
@@ -225,19 +203,19 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
     def _folds(self, used, n):
         """[(train, test)]: positions among n sequences, of those with tokens and a weight (``used``)."""
         cv = 5 if self.cv is None else self.cv
-        if not isinstance(cv, Integral):  # what others cut are positions in the user's X
-            is_used = np.isin(np.arange(n), used)
-            folds = [[part[is_used[part]] for part in fold] for fold in folds_of(cv, n)]
-            folds = [(train, test) for train, test in folds if len(test)]
-            if not folds or not all(len(train) for train, _ in folds):
-                raise ValueError("cv leaves no sequence that is not empty to train on, or to test on")
-            return folds
-        if len(used) < cv:
-            raise ValueError(
-                f"cv={cv} folds need at least as many sequences that are not empty, got "
-                f"{len(used)}; with a FrozenEstimator all sequences are for the temperature"
-            )
-        return [(used[train], used[test]) for train, test in folds_of(cv, len(used))]
+        if is_int(cv):
+            if len(used) < cv:
+                raise ValueError(
+                    f"cv={cv} folds need at least as many sequences that are not empty, got "
+                    f"{len(used)}; with a FrozenEstimator all sequences are for the temperature"
+                )
+            return [(used[train], used[test]) for train, test in folds_of(cv, len(used))]
+        # What others cut are positions in the user's X.
+        folds = [[part[np.isin(part, used)] for part in fold] for fold in folds_of(cv, n)]
+        folds = [(train, test) for train, test in folds if len(test)]
+        if not folds or not all(len(train) for train, _ in folds):
+            raise ValueError("cv leaves no sequence that is not empty to train on, or to test on")
+        return folds
 
     def _drawn(self, folds, lengths):
         """The folds, cut down to as many sequences as one number needs."""
@@ -263,9 +241,7 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
         return self
 
     # -- prediction --------------------------------------------------------------------------------
-    def predict_kbest(
-        self, X: Corpus, k: int = 5, allowed: Corpus | None = None
-    ) -> list[list[tuple[list[Any], float]]]:
+    def predict_kbest(self, X: Corpus, k: int = 5, allowed: Given = None) -> Ranked:
         """The k most probable labellings of each sequence.
 
         Parameters
@@ -286,12 +262,6 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
             [(labels, min(score * scale - z, 0.0)) for labels, score in ranked]
             for ranked, z in zip(found, log_z)
         )
-
-
-def _silent(estimator):
-    """The estimator, set to print nothing: the lines of a clone would look like those of the tagger."""
-    names = [name for name in estimator.get_params() if name.split("__")[-1] == "verbose"]
-    return estimator.set_params(**dict.fromkeys(names, 0))
 
 
 def _check_tagger(template):

@@ -1,19 +1,19 @@
 """Constraints: which labels may start, follow each other, and end."""
 
-import functools
+from collections.abc import Hashable
 
 import numpy as np
 
 from ..data.labels import UNLABELLED
-from ..data.places import PLACE, PlaceError, describe
+from ..data.places import PLACE, PlaceError, describe, place
 from ..data.scheme_rules import allowed_transitions, check_scheme
 from ..data.schemes import rewriting
+from ..training.parameters import parameters_named
 
 
 def scheme_of(estimator):
     """The label scheme that an estimator's constraints name, or those of one inside of it, or None."""
-    given = estimator.get_params()
-    named = (given[name] for name in sorted(given) if name.split("__")[-1] == "constraints")
+    named = parameters_named(estimator, "constraints").values()
     return next((value for value in named if isinstance(value, str)), None)
 
 
@@ -28,9 +28,7 @@ def constraint_arrays(constraints, labels):
     labels : Labels
     """
     L = len(labels)
-    start = np.ones(L, np.bool_)
-    allowed = np.ones((L, L), np.bool_)
-    end = np.ones(L, np.bool_)
+    start, allowed, end = np.ones(L, np.bool_), np.ones((L, L), np.bool_), np.ones(L, np.bool_)
     if isinstance(constraints, str):
         odd = [v for v in labels.values if not isinstance(v, str)]
         if odd:
@@ -45,9 +43,8 @@ def constraint_arrays(constraints, labels):
         pairs = list(constraints)
         for pair in pairs:
             if not _is_pair(pair):
-                raise ValueError(
-                    f"constraints must hold pairs (previous label, next label), got {describe(pair)}"
-                )
+                what = "constraints must hold pairs (previous label, next label)"
+                raise ValueError(f"{what}, got {describe(pair)}")
         ids, named = {**labels.ids, None: L}, np.zeros((L + 1, L + 1), np.bool_)
         for p, q in pairs:
             if p in ids and q in ids:  # a pair may name a label that this corpus lacks
@@ -63,11 +60,7 @@ def constraint_arrays(constraints, labels):
 def _is_pair(pair):
     if not (isinstance(pair, tuple) and len(pair) == 2) or pair == (None, None):
         return False
-    try:
-        hash(pair)
-    except TypeError:
-        return False
-    return True
+    return all(isinstance(label, Hashable) for label in pair)
 
 
 class BrokenConstraint(PlaceError):
@@ -129,41 +122,30 @@ def _remedy(y, scheme):
 
 def check_gold(gold, token, labels, constraints):
     """Raise if a gold sequence breaks the constraints; the message names the place."""
-    start, allowed, end = (part == 0.0 for part in constraints)
-    if start.all() and allowed.all() and end.all():
+    L = len(labels)
+    may = np.ones((L + 1, L + 1), np.bool_)  # follow; L stands for what is before and behind a sequence
+    may[L, :L], may[:L, :L], may[:L, L] = (part == 0.0 for part in constraints)
+    if may.all():
         return
-    may_be, gold = functools.partial(gold.may_be, n_labels=len(labels)), np.maximum(gold.ids, UNLABELLED)
-    first = np.zeros(gold.shape[0], np.bool_)
-    last = np.zeros(gold.shape[0], np.bool_)
-    filled = np.diff(token) > 0
-    first[token[:-1][filled]] = True
-    last[token[1:][filled] - 1] = True
-    known = gold >= 0
-    wrong = known & ((first & ~start[gold]) | (last & ~end[gold]))
-    pair = known[1:] & known[:-1] & ~first[1:]
-    wrong[1:] |= pair & ~allowed[gold[:-1], gold[1:]]
+    flat = np.insert(np.maximum(gold.ids, UNLABELLED), token, L)
+    wrong = (flat[:-1] >= 0) & (flat[1:] >= 0) & ~may[flat[:-1], flat[1:]]
     if wrong.any():
         k = int(wrong.argmax())
-        i = int(np.searchsorted(token, k, side="right")) - 1
-        label = labels.values[gold[k]]
-        if first[k] and not start[gold[k]]:
-            what = f"{label!r} cannot start a sequence"
-        elif last[k] and not end[gold[k]]:
-            what = f"{label!r} cannot end a sequence"
-        else:
-            what = f"{label!r} cannot follow {labels.values[gold[k - 1]]!r}"
-        what = f"the label {what} under the constraints"
-        raise BrokenConstraint(i, k - int(token[i]), what, "y")
-    for i in np.unique(np.searchsorted(token, np.flatnonzero(~known), side="right") - 1):
-        reached = start
+        before, label = ([*map(repr, labels.values), None][flat[j]] for j in (k, k + 1))
+        i, t = place(token + np.arange(len(token)), k)
+        what = f"{label} cannot follow {before}"
+        if before is None:
+            what = f"{label} cannot start a sequence"
+        elif label is None:
+            what, t = f"{before} cannot end a sequence", t - 1
+        raise BrokenConstraint(i, t, f"the label {what} under the constraints", "y")
+    for i in np.unique(np.searchsorted(token, np.flatnonzero(gold.ids < 0), side="right") - 1):
+        reached = may[L]
         for t in range(token[i], token[i + 1]):
-            if t > token[i]:
-                reached = (reached[:, None] & allowed).any(axis=0)
-            reached = reached & may_be(t)
-        if not (reached & end).any():
-            raise PlaceError(
-                i, None, "under the constraints there is no labelling with the labels given", "y"
-            )
+            reached = may[:L][reached[:L] & gold.may_be(t, L)].any(axis=0)
+        if not reached[L]:
+            what = "under the constraints there is no labelling with the labels given"
+            raise PlaceError(i, None, what, "y")
 
 
 def check_known(gold, unseen, token, labels, constraints):

@@ -2,113 +2,74 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable
-from typing import Any, TypeVar
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from sklearn import clone, get_config
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from .._sklearn import (
-    BaseEstimator,
-    CallbackSupportMixin,
-    available_if,
-    epoch_context,
-    member_context,
-    text_tags,
-)
+from .._sklearn import BaseEstimator, CallbackSupportMixin, epoch_context, sample_weights, text_tags
 from ..data.inputs import renumbered
 from ..data.types import Corpus, History, Self, Texts, Weights
 from ..saving.registry import Savable
 from ..training.held_out import NAMES, both_or_neither, of_held_out
 from ..training.parameters import Parameters
+from .meta_learner import FitsAnother, inside_has
 from .perceptron import StructuredPerceptron
 
-T = TypeVar("T")
+
+class TaggerData(NamedTuple):
+    """Texts as a tagger learns from them."""
+
+    X: list
+    y: list
+    positions: Any  # by sequence: the number of its text
+    known: dict  # the attributes of a fit that succeeds
+    weight: Any = None  # of the sequences
 
 
-def tagger_has(name: str) -> Callable[[Any], bool]:
-    """A check of an estimator over texts: does its tagger have this method?"""
+class TaggerTraining(FitsAnother, Parameters, CallbackSupportMixin, Savable, BaseEstimator):
+    """The part of ``Segmenter`` and ``SpanTagger`` that hands their texts to the tagger.
 
-    def check(estimator: Any) -> bool:
-        tagger = getattr(estimator, "tagger_", estimator.tagger)
-        return tagger is None or hasattr(tagger, name)
+    A subclass has
 
-    return check
+    * ``_training_data(X, y, go_on=False)``: the :class:`TaggerData` of texts; with ``go_on`` what the
+      estimator has learned before stays in force;
+    * ``_held_out_data(X, y)``: held-out texts as the tagger takes them;
+    * ``_sequences(X)``: the sequences that the fitted tagger sees of texts;
+    * ``_agreed(known)``: one dict of fitted attributes from those of several shards, or an error.
+    """
 
+    tagger_: Any
 
-def knows_probabilities(estimator: Any) -> bool:
-    """Whether the tagger inside of an estimator over texts knows probabilities."""
-    return hasattr(getattr(estimator, "tagger_", estimator.tagger), "predict_segment_proba")
+    _around = "tagger"
 
-
-def knows_its_tagger(cls: type[T]) -> type[T]:
-    """Class decorator: an error about a parameter that is the tagger's says where to write it."""
-    init, known = cls.__init__, inspect.signature(cls).parameters
-
-    @functools.wraps(init)
-    def checked(self: Any, *args: Any, **given: Any) -> None:
+    def __new__(cls, *args: Any, **given: Any) -> Self:
+        """An error about a parameter that is the tagger's says where to write it."""
         tagger = given.get("tagger", args[0] if args else None)
         tagger = StructuredPerceptron() if tagger is None else tagger
-        for name in given.keys() - known.keys():
+        for name in given.keys() - set(cls._get_param_names()):
             if name in getattr(tagger, "get_params", dict)():
                 call = f"{cls.__name__}({clone(tagger).set_params(**{name: given[name]})!r})"
                 raise TypeError(f"{cls.__name__} has no parameter {name!r}, its tagger has: write {call}")
-        init(self, *args, **given)
-
-    cls.__init__ = checked  # type: ignore[misc]
-    return cls
-
-
-class TaggerTraining(Parameters, CallbackSupportMixin, Savable, BaseEstimator):
-    """The part of ``Segmenter`` and ``SpanTagger`` that hands their texts to the tagger.
-
-    A subclass has ``_new_tagger()``, a tagger that is not fitted, and
-
-    * ``_training_data(method, X, y, sample_weight)``: what the tagger's method is called with, of which
-      ``positions`` are those of its sequences among the texts; and the attributes of a fit that succeeds;
-    * ``_held_out_data(X, y)``: held-out texts as the tagger takes them;
-    * ``_sequences(X)``: the sequences that the fitted tagger sees of texts;
-    * ``_agreed(known)``: one dict of such attributes from those of several shards, or an error.
-    """
-
-    tagger: Any
-    tagger_: Any
+        return super().__new__(cls)
 
     def __sklearn_tags__(self) -> Any:
         return text_tags(super().__sklearn_tags__())
 
-    def get_metadata_routing(self) -> Any:
-        """Who gets which metadata: ``fit`` and ``partial_fit`` hand ``sample_weight`` to the tagger.
-
-        Returns
-        -------
-        sklearn.utils.metadata_routing.MetadataRouter
-        """
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        mapping.add(caller="partial_fit", callee="partial_fit")
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(tagger=self._new_tagger(), method_mapping=mapping)
-        )
+    def _learner(self):
+        """A tagger, not fitted."""
+        return clone(self._template())
 
     @property
     def history_(self) -> History:
         """What the fitted tagger noted of its epochs."""
-        check_is_fitted(self, "tagger_")
+        check_is_fitted(self)
         return self.tagger_.history_
 
-    @available_if(tagger_has("n_features"))
-    def n_features(self) -> int:
-        """Number of features of the fitted tagger inside."""
-        check_is_fitted(self, "tagger_")
-        return self.tagger_.n_features()
-
-    @available_if(tagger_has("partial_fit"))
+    @inside_has("partial_fit")
     def partial_fit(self, X: Texts, y: Corpus, sample_weight: Weights = None) -> Self:
         """Go on learning from more texts, with the tagger's ``partial_fit``.
 
@@ -122,13 +83,17 @@ class TaggerTraining(Parameters, CallbackSupportMixin, Savable, BaseEstimator):
         self
         """
         self._validate_params()
-        tagger = self.tagger_ if hasattr(self, "tagger_") else self._new_tagger()
-        data, fitted = self._training_data("partial_fit", X, y, sample_weight)
-        return self._train(tagger, tagger.partial_fit, data, fitted)
+        tagger = self.tagger_ if hasattr(self, "tagger_") else self._learner()
+        data = self._weighted(X, y, sample_weight, go_on=True)
+        return self._train(tagger, tagger.partial_fit, data, self._routed("partial_fit", data))
 
-    def _routed(self, method, weight):
+    def _weighted(self, X, y, sample_weight, go_on=False):
+        data, weight = self._training_data(X, y, go_on), sample_weights(sample_weight, X)
+        return data if weight is None else data._replace(weight=weight[data.positions])
+
+    def _routed(self, method, data):
         """The metadata of the tagger's method, by name."""
-        routed = {} if weight is None else {"sample_weight": weight}
+        routed = {} if data.weight is None else {"sample_weight": data.weight}
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, method, **routed).tagger[method]
         return routed
@@ -136,17 +101,17 @@ class TaggerTraining(Parameters, CallbackSupportMixin, Savable, BaseEstimator):
     def _fit_tagger(self, X, y, sample_weight, X_val, y_val):
         """``fit``; the subclass has it under ``with_callbacks``."""
         self._validate_params()
-        tagger = self._new_tagger()
+        tagger = self._learner()
         given = both_or_neither(X_val, y_val)
         if given is not None and not has_fit_parameter(tagger, "X_val"):
             raise ValueError(f"X_val: the fit of the tagger, a {type(tagger).__name__}, takes none")
         context = self._init_callback_context(max_subtasks=1)
-        data, fitted = self._training_data("fit", X, y, sample_weight)
-        data.update(zip(NAMES, self._given_to_learner(given) or ()))
+        data = self._weighted(X, y, sample_weight)
+        metadata = {**self._routed("fit", data), **dict(zip(NAMES, self._given_to_learner(given) or ()))}
         events = epoch_context(context, self, X, y)
         events.begin_fit()
-        with member_context(context, self, tagger, None, X, y, "fit-tagger"):
-            self._train(tagger, tagger.fit, data, fitted)
+        with events.member(tagger, None, X, y, "fit-tagger"):
+            self._train(tagger, tagger.fit, data, metadata)
         events.end_fit(None)
         return self
 
@@ -159,41 +124,35 @@ class TaggerTraining(Parameters, CallbackSupportMixin, Savable, BaseEstimator):
 
     def _fit_by(self, train, X, y):
         """``fit``, with ``train(tagger)``, a function of X and y, for the fit of the tagger."""
-        tagger = self._new_tagger()
-        return self._train(tagger, train(tagger), *self._training_data("fit", X, y, None))
+        tagger = self._learner()
+        return self._train(tagger, train(tagger), self._training_data(X, y))
 
     # -- as an estimator around a learner; see ``training.learner.OnlineLearner`` ---------------------
-    def _learner(self):
-        return self._new_tagger()
-
     def _prepare_with(self, learner, X, y, sample_weight):
-        data, known = self._training_data("fit", X, y, sample_weight)
-        with renumbered(data["positions"]):
-            return learner._prepare(data["X"], data["y"], data.get("sample_weight")), known
+        data = self._weighted(X, y, sample_weight)
+        with renumbered(data.positions):
+            return learner._prepare(data.X, data.y, data.weight), data.known
 
     def _become(self, learned, known):
-        tagger = self._new_tagger()
+        tagger = self._learner()
         vars(tagger).update(learned)
         vars(self).update(known, tagger_=tagger)
 
-    def _train(self, tagger, train, data, fitted):
+    def _train(self, tagger, train, data, metadata=None):
         """Train, then set the fitted attributes; also after an interrupt that left a usable tagger."""
-        X, y, positions = data.pop("X"), data.pop("y"), data.pop("positions")
+        fitted = {**data.known, "tagger_": tagger}
         try:
-            with renumbered(positions):
-                train(X, y, **data)
+            with renumbered(data.positions):
+                train(data.X, data.y, **(metadata or {}))
         except (AttributeError, TypeError, ValueError) as error:
             self._explain(tagger, error)
             raise
         except KeyboardInterrupt:
-            try:
+            with suppress(NotFittedError):
                 check_is_fitted(tagger)
-            except NotFittedError:
-                fitted = None
-            if fitted is not None:
-                vars(self).update(fitted, tagger_=tagger)
+                vars(self).update(fitted)
             raise
-        vars(self).update(fitted, tagger_=tagger)
+        vars(self).update(fitted)
         return self
 
     def _explain(self, tagger, error):

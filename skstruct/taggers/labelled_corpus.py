@@ -160,19 +160,18 @@ def vocabulary_of(run, min_count):
     return Vocabulary(run.encoder, run.labels, counts, label_counts)
 
 
-class Merged(NamedTuple):
-    """What all shards met."""
-
-    encoder: object
-    labels: Labels
-    constraints: tuple  # start, allowed, end
-    cost: np.ndarray  # (L,) float64: of missing a token of each label
-    ids: list  # by shard: the label that each of its labels has become; the last one serves UNLABELLED
-    rows: list  # by shard, RowMap: the rows that its rows have become, -1 if a count cut-off leaves them out
-
-
 def merged(vocabularies, learner, cost):
-    """The :class:`Merged` of shards, in their order; ``cost``: of tokens whose label has no weight.
+    """What all shards met; ``cost``: of tokens whose label has no weight.
+
+    Returns
+    -------
+    encoder, labels, constraints
+    cost : ndarray of shape (L,)
+        As in :class:`LabelledCorpus`.
+    ids : list of ndarray
+        By shard: the label that each of its labels has become; the last one serves UNLABELLED.
+    rows : list of RowMap
+        By shard: the rows that its rows have become, -1 if a count cut-off leaves them out.
 
     Raises
     ------
@@ -189,4 +188,4 @@ def merged(vocabularies, learner, cost):
         costs = balanced_costs(total, cost)
     else:
         costs = class_costs(learner.class_weight, np.zeros(0, np.int32), labels, cost)
-    return Merged(encoder, labels, constraint_arrays(learner.constraints, labels), costs, ids, rows)
+    return encoder, labels, constraint_arrays(learner.constraints, labels), costs, ids, rows

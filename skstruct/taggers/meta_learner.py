@@ -24,11 +24,13 @@ from .._sklearn import (
     sequence_tags,
 )
 from ..data.inputs import Inputs
-from ..data.types import Corpus, Self, Weights
+from ..data.types import Corpus, History, Ranked, Self, Weights
 from ..saving.registry import Savable
 from ..training.parameters import RunParameters
 from .perceptron import StructuredPerceptron
 from .sequence_tagger import SequenceTagger
+
+_FROZEN = "what is frozen does not learn; give it the estimator inside, of which only the parameters count"
 
 TRAINABLE = "_prepare"
 """What an estimator must offer: ``_prepare(X, y, sample_weight)`` returns a ``training.run.Run``."""
@@ -36,97 +38,101 @@ TRAINABLE = "_prepare"
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _base_has(name: str) -> Callable[[F], F]:
-    def check(meta: Any) -> bool:
-        getattr(meta._fitted_or_not(), name)  # its error says what is missing
+def inside_has(name: str) -> Callable[[F], F]:
+    """Decorator of a method that is there if the estimator inside has what is called ``name``."""
+
+    def check(around: Any) -> bool:
+        getattr(around._inside(), name)  # its error says what is missing
         return True
 
     return available_if(check)
 
 
 class FitsAnother:
-    """What estimators share that fit another one, and keep it as ``estimator_``."""
+    """What estimators share that train another one, a parameter, and keep it as a fitted attribute."""
 
-    estimator: Any
-    estimator_: Any
+    _around = "estimator"
+    """The parameter's name; with an underscore behind, that of the attribute."""
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimator_")
+        return hasattr(self, f"{self._around}_")
 
     def get_metadata_routing(self) -> Any:
-        """Metadata routing of this object and its estimator; see scikit-learn's user guide."""
-        return fit_routing(self, self._template())
+        """Metadata routing of this object and the estimator inside; see scikit-learn's user guide."""
+        return fit_routing(self, **{self._around: self._template()})
 
     def _template(self):
-        return StructuredPerceptron() if self.estimator is None else self.estimator
+        """The estimator to train: of it only the parameters count."""
+        given = getattr(self, self._around)
+        return StructuredPerceptron() if given is None else given
+
+    def _inside(self):
+        """The estimator that was trained, or is to be: what it can do, this one can."""
+        trained = getattr(self, f"{self._around}_", None)
+        return self._template() if trained is None else trained
 
     @property
     def inputs(self) -> Inputs:
         """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
         check_is_fitted(self)
-        return self.estimator_.inputs
+        return self._inside().inputs
+
+    @inside_has("n_features")
+    def n_features(self) -> int:
+        """Number of features of the fitted model inside."""
+        check_is_fitted(self)
+        return self._inside().n_features()
 
     @property
     def _model(self):
-        return getattr(self.estimator_, "tagger_", self.estimator_)._model
+        return getattr(self, f"{self._around}_")._model
 
 
 class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
     """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
 
+    estimator_: Any
     classes_: NDArray[Any]
     n_iter_: int
+    history_: History
 
     def __sklearn_tags__(self) -> Any:
         tags = sequence_tags(super().__sklearn_tags__())
-        if isinstance(self._template(), SequenceTagger):
-            tags = rows_tags(tags)
-        return tags
-
-    def _fitted_or_not(self):
-        """The estimator to ask what it can do."""
-        return getattr(self, "estimator_", self._template())
-
-    def _template_instance(self):
-        template = self._template()
-        if isinstance(template, type):
-            raise ValueError(f"estimator must be an instance, got the class {template.__name__}")
-        if isinstance(template, FrozenEstimator):  # hands on every attribute, also those that train
-            raise ValueError(
-                f"FrozenEstimator cannot be used by {type(self).__name__}: what is frozen does not learn; "
-                f"give it the estimator that is inside, of which only the parameters count"
-            )
-        return template
+        return rows_tags(tags) if isinstance(self._template(), SequenceTagger) else tags
 
     def _trainable(self):
         """The base estimator, after a check that its weights can be combined."""
-        template = self._template_instance()
-        reason = getattr(template, "_not_combinable", None)
+        template = self._template()
+        if isinstance(template, type):
+            raise ValueError(f"estimator must be an instance, got the class {template.__name__}")
+        frozen = isinstance(template, FrozenEstimator)  # it hands on every attribute, also those that train
+        reason = _FROZEN if frozen else self._refusal(template)
         if reason is not None:
-            me = type(self).__name__
-            raise ValueError(f"{type(template).__name__} cannot be used by {me}: {reason.format(me)}")
-        if not isinstance(template, BaseEstimator) or not hasattr(template, TRAINABLE):
-            inner = getattr(template, "tagger", None)
-            hint = ""
-            if hasattr(inner, TRAINABLE) or inner is None and hasattr(template, "tagger"):
-                hint = f"; put it inside: {type(template).__name__}({type(self).__name__}(tagger))"
-            elif isinstance(template, MetaLearner):
-                hint = "; give it the estimator that is inside"
-            raise ValueError(
-                f"{type(template).__name__} cannot be used by {type(self).__name__}: it has no linear "
-                f"weights over features that several models could share{hint}"
-            )
+            raise ValueError(f"{type(template).__name__} cannot be used by {type(self).__name__}: {reason}")
         return template
+
+    def _refusal(self, template):
+        """Why the weights of an estimator cannot be combined; None if they can."""
+        me, hint, inner = type(self).__name__, "", getattr(template, "tagger", None)
+        if hasattr(template, "_not_combinable"):
+            return template._not_combinable.format(me)
+        if isinstance(template, BaseEstimator) and hasattr(template, TRAINABLE):
+            return None
+        if hasattr(inner, TRAINABLE) or inner is None and hasattr(template, "tagger"):
+            hint = f"; put it inside: {type(template).__name__}({me}(tagger))"
+        elif isinstance(template, MetaLearner):
+            hint = "; give it the estimator that is inside"
+        return f"it has no linear weights over features that several models could share{hint}"
 
     @property
     def accepts_allowed(self) -> bool:
         """Whether ``predict`` takes ``allowed``, as that of taggers does."""
-        return getattr(self._fitted_or_not(), "accepts_allowed", False)
+        return getattr(self._inside(), "accepts_allowed", False)
 
     @property
     def accepts_dictionary(self) -> bool:
         """Whether ``predict`` takes ``dictionary``, as that of segmenters does."""
-        return getattr(self._fitted_or_not(), "accepts_dictionary", False)
+        return getattr(self._inside(), "accepts_dictionary", False)
 
     def _fitted(self):
         """The fitted estimator with this object's ``n_jobs``: a copy, since its own is a parameter."""
@@ -137,7 +143,7 @@ class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, Bas
         inner.n_jobs = self.n_jobs
         return estimator
 
-    @_base_has("predict")
+    @inside_has("predict")
     def predict(self, X: Corpus, **options: Any) -> list[list[Any]]:
         """Predict with the one model; ``options`` are those of the estimator's ``predict``.
 
@@ -151,7 +157,7 @@ class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, Bas
         """
         return self._fitted().predict(X, **options)
 
-    @_base_has("decision_function")
+    @inside_has("decision_function")
     def decision_function(self, X: Corpus) -> NDArray[np.float64]:
         """Scores of what :meth:`predict` returns.
 
@@ -165,8 +171,8 @@ class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, Bas
         """
         return self._fitted().decision_function(X)
 
-    @_base_has("predict_kbest")
-    def predict_kbest(self, X: Corpus, k: int = 5, **options: Any) -> list[list[tuple[list[Any], float]]]:
+    @inside_has("predict_kbest")
+    def predict_kbest(self, X: Corpus, k: int = 5, **options: Any) -> Ranked:
         """The k best of each sequence, as the estimator's ``predict_kbest`` returns them.
 
         Parameters
@@ -180,7 +186,7 @@ class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, Bas
         """
         return self._fitted().predict_kbest(X, k, **options)
 
-    @_base_has("predict_marginals")
+    @inside_has("predict_marginals")
     def predict_marginals(self, X: Corpus) -> list[NDArray[np.float64]]:
         """Marginal probabilities, where the estimator has them.
 
@@ -194,7 +200,7 @@ class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, Bas
         """
         return self._fitted().predict_marginals(X)
 
-    @_base_has("predict_posterior")
+    @inside_has("predict_posterior")
     def predict_posterior(self, X: Corpus) -> list[list[Any]]:
         """The most probable label of each token, where the estimator has probabilities.
 
@@ -208,7 +214,7 @@ class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, Bas
         """
         return self._fitted().predict_posterior(X)
 
-    @_base_has("predict_segment_proba")
+    @inside_has("predict_segment_proba")
     def predict_segment_proba(self, X: Corpus, *given: Any, **options: Any) -> list[list[tuple[Any, float]]]:
         """Probabilities of segments, where the estimator has them; arguments are those of the estimator's.
 
@@ -222,7 +228,7 @@ class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, Bas
         """
         return self._fitted().predict_segment_proba(X, *given, **options)
 
-    @_base_has("sequence_log_proba")
+    @inside_has("sequence_log_proba")
     def sequence_log_proba(self, X: Corpus, y: Corpus) -> NDArray[np.float64]:
         """Log-probabilities of labellings, where the estimator has them.
 
@@ -236,7 +242,7 @@ class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, Bas
         """
         return self._fitted().sequence_log_proba(X, y)
 
-    @_base_has("adapt")
+    @inside_has("adapt")
     def adapt(self, X: Corpus | None) -> Self:
         """Count accessor varieties anew, on unlabelled text; see the estimator's ``adapt``.
 
@@ -252,11 +258,6 @@ class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, Bas
         self.estimator_.adapt(X)
         return self
 
-    @_base_has("n_features")
-    def n_features(self) -> int:
-        """Number of features of the fitted model."""
-        return self._fitted().n_features()
-
     def score(self, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:
         """The estimator's score.
 
@@ -270,5 +271,4 @@ class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, Bas
         -------
         float
         """
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return self._fitted().score(X, y, **given)
+        return self._fitted().score(X, y, sample_weight)

@@ -127,10 +127,9 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         labels, closed = Labels() if model is None else model.labels, continued and before.closed
         if classes is not None:
             labels, closed = _closed_labels(classes, before, labels), True
-        otherwise = 1.0 if rule.hamming else 0.0
-        corpus = read_corpus(self, X, y, sample_weight, labels, not closed, otherwise, not stream)
-        sequences, token, gold, labels = corpus.X, corpus.token, corpus.gold, corpus.labels
-        test = []
+        cost = float(rule.hamming)
+        corpus = read_corpus(self, X, y, sample_weight, labels, not closed, cost, not stream)
+        sequences, token, gold, labels, test = corpus.X, corpus.token, corpus.gold, corpus.labels, []
         if self.early_stopping and not stream and given is None:
             test = self._held_out(np.flatnonzero(np.diff(token) > 0))
             gold = gold.at(~np.repeat(np.isin(np.arange(len(sequences)), test), np.diff(token)))
@@ -192,9 +191,7 @@ class ChainRun(Run):
 
     def __init__(self, estimator, state, task, encoder, labels, constraints):
         super().__init__(estimator, state, task)
-        self.encoder = encoder
-        self.labels = labels
-        self.constraints = constraints
+        self.encoder, self.labels, self.constraints = encoder, labels, constraints
 
     def kernel_arguments(self, noise, work):
         """See ``training.run.Run``."""
@@ -223,7 +220,7 @@ class ChainRun(Run):
         gold, unseen, others = encode_known(y, token, self.labels)
         check_known(gold, unseen, token, self.labels, self.constraints)
         part = EncodedPart.of(make_task(self.encoder, X), gold, unseen)
-        return HeldOut(X, y, True, part), others
+        return HeldOut(X, y, part), others
 
     def held_out_score(self, model):
         """Token accuracy, over the tokens whose label is given."""
@@ -247,9 +244,7 @@ class ChainRun(Run):
     def merged(cls, vocabularies, learner, key):
         """See ``training.run.Run``."""
         rule = learner._rule()
-        encoder, labels, constraints, cost, ids, rows = merged(
-            vocabularies, learner, 1.0 if rule.hamming else 0.0
-        )
+        encoder, labels, constraints, cost, ids, rows = merged(vocabularies, learner, float(rule.hamming))
         task = make_task(encoder, as_tokens([]))
         state = fresh_state(encoder, labels, rule, constraints, cost, key, learner.order)
         run = cls(learner, state, task, encoder, labels, constraints)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .._sklearn import Interval, Real
-from ..core.codes import AVERAGES, VARIANTS
-from ..core.store import Rule
+from ..core.codes import VARIANTS
 from ..saving.registry import savable
 from ..training.parameters import documented, parameter
 from .online_tagger import OnlineTagger
@@ -104,10 +102,7 @@ class PassiveAggressiveTagger(OnlineTagger):
     """
 
     C: float = parameter(
-        1.0,
-        "Aggressiveness: largest step (PA-I), or inverse softness (PA-II).",
-        "float > 0",
-        [Interval(Real, 0, None, closed="neither")],
+        1.0, "Aggressiveness: largest step (PA-I), or inverse softness (PA-II).", "float > 0"
     )
     variant: Literal["PA-I", "PA", "PA-II"] = parameter(
         "PA-I", "Step ``min(C, loss / ‖Δφ‖²)``, ``loss / ‖Δφ‖²`` or ``loss / (‖Δφ‖² + 1/2C)``."
@@ -124,11 +119,10 @@ class PassiveAggressiveTagger(OnlineTagger):
     )
 
     def _rule(self):
-        return Rule(
-            VARIANTS[self.variant],
-            float(self.C),
-            self.cost == "hamming",
-            self._penalty(),
-            float(self.alpha),
-            AVERAGES[self.average],
+        return (
+            super()
+            ._rule()
+            ._replace(
+                update=VARIANTS[self.variant], aggressiveness=float(self.C), hamming=self.cost == "hamming"
+            )
         )

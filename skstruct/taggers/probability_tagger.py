@@ -12,19 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import Real
 from ..chain.sums import log_partitions, marginals, marginals_of_one, probable_segments, segment_probabilities
 from ..data.inputs import (
-    PlaceError,
     Sequences,
     as_sequences,
     as_tokens,
-    by_sequence,
     check_same_lengths,
     check_X_y,
-    describe,
-    offsets_of,
+    flatten,
+    lengths_of,
 )
 from ..data.labels import encode_labels, some_of
+from ..data.places import PlaceError, by_sequence, describe, offsets_of
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans, same_chunk
-from ..data.types import Corpus
+from ..data.types import Corpus, Given
+from .constraints import scheme_of
 from .sequence_tagger import SequenceTagger, is_one_list
 
 Segment: TypeAlias = tuple[int, int, str]
@@ -42,7 +42,7 @@ class ProbabilityTagger(SequenceTagger):
     @property
     def _scheme(self):
         """The label scheme that the constraints name, or None."""
-        return self.constraints if isinstance(self.constraints, str) else None
+        return scheme_of(self)
 
     def _log_partitions(self, X, gold=None):
         """log Z of each sequence, and with ``gold`` before it that of the labellings that agree with it."""
@@ -141,12 +141,7 @@ class ProbabilityTagger(SequenceTagger):
         return given
 
     def predict_segment_proba(
-        self,
-        X: Corpus,
-        segments: Corpus | None = None,
-        *,
-        min_proba: float | None = None,
-        scheme: str | None = None,
+        self, X: Corpus, segments: Given = None, *, min_proba: float | None = None, scheme: str | None = None
     ) -> list[list[tuple[Segment, float]]]:
         """Probabilities of segments: chunks, entities.
 
@@ -183,22 +178,16 @@ class ProbabilityTagger(SequenceTagger):
         check_min_proba(segments, min_proba)
         name = check_scheme(name)
         parsed = LabelTable(name).parse(self._model.labels.values)
-        sequences = as_tokens(X)
-        if segments is None and min_proba is None:
-            table = LabelTable(name, strict=False)
-            segments = [read_spans(labels, table) for labels in self._best(sequences)[0]]
         kinds = {kind: k for k, kind in enumerate(sorted({kind for prefix, kind in parsed if prefix != "O"}))}
         of_label = np.array([-1 if prefix == "O" else kinds[kind] for prefix, kind in parsed])
         joins = np.array([[same_chunk(p, y) for y in parsed] for p in parsed], np.bool_)
-        if min_proba is not None:
-            given = self._distribution, sequences, of_label, joins
-            return most_probable(kinds, min_proba, *given, n_jobs=self.n_jobs)
-        spans = as_segments(segments, sequences.lengths, kinds)
-        p, log_z = segment_probabilities(
-            self._distribution, sequences, ids_of(spans, kinds), of_label, joins, n_jobs=self.n_jobs
-        )
-        check_sums(log_z)
-        return paired(spans, p)
+        sequences, table = as_tokens(X), LabelTable(name, strict=False)
+        if segments is None and min_proba is None:
+            segments = [read_spans(labels, table) for labels in self._best(sequences)[0]]
+        if segments is not None:
+            segments = as_segments(segments, sequences.lengths, kinds)
+        given = self._distribution, sequences, of_label, joins
+        return probabilities_of(segments, min_proba, kinds, *given, n_jobs=self.n_jobs)
 
 
 def check_min_proba(segments, min_proba):
@@ -211,18 +200,29 @@ def check_min_proba(segments, min_proba):
         raise ValueError(f"min_proba must be a number above 0, up to 1, got {min_proba!r}")
 
 
-def most_probable(kinds, min_proba, model, corpus, *how, n_jobs=None):
-    """For each sequence ((start, stop, type), probability), the most probable first.
+def probabilities_of(segments, min_proba, kinds, model, corpus, *how, n_jobs=None):
+    """For each sequence ((start, stop, type), probability).
 
-    ``kinds`` has the numbers of types, in their order; the rest are arguments of
-    :func:`.chain.sums.probable_segments`.
+    Parameters
+    ----------
+    segments : list of lists of (start, stop, type), or None
+        From :func:`as_segments`; None: all that have the probability ``min_proba``, the most probable first.
+    kinds : dict
+        The numbers of types, in their order.
+    model, corpus, *how, n_jobs
+        As of :func:`.chain.sums.segment_probabilities`.
     """
-    spans, p, counts, log_z = probable_segments(model, corpus, float(min_proba), *how, n_jobs=n_jobs)
+    if segments is not None:
+        spans = [[(start, stop, kinds[kind]) for start, stop, kind in each] for each in segments]
+        p, log_z = segment_probabilities(model, corpus, spans, *how, n_jobs=n_jobs)
+        flat, counts = flatten(segments), lengths_of(segments)
+    else:
+        spans, p, counts, log_z = probable_segments(model, corpus, float(min_proba), *how, n_jobs=n_jobs)
+        order = np.lexsort((*spans.T[::-1], -p, np.repeat(np.arange(len(counts)), counts)))
+        names, p = list(kinds), p[order]
+        flat = [(start, stop, names[kind]) for start, stop, kind in spans[order].tolist()]
     check_sums(log_z)
-    order = np.lexsort((*spans.T[::-1], -p, np.repeat(np.arange(len(counts)), counts)))
-    names, rows = list(kinds), spans[order].tolist()
-    flat = [((start, stop, names[kind]), each) for (start, stop, kind), each in zip(rows, p[order].tolist())]
-    return Sequences(by_sequence(flat, offsets_of(counts)))
+    return Sequences(by_sequence(list(zip(flat, p.tolist())), offsets_of(counts)))
 
 
 def as_segments(segments, lengths, kinds):
@@ -247,17 +247,6 @@ def _checked(segment, i, k, T, kinds):
         known = some_of(sorted(kinds))
         raise PlaceError(i, k, f"no label has the type {kind!r}; known are {known}", "segments")
     return start, stop, kind
-
-
-def ids_of(spans, kinds):
-    """The segments with numbers for types."""
-    return [[(start, stop, kinds[kind]) for start, stop, kind in each] for each in spans]
-
-
-def paired(spans, p):
-    """The segments of each sequence with their probabilities."""
-    each = iter(p.tolist())
-    return Sequences([(span, next(each)) for span in spans_of_one] for spans_of_one in spans)
 
 
 def check_sums(log_z, given=False):

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import available_if, sample_weights, with_callbacks
+from .._sklearn import sample_weights, with_callbacks
 from ..data.inputs import WORDS, Inputs, Sequences, renumbered, take
 from ..data.schemes import words_to_labels
 from ..data.segmented import as_dictionary, as_pieces, as_words, cut, label_options, with_characters
@@ -24,16 +23,16 @@ from ..metrics.checks import f1
 from ..metrics.text_scores import word_spans
 from ..saving.registry import savable
 from ..training.parameters import documented, inner_estimator, parameter
-from .inner_tagger import TaggerTraining, knows_its_tagger, tagger_has
+from .inner_tagger import TaggerData, TaggerTraining
+from .meta_learner import inside_has
 from .perceptron import StructuredPerceptron
-from .text_probabilities import RankedWords, WordProbabilities
+from .text_probabilities import WordAnalyses
 
 
-@knows_its_tagger
 @savable
 @documented()
 @dataclass(eq=False, repr=False)
-class Segmenter(RankedWords, WordProbabilities, TaggerTraining):
+class Segmenter(WordAnalyses, TaggerTraining):
     """Raw text in, words out: segmentation with any sequence tagger over characters.
 
     The tagger labels each character with its place in a word [1]_. Trained on (word, tag) pairs instead of
@@ -93,15 +92,12 @@ class Segmenter(RankedWords, WordProbabilities, TaggerTraining):
         "BMES", "How words are written as labels; see `skstruct.data.schemes`."
     )
 
-    tagger_: Any = field(init=False)
     tagged_: bool = field(init=False)
 
     explained_as = "segmenter"
 
-    @property
-    def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
-        return Inputs(WORDS, str, 1)
+    inputs = Inputs(WORDS, str, 1)
+    """What the fitted model reads and predicts."""
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
@@ -136,47 +132,32 @@ class Segmenter(RankedWords, WordProbabilities, TaggerTraining):
         """
         return self._fit_tagger(X, y, sample_weight, X_val, y_val)
 
-    def _new_tagger(self):
-        if self.tagger is None:
-            return StructuredPerceptron(features="char", constraints=None)
-        return clone(self.tagger)
+    def _template(self):
+        return StructuredPerceptron(features="char") if self.tagger is None else self.tagger
 
     def _sequences(self, X):
         """What the tagger sees of texts."""
         return [list("".join(parts)) for parts in as_pieces(X)]
 
-    def _training_data(self, method, X, y, sample_weight):
+    def _training_data(self, X, y, go_on=False):
         pieces = as_pieces(X)
         words, tags = as_words(pieces, y)
-        keep = with_characters(pieces)
-        weight = sample_weights(sample_weight, pieces)
-        data = {
-            **self._labelled(pieces, words, tags, keep),
-            "positions": keep,
-            **self._routed(method, None if weight is None else weight[keep]),
-        }
-        tagged = tags is not None
-        if method == "partial_fit" and tagged != getattr(self, "tagged_", tagged):
-            raise ValueError(
-                "y: expected words as in earlier calls, got (word, tag) pairs"
-                if tagged
-                else "y: expected (word, tag) pairs as in earlier calls, got words"
-            )
-        return data, {"tagged_": tagged}
+        keep, tagged = with_characters(pieces), tags is not None
+        if go_on and tagged != getattr(self, "tagged_", tagged):
+            kinds = "words", "(word, tag) pairs"
+            raise ValueError(f"y: expected {kinds[not tagged]} as in earlier calls, got {kinds[tagged]}")
+        return TaggerData(*self._labelled(pieces, words, tags, keep), keep, {"tagged_": tagged})
 
     def _labelled(self, pieces, words, tags, keep):
         """Characters and their labels of some of the texts, as a tagger learns them."""
-        return {
-            "X": [list("".join(pieces[i])) for i in keep],
-            "y": [words_to_labels(words[i], self.scheme, tags and tags[i]) for i in keep],
-        }
+        labels = [words_to_labels(words[i], self.scheme, tags and tags[i]) for i in keep]
+        return [list("".join(pieces[i])) for i in keep], labels
 
     def _held_out_data(self, X, y):
         pieces = as_pieces(X)
-        words, tags = as_words(pieces, y)
         with_characters(pieces)
         # Empty texts stay, for places in errors
-        return tuple(self._labelled(pieces, words, tags, range(len(pieces))).values())
+        return self._labelled(pieces, *as_words(pieces, y), range(len(pieces)))
 
     def _agreed(self, known):
         tagged = [each["tagged_"] for each in known]
@@ -187,7 +168,7 @@ class Segmenter(RankedWords, WordProbabilities, TaggerTraining):
         return known[0]
 
     # -- prediction --------------------------------------------------------------------------------
-    @available_if(tagger_has("adapt"))
+    @inside_has("adapt")
     def adapt(self, X: Texts | None) -> Self:
         """Count accessor varieties anew, on texts of the domain to be segmented.
 
@@ -211,7 +192,7 @@ class Segmenter(RankedWords, WordProbabilities, TaggerTraining):
         --------
         StructuredPerceptron.adapt : what it does, and its source.
         """
-        check_is_fitted(self, "tagger_")
+        check_is_fitted(self)
         if X is not None:
             pieces = as_pieces(X)
             X = [list("".join(pieces[i])) for i in with_characters(pieces)]
@@ -255,7 +236,7 @@ class Segmenter(RankedWords, WordProbabilities, TaggerTraining):
 
     def _read(self, X, dictionary):
         """(number of texts, positions of those that are not empty, their pieces, marks of words in these)"""
-        check_is_fitted(self, "tagger_")
+        check_is_fitted(self)
         pieces = as_pieces(X)
         known = None if dictionary is None else as_dictionary(dictionary)
         filled = [i for i, parts in enumerate(pieces) if parts]
@@ -291,7 +272,7 @@ class Segmenter(RankedWords, WordProbabilities, TaggerTraining):
         -------
         float
         """
-        check_is_fitted(self, "tagger_")
+        check_is_fitted(self)
         pieces = as_pieces(X)
         words, tags = as_words(pieces, y)
         truth = words if tags is None else [list(zip(*pair)) for pair in zip(words, tags)]

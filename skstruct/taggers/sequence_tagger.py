@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass
+from operator import eq
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,21 +15,18 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import BaseEstimator, HasMethods, StrOptions, rows_tags, sample_weights, sequence_tags
 from ..chain.chain_model import ChainModel
 from ..data.inputs import (
-    PlaceError,
     Sequences,
     as_sequences,
     as_tokens,
     check_positive,
     check_same_lengths,
     check_X_y,
-    describe,
     flatten,
     lengths_of,
-    offsets_of,
-    place,
 )
 from ..data.labels import settled
-from ..data.types import Corpus, Self, Weights
+from ..data.places import PlaceError, describe, place
+from ..data.types import Corpus, Given, Ranked, Self, Weights
 from ..features.numeric import NumericFeatures
 from ..features.patterns import Patterns
 from ..features.templates import FeatureTemplates
@@ -132,9 +130,8 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         if allowed is None:
             return None
         allowed = as_sequences(allowed, "allowed", "constraint")
-        lengths = sequences.lengths
-        check_same_lengths(lengths, lengths_of(allowed), ("X", "allowed"))
-        token, labels = offsets_of(lengths), self._model.labels
+        check_same_lengths(sequences.lengths, lengths_of(allowed), ("X", "allowed"))
+        token, labels = sequences.offsets, self._model.labels
         options = np.ones((int(token[-1]), len(labels)), np.bool_)
         rows = {}  # what a choice means, for choices met before
         for k, choice in enumerate(flatten(allowed)):
@@ -145,31 +142,28 @@ class SequenceTagger(SavableLearner, BaseEstimator):
                 if key not in rows:
                     rows[key] = _option(choice, labels)
             except (TypeError, ValueError) as error:
-                i, t = place(token, k)
                 what = error if isinstance(error, ValueError) else f"{describe(choice)} is not a label"
-                raise PlaceError(i, t, str(what), "allowed") from None
+                raise PlaceError(*place(token, k), str(what), "allowed") from None
             options[k] = rows[key]
         return options
 
-    def _reads_rows(self, name):
-        """What a model of rows of numbers reads; other models lack the attribute ``name``."""
+    def _of_rows(self, what, attribute):
+        """What is known of the rows of numbers that the model reads; else it lacks the attribute."""
         reads = self._model.encoder.reads if hasattr(self, "_model") else None
-        if reads is None or reads.width is None:
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}: it has seen no matrix")
-        return reads
+        if reads is None or reads.width is None or getattr(reads, what) is None:
+            lack = f"{type(self).__name__} has no attribute {attribute!r}: it has seen no matrix"
+            raise AttributeError(lack if what == "width" else f"{lack} with names of columns")
+        return getattr(reads, what)
 
     @property
     def n_features_in_(self) -> int:
         """Columns of the rows of numbers that it was trained on; absent with other tokens."""
-        return int(self._reads_rows("n_features_in_").width)
+        return int(self._of_rows("width", "n_features_in_"))
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
         """Names of the columns of the rows of numbers that it was trained on, if they had any."""
-        names = self._reads_rows("feature_names_in_").names
-        if names is None:
-            raise AttributeError(f"{type(self).__name__} has no attribute 'feature_names_in_'")
-        return np.array(names.all(), dtype=object)
+        return np.array(self._of_rows("names", "feature_names_in_").all(), dtype=object)
 
     # -- accessor variety --------------------------------------------------------------------------
     def adapt(self, X: Corpus | None) -> Self:
@@ -218,7 +212,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
             raise PlaceError(stuck, None, "the constraints and the labels allowed leave no labelling")
         return labels, scores
 
-    def predict(self, X: Corpus, allowed: Corpus | None = None) -> list[list[Any]]:
+    def predict(self, X: Corpus, allowed: Given = None) -> list[list[Any]]:
         """Label sequences.
 
         Parameters
@@ -283,9 +277,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         """
         return self._best(X)[1]
 
-    def predict_kbest(
-        self, X: Corpus, k: int = 5, allowed: Corpus | None = None
-    ) -> list[list[tuple[list[Any], float]]]:
+    def predict_kbest(self, X: Corpus, k: int = 5, allowed: Given = None) -> Ranked:
         """The k best labellings of each sequence.
 
         Parameters
@@ -328,14 +320,11 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         check_is_fitted(self)
         X, y, token = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
-        predicted = self.predict(X)
-        predicted = flatten(predicted)
-        pairs = zip(settled(flatten(y), predicted), predicted)
-        right = np.fromiter((a == b for a, b in pairs), np.bool_, int(token[-1]))
-        given = np.fromiter((a is not None for a in flatten(y)), np.bool_, int(token[-1]))
+        given, predicted = flatten(y), flatten(self.predict(X))
+        right = list(map(eq, settled(given, predicted), predicted))
         each = np.repeat(np.ones(len(X)) if weight is None else weight, np.diff(token))
-        total = float((each * given).sum())
-        return float((each * (right & given)).sum() / total) if total else 0.0
+        counted = each * np.array([label is not None for label in given])
+        return float(np.average(right, weights=counted)) if counted.any() else 0.0
 
 
 def _option(choice, labels):

@@ -10,19 +10,11 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, Interval, Real, folds_of, text_tags
+from .._sklearn import BaseEstimator, fit_some, folds_of, safe_indexing, set_fitted, text_tags
 from ..core.user_warnings import warn
-from ..data.inputs import (
-    PlaceError,
-    Sequences,
-    as_tokens,
-    check_X_y,
-    flatten,
-    lengths_of,
-    renumbered,
-    take,
-)
+from ..data.inputs import Sequences, as_tokens, check_X_y, flatten, is_int, lengths_of, renumbered
 from ..data.labels import single_labels
+from ..data.places import PlaceError, place
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.spans import Span, trimmed_spans
 from ..data.text import as_texts
@@ -39,8 +31,6 @@ from .span_thresholds import certain_threshold, numbered_documents, offering_thr
 
 LEAST = 0.01
 """Spans below this probability are not looked at as candidates of sure ones."""
-
-INSIDE = Interval(Real, 0, 1, closed="neither")
 
 
 @savable
@@ -98,15 +88,12 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
     )
     _: KW_ONLY
     recall: float = parameter(
-        0.95, "Share of a document's spans that is offered, expected.", "float in (0, 1)", [INSIDE]
+        0.95, "Expected share of a document's spans that is offered.", "float in (0, 1)"
     )
     precision: float | None = parameter(
-        None, "Share of sure spans that are right; None: none are asked for.", "float in (0, 1) or None",
-        [INSIDE, None],
-    )  # fmt: skip
-    confidence: float = parameter(
-        0.9, "Probability that sure spans have the precision.", "float in (0, 1)", [INSIDE]
+        None, "Share of sure spans that are right; None: none are asked for.", "float in (0, 1) or None"
     )
+    confidence: float = parameter(0.9, "Probability that sure spans have the precision.", "float in (0, 1)")
     by_type: bool = parameter(
         False,
         "Promise the recall of each type of spans, by a threshold of its own; else that of all together.",
@@ -190,13 +177,12 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
             found["sure_threshold_"] = self._sure(offered, true, document)
         fitted = inner if frozen else clone(template).fit(X, y)
         found.update(estimator_=fitted, n_calibration_=len(np.unique(of_gold)))
-        vars(self).pop("sure_threshold_", None)
-        vars(self).update(found)
+        set_fitted(self, found, "sure_threshold_")
         return self
 
     def _folds(self, document, groups):
         cv, n = 5 if self.cv is None else self.cv, len(document)
-        if isinstance(cv, (int, np.integer)):
+        if is_int(cv):
             n_documents = int(document.max(initial=-1)) + 1
             if n_documents < cv:
                 raise ValueError(f"cv={cv} folds need at least as many documents, got {n_documents}")
@@ -216,57 +202,46 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
         """For each sequence the probabilities of its gold spans, and all candidates of sure ones."""
         p, offered = [[] for _ in range(len(X))], [[] for _ in range(len(X))]
         for train, test in folds:
-            if isinstance(template, FrozenEstimator):
-                member = template.estimator
-            else:
-                with renumbered(train):
-                    member = clone(template).fit(_some(X, train), take(y, train))
-            known = _types(member)
+            frozen = isinstance(template, FrozenEstimator)
+            member = template.estimator if frozen else fit_some(clone(template), X, y, train)
+            known, some = _types(member), safe_indexing(X, test)
             asked = [[span for span in gold[i] if span[2] in known] for i in test]
+            more = [[]] * len(test)
             with renumbered(test):
-                found = member.predict_segment_proba(_some(X, test), asked)
+                found = member.predict_segment_proba(some, asked)
                 if self.precision is not None:
-                    more = member.predict_segment_proba(_some(X, test), min_proba=LEAST)
-            for k, i in enumerate(test.tolist()):
-                of_span = dict(found[k])
-                p[i] = [of_span.get(span, 0.0) for span in gold[i]]
-                offered[i] = more[k] if self.precision is not None else []
+                    more = member.predict_segment_proba(some, min_proba=LEAST)
+            for i, of_gold, candidates in zip(test.tolist(), map(dict, found), more):
+                p[i] = [of_gold.get(span, 0.0) for span in gold[i]]
+                offered[i] = candidates
         return p, offered
 
     def _thresholds(self, p, gold, document):
         p, kinds = np.array(p), np.array([span[2] for span in gold], dtype=object)
         if not self.by_type:
             return {None: offering_threshold(p, document, self.recall)}
-        return {
-            kind: offering_threshold(
-                p[kinds == kind], document[kinds == kind], self.recall, f"spans of type {kind!r}"
-            )
-            for kind in sorted(set(kinds.tolist()))
-        }
+        found = {}
+        for kind in sorted(set(kinds.tolist())):
+            mine, what = kinds == kind, f"spans of type {kind!r}"
+            found[kind] = offering_threshold(p[mine], document[mine], self.recall, what)
+        return found
 
     def _sure(self, offered, gold, document):
         """The threshold of sure spans; candidates that touch what nobody annotated do not count."""
-        p, wrong, places = [], [], []
-        for i, (found, true) in enumerate(zip(offered, gold)):
-            of_span = {Span(*span): each for span, each in found}
+        tested = []
+        for found, true, number in zip(offered, gold, document.tolist()):
+            of_span = {Span(*span): p for span, p in found}
             right, counted = judged(true, of_span)
-            p += [of_span[span] for span in counted]
-            wrong += [span not in right for span in counted]
-            places += [document[i]] * len(counted)
+            tested += [(of_span[span], span not in right, number) for span in counted]
+        columns = np.array(tested, float).reshape(-1, 3).T
         n = int(document.max(initial=-1)) + 1
-        tested = np.array(p, float), np.array(wrong, np.bool_), np.array(places, np.int64)
-        threshold = certain_threshold(*tested, n, self.precision, self.confidence)
+        threshold = certain_threshold(*columns, n, self.precision, self.confidence)
         if threshold == np.inf:
             warn(
                 f"no span is sure: precision={self.precision} is reached at no threshold with "
                 f"confidence={self.confidence}"
             )
         return threshold
-
-    def n_features(self) -> int:
-        """Number of features of the fitted estimator."""
-        check_is_fitted(self)
-        return self.estimator_.n_features()
 
     def predict(self, X: Corpus) -> list[list[Any]]:
         """What the estimator predicts.
@@ -346,11 +321,8 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
 def _read(estimator, X, y):
     """(X, y, the true spans of each sequence) as an estimator takes them."""
     of_texts, scheme = isinstance(estimator, SpanTagger), scheme_of(estimator)
-    if (
-        not hasattr(estimator, "predict_segment_proba")
-        or not of_texts
-        and (scheme is None or hasattr(estimator, "tagger"))
-    ):
+    is_fit = of_texts or scheme is not None and not hasattr(estimator, "tagger")
+    if not (is_fit and hasattr(estimator, "predict_segment_proba")):
         raise TypeError(
             f"SpanSets needs a SpanTagger or a tagger that knows probabilities, such as L1CRF, and whose "
             f"constraints name a scheme, got a {type(estimator).__name__}"
@@ -361,16 +333,12 @@ def _read(estimator, X, y):
         for spans in gold:
             spans[:] = dict.fromkeys(spans)
         return X, list(y), gold
-    X, y, _ = check_X_y(X, single_labels(y), read=as_tokens)
-    for i, labels in enumerate(y):
-        if None in labels:
-            raise PlaceError(i, list(labels).index(None), "SpanSets needs all labels, got None", "y")
+    X, y, token = check_X_y(X, single_labels(y), read=as_tokens)
+    flat = flatten(y)
+    if None in flat:
+        raise PlaceError(*place(token, flat.index(None)), "SpanSets needs all labels, got None", "y")
     table = LabelTable(check_scheme(scheme), strict=False)
     return X, y, [[Span(*span) for span in read_spans(labels, table)] for labels in y]
-
-
-def _some(X, keep):
-    return take(X, keep) if isinstance(X, list) else X.take(keep)
 
 
 def _types(member):

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import sample_weights, with_callbacks
 from ..data.alignment_report import AlignmentReport
-from ..data.inputs import SPANS, Inputs, Sequences, flatten, lengths_of, offsets_of, renumbered
+from ..data.inputs import SPANS, Inputs, Sequences, flatten, lengths_of, renumbered
 from ..data.pieces import cut_texts
 from ..data.places import by_sequence
 from ..data.scheme_rules import LabelTable, read_spans
@@ -22,9 +22,8 @@ from ..metrics.checks import f1
 from ..metrics.text_scores import count_spans
 from ..saving.registry import savable
 from ..training.parameters import documented, inner_estimator, parameter
-from .inner_tagger import knows_its_tagger
 from .span_training import SpanTraining
-from .text_probabilities import RankedSpans, SpanProbabilities
+from .text_probabilities import SpanAnalyses, placed
 
 SCHEMES = "BIOES", "BILOU", "BIO", "IOB1", "BMES"
 """Schemes with labels for tokens in no span, and for spans of one type that touch."""
@@ -33,11 +32,10 @@ AT_ONCE = 1_000_000
 """Characters that are predicted at once: memory does not grow with the corpus."""
 
 
-@knows_its_tagger
 @savable
 @documented()
 @dataclass(eq=False, repr=False)
-class SpanTagger(RankedSpans, SpanProbabilities, SpanTraining):
+class SpanTagger(SpanAnalyses, SpanTraining):
     """Raw text in, labelled spans out: entities, say, as annotation tools store them.
 
     Texts become tokens, and spans become labels of tokens under a scheme [1]_, which any sequence tagger
@@ -133,16 +131,13 @@ class SpanTagger(RankedSpans, SpanProbabilities, SpanTraining):
         are str.""",
     )
 
-    tagger_: Any = field(init=False)
     pieces_: str = field(init=False)
     alignment_: dict[str, int] = field(init=False)
 
     explained_as = "spans"
 
-    @property
-    def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
-        return Inputs(SPANS, str, 1)
+    inputs = Inputs(SPANS, str, 1)
+    """What the fitted model reads and predicts."""
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
@@ -217,8 +212,7 @@ class SpanTagger(RankedSpans, SpanProbabilities, SpanTraining):
             As :meth:`fit`.
         """
         self._validate_params()
-        _, tokens, given, aligned = self._aligned(X, y)
-        return AlignmentReport(tokens, given, aligned)
+        return AlignmentReport(*self._aligned(X, y))
 
     # -- prediction --------------------------------------------------------------------------------
     def predict(self, X: Texts) -> list[list[Span]]:
@@ -239,7 +233,7 @@ class SpanTagger(RankedSpans, SpanProbabilities, SpanTraining):
         ValueError
             If ``X`` is not a list of str; the message names the sequence.
         """
-        check_is_fitted(self, "tagger_")
+        check_is_fitted(self)
         result = Sequences()
         for part in self._parts(as_texts(X)):
             with renumbered(part.text):
@@ -260,22 +254,11 @@ class SpanTagger(RankedSpans, SpanProbabilities, SpanTraining):
 
     def _spans(self, labels, part, which):
         """The spans that labels of pieces spell, in a list for each; ``which`` are the pieces."""
-        tokens, table = part.tokens, LabelTable()
         if list(map(len, labels)) != np.diff(part.bounds)[which].tolist():
             raise ValueError("the tagger must predict one label for each token of each text")
-        found, counts = [], np.zeros(len(labels), np.int64)
-        for k, (line, begin) in enumerate(zip(labels, part.bounds[which].tolist())):
-            if line.count("O") < len(line):
-                spans = read_spans(line, table)
-                found += [(begin + a, begin + b - 1, kind) for a, b, kind in spans]
-                counts[k] = len(spans)
-        first, last, kinds = zip(*found) if found else ((), (), ())
-        first = np.array(first, np.int64)
-        shift = tokens.offset[np.searchsorted(tokens.first, first, side="right") - 1]
-        start, end = tokens.start[first] - shift, tokens.end[np.array(last, np.int64)] - shift
-        return by_sequence(
-            list(map(Span._make, zip(start.tolist(), end.tolist(), kinds))), offsets_of(counts)
-        )
+        table = LabelTable()
+        segments = [read_spans(line, table) if line.count("O") < len(line) else [] for line in labels]
+        return placed(part, segments, which)
 
     def score(self, X: Texts, y: Corpus, sample_weight: Weights = None) -> float:
         """F1 of the spans, which are right if start, end and label are.
@@ -294,7 +277,7 @@ class SpanTagger(RankedSpans, SpanProbabilities, SpanTraining):
         -------
         float
         """
-        check_is_fitted(self, "tagger_")
+        check_is_fitted(self)
         texts = as_texts(X)
         true = trimmed_spans(texts, y)
         weight = sample_weights(sample_weight, texts)

@@ -11,6 +11,7 @@ from math import ceil, lcm
 import numpy as np
 
 from ..core.user_warnings import warn
+from ..data.places import numbered
 
 
 def offering_threshold(p, document, recall, what="spans"):
@@ -58,8 +59,9 @@ def certain_threshold(p, wrong, document, n_documents, precision, confidence):
     ----------
     p : ndarray of shape (S,)
         Probabilities of spans.
-    wrong : ndarray of shape (S,), bool
-    document : ndarray of shape (S,), int
+    wrong : ndarray of shape (S,)
+        1 if they are wrong, else 0.
+    document : ndarray of shape (S,)
     """
     from scipy.stats import binom, t  # slow to import, and not needed to predict
 
@@ -84,10 +86,7 @@ def certain_threshold(p, wrong, document, n_documents, precision, confidence):
 
 def numbered_documents(groups, n):
     """(n,) the number of each sequence's document, in the order of the corpus."""
-    if groups is None:
-        return np.arange(n)
-    groups = list(groups)
+    groups = range(n) if groups is None else list(groups)
     if len(groups) != n:
         raise ValueError(f"groups must name a document for each of the {n} sequences, got {len(groups)}")
-    numbers = {group: k for k, group in enumerate(dict.fromkeys(groups))}
-    return np.array([numbers[group] for group in groups], np.int64)
+    return numbered(groups)[0]

@@ -3,108 +3,75 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
 
-from sklearn.base import clone
-
-from .._sklearn import sample_weights
 from ..core.user_warnings import warn
-from ..data.alignment_report import Aligned, align_spans, counts_of, labels_of
+from ..data.alignment_report import align_spans, counts_of, labels_of
 from ..data.labels import AllBut
-from ..data.pieces import Pieces, chosen, cut_texts
+from ..data.pieces import chosen, cut_texts
 from ..data.scheme_rules import check_scheme
 from ..data.schemes import spans_to_labels
-from ..data.spans import Given, as_spans
-from ..data.text import Tokens, as_texts, check_tokenizer, is_white_space, tokenized
-from .inner_tagger import TaggerTraining
+from ..data.spans import as_spans
+from ..data.text import as_texts, check_tokenizer, is_white_space, tokenized
+from ..training.parameters import parameters_named
+from .inner_tagger import TaggerData, TaggerTraining
 from .perceptron import StructuredPerceptron
 from .sequence_tagger import WordsParameter
-
-
-class AlignedCorpus(NamedTuple):
-    """Annotated texts."""
-
-    texts: list
-    tokens: Tokens
-    given: Given
-    aligned: Aligned
 
 
 class SpanTraining(TaggerTraining, WordsParameter):
     """The part of ``SpanTagger`` that hands its texts to the tagger."""
 
-    tokenizer: Any
-    scheme: str
-    align: str
-    overlap: str
-    pieces: str
-    max_length: int | None
-    layout: bool
-
     def _validate_params(self):
         super()._validate_params()
         check_tokenizer(self.tokenizer)
 
-    def _new_tagger(self):
-        tagger = StructuredPerceptron() if self.tagger is None else clone(self.tagger)
-        return _reading(_constrained(tagger, self.scheme), self.words)
+    def _learner(self):
+        return _reading(_constrained(super()._learner(), self.scheme), self.words)
 
     def _aligned(self, X, y, judging=False):
-        """``judging``: gold spans that no labels express are not refused, as ``score`` takes them too."""
+        """(tokens, spans, what these are in tokens) of annotated texts.
+
+        ``judging``: gold spans that no labels express are not refused, as ``score`` takes them too.
+        """
         texts = as_texts(X)
-        given = as_spans(y, texts)
-        tokens = tokenized(texts, self.tokenizer)
+        given, tokens = as_spans(y, texts), tokenized(texts, self.tokenizer)
         align = "unknown" if judging and self.align == "error" else self.align
-        overlap = "longest" if judging else self.overlap
-        return AlignedCorpus(texts, tokens, given, align_spans(tokens, given, align, overlap))
+        return tokens, given, align_spans(tokens, given, align, "longest" if judging else self.overlap)
 
-    def _training_data(self, method, X, y, sample_weight):
-        texts, tokens, given, aligned = corpus = self._aligned(X, y)
-        _check_tokens(corpus, self.tokenizer)
-        weight = sample_weights(sample_weight, texts)
-        kind = getattr(self, "pieces_", None) if method == "partial_fit" else None
-        kind = kind or chosen(tokens, aligned, self.pieces)
+    def _labelled(self, tokens, given, aligned, kind):
+        """The pieces of texts, and their labels, as a tagger learns them."""
         pieces = cut_texts(tokens, kind, self.max_length, aligned)
-        counts = counts_of(given, aligned)
-        before = [self.alignment_] if method == "partial_fit" and hasattr(self, "alignment_") else []
-        known = {"pieces_": kind, "alignment_": _sum([*before, counts])}
-        data = {
-            "X": pieces.sequences(self.layout),
-            "y": self._labels_of(pieces, corpus),
-            "positions": pieces.text,
-            **self._routed(method, None if weight is None else weight[pieces.text]),
-        }
-        self._warn(counts)
-        return data, known
-
-    def _labels_of(self, pieces: Pieces, corpus):
-        """The labels of pieces, as a tagger learns them."""
-        labels, types = (
-            labels_of(corpus.aligned, corpus.given, pieces.bounds, self.scheme),
-            corpus.given.types,
-        )
+        labels = labels_of(aligned, given, pieces.bounds, self.scheme)
         for p, text in enumerate(pieces.text.tolist()):
-            if types[text] is not None:
-                open_ = all_but(types[text], self.scheme)
+            if given.types[text] is not None:
+                open_ = all_but(given.types[text], self.scheme)
                 labels[p] = [open_ if label == "O" else label for label in labels[p]]
-        return labels
+        return pieces, labels
+
+    def _training_data(self, X, y, go_on=False):
+        tokens, given, aligned = corpus = self._aligned(X, y)
+        _check_tokens(tokens, self.tokenizer)
+        before = go_on and hasattr(self, "pieces_")
+        kind = self.pieces_ if before else chosen(tokens, aligned, self.pieces)
+        pieces, labels = self._labelled(*corpus, kind)
+        counts = counts_of(given, aligned)
+        known = {"pieces_": kind, "alignment_": _sum([self.alignment_, counts] if before else [counts])}
+        self._warn(counts)
+        return TaggerData(pieces.sequences(self.layout), labels, pieces.text, known)
 
     def _held_out_data(self, X, y):
-        corpus = self._aligned(X, y)
-        _check_tokens(corpus, self.tokenizer)
-        kind = chosen(corpus.tokens, corpus.aligned, self.pieces)
-        pieces = cut_texts(corpus.tokens, kind, self.max_length, corpus.aligned)
-        return pieces.sequences(self.layout), self._labels_of(pieces, corpus)
+        tokens, given, aligned = self._aligned(X, y)
+        _check_tokens(tokens, self.tokenizer)
+        kind = chosen(tokens, aligned, self.pieces)
+        pieces, labels = self._labelled(tokens, given, aligned, kind)
+        return pieces.sequences(self.layout), labels
 
     def _pieces_of(self, X, y=None, judging=False):
         """The pieces of texts; and if their spans are given the labels of these, which no piece cuts."""
         self._validate_params()
-        if y is None:
-            tokens = tokenized(as_texts(X), self.tokenizer)
-            return cut_texts(tokens, self.pieces_, self.max_length), None
-        corpus = self._aligned(X, y, judging)
-        pieces = cut_texts(corpus.tokens, self.pieces_, self.max_length, corpus.aligned)
-        return pieces, self._labels_of(pieces, corpus)
+        if y is not None:
+            return self._labelled(*self._aligned(X, y, judging), self.pieces_)
+        return cut_texts(tokenized(as_texts(X), self.tokenizer), self.pieces_, self.max_length), None
 
     def _sequences(self, X):
         """What the tagger sees of texts."""
@@ -139,12 +106,12 @@ class SpanTraining(TaggerTraining, WordsParameter):
             warn("; ".join([*told, "alignment_report(X, y) lists them"]))
 
 
-def _check_tokens(corpus, tokenizer):
-    if corpus.tokens.start.size:
+def _check_tokens(tokens, tokenizer):
+    if tokens.start.size:
         return
-    if not corpus.texts:
+    if len(tokens.offset) == 1:
         raise ValueError("X is empty: at least one text is needed")
-    if not all(map(is_white_space, corpus.texts)):
+    if not is_white_space(tokens.text):
         raise ValueError(f"X holds no token: tokenizer={tokenizer!r} finds none")
     raise ValueError("X holds no token: at least one text that is not white space is needed")
 
@@ -161,14 +128,10 @@ def _constrained(tagger, scheme):
     ValueError
         If one of them names another.
     """
-    inner = [
-        name for name, value in tagger.get_params().items() if value is None and _last(name) == "estimator"
-    ]
-    for name in inner:
-        tagger.set_params(**{name: StructuredPerceptron()})
-    for name, value in tagger.get_params().items():
-        if _last(name) != "constraints":
-            continue
+    for name, value in parameters_named(tagger, "estimator").items():
+        if value is None:
+            tagger.set_params(**{name: StructuredPerceptron()})
+    for name, value in parameters_named(tagger, "constraints").items():
         if value is None:
             tagger.set_params(**{name: scheme})
         elif isinstance(value, str) and check_scheme(value) != check_scheme(scheme):
@@ -183,7 +146,7 @@ def _reading(tagger, words):
     """The tagger, which reads clusters of words: it and those inside of it."""
     if words is None:
         return tagger
-    given = {name: value for name, value in tagger.get_params().items() if _last(name) == "words"}
+    given = parameters_named(tagger, "words")
     if not given:
         raise ValueError(f"words: the tagger, a {type(tagger).__name__}, reads no clusters")
     if any(value not in (None, words) for value in given.values()):
@@ -201,7 +164,3 @@ def all_but(types, scheme):
         for label in spans_to_labels([(0, length, kind)], length, scheme)
     )
     return AllBut(frozenset(labels), frozenset({"O"}))
-
-
-def _last(name):
-    return name.split("__")[-1]

@@ -85,16 +85,14 @@ class _Likelihood:
     """Minus the log-likelihood of held-out labels, as a function of log β."""
 
     def __init__(self, parts, pool):
-        self.pool, n = pool, len(parts)
-        for part, z in zip(parts, pool(_log_z, parts, [0.0] * n, [False] * n)):
+        self.pool, self.parts = pool, parts
+        for part, z in zip(parts, self._each(_log_z, 0.0, False)):
             bad = np.flatnonzero(~(z < np.inf))
             if bad.size:
                 raise PlaceError(part.place[bad[0]], None, "the scores of its labellings overflow", "X")
         # What constraints, with labels that a part's model lacks, make impossible says nothing of β.
-        possible = pool(_log_z, parts, [0.0] * n, [True] * n)
-        self.parts = [
-            p._replace(weight=np.where(z > -np.inf, p.weight, 0.0)) for p, z in zip(parts, possible)
-        ]
+        possible = zip(parts, self._each(_log_z, 0.0, True))
+        self.parts = [p._replace(weight=np.where(z > -np.inf, p.weight, 0.0)) for p, z in possible]
         known = [part.task.gold >= 0 for part in parts]
         if not any(each.any() for each in known):
             raise ValueError(
@@ -104,16 +102,19 @@ class _Likelihood:
         counted = [np.repeat(p.weight > 0, np.diff(p.task.token)) for p in self.parts]
         self.n_tokens = sum(int((a & b).sum()) for a, b in zip(known, counted))
         self.blind = 1.0 / (self.n_tokens + 2.0)
-        self.given = self._total(pool(_mean_score, parts, [True] * n))
-        self.uniform = self._total(pool(_mean_score, parts, [False] * n))
+        self.given = self._total(self._each(_mean_score, True))
+        self.uniform = self._total(self._each(_mean_score, False))
+
+    def _each(self, function, *arguments):
+        """What a function says of each part."""
+        return self.pool(lambda part: function(part, *arguments), self.parts)
 
     def _total(self, values):
         return sum(float((p.weight * v)[p.weight > 0].sum()) for p, v in zip(self.parts, values))
 
     def log_z(self, beta, given=False):
         """Σ weight log Z_β over all sequences, labels given or not."""
-        n = len(self.parts)
-        return self._total(self.pool(_log_z, self.parts, [beta] * n, [given] * n))
+        return self._total(self._each(_log_z, beta, given))
 
     def value(self, log_beta):
         """Σ weight (log Z_β - log Z_β of the labels given), with the token whose label is drawn at random."""
@@ -141,7 +142,7 @@ def fit_temperature(parts, n_jobs=None):
         1 if no temperature makes a difference; inf if the scores speak against the labels.
     """
     with threads(n_jobs, len(parts)) as map_all:
-        return _solve(_Likelihood(parts, lambda *given: list(map_all(*given))))
+        return _solve(_Likelihood(parts, lambda function, parts: list(map_all(function, parts))))
 
 
 def _solve(likelihood):
@@ -157,10 +158,8 @@ def _solve(likelihood):
         return np.inf
     low = high = np.log(likelihood.n_tokens / gain)  # a margin of 1 for each token
     step = np.log(4.0)
-    if likelihood.slope(low) > 0.0:
-        while likelihood.slope(low) > 0.0:
-            low, high = low - step, low
-    else:
-        while likelihood.slope(high) <= 0.0:
-            low, high = high, high + step
+    while likelihood.slope(low) > 0.0:
+        low, high = low - step, low
+    while low == high or likelihood.slope(high) <= 0.0:
+        low, high = high, high + step
     return float(np.exp(-brentq(likelihood.slope, low, high, xtol=PRECISION)))

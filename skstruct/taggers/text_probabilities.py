@@ -5,50 +5,60 @@ from __future__ import annotations
 from collections.abc import Collection
 from heapq import nsmallest
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import available_if
-from ..chain.sums import segment_probabilities
-from ..data.inputs import (
-    PlaceError,
-    Sequences,
-    as_tokens,
-    flatten,
-    lengths_of,
-    offsets_of,
-    place,
-    renumbered,
-    take,
-)
+from ..data.inputs import Sequences, as_tokens, flatten, lengths_of, renumbered, take
 from ..data.labels import some_of
-from ..data.pieces import Pieces
-from ..data.places import by_sequence
+from ..data.places import PlaceError, by_sequence, offsets_of, place
 from ..data.scheme_rules import LabelTable
-from ..data.segmented import ENDING_WORD, STARTING_WORD, as_pieces, cut
+from ..data.segmented import ENDING_WORD, STARTING_WORD, as_pieces, cut, word_spans
 from ..data.spans import Span, as_spans
 from ..data.text import as_texts
-from ..data.types import Corpus, Texts
-from .inner_tagger import knows_probabilities, tagger_has
-from .probability_tagger import (
-    ProbabilityTagger,
-    Segment,
-    as_segments,
-    check_min_proba,
-    check_sums,
-    ids_of,
-    most_probable,
-    paired,
-)
+from ..data.types import Given, Ranked, Texts
+from .meta_learner import inside_has
+from .probability_tagger import ProbabilityTagger, Segment, as_segments, check_min_proba, probabilities_of
 
 
-class RankedSpans:
-    """What a span tagger can do whose tagger has k best labellings."""
+def placed(part, segments, which):
+    """Segments of tokens as spans of their texts; ``which`` are their pieces, by list."""
+    tokens, begin = part.tokens, part.bounds[which]
+    shift = tokens.offset[np.searchsorted(tokens.first, begin, side="right") - 1]
+    starts, ends = tokens.start.tolist(), tokens.end.tolist()
+    return [
+        [Span(starts[first + a] - before, ends[first + b - 1] - before, kind) for a, b, kind in each]
+        for each, first, before in zip(segments, begin.tolist(), shift.tolist())
+    ]
 
-    @available_if(tagger_has("predict_kbest"))
+
+def _in_pieces(part, spans):
+    """For each piece the segments of tokens that spans are, given by text; the others are left out."""
+    tokens, found = part.tokens, [[] for _ in part.text]
+    starts, ends = ({at: t for t, at in enumerate(each.tolist())} for each in (tokens.start, tokens.end))
+    piece_of = np.repeat(np.arange(len(found)), np.diff(part.bounds)).tolist()
+    for before, of_text in zip(tokens.offset.tolist(), spans):
+        for start, end, kind in of_text:
+            a, b = starts.get(start + before), ends.get(end + before)
+            if a is not None and b is not None and a <= b and piece_of[a] == piece_of[b]:
+                first = int(part.bounds[piece_of[a]])
+                found[piece_of[a]].append((a - first, b + 1 - first, kind))
+    return found
+
+
+def _distinct(ranked):
+    """The first of each analysis."""
+    found = {}
+    for items, score in ranked:
+        found.setdefault(tuple(items), (items, score))
+    return list(found.values())
+
+
+class SpanAnalyses:
+    """What a span tagger says whose tagger has k best labellings, or knows probabilities."""
+
+    @inside_has("predict_kbest")
     def predict_kbest(self, X: Texts, k: int = 5) -> list[list[tuple[list[Span], float]]]:
         """The k best sets of spans of each text.
 
@@ -71,7 +81,7 @@ class RankedSpans:
         ValueError
             As :meth:`predict`, or if ``k`` is no int of at least 1.
         """
-        check_is_fitted(self, "tagger_")
+        check_is_fitted(self)
         result = Sequences()
         for part in self._parts(as_texts(X)):
             with renumbered(part.text):
@@ -82,46 +92,9 @@ class RankedSpans:
             result += [best_sums(each, k) for each in by_sequence(best, part.of_text())]
         return result
 
-
-def _distinct(ranked):
-    """The first of each set of spans."""
-    found = {}
-    for spans, score in ranked:
-        found.setdefault(tuple(spans), (spans, score))
-    return list(found.values())
-
-
-def best_sums(pieces, k):
-    """The k best sums over pieces, each of which has a list of (spans, score), best first."""
-    best, steps = [0.0], []
-    for ranked in pieces:
-        # Of what is i-th and j-th there are (i + 1)(j + 1) sums that are at least as good.
-        sums = [
-            (-(score + more), i, j)
-            for i, score in enumerate(best)
-            for j, (_, more) in enumerate(ranked[: k // (i + 1)])
-        ]
-        chosen = nsmallest(k, sums)
-        best = [-score for score, _, _ in chosen]
-        steps.append([(i, j) for _, i, j in chosen])
-    return [(_spans_of(pieces, steps, i), score) for i, score in enumerate(best)]
-
-
-def _spans_of(pieces, steps, i):
-    """The spans of the i-th sum over all pieces; a step says of each sum of which two it is made."""
-    found = []
-    for ranked, step in zip(reversed(pieces), reversed(steps)):
-        i, j = step[i]
-        found.append(ranked[j][0])
-    return list(chain.from_iterable(reversed(found)))
-
-
-class SpanProbabilities:
-    """What a span tagger can do whose tagger knows probabilities."""
-
-    @available_if(knows_probabilities)
+    @inside_has("predict_segment_proba")
     def predict_segment_proba(
-        self, X: Texts, segments: Corpus | None = None, *, min_proba: float | None = None
+        self, X: Texts, segments: Given = None, *, min_proba: float | None = None
     ) -> list[list[tuple[Span, float]]]:
         """Probabilities of spans.
 
@@ -149,83 +122,70 @@ class SpanProbabilities:
             If ``X`` is not a list of str, or a span leaves its text or has a label that the model does not
             know; the message names the place.
         """
-        check_is_fitted(self, "tagger_")
+        check_is_fitted(self)
         check_min_proba(segments, min_proba)
-        texts = as_texts(X)
-        if min_proba is not None:
-            return self._most_probable(texts, min_proba)
-        given = as_spans(self.predict(texts) if segments is None else segments, texts, "segments")
-        known = {
-            kind for _, kind in LabelTable(self.scheme).parse(np.asarray(self.tagger_.classes_).tolist())
-        }
-        for s, span in enumerate(given.spans):
-            if not span.label or span.label not in known:
-                wrong = f"no label has the type {span.label!r}; known are {some_of(sorted(known - {''}))}"
-                raise PlaceError(*place(given.first, s), wrong, "segments")
-        asked, result, first = given.by_text(), Sequences(), 0
+        texts, result, inside = as_texts(X), Sequences(), None
+        asked = self._asked(texts, segments) if min_proba is None else None
         for part in self._parts(texts):
-            n = len(part.tokens.first) - 1
-            result += self._span_probabilities(part, asked[first : first + n], first)
-            first += n
-        return result
-
-    def _most_probable(self, texts, min_proba):
-        result = Sequences()
-        for part in self._parts(texts):
+            mine = slice(len(result), len(result) + len(part.tokens.first) - 1)
+            if asked is not None:
+                inside = _in_pieces(part, asked[mine])
             with renumbered(part.text):
                 found = self.tagger_.predict_segment_proba(
-                    part.sequences(self.layout), min_proba=min_proba, scheme=self.scheme
+                    part.sequences(self.layout), inside, min_proba=min_proba, scheme=self.scheme
                 )
-            tokens, spans = part.tokens, []
-            of_piece = tokens.offset[np.searchsorted(tokens.first, part.bounds, side="right") - 1]
-            for each, begin, shift in zip(found, part.bounds.tolist(), of_piece.tolist()):
-                row = []
-                for (a, b, kind), p in each:
-                    start, end = tokens.start[begin + a], tokens.end[begin + b - 1]
-                    row.append((Span(int(start) - shift, int(end) - shift, kind), p))
-                spans.append(row)
-            of_texts = map(flatten, by_sequence(spans, part.of_text()))
-            result += [sorted(each, key=lambda found: (-found[1], found[0])) for each in of_texts]
+            spans = placed(part, [[segment for segment, _ in each] for each in found], np.arange(len(found)))
+            of_pieces = [[(span, p) for span, (_, p) in zip(*both)] for both in zip(spans, found)]
+            found = list(map(flatten, by_sequence(of_pieces, part.of_text())))
+            if asked is None:
+                result += [sorted(each, key=lambda found: (-found[1], found[0])) for each in found]
+            else:
+                known = map(dict, found)
+                result += [[(span, p.get(span, 0.0)) for span in each] for each, p in zip(asked[mine], known)]
         return result
 
-    def _span_probabilities(self, part, spans, first):
-        flat, offsets = flatten(spans), offsets_of(np.array(list(map(len, spans)), np.int64))
-        text = np.repeat(np.arange(len(spans)), np.diff(offsets))
-        start, end = (np.array([span[k] for span in flat], np.int64) for k in (0, 1))
-        piece, a, b = _in_pieces(part, start + part.tokens.offset[text], end + part.tokens.offset[text])
-        inside = [[] for _ in part.text]
-        whole = np.flatnonzero(piece >= 0)
-        for s, p, t, u in zip(*(each[whole].tolist() for each in (np.arange(len(flat)), piece, a, b))):
-            inside[p].append((t, u, flat[s].label))
-        with renumbered(part.text):
-            found = self.tagger_.predict_segment_proba(
-                part.sequences(self.layout), inside, scheme=self.scheme
-            )
-        p = np.zeros(len(flat))
-        order = np.argsort(piece[whole], kind="stable")
-        p[whole[order]] = [value for each in found for _, value in each]
-        return by_sequence(list(zip(flat, p.tolist())), offsets)
+    def _asked(self, texts, segments):
+        """The spans whose probabilities are asked for, by text."""
+        given = as_spans(self.predict(texts) if segments is None else segments, texts, "segments")
+        classes = np.asarray(self.tagger_.classes_).tolist()
+        known = {kind for _, kind in LabelTable(self.scheme).parse(classes)} - {""}
+        for s, span in enumerate(given.spans):
+            if span.label not in known:
+                wrong = f"no label has the type {span.label!r}; known are {some_of(sorted(known))}"
+                raise PlaceError(*place(given.first, s), wrong, "segments")
+        return given.by_text()
 
 
-def _in_pieces(part: Pieces, start, end) -> Any:
-    """Of spans of the joined texts the piece, -1 where they are not whole tokens of one, and its tokens."""
-    tokens, bounds = part.tokens, part.bounds
-    if not len(tokens.start):
-        return (np.full(len(start), -1),) * 3
-    a = np.minimum(np.searchsorted(tokens.start, start), len(tokens.start) - 1)
-    b = np.minimum(np.searchsorted(tokens.end, end), len(tokens.start) - 1)
-    piece = np.searchsorted(bounds, a, side="right") - 1
-    whole = (tokens.start[a] == start) & (tokens.end[b] == end) & (a <= b) & (b < bounds[piece + 1])
-    return np.where(whole, piece, -1), a - bounds[piece], b + 1 - bounds[piece]
+def best_sums(pieces, k):
+    """The k best sums over pieces, each of which has a list of (spans, score), best first."""
+    best, steps = [0.0], []
+    for ranked in pieces:
+        # Of what is i-th and j-th there are (i + 1)(j + 1) sums that are at least as good.
+        sums = [
+            (-(score + more), i, j)
+            for i, score in enumerate(best)
+            for j, (_, more) in enumerate(ranked[: k // (i + 1)])
+        ]
+        chosen = nsmallest(k, sums)
+        best = [-score for score, _, _ in chosen]
+        steps.append([(i, j) for _, i, j in chosen])
+    return [(_spans_of(pieces, steps, i), score) for i, score in enumerate(best)]
 
 
-class RankedWords:
-    """What a segmenter can do whose tagger has k best labellings."""
+def _spans_of(pieces, steps, i):
+    """The spans of the i-th sum over all pieces; a step says of each sum of which two it is made."""
+    found = []
+    for ranked, step in zip(reversed(pieces), reversed(steps)):
+        i, j = step[i]
+        found.append(ranked[j][0])
+    return list(chain.from_iterable(reversed(found)))
 
-    @available_if(tagger_has("predict_kbest"))
-    def predict_kbest(
-        self, X: Texts, k: int = 5, dictionary: Collection[str] | None = None
-    ) -> list[list[tuple[list[Any], float]]]:
+
+class WordAnalyses:
+    """What a segmenter says whose tagger has k best labellings, or knows probabilities."""
+
+    @inside_has("predict_kbest")
+    def predict_kbest(self, X: Texts, k: int = 5, dictionary: Collection[str] | None = None) -> Ranked:
         """The segmentations that the k best labellings of each text spell.
 
         Parameters
@@ -262,19 +222,12 @@ class RankedWords:
         words = iter(cut(take(texts, which), labels, self.scheme, self.tagged_, marks) if which else ())
         result = Sequences([([], 0.0)] for _ in range(n))
         for i, best in zip(filled, ranked):
-            found = {}
-            for _, score in best:
-                found.setdefault(tuple(spelled := next(words)), (spelled, score))
-            result[i] = list(found.values())
+            result[i] = _distinct([(next(words), score) for _, score in best])
         return result
 
-
-class WordProbabilities:
-    """What a segmenter can do whose tagger knows probabilities."""
-
-    @available_if(knows_probabilities)
+    @inside_has("predict_segment_proba")
     def predict_segment_proba(
-        self, X: Texts, segments: Corpus | None = None, *, min_proba: float | None = None
+        self, X: Texts, segments: Given = None, *, min_proba: float | None = None
     ) -> list[list[tuple[Segment, float]]]:
         """Probabilities of words.
 
@@ -302,68 +255,34 @@ class WordProbabilities:
             If ``X`` is not a list of str, or a word is empty, leaves its text, begins or ends with white
             space, or has a tag that no label has; the message names the place.
         """
-        check_is_fitted(self, "tagger_")
+        check_is_fitted(self)
         check_min_proba(segments, min_proba)
-        pieces = as_pieces(X)
-        filled = [i for i, parts in enumerate(pieces) if parts]
-        known = LabelTable(self.scheme).parse(np.asarray(self.tagger_.classes_).tolist())
-        kinds = {kind: k for k, kind in enumerate(sorted({kind for _, kind in known}))}
+        pieces, tagger = as_pieces(X), self.tagger_
+        parsed = LabelTable(self.scheme).parse(np.asarray(tagger.classes_).tolist())
+        kinds = {kind: k for k, kind in enumerate(sorted({kind for _, kind in parsed}))}
         places = [np.flatnonzero([not c.isspace() for c in text]).tolist() for text in X]
-        if min_proba is not None:
-            result = Sequences([] for _ in X)
-            with renumbered(filled):
-                given = self._lattice_of(take(pieces, filled), known, kinds)
-                found = most_probable(kinds, min_proba, *given, n_jobs=self.tagger_.n_jobs)
-            for i, words in zip(filled, found):
-                at = places[i]
-                result[i] = [((at[a], at[b - 1] + 1, kind), p) for (a, b, kind), p in words]
-            return result
-        if segments is None:
-            segments = _found(self.predict(X), places, self.tagged_)
-        segments = as_segments(segments, lengths_of(X), kinds)
-        inner = [
-            [_without_space(span, i, k, at) for k, span in enumerate(spans)]
-            for i, (spans, at) in enumerate(zip(segments, places))
-        ]
-        with renumbered(filled):
-            model, texts, *how = self._lattice_of(take(pieces, filled), known, kinds)
-            spans = ids_of(take(inner, filled), kinds)
-            p, log_z = segment_probabilities(model, texts, spans, *how, n_jobs=self.tagger_.n_jobs)
-            check_sums(log_z)
-        return paired(segments, p)
-
-    def _lattice_of(self, pieces, known, kinds):
-        """What probabilities of words are computed from: model, characters, and how labels make words."""
-        texts = as_tokens([list("".join(parts)) for parts in pieces])
-        tagger = self.tagger_
+        if segments is None and min_proba is None:
+            segments = [[(a, b, tag) for a, b, _, tag in word_spans(words)] for words in self.predict(X)]
+        elif segments is not None:
+            segments = [
+                [_without_space(span, i, k, at) for k, span in enumerate(spans)]
+                for i, (spans, at) in enumerate(zip(as_segments(segments, lengths_of(X), kinds), places))
+            ]
         while not isinstance(tagger, ProbabilityTagger):  # an average, say
             tagger = tagger.estimator if isinstance(tagger, FrozenEstimator) else tagger.estimator_
-        options = tagger._options(texts, self._constraints(pieces).get("allowed"))
-        fixed = np.concatenate([np.zeros(0, np.bool_), *map(_starts, pieces)])
-        of_label = np.array([kinds[kind] for _, kind in known])
+        texts, prefixes = as_tokens(self._sequences(X)), [prefix for prefix, _ in parsed]
+        starts = np.zeros(int(texts.offsets[-1]), np.bool_)
+        starts[offsets_of(lengths_of(flatten(pieces)))[:-1]] = True
+        of_label = np.array([kinds[kind] for _, kind in parsed])
         joins = np.array(
-            [[p not in ENDING_WORD and q not in STARTING_WORD for q, _ in known] for p, _ in known]
+            [[p not in ENDING_WORD and q not in STARTING_WORD for q in prefixes] for p in prefixes]
         )
-        return tagger._distribution, texts, of_label, joins, fixed, options
-
-
-def _starts(parts):
-    """(T,) bool: where a piece of a text starts."""
-    out = np.zeros(sum(map(len, parts)), np.bool_)
-    out[np.cumsum([0, *map(len, parts[:-1])])] = True
-    return out
-
-
-def _found(texts, places, tagged):
-    """The words of each text as (start, stop, tag)."""
-    spans = []
-    for words, at in zip(texts, places):
-        plain = [word for word, _ in words] if tagged else words
-        tags = [tag for _, tag in words] if tagged else [""] * len(words)
-        stops = np.cumsum([len(word) for word in plain]).tolist()
-        starts = [0, *stops[:-1]]
-        spans.append([(at[a], at[b - 1] + 1, tag) for a, b, tag in zip(starts, stops, tags)])
-    return spans
+        options = tagger._options(texts, self._constraints(pieces).get("allowed"))
+        how = tagger._distribution, texts, of_label, joins, starts, options
+        found = probabilities_of(segments, min_proba, kinds, *how, n_jobs=self.tagger_.n_jobs)
+        return Sequences(
+            [((at[a], at[b - 1] + 1, tag), p) for (a, b, tag), p in words] for words, at in zip(found, places)
+        )
 
 
 def _without_space(span, i, k, at):

@@ -11,6 +11,7 @@ Knows arrays, no learner.
 
 import contextlib
 import hashlib
+import inspect
 import json
 import os
 import secrets
@@ -23,6 +24,7 @@ import numpy as np
 from .._version import __version__
 from ..data.inputs import describe
 from ..saving.container import ModelFileError, read_container, write_container
+from .chunks import with_arrays_changed
 
 KIND = "checkpoint"
 
@@ -44,15 +46,9 @@ _SPARSE_FROM = 4096
 # --------------------------------------------------------------------------------------------------
 def arrays_of(value, name):
     """{path: array} of the arrays in nested named tuples, in order."""
-    if isinstance(value, np.ndarray):
-        return {name: value}
-    if not isinstance(value, tuple):
-        return {}
-    names = getattr(value, "_fields", range(len(value)))
-    out = {}
-    for field, part in zip(names, value):
-        out.update(arrays_of(part, f"{name}.{field}"))
-    return out
+    found = {}
+    with_arrays_changed(value, found.setdefault, name)
+    return found
 
 
 def with_arrays(value, name, arrays):
@@ -63,16 +59,14 @@ def with_arrays(value, name, arrays):
     ModelFileError
         If an array is missing, or of another type or number of dimensions.
     """
-    if isinstance(value, np.ndarray):
+
+    def kept(name, array):
         found = arrays.get(name)
-        if found is None or found.dtype != value.dtype or found.ndim != value.ndim:
+        if found is None or found.dtype != array.dtype or found.ndim != array.ndim:
             raise ModelFileError(f"{name} is not what this fit needs")
         return found
-    if not isinstance(value, tuple):
-        return value
-    names = getattr(value, "_fields", range(len(value)))
-    parts = [with_arrays(part, f"{name}.{field}", arrays) for field, part in zip(names, value)]
-    return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+
+    return with_arrays_changed(value, kept, name)
 
 
 def _packed(arrays):
@@ -95,15 +89,10 @@ def _unpacked(arrays):
         if name.endswith((":size", ":places")):
             continue
         if f"{name}:places" in arrays:
-            size, places = int(arrays[f"{name}:size"][0]), arrays[f"{name}:places"]
-            if array.shape != places.shape or (
-                places.size and not (0 <= places.min() and places.max() < size)
-            ):
-                raise ModelFileError(f"{name} has places out of range")
-            full = np.zeros(size, array.dtype)
-            full[places] = array
-            array = full
-        out[name] = array
+            out[name] = np.zeros(int(arrays[f"{name}:size"][0]), array.dtype)
+            out[name][arrays[f"{name}:places"]] = array
+        else:
+            out[name] = array
     return out
 
 
@@ -154,7 +143,7 @@ class Checkpoint:
             if header.get("fingerprint") != self._fingerprint:
                 raise ModelFileError("it belongs to another fit")
             written = header.get("numpy", np.__version__)
-            if _feature_release(written) != _feature_release(np.__version__):
+            if written.split(".")[:2] != np.__version__.split(".")[:2]:  # the feature release
                 raise ModelFileError(
                     f"it was written with numpy {written}, and random numbers of numpy {np.__version__} may "
                     f"differ. Install numpy {written} to go on"
@@ -206,11 +195,6 @@ class Checkpoint:
             os.unlink(self.path)
 
 
-def _feature_release(version):
-    """``"2.1"`` of ``"2.1.3"``."""
-    return version.split(".")[:2]
-
-
 def fingerprint(facts, arrays):
     """A hexadecimal digest of facts, arrays (name: array) and the version of the package.
 
@@ -237,18 +221,16 @@ def fingerprint(facts, arrays):
 
 def _plain(value):
     """What JSON lacks: an array (its ``repr`` leaves out most of it), a set, a number of numpy, an object."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.generic)):
         return [value.dtype.str, value.tolist()]
     if isinstance(value, (set, frozenset)):
         return sorted(map(repr, value))  # their own order differs from process to process
-    if isinstance(value, np.generic):
-        return value.item()
     if isinstance(value, types.FunctionType):
         # Not the name alone: all functions written as ``lambda`` in one place have the same.
-        outer = [cell.cell_contents for cell in value.__closure__ or ()]
-        numbers = {n: value.__globals__.get(n) for n in value.__code__.co_names}
-        numbers = {n: v for n, v in numbers.items() if isinstance(v, (bool, int, float, str))}
-        return [_name(value), value.__code__, value.__defaults__, value.__kwdefaults__, outer, numbers]
+        outer = inspect.getclosurevars(value)
+        numbers = {n: v for n, v in outer.globals.items() if isinstance(v, (bool, int, float, str))}
+        defaults = value.__defaults__, value.__kwdefaults__
+        return [_name(value), value.__code__, defaults, outer.nonlocals, numbers]
     if isinstance(value, types.CodeType):
         return [value.co_code.hex(), value.co_names, value.co_consts]
     if isinstance(value, types.MethodType):

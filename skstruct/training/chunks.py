@@ -24,22 +24,31 @@ class _Lent:
         }
 
 
+def with_arrays_changed(value, change, name=""):
+    """Nested named tuples with ``change(name, array)`` in the place of each array."""
+    if isinstance(value, np.ndarray):
+        return change(name, value)
+    if not isinstance(value, tuple):
+        return value
+    names = getattr(value, "_fields", range(len(value)))
+    parts = [with_arrays_changed(part, change, f"{name}.{field}") for field, part in zip(names, value)]
+    return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+
+
 def as_writeable_view(value):
     """``value`` with arrays that kernels accept without being compiled anew.
 
     A model may live in a read-only memory map. Numba treats read-only arrays as another type; since
     prediction never writes to weights, it sees them as ordinary ones.
     """
-    if isinstance(value, np.ndarray):
-        if value.flags.writeable and value.flags.aligned and type(value) is np.ndarray:
-            return value
-        if not value.flags.aligned or not value.flags.c_contiguous:
-            return np.array(value)
-        return np.asarray(_Lent(value)) if value.size else np.array(value)
-    if isinstance(value, tuple):
-        parts = [as_writeable_view(part) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    return value
+
+    def lend(_, array):
+        if array.flags.writeable and array.flags.aligned and type(array) is np.ndarray:
+            return array
+        fits = array.flags.aligned and array.flags.c_contiguous and array.size
+        return np.asarray(_Lent(array)) if fits else np.array(array)
+
+    return with_arrays_changed(value, lend)
 
 
 @contextmanager

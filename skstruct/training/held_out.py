@@ -33,24 +33,17 @@ class HeldOut:
     ----------
     X, y
         As the estimator's ``score`` takes them.
-    given : bool
-        Whether the user brought them; else they are a share of the corpus.
     encoded : optional
         The same as the structure's own scores read it.
     """
 
     X: Any
     y: Any
-    given: bool = False
     encoded: Any = None
 
     def __post_init__(self):
         if isinstance(self.X, TokenCorpus):
             self.X = self.X.for_users()
-
-    def facts(self):
-        """What tells these sequences from others, as JSON takes it."""
-        return _told_apart(self.X), self.y
 
 
 def _told_apart(X):
@@ -68,12 +61,7 @@ def _told_apart(X):
 
 def held_out_facts(held_out, scoring):
     """What the record of a fit depends on, for the name of its checkpoint."""
-    if held_out is None:
-        return {"held_out": None}
-    facts = {"held_out": held_out.facts()}
-    if scoring is not None:
-        facts["scoring"] = scoring
-    return facts
+    return {"held_out": held_out and (_told_apart(held_out.X), held_out.y, scoring)}
 
 
 def both_or_neither(X_val, y_val):
@@ -84,12 +72,9 @@ def both_or_neither(X_val, y_val):
     ValueError
         If it was given one of them.
     """
-    if X_val is None and y_val is None:
-        return None
-    if X_val is None or y_val is None:
-        missing = NAMES[y_val is None]
-        raise ValueError(f"X_val and y_val must be given together, got no {missing}")
-    return X_val, y_val
+    if (X_val is None) != (y_val is None):
+        raise ValueError(f"X_val and y_val must be given together, got no {NAMES[y_val is None]}")
+    return None if X_val is None else (X_val, y_val)
 
 
 @contextmanager
@@ -102,14 +87,10 @@ def of_held_out():
         error.move(error.sequence, names.get(error.name, error.name))
         raise
     except (ValueError, TypeError) as error:
-        text = re.sub(r"^(X|y)\b(?: and (y)\b)?", _as_held_out, str(error))
+        text = re.sub(r"^[Xy]\b|(?<=^X and )y\b", r"\g<0>_val", str(error))
         if text == str(error) and not text.startswith(NAMES):
             text = f"X_val and y_val: {text}"
         raise type(error)(text) from None
-
-
-def _as_held_out(match):
-    return " and ".join(f"{name}_val" for name in match.groups() if name)
 
 
 def warn_unseen(labels, more=""):
@@ -118,13 +99,8 @@ def warn_unseen(labels, more=""):
         warn(f"y_val has labels that training lacks: {some_of(labels)}; they count as wrong in scores{more}")
 
 
-def scored_by_itself(estimator, X, y):
-    """The scorer that asks the estimator."""
-    return estimator.score(X, y)
-
-
 def scored(scoring, estimator, fitted, X, y):
-    """The score of an estimator that had just these fitted attributes.
+    """The score of an estimator that had just these fitted attributes; ``scoring`` as its parameter.
 
     Raises
     ------
@@ -135,7 +111,8 @@ def scored(scoring, estimator, fitted, X, y):
 
     model = copy(estimator)
     vars(model).update(fitted)
-    value = (SCORERS[scoring] if isinstance(scoring, str) else scoring)(model, X, y)
+    scorer = SCORERS[scoring] if isinstance(scoring, str) else scoring
+    value = model.score(X, y) if scorer is None else scorer(model, X, y)
     try:
         score = float(value)
     except (TypeError, ValueError):
@@ -146,23 +123,31 @@ def scored(scoring, estimator, fitted, X, y):
 
 
 class Watch:
-    """Scores each epoch on the held-out sequences; early stopping keeps the best one.
+    """Scores each epoch on the held-out sequences of a run, if it has any; early stopping keeps the best one.
 
     Parameters
     ----------
     run : Run
     stopping : bool
         Whether there is early stopping.
+
+    Attributes
+    ----------
+    best : NamedTuple or None
+        The model in training after the best epoch, with early stopping.
     """
 
     def __init__(self, run, stopping):
         self.run, self.stopping = run, stopping
         self.best_score, self.wait, self.best = -np.inf, 0, None
 
-    def look(self, model, record):
-        """Score an epoch, note it in its record, and say whether to stop."""
-        run, estimator = self.run, self.run.estimator
-        record["validation_score"] = score = run.score_epoch(model)
+    def look(self, in_training, record):
+        """Score the model that ``in_training()`` returns, note it in the record, and say whether to stop."""
+        estimator = self.run.estimator
+        if self.run.held_out is None:
+            return False
+        model = in_training()
+        record["validation_score"] = score = self.run.score_epoch(model)
         if not self.stopping:
             return False
         self.wait = 0 if score > self.best_score + estimator.tol else self.wait + 1

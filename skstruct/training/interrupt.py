@@ -32,12 +32,9 @@ class DeferredInterrupt:
         self._previous = None
 
     def __enter__(self):
-        if threading.current_thread() is threading.main_thread():
-            self._previous = signal.getsignal(signal.SIGINT)
-            if callable(self._previous):
-                signal.signal(signal.SIGINT, self._note)
-            else:  # ignored, or handled outside Python: leave it
-                self._previous = None
+        in_main = threading.current_thread() is threading.main_thread()
+        if in_main and callable(signal.getsignal(signal.SIGINT)):  # else it is not ours to hear
+            self._previous = signal.signal(signal.SIGINT, self._note)
         return self
 
     def _note(self, number, frame):

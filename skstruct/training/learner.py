@@ -80,12 +80,10 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     def _leave_undecided(self):
         """Change parameters so that ``_prepare`` leaves open what a part of the corpus cannot decide."""
 
-    def _penalty(self):
-        return PENALTIES[self.penalty] if self.alpha > 0 else NO_PENALTY
-
     def _rule(self):
         """The update rule that the parameters ask for."""
-        return Rule(PERCEPTRON, 0.0, False, self._penalty(), float(self.alpha), AVERAGES[bool(self.average)])
+        penalty = PENALTIES[self.penalty] if self.alpha > 0 else NO_PENALTY
+        return Rule(PERCEPTRON, 0.0, False, penalty, float(self.alpha), AVERAGES[self.average])
 
     def _beam(self):
         """The states that a beam search keeps in prediction, 0 for all.
@@ -96,14 +94,8 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
         return int(self.beam_size or 0)
 
     def _noise(self, key):
-        return make_noise(
-            key,
-            float(self.dropout),
-            self.feature_noise,
-            self.edge_noise,
-            float(self.noise_rate),
-            float(self.zipf_exponent),
-        )
+        dropout, rate, exponent = map(float, (self.dropout, self.noise_rate, self.zipf_exponent))
+        return make_noise(key, dropout, self.feature_noise, self.edge_noise, rate, exponent)
 
     # -- fitting -----------------------------------------------------------------------------------
     def _callback_context(self):

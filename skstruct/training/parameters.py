@@ -30,8 +30,6 @@ from ..metrics import SCORING
 
 T = TypeVar("T")
 
-FRACTION = Interval(Real, 0, 1, closed="left")
-PATH = [str, os.PathLike, None]
 WIDTH = 106
 """Columns of the documentation made here, indented as `help` does."""
 
@@ -48,7 +46,8 @@ def parameter(default: Any, text: str, kind: str | None = None, allowed: Any = N
         Which values are allowed, as a user reads it. Where this is None, the annotation says it: a bool, an
         int of at least 1, or the values of a ``Literal``; or None.
     allowed : list, optional
-        The same as scikit-learn checks it; see ``sklearn.utils._param_validation``.
+        The same as scikit-learn checks it; see ``sklearn.utils._param_validation``. Where this is None, the
+        kind says it: "float > 1", "float in [0, 1)"; or None.
     """
     return field(default=default, metadata={"kind": kind, "allowed": allowed, "text": text})
 
@@ -58,12 +57,22 @@ def inner_estimator(text: str) -> Any:
     return parameter(None, text, "estimator or None", [HasMethods(["fit", "predict"]), None])
 
 
+def _range(kind: str) -> list[Any]:
+    """The numbers that a kind such as "float in [0, 1) or None" allows, as scikit-learn checks them."""
+    sign, low, *high = kind.removeprefix("float ").removesuffix(" or None").split()
+    none = [None] if kind.endswith(" or None") else []
+    if sign == "in":
+        closed = {"[)": "left", "(]": "right", "[]": "both", "()": "neither"}[low[0] + high[0][-1]]
+        return [Interval(Real, float(low[1:-1]), float(high[0][:-1]), closed=closed), *none]
+    return [Interval(Real, float(low), None, closed="left" if sign == ">=" else "neither"), *none]
+
+
 def _values(cls: type, name: str) -> tuple[str, Any]:
     """The values that a field allows: as a user reads them, and as scikit-learn checks them."""
     base = next(base for base in cls.__mro__ if name in inspect.get_annotations(base))
     about = inspect.getattr_static(base, "__dataclass_fields__")[name].metadata
     if about["kind"] is not None:
-        return about["kind"], about["allowed"]
+        return about["kind"], about["allowed"] or _range(about["kind"])
     hint = inspect.get_annotations(base)[name]
     hint = eval(hint, vars(sys.modules[base.__module__])) if isinstance(hint, str) else hint
     none = [None] if type(None) in get_args(hint) else []
@@ -78,6 +87,12 @@ def _values(cls: type, name: str) -> tuple[str, Any]:
         strings = isinstance(values[0], str)
         allowed = [StrOptions(set(values)) if strings else Options(Integral, set(values)), *none]
     return kind + " or None" * len(none), allowed
+
+
+def parameters_named(estimator: Any, name: str) -> dict[str, Any]:
+    """The parameters of that name, of an estimator and of all inside of it, by their names in full."""
+    given = estimator.get_params()
+    return {full: given[full] for full in sorted(given) if full.split("__")[-1] == name}
 
 
 def documented(**texts: str) -> Callable[[type[T]], type[T]]:
@@ -138,9 +153,7 @@ class Parameters:
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
 
-WARM_START = parameter(
-    False, "Start ``fit`` from the weights of the last one; features and labels may be new."
-)
+WARM_START = parameter(False, "Start ``fit`` from the last one's weights; features and labels may be new.")
 
 CHECKPOINT = parameter(
     None,
@@ -148,7 +161,7 @@ CHECKPOINT = parameter(
     data. A fit that finds its own state goes on from there and ends as if it had never stopped; a
     finished fit removes its file.""",
     "str, path or None",
-    PATH,
+    [str, os.PathLike, None],
 )
 """Fields of estimators that have little else in common; each takes a copy."""
 
@@ -189,9 +202,7 @@ class OnlineParameters(TrainingParameters):
     # Epochs
     max_iter: int = parameter(10, "Epochs.")
     shuffle: bool = parameter(True, "Draw a new order of sequences for each epoch.")
-    average: bool = parameter(
-        True, "Use the average of the weights after every sequence visited (Zhang et al. 2014, equation 6)."
-    )
+    average: bool = parameter(True, "Average the weights over all visits (Zhang et al. 2014, equation 6).")
     # Penalties on weights
     penalty: Literal["l1", "l1-cumulative", "l2"] | None = parameter(
         None,
@@ -199,9 +210,7 @@ class OnlineParameters(TrainingParameters):
         17). Under the cumulative penalty a new feature is charged the penalty of all earlier steps
         (equation 14), so that late features rarely become nonzero.""",
     )
-    alpha: float = parameter(
-        1e-6, "Strength of the penalty per sequence visited.", "float in [0, 1)", [FRACTION]
-    )
+    alpha: float = parameter(1e-6, "Strength of the penalty per sequence visited.", "float in [0, 1)")
     # Corruption of the input and of features in training
     dropout: float = parameter(
         0.0,
@@ -209,7 +218,6 @@ class OnlineParameters(TrainingParameters):
         equation 18). Columns of a token are masked independently; templates may read 64 columns at most
         then.""",
         "float in [0, 1)",
-        [FRACTION],
     )
     feature_noise: Literal["dropout", "zipf"] | None = parameter(
         None,
@@ -220,10 +228,8 @@ class OnlineParameters(TrainingParameters):
     edge_noise: Literal["same", "dropout", "zipf"] | None = parameter(
         None, 'The same for label transitions; ``"same"`` follows ``feature_noise``.'
     )
-    noise_rate: float = parameter(0.1, "Rate of feature dropout.", "float in [0, 1)", [FRACTION])
-    zipf_exponent: float = parameter(
-        3.0, "Exponent of the Zipf distribution.", "float > 1", [Interval(Real, 1, None, closed="neither")]
-    )
+    noise_rate: float = parameter(0.1, "Rate of feature dropout.", "float in [0, 1)")
+    zipf_exponent: float = parameter(3.0, "Exponent of the Zipf distribution.", "float > 1")
     # Early stopping, and training that goes on
     early_stopping: bool = parameter(
         False,
@@ -231,17 +237,9 @@ class OnlineParameters(TrainingParameters):
         ``X_val`` and ``y_val`` of ``fit``; without these a part of ``X``, which is not trained on.""",
     )
     validation_fraction: float = parameter(
-        0.1,
-        "Share of the sequences that ``early_stopping`` holds out if ``fit`` is given no ``X_val``.",
-        "float in (0, 1)",
-        [Interval(Real, 0, 1, closed="neither")],
+        0.1, "Share of the sequences that ``early_stopping`` holds out without ``X_val``.", "float in (0, 1)"
     )
     n_iter_no_change: int = parameter(3, "Epochs without improvement to wait.")
-    tol: float = parameter(
-        1e-3,
-        "What counts as improvement of the score of held-out sequences.",
-        "float >= 0",
-        [Interval(Real, 0, None, closed="left")],
-    )
+    tol: float = parameter(1e-3, "Improvement of the held-out score that counts as such.", "float >= 0")
     warm_start: bool = copy(WARM_START)
     checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)

@@ -6,7 +6,6 @@ callbacks, interrupts, checkpoints.
 """
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
@@ -14,13 +13,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._sklearn import epoch_context
+from .._sklearn import set_fitted
 from ..core.store import Rule
-from ..saving.container import ModelFileError
-from .checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters, with_arrays
+from .checkpoint import arrays_of, simple_parameters, with_arrays
 from .epochs import as_arrays, epoch_order, left_alone, run_epoch
-from .held_out import Watch, held_out_facts, of_held_out, scored, warn_unseen
-from .interrupt import DeferredInterrupt
+from .held_out import held_out_facts, of_held_out, scored, warn_unseen
+from .loop import Loop
 
 
 @dataclass
@@ -57,8 +55,33 @@ def new_key(random_state):
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-class Run:
+class Run(Loop):
     """Epochs of an estimator on an encoded corpus.
+
+    A subclass says what its structure is:
+
+    - ``epoch(task, order, begin, end, model, rule, noise, work)``: the kernel, a static method. It returns
+      (code, k): DONE and ``end``, or what it needs before it can learn from the example ``order[k]``;
+    - ``scratch()``: working memory of the kernel;
+    - ``model_class``: what a finished run leads to; has ``average``;
+    - ``finished(model, reuse=False)``: what prediction would use after the training so far. With ``reuse`` it
+      may be made of the arrays of ``model``, which is not used any more;
+    - ``fresh(key)``: a :class:`TrainingState` with zero weights for the same task;
+    - ``held_out_part(X, y)``: the user's held-out sequences, checked and encoded, a :class:`.HeldOut`, and a
+      list of the labels of ``y`` that training lacks. Errors speak of X and y;
+    - ``held_out_score(model)``: how good a finished model is on the held-out sequences: what ``score`` would
+      return, of which ``score_name`` says what it measures.
+
+    Where its runs may be those of shards that are encoded apart:
+
+    - ``vocabulary(min_count)``: what the run's examples hold, a ``cluster.vocabulary.Vocabulary``; with
+      counts if ``min_count`` > 1;
+    - ``merged(vocabularies, learner, key)``, a class method: a run without examples over what all shards met,
+      in their order, with the random key of the whole, and the plan of each shard. A ValueError names a shard
+      that does not go with the others;
+    - ``adopt(plan)``: translate the run, which has not begun, to what all shards met;
+    - ``node_halves(model)``, a static method where halves of keys may be rows, as a word is half of a longer
+      feature: by number, whether the left and the right half are; (n, 2) bool.
 
     Parameters
     ----------
@@ -73,111 +96,33 @@ class Run:
     """
 
     epoch: ClassVar[Callable]
-    """``epoch(task, order, begin, end, model, rule, noise, work)``: the kernel, a static method.
-
-    Returns (code, k): DONE and ``end``, or what it needs before it can learn from the example ``order[k]``.
-    """
-
-    node_halves = None
-    """A static method, where halves of keys may be rows, as a word is half of a longer feature.
-
-    ``node_halves(model)``: by number, whether the left and the right half are; (n, 2) bool."""
-
-    model_class = None
-    """What a finished run leads to; has ``average``."""
-
-    score_name = "accuracy"
-    """What :meth:`held_out_score` measures."""
+    model_class: ClassVar[type]
+    node_halves, score_name = None, "accuracy"
+    n_iter, work, ended, title = 0, None, False, ""  # the title is of the lines that ``verbose`` prints
 
     def __init__(self, estimator, state, task, held_out=None):
-        self.estimator = estimator
-        self.state = state
-        self.task = task
-        self.held_out = held_out
-        self.visited = np.flatnonzero(np.diff(task.token) > 0)
-        self.history = []
-        self.n_iter = 0
-        self.ended = False
-        self.title = ""  # of the lines that ``verbose`` prints
+        self.estimator, self.state, self.task, self.held_out = estimator, state, task, held_out
+        self.visited, self.history = np.flatnonzero(np.diff(task.token) > 0), []
 
-    # -- what a structure says ---------------------------------------------------------------------
+    # -- what a structure may say ------------------------------------------------------------------
     def kernel_arguments(self, noise, work):
         """What the kernel of an epoch takes: the task, and all that comes after the examples to visit."""
         return self.task, self.state.model, self.state.rule, noise, work
-
-    def finished(self, model, reuse=False):
-        """What prediction would use after the training so far.
-
-        With ``reuse`` it may be made of the arrays of ``model``, which is not used any more.
-        """
-        raise NotImplementedError
 
     def fitted(self):
         """Fitted attributes besides the model and the record of the epochs."""
         return {}
 
-    def scratch(self):
-        """Working memory of the epoch kernel."""
-        raise NotImplementedError
-
-    def held_out_part(self, X, y):
-        """Check and encode the user's held-out sequences.
-
-        Returns
-        -------
-        HeldOut
-        labels : list
-            Those of ``y`` that training lacks.
-
-        Raises
-        ------
-        ValueError
-            If the input is not as ``fit`` takes it; the message speaks of X and y.
-        """
-        raise NotImplementedError
-
-    def held_out_score(self, model):
-        """How good a finished model is on the held-out sequences: what ``score`` would return."""
-        raise NotImplementedError
-
     def at_rest(self, model):
         """The model without its training state."""
         return model
 
-    def fresh(self, key):
-        """A :class:`TrainingState` with zero weights for the same task."""
-        raise NotImplementedError
-
-    # -- what a structure says whose runs may be those of shards ------------------------------------
     def vocabulary(self, min_count):
-        """What the run's examples hold, a ``cluster.vocabulary.Vocabulary``; counts if ``min_count`` > 1."""
+        """Raises: not every structure can be encoded in parts."""
         raise ValueError(
             f"{type(self.estimator).__name__} cannot learn from shards that are loaded apart; "
             f"ParameterMixer.fit(X, y), without client, deals one corpus to shards"
         )
-
-    @classmethod
-    def merged(cls, vocabularies, learner, key):
-        """A run without examples over what all shards met, and the plan of each shard.
-
-        Parameters
-        ----------
-        vocabularies : list of Vocabulary
-            In the order of the shards.
-        learner : estimator
-        key : int
-            The random key of the whole.
-
-        Raises
-        ------
-        ValueError
-            If the shards do not go together; the message names one.
-        """
-        raise NotImplementedError
-
-    def adopt(self, plan):
-        """Translate the run, which has not begun, to what all shards met."""
-        raise NotImplementedError
 
     # -- what judges the epochs --------------------------------------------------------------------
     def hold_out(self, given):
@@ -201,7 +146,7 @@ class Run:
         """A run of another estimator on the same task: its own weights, orders and examples."""
         run = copy(self)
         run.estimator, run.state, run.visited = estimator, self.fresh(new_key(seed)), drawn
-        run.history, run.n_iter = [], 0
+        run.history, run.n_iter, run.work = [], 0, None
         return run
 
     def order(self, epoch):
@@ -209,77 +154,78 @@ class Run:
         n = self.visited.shape[0]
         return self.visited[epoch_order(self.state.key, epoch, n, self.estimator.shuffle)]
 
-    def train(self, X, y, context=None, n_epochs=None, keep_checkpoint=False, interrupt=None, for_good=False):
-        """Run the epochs; returns the estimator, fitted.
+    def about(self):
+        """See :class:`.loop.Loop`."""
+        e = self.estimator
+        return self, e, e.max_iter, e.early_stopping, e.checkpoint
 
-        Parameters
-        ----------
-        X, y
-            Shown to callbacks.
-        context : optional
-            Of the callbacks.
-        n_epochs : int, optional
-            Instead of ``max_iter``; such a run writes no checkpoint.
-        keep_checkpoint : bool
-            Leave the file of a finished run: the caller removes it (``self.checkpoint.remove()``).
-        interrupt : DeferredInterrupt, optional
-            That of the caller, if it is the caller who hears Ctrl-C.
-        for_good : bool
-            The estimator will not be trained further: it gets no training state, whose arrays are let go of.
-        """
-        estimator, state = self.estimator, self.state
-        self.watch = None if self.held_out is None else Watch(self, estimator.early_stopping)
-        self.done = self.resumed_from = 0
-        stopped, self.checkpoint, self.unsaved = False, None, False
-        if n_epochs is None:
-            n_epochs = estimator.max_iter
-            if getattr(estimator, "checkpoint", None) is not None:
-                self.checkpoint = self._open_checkpoint()
-                stopped = self._resume()
-        began, lengths = self.done > 0, np.diff(self.task.token)
-        noise, work = estimator._noise(state.key), self.scratch()
-        events = epoch_context(context, estimator, X, y)
-        with DeferredInterrupt() if interrupt is None else nullcontext(interrupt) as interrupt:
-            try:
-                events.begin_fit()
-                for epoch in range(n_epochs if stopped else self.done, n_epochs):
-                    events.begin()
-                    self.unsaved = False  # what was offered last is then no state to go on from
-                    order = self.order(state.epoch + epoch)
-                    stats, complete = run_epoch(self, order, lengths, noise, work, interrupt)
-                    began = True
-                    self._record(stats, complete)
-                    if complete and self._end_epoch(events, self.done == n_epochs, keep_checkpoint):
-                        break
-                    if interrupt.count:
-                        raise KeyboardInterrupt
-                events.end_fit(self.attributes)
-            except BaseException as error:
-                try:
-                    if self.unsaved:  # the state between two epochs, before what is done to it at the end
-                        self._keep(False, surely=True)
-                finally:
-                    if began and isinstance(error, KeyboardInterrupt) and not interrupt.at_once:
-                        self._commit()
-                raise
-            self.task = None  # nobody else holds the arrays now; final weights take their place
-            self._commit(for_good)
-        if self.checkpoint is not None and not keep_checkpoint:
-            self.checkpoint.remove()
-        return estimator
+    run_epoch = run_epoch
 
-    def _end_epoch(self, events, last, keep_checkpoint):
-        """Score, show and keep what an epoch has learned; returns whether it was the last one."""
-        last = last or self.estimator._has_enough(self.history[-1])
-        stop = self.watch is not None and self.watch.look(self.state.model, self.history[-1])
-        self.unsaved = self.checkpoint is not None
-        self._report()
-        if keep_checkpoint or not (stop or last):
-            self._keep(stop, surely=stop or last)
-        return events.end(self.attributes) or stop or last
+    def epoch_arguments(self):
+        """See :class:`.loop.Loop`."""
+        if self.work is None:
+            self.work = self.scratch()
+        order, lengths = self.order(self.state.epoch + self.done), np.diff(self.task.token)
+        return order, lengths, self.estimator._noise(self.state.key), self.work
+
+    def record(self, stats, complete):
+        """See :class:`.loop.Loop`."""
+        return {
+            "epoch": self.state.epoch + self.done + 1,
+            "updates": stats.updates,
+            "sequence_error": stats.updates / self.visited.shape[0],
+            "token_error": stats.wrong_tokens / int(np.diff(self.task.token)[self.visited].sum()),
+            "loss": stats.loss,
+            "seconds": stats.seconds,
+            "complete": complete,
+        }
+
+    def report(self):
+        """See :class:`.loop.Loop`."""
+        self.tell(f"{self.title}epoch {self.history[-1]['epoch']}", self.history[-1])
+
+    def tell(self, what, record, more=""):
+        """Print what is in the record of an epoch, or of a round, if the estimator is verbose."""
+        if not self.estimator.verbose:
+            return
+        line = f"{what}: {record['updates']} updates, token error {record['token_error']:.4f}{more}, "
+        line += f"{record['seconds']:.2f} s"
+        if "validation_score" in record:
+            name = self.score_name if self.estimator.scoring is None else "score"
+            line += f", held-out {name} {record['validation_score']:.4f}"
+        print(line, flush=True)
+
+    def in_training(self):
+        """See :class:`.loop.Loop`."""
+        return self.state.model
+
+    def attributes(self, reuse=False):
+        """See :class:`.loop.Loop`; ``reuse`` as of ``finished``."""
+        resumed = {} if self.checkpoint is None else {"resumed_from_": self.resumed_from}
+        return {
+            **resumed,
+            "_model": self.finished(self.best(), reuse),
+            "n_iter_": self.n_iter + self.done,
+            "history_": self.history,
+            **self.fitted(),
+        }
+
+    def commit(self, for_good=False):
+        """See :class:`.loop.Loop`."""
+        self.ended, self.task = True, None  # final weights take the place of the task's arrays
+        fitted, state = self.attributes(reuse=for_good), self.state
+        if for_good:
+            self.state = self.watch = None
+        else:
+            state.model = self.at_rest(self.best())
+            state.epoch += self.done
+            state.history = self.history
+            fitted["_training"] = state
+        set_fitted(self.estimator, fitted, "classes_", "resumed_from_")
 
     # -- checkpoints -------------------------------------------------------------------------------
-    def _open_checkpoint(self):
+    def identity(self):
+        """See :class:`.loop.Loop`."""
         estimator, state = self.estimator, self.state
         facts = {
             "class": type(estimator).__name__,
@@ -289,8 +235,7 @@ class Run:
             "rule": list(state.rule),
             **held_out_facts(self.held_out, estimator.scoring),
         }
-        arrays = arrays_of((self.task, self.visited, self.prior()), "fit")
-        return Checkpoint(estimator.checkpoint, type(estimator).__name__, fingerprint(facts, arrays))
+        return facts, arrays_of((self.task, self.visited, self.prior()), "fit")
 
     def prior(self):
         """What the outcome depends on besides simple parameters and examples; arrays in tuples.
@@ -300,100 +245,11 @@ class Run:
         model = self.state.model
         return as_arrays(left_alone(model)), model if self.state.epoch else ()
 
-    def _resume(self):
-        """Go on from the file, if there is one; whether early stopping had stopped."""
-        found = self.checkpoint.load()
-        if found is None:
-            return False
-        header, arrays = found
-        try:
-            model = with_arrays(self.state.model, "model", arrays)
-            before, after = (arrays_of(left_alone(each), "given") for each in (self.state.model, model))
-            if any(array.shape != after[name].shape for name, array in before.items()):
-                raise ModelFileError("what training leaves alone has another shape")
-            self.state.model = model
-            self.done = self.resumed_from = header["done"]
-            self.state.key = header["key"]
-            self.history = header["history"]
-            if self.watch is not None:
-                self.watch.restore(header, arrays, self.state.model)
-        except (KeyError, ModelFileError) as error:
-            raise self.checkpoint.refusal(error) from None
-        return header["stopped"]
+    def kept(self):
+        """See :class:`.loop.Loop`."""
+        return {"key": self.state.key}, arrays_of(self.state.model, "model")
 
-    def _keep(self, stopped, surely=False):
-        """Offer the state to the checkpoint; ``unsaved`` then says whether it was too early to write it."""
-        if self.checkpoint is None:
-            return
-        header = {
-            "done": self.done,
-            "key": self.state.key,
-            "history": list(self.history),
-            "stopped": bool(stopped),
-        }
-        arrays = arrays_of(self.state.model, "model")
-        if self.watch is not None:
-            best, best_arrays = self.watch.state()
-            header.update(best)
-            arrays.update(best_arrays)
-        self.unsaved = not self.checkpoint.offer(header, arrays, surely)
-
-    def _record(self, stats, complete):
-        self.done += complete
-        self.history.append(
-            {
-                "epoch": self.state.epoch + self.done + (not complete),
-                "updates": stats.updates,
-                "sequence_error": stats.updates / self.visited.shape[0],
-                "token_error": stats.wrong_tokens / int(np.diff(self.task.token)[self.visited].sum()),
-                "loss": stats.loss,
-                "seconds": stats.seconds,
-                "complete": complete,
-            }
-        )
-
-    def _report(self):
-        if self.estimator.verbose:
-            record = self.history[-1]
-            line = (
-                f"{self.title}epoch {record['epoch']}: {record['updates']} updates, "
-                f"token error {record['token_error']:.4f}, {record['seconds']:.2f} s"
-            )
-            print(line + self.held_out_text(record), flush=True)
-
-    def held_out_text(self, record):
-        """What ``verbose`` prints of the held-out sequences, if there are any."""
-        if "validation_score" not in record:
-            return ""
-        name = self.score_name if self.estimator.scoring is None else "score"
-        return f", held-out {name} {record['validation_score']:.4f}"
-
-    def _best(self):
-        """The weights to keep: those of the best epoch if early stopping watches, else the last."""
-        best = None if self.watch is None else self.watch.best
-        return self.state.model if best is None else best
-
-    def attributes(self, reuse=False):
-        """The fitted attributes as they stand; for ``reuse`` see :meth:`finished`."""
-        resumed = {} if self.checkpoint is None else {"resumed_from_": self.resumed_from}
-        return {
-            **resumed,
-            "_model": self.finished(self._best(), reuse),
-            "n_iter_": self.n_iter + self.done,
-            "history_": self.history,
-            **self.fitted(),
-        }
-
-    def _commit(self, for_good=False):
-        self.ended = True
-        fitted, state = self.attributes(reuse=for_good), self.state
-        if for_good:
-            self.state = self.watch = None
-        else:
-            state.model = self.at_rest(self._best())
-            state.epoch += self.done
-            state.history = self.history
-            fitted["_training"] = state
-        for name in ("classes_", "resumed_from_"):  # of an earlier fit
-            vars(self.estimator).pop(name, None)
-        vars(self.estimator).update(fitted)
+    def take_over(self, header, arrays):
+        """See :class:`.loop.Loop`."""
+        self.state.key, self.state.model = header["key"], with_arrays(self.state.model, "model", arrays)
+        return self.state.model

@@ -97,18 +97,16 @@ class SavableLearner(Savable):
         model = attributes["_model"]
         if writer.smaller is not None:
             model = model.compressed(*writer.smaller)
+        # Training would have put a whole model in the place of a compressed one.
+        kept = writer.training and model.packed is None
+        known = Members({"divisor": getattr(model, "divisor", 0), "kept": kept})
         with writer.packing(model.packed):
-            state = model.FIELDS.write(
-                model, writer, f"{name}model", Members({"divisor": getattr(model, "divisor", 0)})
-            )
+            state = model.FIELDS.write(model, writer, f"{name}model", known)
         state.update(STATE.write(model, writer, name))
         if "_training" in attributes:
             training = vars(attributes["_training"])
-            # Training would have put a whole model in the place of a compressed one.
-            kept = writer.training and model.packed is None
             if training["history"] is attributes.get("history_") or not kept:
                 training = {**training, "history": None}
-            known = Members({"kept": kept})
             table = training_table(type(model))
             state["training"] = table.write(training, writer, f"{name}training", known)
         return state
@@ -123,12 +121,9 @@ class SavableLearner(Savable):
         model = cls._model_class(**cls._model_class.FIELDS.read(node, where, known))
         vars(model).update(STATE.read(node, where, known))
         labels, classes = getattr(model, "labels", None), fitted.get("classes_")
-        if labels:
-            ok = isinstance(classes, np.ndarray) and classes.tolist() == labels.values
-            ok = ok and list(map(type, classes.tolist())) == list(map(type, labels.values))
-        else:
-            ok = classes is None
-        require(ok, f"{where}: classes_ and the labels differ")
+        found = [(type(c), c) for c in classes.tolist()] if isinstance(classes, np.ndarray) else classes
+        expected = [(type(label), label) for label in labels.values] if labels else None
+        require(found == expected, f"{where}: classes_ and the labels differ")
         history = fitted.get("history_", [])
         require(isinstance(history, list), f"{where}.history_ must be a list")
         attributes = {"_model": model}

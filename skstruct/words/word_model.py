@@ -207,7 +207,7 @@ class WordRun(Run):
         if None in words:
             raise PlaceError(words.index(None), None, "expected words, got flags", "y")
         with_characters(pieces)
-        return held_out_texts(pieces, words, given=True), []
+        return held_out_texts(pieces, words), []
 
     def held_out_score(self, model):
         """Word F1."""
@@ -233,6 +233,6 @@ class WordRun(Run):
         """See ``training.run.Run``."""
 
 
-def held_out_texts(pieces, words, given=False):
+def held_out_texts(pieces, words):
     """Held-out texts, cut at their white space."""
-    return HeldOut([" ".join(parts) for parts in pieces], words, given, pieces)
+    return HeldOut([" ".join(parts) for parts in pieces], words, pieces)

@@ -64,6 +64,23 @@ def test_ctrl_c_in_a_long_epoch_leaves_what_was_learned(Tagger, monkeypatch):
     assert tagger.set_params(warm_start=True).fit(X, y).score(X, y) > 0.9
 
 
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_ctrl_c_in_the_last_epoch_is_heard_when_the_model_is_complete(Tagger, method, monkeypatch):
+    X, y = corpus()
+    whole = getattr(Tagger(TEMPLATES, max_iter=1, random_state=0), method)(X, y)
+    chunks = loops.chunks
+
+    def interrupted(*arguments):
+        os.kill(os.getpid(), signal.SIGINT)
+        return chunks(*arguments)
+
+    tagger = Tagger(TEMPLATES, max_iter=1, random_state=0)
+    monkeypatch.setattr(loops, "chunks", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        getattr(tagger, method)(X, y)
+    assert tagger.n_iter_ == 1 and same_weights(tagger, whole)
+
+
 def test_ctrl_c_while_encoding(monkeypatch):
     from skstruct.taggers import online_tagger as online
 

@@ -23,8 +23,7 @@ from skstruct import (
 from skstruct.cluster import shards
 from skstruct.core import store as store_module
 from skstruct.datasets import load_segmentation
-from skstruct.mixing import rounds as rounds_module
-from skstruct.training import chunks
+from skstruct.training import chunks, loop
 
 
 def seeded(estimator, seed):
@@ -213,8 +212,8 @@ def test_a_reranker_learns_from_no_shards_that_are_loaded_apart():
 @pytest.mark.parametrize(
     "estimator, message",
     [
-        (L1CRF(), "L1CRF cannot be mixed: it does not learn example by example"),
-        (Segmenter(L1CRF()), "L1CRF cannot be mixed"),
+        (L1CRF(), "L1CRF cannot be used by ParameterMixer: L1CRF does not learn example by example"),
+        (Segmenter(L1CRF()), "Segmenter cannot be used by ParameterMixer: L1CRF does not learn"),
         (StructuredPerceptron(early_stopping=True), "early_stopping=True of StructuredPerceptron"),
         (StructuredPerceptron(checkpoint="folder"), "checkpoint='folder'"),
         (ParameterMixer(), "ParameterMixer cannot be used by ParameterMixer"),
@@ -242,7 +241,7 @@ def test_a_frozen_estimator_is_refused_and_stays_as_it_was():
 def test_an_interrupt_keeps_the_rounds_completed(monkeypatch):
     rounds = []
 
-    class Pressed(rounds_module.DeferredInterrupt):
+    class Pressed(loop.DeferredInterrupt):
         @property
         def count(self):
             return int(len(rounds) >= 2)
@@ -260,7 +259,7 @@ def test_an_interrupt_keeps_the_rounds_completed(monkeypatch):
     monkeypatch.setattr(shards.Mixture, "mix", counted)
     expected = ParameterMixer(StructuredPerceptron(max_iter=2), random_state=0).fit(X, Y)
     rounds.clear()
-    monkeypatch.setattr(rounds_module, "DeferredInterrupt", Pressed)
+    monkeypatch.setattr(loop, "DeferredInterrupt", Pressed)
     mixer = ParameterMixer(StructuredPerceptron(max_iter=9), random_state=0)
     with pytest.raises(KeyboardInterrupt):
         mixer.fit(X, Y)

@@ -13,7 +13,7 @@ NO_NUMBERS = Refused, "trained on rows of numbers; the command line reads tokens
 NOT_A_TAGGER = TypeError, "needs a tagger whose scores are sums over a chain"
 NO_SCORES = TypeError, "needs a tagger whose scores are sums over a chain|it offers sets of spans"
 NOT_A_CHAIN = TypeError, "a chain tagger.* is needed, got a"
-NOT_ONE_MODEL = ValueError, "cannot be used by|cannot be mixed"
+NOT_ONE_MODEL = ValueError, "cannot be used by"
 
 SEGMENTERS = "segmenter segmenter-*"
 OF_WORDS = "word-segmenter averager-word-segmenter mixer-word-segmenter"
