@@ -103,7 +103,11 @@ class Problem:
         assert len(set(features)) == len(features) and len(set(label_features)) == len(label_features)
         return (
             dict(zip(features, final.weights.value.reshape(-1, 3).tolist())),
-            dict(zip(label_features, final.label_weights.value.reshape(-1, len(self.labels)).tolist())),
+            dict(
+                zip(
+                    label_features, final.table("label_").weights.value.reshape(-1, len(self.labels)).tolist()
+                )
+            ),
         )
 
 

@@ -30,8 +30,6 @@ from .parser_beam import forget, n_actions, prefix_to_learn, search
 from .state_features import ParseModel, emit_state, load
 from .states import LABEL, N_ACTIONS, attach, trace, tracked_fields
 
-TABLES = ("state_features", "arc_features")
-
 FEW_LABELS = 16
 """Up to here rows of label weights are full; else they hold the labels they were updated for."""
 
@@ -173,15 +171,15 @@ def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule, r
         See :class:`.state_features.ParseModel`.
     rule : Rule
     """
-    joint = n_labels > 0 and bool((templates.attribute == LABEL).any())
     states = new_table(N_ACTIONS, rule, min_count, by_weight=False)
     labels = new_table(n_labels, rule, min_count, by_weight=False, sparse=n_labels > FEW_LABELS)
     symbol = np.arange(1, n_labels + 1, dtype=np.int32)
-    return parse_model(templates, arcs, (states, labels), symbol, joint, beam, merge, root_step, update)
+    return parse_model(templates, arcs, (states, labels), symbol, beam, merge, root_step, update)
 
 
-def parse_model(templates, arcs, tables, symbol, joint, beam, merge, root_step, update=STANDARD):
+def parse_model(templates, arcs, tables, symbol, beam, merge, root_step, update=STANDARD):
     """The :class:`.ParseModel` with tables of features, those of states and those of arcs."""
+    joint = symbol.shape[0] > 0 and bool((templates.attribute == LABEL).any())
     return ParseModel(
         int(beam), bool(merge), joint, bool(root_step), int(update), tracked_fields(templates, joint),
         templates, arcs, *tables, symbol, np.zeros(2, np.int64), new_clock(),

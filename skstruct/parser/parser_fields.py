@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from ..core.final_weights import rows_in_use, with_rows
-from ..core.hashing import key_order, keys_of
+from ..core.hashing import key_order
 from ..features.tokens import alphabet
 from ..saving.container import require
 from ..saving.fields import Field, Kind, Members, Table, array, each, flag, inline, integer, pair, string
@@ -19,6 +19,7 @@ from ..saving.stores import weights
 from ..saving.values import Reader, Writer, maybe_labels
 from ..training.tables import KEYS, features_of, read_keys, training_of
 from .atoms import AtomEncoder
+from .parser_epoch import parse_model
 from .state_templates import MOST_SMALL, templates_of
 from .states import ARC_PLACES, N_ACTIONS, SPECIAL, STATE_PLACES
 from .template_sets import ARC_LINES, Lines, without_labels
@@ -40,7 +41,7 @@ def _features(prefix, lines, places, columns):
     def are_features(f, keys):
         return (keys >= 0).all() and (templates_of(keys[:, 0], getattr(f["lines"], lines), places) >= 0).all()
 
-    table = features_of(are_features, columns, prefix, _KEYS)
+    table = features_of(are_features, columns, prefix, _KEYS, by_weight=False)
 
     def write(stored, writer, *place):
         with writer.packing(writer.packed or "float64"):
@@ -55,16 +56,15 @@ FEATURES = {
 }
 """By the prefix of names, in models and in files, that belong to the table of states, and to that of arcs."""
 
-PREFIXES = tuple(FEATURES)
+TABLES = {"": "state_features", "label_": "arc_features"}
 
 
 def _stored(model, prefix, some=slice(None)):
     """The keys of some features in ascending order, and their weights."""
-    keys = keys_of(getattr(model, f"{prefix}table"), getattr(model, f"{prefix}entries"))[some]
+    keys = model.keys(prefix)[some]
     order = key_order(keys)
     rows = order if isinstance(some, slice) else some[order]
-    store = with_rows(getattr(model, f"{prefix}weights"), rows)
-    return {f"{prefix}keys": keys[order], f"{prefix}weights": store}
+    return {f"{prefix}keys": keys[order], f"{prefix}weights": with_rows(model.table(prefix).weights, rows)}
 
 
 class PackedTables:
@@ -73,7 +73,7 @@ class PackedTables:
     def __init__(self, model):
         self.tables = {}
         for prefix, kind in FEATURES.items():
-            store, writer = getattr(model, f"{prefix}weights"), Writer(False, None)
+            store, writer = model.table(prefix).weights, Writer(False, None)
             rows = np.flatnonzero(rows_in_use(store))
             with writer.packing(model.packed):
                 node = kind.write(
@@ -133,16 +133,14 @@ def _arguments(f):
     require(ok, f"{f.where}.label_numbers must be 1 to {L}")
     strings = all(type(label) is str for label in labels.values)
     require(not f["pseudo"] or (L and strings), f"{f.where}.pseudo needs labels of type str")
-    divisors = [f.node[f"{prefix}weights"].get("divisor") or 0 for prefix in PREFIXES]
+    divisors = [f.node[f"{prefix}weights"].get("divisor") or 0 for prefix in TABLES]
     require(set(map(type, divisors)) == {int}, f"{f.where}: the divisor must be an int")
-    return {
-        **{name: f[name] for name in ("labels", "beam", "merge", "pseudo", "root_step", "encoder")},
-        **f["features"],
-        **f["label_features"],
-        "templates": f["lines"],
-        "symbol": numbers,
-        "divisor": max(divisors),
-    }
+    tables, search = (f["features"], f["label_features"]), (f["beam"], f["merge"], f["root_step"])
+    scorer = parse_model(*f["lines"].compiled(f["encoder"].rows), tables, numbers, *search)
+    return dict(
+        scorer=scorer, templates=f["lines"], encoder=f["encoder"], labels=f["labels"], pseudo=f["pseudo"],
+        divisor=max(divisors),
+    )  # fmt: skip
 
 
 _MOST_COLUMNS = 10_000
@@ -164,14 +162,14 @@ PARSER = Table(
         of="encoder.alphabets", stem="",
     ),
     Field("labels", maybe_labels),
-    Field("beam", integer(1)),
-    Field("merge", flag),
+    Field("beam", integer(1), of="scorer.beam"),
+    Field("merge", flag, of="scorer.merge"),
     Field("features", inline(FEATURES[""]), of=partial(_stored, prefix="")),
     Field("label_features", inline(FEATURES["label_"]), of=partial(_stored, prefix="label_")),
     Field("pseudo", flag, default=False),
-    Field("root_step", flag, default=False),
+    Field("root_step", flag, of="scorer.root_step", default=False),
     Field(
-        "label_numbers", array("int32", "L"), of="symbol",
+        "label_numbers", array("int32", "L"), of="scorer.symbol",
         default=lambda f: np.arange(1, f["L"] + 1, dtype=np.int32),
     ),
     make=_arguments,
@@ -181,4 +179,4 @@ PARSER = Table(
     encoder=_encoder,
 )  # fmt: skip
 
-TRAINED = training_of({"": "state_features", "label_": "arc_features"}, ascending=True, by_weight=False)
+TRAINED = training_of(TABLES, ascending=True)

@@ -5,28 +5,27 @@ from functools import partial
 
 import numpy as np
 
-from ..core.codes import NO_AVERAGE, STANDARD
-from ..core.feature_table import TableAverage, final, for_reading
-from ..core.final_weights import count_weights
-from ..core.hashing import keys_of
+from ..core.codes import NO_AVERAGE
+from ..core.feature_table import TableAverage
 from ..core.noise import QUIET
-from ..core.store import Store, made_sparse, remap_columns
+from ..core.store import made_sparse, remap_columns
 from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
 from ..training import tables
 from ..training.chunks import as_writeable_view, map_chunks
-from ..training.saved import NamedWeights, SavableModel
+from ..training.saved import NamedWeights
+from ..training.tables import TableModel
 from . import parser_epoch as structure
 from .arc_labels import arcs_of, given_tree
 from .atoms import AtomEncoder, check_words
 from .dependency_trees import ACTION_NAMES, actions_of, restored
 from .parser_beam import ParseTask, new_work
 from .parser_epoch import FEW_LABELS
-from .parser_fields import PARSER, PREFIXES, TRAINED, PackedTables
+from .parser_fields import PARSER, TABLES, TRAINED, PackedTables
 from .parser_kbest import best_trees
 from .state_templates import column_of, decode_keys
 from .states import ARC_PLACES, STATE_PLACES
-from .template_sets import Lines, reads_labels
+from .template_sets import Lines
 
 
 def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=None):
@@ -43,31 +42,19 @@ def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=
 
 
 @dataclass
-class ParserModel(SavableModel):
+class ParserModel(TableModel):
     """What prediction needs.
 
     Attributes
     ----------
+    scorer : ParseModel
+        Its beam is that of training.
     templates : Lines
     encoder : AtomEncoder
     labels : Labels
         Empty without labels.
-    beam : int
-        States kept in training.
-    merge : bool
-    weights : Store
-        Final weights of actions; row r belongs to the r-th feature.
-    table : ndarray of shape (capacity, 2), int64
-    entries : int
-    label_weights : Store
-    label_table : ndarray of shape (capacity', 2), int64
-    label_entries : int
-    symbol : ndarray of shape (L,), int32
-        The numbers of labels in features, from 1 on; later labels follow, while ``labels`` are sorted.
     pseudo : bool
         Labels say what was lifted, see :mod:`.dependency_trees`.
-    root_step : bool
-        Whether the choice of the root is an action of its own.
     divisor : int
         What weights are integers over, as they are means of so many vectors of integers; 0 if that is not
         known. What a file says of them, see ``saving.packing``.
@@ -76,37 +63,15 @@ class ParserModel(SavableModel):
     templates: Lines
     encoder: AtomEncoder
     labels: Labels
-    beam: int
-    merge: bool
-    weights: Store
-    table: np.ndarray
-    entries: int
-    label_weights: Store
-    label_table: np.ndarray
-    label_entries: int
-    symbol: np.ndarray
     pseudo: bool = False
     divisor: int = 0
-    root_step: bool = False
 
-    FIELDS, TRAINED, FACTS = PARSER, TRAINED, ("stream", "min_count")
+    TABLES, FIELDS, TRAINED, FACTS = TABLES, PARSER, TRAINED, ("stream", "min_count")
 
     def compressed(self, dtype, keep):
         """See ``training.saved.SavableModel``."""
         divisor = 0 if dtype == "float16" else self.divisor  # numerators take more than two bytes
-        return replace(tables.compressed_tables(self, dtype, keep, PREFIXES), divisor=divisor)
-
-    def in_training(self, f):
-        """See ``training.saved.SavableModel``."""
-        states, arcs = (tables.features_in_training(f, prefix, by_weight=False) for prefix in PREFIXES)
-        # What is learned from (the update) the next training says.
-        scorer = self.scorer()._replace(update=STANDARD)
-        return scorer._replace(state_features=states, arc_features=arcs, clock=f["clock"])
-
-    @property
-    def n_features(self):
-        """Number of features, of states and of arcs."""
-        return self.entries + self.label_entries
+        return replace(super().compressed(dtype, keep), divisor=divisor)
 
     @property
     def lines(self):
@@ -116,12 +81,11 @@ class ParserModel(SavableModel):
     @property
     def is_joint(self):
         """Whether labels are part of the search."""
-        return len(self.labels) > 0 and reads_labels(self.templates.states)
+        return self.scorer.joint
 
     def sizes(self):
         """See ``training.saved.SavableModel``."""
-        n = sum(map(count_weights, (self.weights, self.label_weights)))
-        return len(self.labels) or None, self.n_features, n, None
+        return (len(self.labels) or None, *super().sizes()[1:])
 
     def words_of_training(self):
         """See ``training.saved.SavableModel``; None if no template reads forms."""
@@ -133,18 +97,11 @@ class ParserModel(SavableModel):
         """See ``data.inputs.Inputs``."""
         return Inputs(TREES, tuple, self.encoder.width)
 
-    def scorer(self, beam=None, rows=None):
-        """The arrays that kernels search under.
-
-        ``beam``: states kept, ``rows``: those of atoms; by default as in training.
-        """
-        templates, arcs = self.templates.compiled(self.encoder.rows if rows is None else rows)
-        tables = (
-            for_reading(self.weights, self.table, self.entries),
-            for_reading(self.label_weights, self.label_table, self.label_entries),
-        )
-        settings = self.is_joint, self.beam if beam is None else beam, self.merge, self.root_step
-        return as_writeable_view(structure.parse_model(templates, arcs, tables, self.symbol, *settings))
+    def searching(self, beam, rows):
+        """The arrays that kernels search under: for so many states, and these rows of atoms."""
+        templates, arcs = self.templates.compiled(rows)
+        beam = self.scorer.beam if beam is None else beam
+        return as_writeable_view(self.scorer._replace(beam=beam, templates=templates, arcs=arcs))
 
     def predict(self, sentences, n_jobs=None, beam=None):
         """Best trees.
@@ -187,7 +144,7 @@ class ParserModel(SavableModel):
         token = offsets_of(lengths_of(sentences))
         columns = check_words(sentences, token, self.encoder.width)
         encoder = self.encoder.widened(columns)
-        scorer = self.scorer(beam, encoder.rows)
+        scorer = self.searching(beam, encoder.rows)
 
         def work(bounds):
             first, last, begin, end = bounds
@@ -235,27 +192,27 @@ class ParserModel(SavableModel):
             The template's line, and the values of its atoms in the order of the line: strings (``<s>`` for
             what is below the stack, ``NONE`` for a missing child, ``</s>`` behind the sentence) or numbers.
         """
-        return tuple(self._features(which, slice(None)) for which in range(2))
+        return tuple(self._features(prefix, slice(None)) for prefix in self.TABLES)
 
-    def _features(self, which, rows):
-        prefix, labels = PREFIXES[which], ["NONE", *(None for _ in self.symbol)]
-        for label, number in zip(self.labels.values, self.symbol.tolist()):
+    def _features(self, prefix, rows):
+        lines, places = (self.templates.arcs, ARC_PLACES) if prefix else (self.templates.states, STATE_PLACES)
+        labels = ["NONE", *(None for _ in self.labels.values)]
+        for label, number in zip(self.labels.values, self.scorer.symbol.tolist()):
             labels[number] = label
         strings = [["<s>", "NONE", "</s>", *alphabet.strings()] for alphabet in self.encoder.alphabets]
-        keys = keys_of(getattr(self, f"{prefix}table"), getattr(self, f"{prefix}entries"))[rows]
-        places = (STATE_PLACES, ARC_PLACES)[which]
-        return decode_keys(keys, self.templates[which], places, self.encoder.attributes, strings, labels)
+        return decode_keys(self.keys(prefix)[rows], lines, places, self.encoder.attributes, strings, labels)
 
     def named_weights(self):
         """The weights of actions and of labels with the names of their features, as NamedWeights."""
 
-        def names(which, rows):
-            features = self._features(which, rows)
+        def names(prefix, rows):
+            features = self._features(prefix, rows)
             return [" ".join(map("{}={}".format, line.split(), values)) for line, values in features]
 
+        columns = list(ACTION_NAMES), self.labels.values
         return [
-            NamedWeights(self.weights, list(ACTION_NAMES), partial(names, 0)),
-            NamedWeights(self.label_weights, self.labels.values, partial(names, 1)),
+            NamedWeights(self.table(prefix).weights, labels, partial(names, prefix))
+            for prefix, labels in zip(self.TABLES, columns)
         ]
 
     @classmethod
@@ -267,18 +224,18 @@ class ParserModel(SavableModel):
         first, waiting = None, []
         for model in models:
             if first is None:
-                nothing = dict.fromkeys(("weights", "table", "label_weights", "label_table"))
-                first = replace(model, divisor=0, **nothing)
+                none = dict.fromkeys(cls.TABLES.values())
+                first = replace(model, divisor=0, scorer=model.scorer._replace(**none))
             waiting.append(PackedTables(model))
             del model  # the next one is trained when it is asked for
-        for prefix in PREFIXES:
+        tables = {}
+        for prefix, name in cls.TABLES.items():
             total = TableAverage(nonzero)
             rows = [total.number(member.keys(prefix)) for member in waiting]
             for member, row_of in zip(waiting, rows):
                 total.add_rows(member.take_weights(prefix), row_of)
-            names = (f"{prefix}{name}" for name in ("weights", "table", "entries"))
-            first = replace(first, **dict(zip(names, total.result())))
-        return first
+            tables[name] = total.result(by_weight=False)
+        return replace(first, scorer=first.scorer._replace(**tables))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -305,12 +262,7 @@ def continued_state(before, lines, encoder, old_labels, labels, settings, rule, 
 
 
 def final_model(model, rule, lines, encoder, labels, pseudo=False, reuse=False, ended=False):
-    """The :class:`ParserModel` with the final weights of a model in training.
-
-    ``reuse``: training ends here for good, and the model may be made of its arrays. ``ended``: it ends here,
-    and goes on, if ever, with copies.
-    """
-    parts = [final(getattr(model, name), model.clock, rule, reuse, ended) for name in structure.TABLES]
+    """The :class:`ParserModel` with the final weights of a model in training; see ``tables.final_scorer``."""
     averaged = int(model.clock.step[1]) if rule.average != NO_AVERAGE else 0
-    found = (*parts[0], *parts[1], model.symbol, pseudo, averaged or 1, model.root_step)
-    return ParserModel(lines, encoder, labels, model.beam, model.merge, *found)
+    scorer = tables.final_scorer(model, rule, reuse, ended)
+    return ParserModel(scorer, lines, encoder, labels, pseudo, averaged or 1)

@@ -277,7 +277,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
                 templates=(same, True),
                 labeled=(bool(self.labeled), len(self._model.labels) > 0),
                 projectivize=(self.projectivize == "pseudo", self._model.pseudo),
-                root_step=(bool(self.root_step), self._model.root_step),
+                root_step=(bool(self.root_step), self._model.scorer.root_step),
                 min_count=(int(self.min_count), self._training.model.state_features.min_count),
             )
         return self._model.templates if continued else lines

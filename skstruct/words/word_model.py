@@ -4,13 +4,13 @@ Features carry their meaning in their keys (see :mod:`.word_features`), so that 
 the table.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..cluster.vocabulary import Vocabulary
 from ..core.codes import STANDARD, START, WORD_TEMPLATES, ZC14
-from ..core.feature_table import TableAverage, final
+from ..core.feature_table import TableAverage
 from ..core.noise import QUIET
 from ..core.store import new_clock
 from ..data.inputs import WORDS, Inputs, PlaceError, lengths_of, offsets_of
@@ -21,7 +21,7 @@ from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_co
 from ..training.held_out import HeldOut
 from ..training.run import Run
 from ..training.saved import NamedWeights
-from ..training.tables import TableModel, compressed_tables, features_in_training, features_of, training_of
+from ..training.tables import TableModel, features_of, final_scorer, training_of
 from . import word_epoch as structure
 from .boundaries import as_gold, white_space_limits
 from .word_beam import SegmentTask, new_work
@@ -55,27 +55,30 @@ def _are_features(f, keys):
     return in_order(f["templates"], keys)
 
 
+def _arguments(f):
+    # What is learned from (the update) the next training says.
+    return {"scorer": Scorer(f["templates"], f["beam"], STANDARD, f["features"], new_clock())}
+
+
 @dataclass
 class WordModel(TableModel):
     """What prediction needs; see also :class:`.TableModel`.
 
     Attributes
     ----------
-    templates : int
-        ZSZ18 or ZC14.
-    beam : int
-        States kept in training; 0: all.
+    scorer : Scorer
+        Its beam is that of training; 0: all states.
     """
 
-    templates: int
-    beam: int
+    scorer: Scorer
 
     # Features are stored by their keys, in the order of rows: words stand before what holds them.
     FIELDS = Table(
         "WordSegmenter",
-        Field("templates", choice(WORD_TEMPLATES)),
-        Field("beam", integer()),
+        Field("templates", choice(WORD_TEMPLATES), of="scorer.templates"),
+        Field("beam", integer(), of="scorer.beam"),
         Field("features", inline(features_of(_are_features, "columns")), of=TableModel.stored),
+        make=_arguments,
         columns=lambda f: 1 if f["templates"] == ZC14 else 2,
     )
     TRAINED = training_of({"": "features"})
@@ -84,35 +87,25 @@ class WordModel(TableModel):
     inputs = Inputs(WORDS, str, 1)
     """See ``data.inputs.Inputs``."""
 
-    def compressed(self, dtype, keep):
+    def rows_to_keep(self, keys, used):
         """See :class:`.TableModel`; words that other features hold stay."""
-
-        def rows_and_keys(keys, used):
-            return in_use(self.templates, keys, used)
-
-        return compressed_tables(self, dtype, keep, rows_and_keys=rows_and_keys)
-
-    def in_training(self, f):
-        """See ``training.saved.SavableModel``."""
-        # What is learned from (the update) the next training says.
-        return Scorer(self.templates, self.beam, STANDARD, features_in_training(f), f["clock"])
+        return in_use(self.scorer.templates, keys, used)
 
     @classmethod
     def average(cls, models, nonzero):
         """The average of models with the same templates, taken one at a time; see ``core.final_weights``."""
-        first = None
+        total = None
         for model in models:
-            if first is None:
-                first = replace(model, weights=None, table=None)
-                total = TableAverage(nonzero, IS_NODE[model.templates])
+            if total is None:
+                first = model.scorer._replace(features=None)
+                total = TableAverage(nonzero, IS_NODE[first.templates])
             total.add(model.weights, model.keys())
             del model  # the next one is trained when it is asked for
-        weights, table, entries = total.result()
-        return replace(first, weights=weights, table=table, entries=entries)
+        return cls(first._replace(features=total.result()))
 
-    def scorer(self, beam):
-        """The arrays that kernels search under."""
-        return as_writeable_view(Scorer(self.templates, beam, STANDARD, self.for_reading(), new_clock()))
+    def searching(self, beam):
+        """The arrays that kernels search under, for so many states."""
+        return as_writeable_view(self.scorer._replace(beam=beam))
 
     def predict(self, pieces, limit=None, n_jobs=None, beam=None):
         """Best segmentations.
@@ -144,8 +137,8 @@ class WordModel(TableModel):
         """
         texts = ["".join(parts) for parts in pieces]
         limit = white_space_limits(pieces) if limit is None else limit
-        beam = self.beam if beam is None else beam
-        scorer = self.scorer(beam)
+        beam = self.scorer.beam if beam is None else beam
+        scorer = self.searching(beam)
 
         def work(bounds):
             first, last, begin, end = bounds
@@ -171,17 +164,16 @@ class WordModel(TableModel):
 
     def features(self):
         """The feature of each row, as a tuple that means the same in every model."""
-        return features(self.templates, self.keys())
+        return features(self.scorer.templates, self.keys())
 
     def named_weights(self):
         """The weights with the names of their features, as a list of NamedWeights."""
-        keys = self.keys()
+        keys, templates = self.keys(), self.scorer.templates
 
         def names(rows):
-            return feature_names(self.templates, features(self.templates, keys, rows))
+            return feature_names(templates, features(templates, keys, rows))
 
-        labels = ["word"] if self.templates == ZC14 else list(DECISIONS[:2])
-        return [NamedWeights(self.weights, labels, names)]
+        return [NamedWeights(self.weights, ["word"] if templates == ZC14 else list(DECISIONS[:2]), names)]
 
 
 class WordRun(Run):
@@ -193,8 +185,7 @@ class WordRun(Run):
 
     def finished(self, model, reuse=False):
         """See ``training.run.Run``."""
-        stored = final(model.features, model.clock, self.state.rule, reuse)
-        return WordModel(*stored, model.templates, model.beam)
+        return WordModel(final_scorer(model, self.state.rule, reuse, self.ended))
 
     def scratch(self):
         """See ``training.run.Run``."""

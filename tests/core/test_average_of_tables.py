@@ -22,9 +22,9 @@ def test_members_are_numbered_alike(averager):
     models = [model_of(member) for member in averager.estimators_]
     averaged = model_of(averager)
     where = {feature: row for row, feature in enumerate(averaged.features())}
-    assert len(where) == averaged.entries
+    assert len(where) == averaged.n_features
     columns = averaged.weights.columns
-    total = np.zeros((averaged.entries, columns))
+    total = np.zeros((averaged.n_features, columns))
     used = np.zeros_like(total)
     for model in models:
         value = model.weights.value.reshape(-1, columns)

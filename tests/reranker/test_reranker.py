@@ -152,7 +152,7 @@ def score_of(model, lattices, way_of):
     task = task._replace(margin=np.array(buckets, np.int32))
     out, score = np.zeros(len(buckets), np.bool_), np.empty(len(single))
     work = structure.new_work(task, training=False)
-    structure.predict(task, 0, len(single), model.reranker(), QUIET, work, out, score)
+    structure.predict(task, 0, len(single), model.scorer, QUIET, work, out, score)
     assert out.all()
     return score
 
@@ -213,7 +213,7 @@ def test_words_tags_and_white_space():
     assert all(tag in {"X", "Y", "Z"} for items in predicted for _, tag in items)
     assert predicted[-2] == [] and {"a"} == {predicted[-1][0][0]}
     assert joint.score(X, y) == pytest.approx(word_f1_score(y, joint.predict(X)))
-    assert joint.oracle_ <= 1.0 and joint.n_features() == model_of(joint).entries
+    assert joint.oracle_ <= 1.0 and joint.n_features() == model_of(joint).n_features
     plain = reranker().fit(*texts(tags=False))
     assert all(isinstance(w, str) for items in plain.predict(X) for w in items)
 
