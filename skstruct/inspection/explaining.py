@@ -20,7 +20,7 @@ from ..data.scheme_rules import LabelTable, read_spans
 from ..data.schemes import words_to_labels
 from ..data.segmented import as_pieces, as_words, cut, word_spans
 from ..parser.dependency_trees import SHIFT, split_arcs
-from ..reranker.lattice import lattices_of, make_task, view_of
+from ..reranker.lattice import gold_items, lattices_of, make_task, view_of
 from ..reranker.reranker_epoch import ABSENT, features_of_path, new_work
 from ..reranker.reranker_model import feature_names
 from ..taggers.constraints import scheme_of
@@ -193,7 +193,7 @@ def _given(view, X, nodes, labels):
     """The nodes of a path."""
     X, y = view.check(X, [labels])
     place = {node[:4]: c for c, node in enumerate(nodes)}
-    (items,) = view.gold(X, y)
+    (items,) = gold_items(view, X, y)
     missing = next((item for item in items if item not in place), None)
     if missing is not None:
         what = missing[3] if missing[2] is None else (missing[2], missing[3])

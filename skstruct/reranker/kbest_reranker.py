@@ -25,8 +25,8 @@ from ..training.learner import OnlineLearner
 from ..training.parameters import documented, inner_estimator, parameter
 from ..training.run import TrainingState, new_key
 from ..training.tables import check_unchanged, continued_state
-from . import reranker_epoch as structure
-from .lattice import lattices_of, make_task, paths, view_of
+from .lattice import gold_items, lattices_of, make_task, paths, view_of
+from .reranker_epoch import ABSENT, new_model
 from .reranker_model import RerankModel, RerankRun, f1_of
 
 
@@ -183,41 +183,34 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         if continued:
             check_unchanged(self, min_count=(int(self.min_count), self._training.model.features.min_count))
         key = self._training.key if continued else new_key(self.random_state)
-        X, y = safe_indexing(X, used), take(y, used)
+        X, y, lengths, n = safe_indexing(X, used), take(y, used), lengths[used], used.shape[0]
         weight = None if weight is None else weight[used]
-        split = self.early_stopping and given is None
-        test = self._held_out(np.arange(len(X))) if split else []
+        test = self._held_out(np.arange(n)) if self.early_stopping and given is None else []
         with renumbered(used):
-            base = self._fitted_base(X, y, weight, np.arange(len(X)))
+            base = self._fitted_base(X, y, weight, np.arange(n))
             lattices = self._jackknife(view, X, y, weight, key)
         words, tags = (dict(self._model.words), dict(self._model.tags)) if continued else ({}, {})
-        gold, lengths = view.gold(X, y), lengths[used]
-        train = np.setdiff1d(np.arange(len(X)), test)
-        if not train.shape[0]:
-            raise ValueError("early_stopping leaves no sequence to train on")
+        gold, train = gold_items(view, X, y), np.setdiff1d(np.arange(n), test)
 
-        def encode(keep, known, weight=None):
-            given = take(lattices, keep), lengths[keep], *known
-            return make_task(*given, take(gold, keep), weight), sum(len(gold[i]) for i in keep)
+        def encode(keep, words, tags, weight=None):
+            task = make_task(take(lattices, keep), lengths[keep], words, tags, take(gold, keep), weight)
+            return task, sum(len(gold[i]) for i in keep)
 
-        task, n_items = encode(train, (words, tags), None if weight is None else weight[train])
-        # What only held-out sequences have stays unknown: its words get numbers no feature knows.
+        task, n_items = encode(train, words, tags, None if weight is None else weight[train])
         held_out = None
-        if split:
-            mine = safe_indexing(X, test), take(y, test)
-            held_out = HeldOut(*mine, False, encode(test, (dict(words), dict(tags))))
-        if continued:
-            state = continued_state(self._training, rule)
-        else:
-            state = self._fresh_state(key)
-        oracle = f1_of(task, task.target != structure.ABSENT, n_items)
+        if test:  # what only these have stays unknown: such words get numbers that no feature knows
+            encoded = encode(test, dict(words), dict(tags))
+            held_out = HeldOut(safe_indexing(X, test), take(y, test), False, encoded)
+        state = continued_state(self._training, rule) if continued else self._fresh_state(key)
+        oracle = f1_of(task, task.target != ABSENT, n_items)
         run = RerankRun(self, state, task, words, tags, base, oracle, held_out)
         run.hold_out(given)
         return run
 
     def _fresh_state(self, key):
         """A training state without features and weights."""
-        return TrainingState(structure.new_model(int(self.min_count), self._rule()), self._rule(), key)
+        rule = self._rule()
+        return TrainingState(new_model(int(self.min_count), rule), rule, key)
 
     def _fitted_base(self, X, y, weight, keep):
         """A clone of the base, trained on some of the sequences."""

@@ -6,6 +6,7 @@ sequences into *candidates*: for each sequence a list of (score, items), best fi
 end, word, tag) in characters, or tokens. :func:`make_task` makes lattices.
 """
 
+from functools import partial
 from math import log
 
 import numpy as np
@@ -49,9 +50,9 @@ class TextView:
         """(X, y) as lists, y as lists of words or of (word, tag)."""
         pieces = as_pieces(X)
         words, tags = as_words(pieces, y)
-        gold = words if tags is None else [list(zip(w, t)) for w, t in zip(words, tags)]
+        gold = words if tags is None else [zip(w, t) for w, t in zip(words, tags)]
         with_characters(pieces)
-        return [" ".join(parts) for parts in pieces], [list(items) for items in gold]
+        return self.check_X(X), list(map(list, gold))
 
     def check_X(self, X):
         """X as a list of texts."""
@@ -61,19 +62,9 @@ class TextView:
         """Characters of each text, without white space."""
         return np.array([sum(map(len, text.split())) for text in X], np.int64)
 
-    def gold(self, X, y):
-        """The right items of each text."""
-        return list(map(word_spans, y))
-
-    def candidates(self, base, X, k):
-        """The k best segmentations of texts that are not empty."""
-        return [
-            [(score, word_spans(words)) for words, score in ranked] for ranked in base.predict_kbest(X, k)
-        ]
-
-    def tagged(self, base):
-        """Whether the words of a fitted base have tags."""
-        return getattr(getattr(base, "estimator_", base), "tagged_", False)
+    def items(self, X):
+        """For each text the function that makes items of its words."""
+        return [word_spans] * len(X)
 
     def tags(self, base):
         """The tags of words that a fitted base knows; that of words without tags is empty."""
@@ -84,7 +75,7 @@ class TextView:
 
     def decode(self, base, items):
         """What the base predicts for a path."""
-        tagged = self.tagged(base)
+        tagged = getattr(getattr(base, "estimator_", base), "tagged_", False)
         return [(word, tag) if tagged else word for _, _, word, tag in items]
 
     def score(self, y, predicted, sample_weight):
@@ -110,16 +101,9 @@ class TokenView:
         """Tokens of each sequence."""
         return X.lengths
 
-    def gold(self, X, y):
-        """The right items of each sequence; their tag is None where no label is given."""
-        return [_labelled(sequence, labels) for sequence, labels in zip(X.lists(), y)]
-
-    def candidates(self, base, X, k):
-        """The k best labellings of sequences that have tokens."""
-        return [
-            [(score, _labelled(sequence, labels)) for labels, score in best]
-            for sequence, best in zip(X.lists(), base.predict_kbest(X, k))
-        ]
+    def items(self, X):
+        """For each sequence the function that makes items of its labels."""
+        return [partial(_labelled, sequence) for sequence in X.lists()]
 
     def tags(self, base):
         """The labels that a fitted base knows."""
@@ -135,7 +119,10 @@ class TokenView:
 
 
 def _labelled(sequence, labels):
-    """Items of a sequence of tokens; the word of a token is its first column, of other tokens none."""
+    """Items of a sequence of tokens; the word of a token is its first column, of other tokens none.
+
+    The tag is None where no label is given.
+    """
     words = [None] * len(labels)
     if isinstance(sequence, (list, tuple)):
         words = [t if isinstance(t, str) else t[0] if isinstance(t, tuple) else None for t in sequence]
@@ -165,6 +152,19 @@ def view_of(base):
 # --------------------------------------------------------------------------------------------------
 # Lattices
 # --------------------------------------------------------------------------------------------------
+def gold_items(view, X, y):
+    """The right items of each sequence."""
+    return [items(analysis) for items, analysis in zip(view.items(X), y)]
+
+
+def candidates_of(view, base, X, k):
+    """(score, items) of the k best analyses of each sequence, none of which is empty."""
+    return [
+        [(score, items(analysis)) for analysis, score in ranked]
+        for items, ranked in zip(view.items(X), base.predict_kbest(X, k))
+    ]
+
+
 def lattice(candidates):
     """The nodes of one sequence: (begin, end, word, tag, margin), sorted by begin, then by rank."""
     nodes = {}
@@ -182,7 +182,7 @@ def lattices_of(view, base, X, k):
     for start in range(0, len(filled), BLOCK):
         block = filled[start : start + BLOCK]
         with renumbered(block):
-            ranked = view.candidates(base, safe_indexing(X, block), k)
+            ranked = candidates_of(view, base, safe_indexing(X, block), k)
         for i, candidates in zip(block, ranked):
             found[i] = lattice(candidates)
     return found
@@ -191,9 +191,8 @@ def lattices_of(view, base, X, k):
 def _ids(values, known, grow):
     """Ids from 1 on; new values are numbered if ``grow``, else -1. None has no id."""
     if grow:
-        for value in values:
-            if value is not None and value not in known:
-                known[value] = len(known) + 1
+        for value in (value for value in values if value is not None):
+            known.setdefault(value, len(known) + 1)
     return np.array([known.get(value, -1) for value in values], np.int32)
 
 

@@ -15,7 +15,7 @@ from ..training.run import Run
 from ..training.saved import NamedWeights
 from ..training.tables import TableModel, features_of, final_scorer, training_of
 from . import reranker_epoch as structure
-from .lattice import RIGHT, lattices_of, make_task, paths, view_of
+from .lattice import RIGHT, gold_items, lattices_of, make_task, paths, view_of
 
 
 def _are_features(_, keys):
@@ -136,7 +136,7 @@ class RerankRun(Run):
         base, view = self.base, view_of(self.base)
         X, y = view.check(X, y)
         known = view.tags(base)
-        given = (tag for items in view.gold(X, y) for *_, tag in items)
+        given = (tag for items in gold_items(view, X, y) for *_, tag in items)
         others = dict.fromkeys(tag for tag in given if tag is not None and not isinstance(tag, SEVERAL))
         lattices = lattices_of(view, base, X, self.estimator.k)
         task = make_task(lattices, view.lengths(X), self.words, self.tags)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.codes import EARLY, FREE, INSIDE, MAX_VIOLATION, START, ZC14
-from ..core.compile import inline
+from ..core.compile import inline, spliced
 from ..core.rules import Difference, new_difference
 from .word_features import (
     CONTEXT,
@@ -123,6 +123,15 @@ def _set(states, k, score, inner, length, before, node, node_before, record, agr
     fact[LENGTH], fact[BEFORE] = length, before
     fact[NODE], fact[NODE_BEFORE] = node, node_before
     fact[RECORD], fact[AGREES] = record, agrees
+
+
+@spliced
+def copy_state(states, a, out, z):
+    """Copy a state to place z of others."""
+    for j in range(3):
+        out.score[z, j] = states.score[a, j]
+    for j in range(6):
+        out.fact[z, j] = states.fact[a, j]
 
 
 @inline
@@ -305,10 +314,7 @@ def search(limit, given, shadow, update, model, adjustment, work, path, lists, p
             if z < size:
                 a = np.int64(work.order[z]) if model.beam else z
             fact = now.fact[z]
-            for j in range(3):
-                now.score[z, j] = new.score[a, j]
-            for j in range(6):
-                fact[j] = new.fact[a, j]
+            copy_state(new, a, now, z)
             if not words and i < n:
                 fact[NODE] = extended(model.features.table, fact[NODE], c[PAD + i])
             if z == size:

@@ -25,10 +25,9 @@ from ..core.feature_table import lacks_room, new_table, with_room
 from ..core.noise import QUIET
 from ..core.rules import adjustment_of, clear, learn
 from ..core.store import SMALLEST_SCALE, new_clock
-from .word_beam import BEFORE, LENGTH, SCORE, begin_states, new_states, new_work, search
+from .word_beam import BEFORE, LENGTH, SCORE, begin_states, copy_state, new_states, new_work, search
 from .word_features import (
     CONTEXT,
-    IS_NODE,
     N_NUMBERS,
     PAIR,
     ROWS_EACH,
@@ -203,11 +202,6 @@ def new_model(templates, beam, update, min_count, rule):
     return Scorer(templates, beam, update, features, new_clock())
 
 
-def node_halves(model):
-    """Which halves of keys are rows of words, plus 1; see :func:`..core.feature_table.extended`."""
-    return IS_NODE[model.templates]
-
-
 # --------------------------------------------------------------------------------------------------
 # One segmentation taken apart: the features that make up its score, and what other decisions would score
 # --------------------------------------------------------------------------------------------------
@@ -267,10 +261,7 @@ def _advance(limit, i, size, model, work, part):
 @inline
 def _copy(states, size, out):
     for z in range(size):
-        for j in range(3):
-            out.score[z, j] = states.score[z, j]
-        for j in range(6):
-            out.fact[z, j] = states.fact[z, j]
+        copy_state(states, z, out, z)
 
 
 @inline

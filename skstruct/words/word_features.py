@@ -38,7 +38,7 @@ import numpy as np
 from ..core.codes import INSIDE, START, ZC14, ZSZ18
 from ..core.compile import inline
 from ..core.feature_table import FeatureTable
-from ..core.hashing import EMPTY, find, home_of, intern
+from ..core.hashing import EMPTY, LOW, find, home_of, intern
 from ..core.noise import token_masked
 from ..core.penalties import read_weight
 from ..core.rules import emit, emit_feature, noise_factor
@@ -186,22 +186,19 @@ def is_edge(templates, compound):
 
 
 @inline
-def add_row(model, adjustment, compound, left, right, row, total):
+def add_row(model, adjustment, compound, key, row, total):
     """``total[a] += w[row, a]``, corrupted if there is noise."""
-    store = model.features.weights
-    C = store.columns
+    features, step = model.features, model.clock.step[0]
+    store, C = features.weights, features.weights.columns
     place = row * C
     if adjustment is None:
         for a in range(C):
             total[a] += store.value[place + a]
-    else:
-        step = model.clock.step[0]
-        edge = is_edge(model.templates, compound)
-        x = noise_factor(adjustment, edge, step, compound, (left << 32) | right)
-        for a in range(C):
-            w = read_weight(store, adjustment.rule, row, place + a, step)
-            if model.features.min_count <= 1 or model.features.seen[place + a] >= model.features.min_count:
-                total[a] += x * w
+        return
+    x = noise_factor(adjustment, is_edge(model.templates, compound), step, compound, key)
+    for a in range(C):
+        if features.min_count <= 1 or features.seen[place + a] >= features.min_count:
+            total[a] += x * read_weight(store, adjustment.rule, row, place + a, step)
 
 
 @inline
@@ -213,13 +210,13 @@ def sum_keys(model, adjustment, keys, begin, end, decision, total):
             slot = home_of(table, 4 * k + decision, (keys[k, 0] << 32) | keys[k, 1])
             keys[k, 2], keys[k, 3] = table[slot, 0], table[slot, 1]
     for k in range(begin, end):
-        left, right = keys[k, 0], keys[k, 1]
-        if left >= 0 and keys[k, 3] != EMPTY:
-            compound, row = 4 * k + decision, keys[k, 3] & 0xFFFFFFFF
-            if keys[k, 2] != ((left << 32) | right) or keys[k, 3] >> 32 != compound:
-                row = find(table, compound, left, right)
-            if row >= 0:
-                add_row(model, adjustment, compound, left, right, row, total)
+        if keys[k, 0] < 0 or keys[k, 3] == EMPTY:
+            continue
+        compound, key, row = 4 * k + decision, (keys[k, 0] << 32) | keys[k, 1], keys[k, 3] & LOW
+        if keys[k, 2] != key or keys[k, 3] >> 32 != compound:
+            row = find(table, compound, keys[k, 0], keys[k, 1])
+        if row >= 0:
+            add_row(model, adjustment, compound, key, row, total)
 
 
 @inline
@@ -228,7 +225,7 @@ def sum_state(model, adjustment, keys, begin, end, node, total):
     zero = np.int64(0)
     sum_keys(model, adjustment, keys, begin, end, zero, total)
     if node > 0:
-        add_row(model, adjustment, zero, node - 1, zero, node - 1, total)
+        add_row(model, adjustment, zero, (node - 1) << 32, node - 1, total)
 
 
 @inline
@@ -287,18 +284,12 @@ IS_NODE[1, [2, 10, 14], 1] = True
 
 def in_order(templates, keys):
     """Whether keys stand in an order in which they can have been numbered: words before their uses."""
-    number = keys[:, 0] >> 2
-    ok = ((number >= 0) & (number < N_NUMBERS)).all() and (keys >= 0).all()
-    if not ok or (keys >= 2**31).any():
+    number, halves, is_word = keys[:, 0] >> 2, keys[:, 1:], keys[:, 0] == WORD
+    if (keys < 0).any() or (keys >= 2**31).any() or (number >= N_NUMBERS).any():
         return False
-    row = np.arange(keys.shape[0])
-    is_word = keys[:, 0] == WORD
-    for half in (0, 1):
-        node = keys[:, 1 + half]
-        held = IS_NODE[templates, number, half] & (node > 0)
-        if (node[held] > row[held]).any() or not is_word[node[held] - 1].all():
-            return False
-    return True
+    held = IS_NODE[templates, number] & (halves > 0)
+    node, row = halves[held], np.nonzero(held)[0]
+    return bool((node <= row).all() and is_word[node - 1].all())
 
 
 def in_use(templates, keys, used):
@@ -316,18 +307,13 @@ def in_use(templates, keys, used):
     keys : ndarray of shape (r, 3), int64
         Their keys in the new numbers.
     """
-    used, number, before = used.copy(), keys[:, 0] >> 2, -1
+    used, before, halves = used.copy(), -1, keys[:, 1:]
+    held = IS_NODE[templates, keys[:, 0] >> 2] & (halves > 0)
     while before != np.count_nonzero(used):  # a word is a row, and holds its prefix
         before = np.count_nonzero(used)
-        for half in (0, 1):
-            node = keys[used & IS_NODE[templates, number, half], 1 + half]
-            used[node[node > 0] - 1] = True
+        used[halves[held & used[:, None]] - 1] = True
     rows, node_of = np.flatnonzero(used), np.append(0, np.cumsum(used))
-    keys = keys[rows]
-    for half in (0, 1):
-        held = IS_NODE[templates, keys[:, 0] >> 2, half]
-        keys[held, 1 + half] = node_of[keys[held, 1 + half]]
-    return rows, keys
+    return rows, np.column_stack([keys[:, 0], np.where(held, node_of[halves * held], halves)])[rows]
 
 
 def features(templates, keys, rows=None):

@@ -15,6 +15,7 @@ from ..core.noise import QUIET
 from ..core.store import new_clock
 from ..data.inputs import WORDS, Inputs, PlaceError, lengths_of, offsets_of
 from ..data.segmented import as_pieces, with_characters, words_at
+from ..data.text import codes_of
 from ..metrics.text_scores import word_f1_score
 from ..saving.fields import Field, Table, choice, inline, integer
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
@@ -41,10 +42,9 @@ def make_task(texts, limit, gold=None, weight=None):
     gold : ndarray of shape (N,), int8, optional
     weight : ndarray of shape (n,), optional
     """
-    char = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.int32) + np.int32(1)
     return SegmentTask(
         token=offsets_of(lengths_of(texts)),
-        char=char,
+        char=codes_of("".join(texts)).view(np.int32) + np.int32(1),
         limit=limit,
         gold=np.zeros(0, np.int8) if gold is None else gold,
         weight=np.ones(len(texts)) if weight is None else weight,
@@ -179,9 +179,12 @@ class WordModel(TableModel):
 class WordRun(Run):
     """A training run of a word segmenter."""
 
-    epoch, node_halves = staticmethod(structure.epoch), staticmethod(structure.node_halves)
-    score_name = "word F1"
-    model_class = WordModel
+    epoch, score_name, model_class = staticmethod(structure.epoch), "word F1", WordModel
+
+    @staticmethod
+    def node_halves(model):
+        """See ``training.run.Run``: the halves that are the node of a word."""
+        return IS_NODE[model.templates]
 
     def finished(self, model, reuse=False):
         """See ``training.run.Run``."""

@@ -25,8 +25,8 @@ from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import TrainingState, new_key
 from ..training.tables import check_unchanged, continued_state
-from . import word_epoch as structure
 from .boundaries import as_gold, as_limits, white_space_limits
+from .word_epoch import new_model
 from .word_model import WordModel, WordRun, held_out_texts, make_task
 
 
@@ -191,8 +191,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         pieces = as_pieces(X)
         gold, words = as_gold(X, pieces, y)
         weight = sample_weights(sample_weight, pieces)
-        used = np.array([len(parts) > 0 for parts in pieces], np.bool_)
-        with_characters(pieces)
+        used = np.zeros(len(pieces), np.bool_)
+        used[with_characters(pieces)] = True
         if weight is not None:
             used &= weight > 0.0
             if not used.any():
@@ -203,16 +203,10 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
             test = self._held_out(np.flatnonzero(used & whole))
             held_out = held_out_texts(take(pieces, test), take(words, test))
             used[test] = False
-            if not used.any():
-                raise ValueError("early_stopping leaves no text to train on")
         # What is left out stays as an empty text, so that positions are those of X.
         pieces = [parts if keep else [] for parts, keep in zip(pieces, used.tolist())]
-        task = make_task(
-            ["".join(parts) for parts in pieces],
-            white_space_limits(pieces),
-            np.concatenate([known for known, keep in zip(gold, used.tolist()) if keep]),
-            weight,
-        )
+        known = np.concatenate(take(gold, np.flatnonzero(used)))
+        task = make_task(["".join(parts) for parts in pieces], white_space_limits(pieces), known, weight)
         if continued:
             model, templates = self._training.model, WORD_TEMPLATES[self.templates]
             check_unchanged(
@@ -224,7 +218,6 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
             state = continued_state(self._training, rule, stream, beam=beam, update=update)
         else:
             state = self._fresh_state(new_key(self.random_state))
-            state.stream = stream
         run = WordRun(self, state, task, held_out)
         run.hold_out(given)
         return run
@@ -232,7 +225,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     def _fresh_state(self, key):
         """A training state without features and weights."""
         rule, templates, update = self._rule(), WORD_TEMPLATES[self.templates], UPDATES[self.update]
-        model = structure.new_model(templates, self.beam_size or 0, update, int(self.min_count), rule)
+        model = new_model(templates, self.beam_size or 0, update, int(self.min_count), rule)
         return TrainingState(model, rule, key)
 
     # -- prediction --------------------------------------------------------------------------------
