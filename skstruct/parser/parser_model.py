@@ -143,13 +143,12 @@ class ParserModel(TableModel):
         """A list with what ``predict(task, scorer, scratch)`` returns of each chunk of sentences."""
         token = offsets_of(lengths_of(sentences))
         columns = check_words(sentences, token, self.encoder.width)
-        encoder = self.encoder.widened(columns)
-        scorer = self.searching(beam, encoder.rows)
 
         def work(bounds):
             first, last, begin, end = bounds
-            atoms = encoder.encode([column[begin:end] for column in columns])
-            task = make_task(atoms, encoder.rows, token[first : last + 1] - begin)
+            atoms, rows = self.encoder.encode([column[begin:end] for column in columns])
+            task = make_task(atoms, rows, token[first : last + 1] - begin)
+            scorer = self.searching(beam, rows)
             return predict(task, scorer, new_work(task, scorer, training=False))
 
         return list(map_chunks(work, token, n_jobs))

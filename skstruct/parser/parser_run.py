@@ -83,18 +83,15 @@ class ParseRun(Run):
 
     def adopt(self, plan):
         """See ``training.run.Run``."""
-        rows = plan["encoder"].rows
-        atoms, mine = np.full((len(rows), self.task.atoms.shape[1]), -1, np.int32), self.encoder.rows
+        rows, mine = np.array(plan["encoder"].rows), np.array(self.encoder.rows)
+        atoms = np.full((len(rows), self.task.atoms.shape[1]), -1, np.int32)
         for name in self.encoder.attributes:
-            new = np.append(plan["atoms"][name], -1)
-            begin, end = mine.index(name) if name in mine else 0, mine.count(name)
-            for k in range(end):
-                old = self.task.atoms[begin + k]
-                known = old >= 0
-                atoms[rows.index(name) + k, known] = new[old[known] - SPECIAL] + SPECIAL
+            old = self.task.atoms[mine == name]
+            new = np.concatenate([np.full(SPECIAL, -1), plan["atoms"][name] + SPECIAL, [-1]])
+            atoms[np.flatnonzero(rows == name)[: len(old)]] = new[old]
         self.lines, self.encoder, self.labels = plan["lines"], plan["encoder"], plan["labels"]
-        task = make_task(atoms, rows, self.task.token)
-        self.task = self.task._replace(atoms=atoms, n_forms=task.n_forms, label=plan["ids"][self.task.label])
+        n_forms, label = make_task(atoms, rows, self.task.token).n_forms, plan["ids"][self.task.label]
+        self.task = self.task._replace(atoms=atoms, n_forms=n_forms, label=label)
         self.state = self.fresh(self.state.key)
 
 

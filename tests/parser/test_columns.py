@@ -147,7 +147,9 @@ def test_each_part_is_a_row_of_its_own():
     ids, encoder = AtomEncoder(["t", "p2"], 3).grown(columns)
     assert encoder.rows == ["t", "p2", "p2"]
     assert ids[1:].tolist() == [[3, 4, -1], [4, -1, -1]]
-    assert encoder.encode([("a",), ("t",), ("B=2|C=3",)])[1:].tolist() == [[4], [-1]]
+    ids, rows = encoder.encode([("a",), ("t",), ("B=2|C=3",)])
+    assert ids[1:].tolist() == [[4], [-1]] and rows == encoder.rows
+    assert encoder.encode([("a",), ("t",), ("A=1|B=2|A=1",)])[1] == ["t", "p2", "p2", "p2"]
 
 
 def test_templates_without_any_feature_are_refused():
@@ -201,4 +203,4 @@ def test_atoms_are_in_the_order_of_rows():
     words = [(form, *columns) for form, columns in WORDS.items()]
     atoms, encoder = AtomEncoder(["t", "w", "p3"], width=4).grown(list(zip(*words)))
     assert encoder.rows == ["t", "w", "p3", "p3", "p3"]
-    assert atoms.flags.c_contiguous and encoder.encode(list(zip(*words))).flags.c_contiguous
+    assert atoms.flags.c_contiguous and encoder.encode(list(zip(*words)))[0].flags.c_contiguous
