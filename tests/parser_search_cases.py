@@ -21,7 +21,7 @@ from skstruct.data.labels import Labels, encode_labels
 from skstruct.parser import parser_epoch as parse
 from skstruct.parser.atoms import AtomEncoder, check_words
 from skstruct.parser.dependency_trees import encode_trees
-from skstruct.parser.parser_beam import forget, new_work, search
+from skstruct.parser.parser_beam import new_work, search
 from skstruct.parser.parser_model import final_model, make_task
 from skstruct.parser.state_features import load
 from skstruct.parser.states import trace
@@ -38,8 +38,7 @@ ALL = 260
 def decode(task, i, model, rule, noise, work, path):
     """Search one sentence; writes its actions, returns the score and the states of the last step."""
     first, n = task.token[i], task.token[i + 1] - task.token[i]
-    load(task.atoms, task.n_forms, first, n, np.int64(0), noise, work.value)
-    forget(work)
+    load(task, first, n, np.int64(0), noise, work)
     m, best, _ = search(n, task.action[:0], np.int64(STANDARD), model, Adjustment(rule, noise), work)
     trace(work.states, best, m, work.stack, path, work.path_label)
     return work.states.score[best], work.begin[2 * n] - work.begin[2 * n - 1]
@@ -99,7 +98,7 @@ class Problem:
     def dictionaries(self):
         """({feature: weights of actions}, {feature: weights of labels})."""
         final = self.final()
-        features, label_features = final.features()
+        features, label_features = map(final.features, final.TABLES)
         assert len(set(features)) == len(features) and len(set(label_features)) == len(label_features)
         return (
             dict(zip(features, final.weights.value.reshape(-1, 3).tolist())),

@@ -27,7 +27,8 @@ from skstruct.core.store import Rule
 from skstruct.training.epochs import grow_tables, snapshot
 from skstruct.words import word_epoch as segment
 from skstruct.words.word_beam import SegmentTask, new_work, search
-from skstruct.words.word_features import features, load
+from skstruct.words.word_features import load
+from skstruct.words.word_names import features
 
 
 @kernel

@@ -20,7 +20,7 @@ from ..data.scheme_rules import LabelTable, read_spans
 from ..data.schemes import words_to_labels
 from ..data.segmented import as_pieces, as_words, cut, word_spans
 from ..parser.dependency_trees import SHIFT, split_arcs
-from ..reranker.lattice import gold_items, lattices_of, make_task, view_of
+from ..reranker.lattice import lattices_of, make_task, view_of
 from ..reranker.reranker_epoch import ABSENT, features_of_path, new_work
 from ..reranker.reranker_model import feature_names
 from ..taggers.constraints import scheme_of
@@ -185,7 +185,7 @@ def _node_weights(model, nodes, length, path):
     before = np.full(len(nodes), ABSENT, np.int32)
     before[path] = np.append(-1, path[:-1])
     task = make_task([nodes], length, model.words, model.tags)
-    at, row = features_of_path(model.searching(), task, before, new_work(task))
+    at, row = features_of_path(model.reranker(), task, before, new_work(task))
     return at, row, weight_rows(model.weights, row)[:, 0]
 
 
@@ -193,7 +193,7 @@ def _given(view, X, nodes, labels):
     """The nodes of a path."""
     X, y = view.check(X, [labels])
     place = {node[:4]: c for c, node in enumerate(nodes)}
-    (items,) = gold_items(view, X, y)
+    (items,) = view.gold(X, y)
     missing = next((item for item in items if item not in place), None)
     if missing is not None:
         what = missing[3] if missing[2] is None else (missing[2], missing[3])
@@ -251,7 +251,7 @@ def explain_words(segmenter, X, words=None):
     for i, r, x in zip(at.tolist(), row.tolist(), value.tolist()):
         contributions[i].append((names[r], x))
     score = fsum(value.tolist())
-    rivals, _ = rival_scores(model.searching(segmenter._beam()), make_word_task([characters], limit), path)
+    rivals, _ = rival_scores(model.scorer(segmenter._beam()), make_word_task([characters], limit), path)
     labels, tokens = [_DECISIONS[d] for d in path.tolist()], []
     for i, (token, label, listed) in enumerate(zip([*characters, END], labels, contributions)):
         rival, margin = None, inf
@@ -265,8 +265,7 @@ def explain_words(segmenter, X, words=None):
 def _decision_weights(model, characters, limit, path):
     """(decision, weight row, weight) arrays of a segmentation, an entry for each use of a weight."""
     task = make_word_task([characters], limit)
-    scorer = model.searching(model.scorer.beam)
-    at, row, column = features_of_words(scorer, task, path, new_beam_work(task, scorer.beam))
+    at, row, column = features_of_words(model.scorer(model.beam), task, path, new_beam_work(task, model.beam))
     return at, row, weight_rows(model.weights, row)[np.arange(row.shape[0]), column]
 
 
@@ -308,7 +307,7 @@ def explain_tree(parser, X, tree=None):
             others = {name: totals[a] for a, name in enumerate(actions) if a != arc.action}
         label_features, label, runner_up, margin = [], None, None, float("inf")
         if labels:
-            weights = weight_rows(model.table("label_").weights, arc.label_rows)
+            weights = weight_rows(model.label_weights, arc.label_rows)
             totals = weights.sum(axis=0)
             ranked = (-totals).argsort(kind="stable").tolist()
             best = ranked[0] if arc.label < 0 else arc.label

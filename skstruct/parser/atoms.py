@@ -113,20 +113,20 @@ class AtomEncoder:
 
     Attributes
     ----------
-    alphabets : list of Alphabet
-        One for each attribute.
+    alphabets : dict of str to Alphabet
+        By attribute.
     rows : list of str
         The attribute of each row of atoms: that of the parts of a column has a row for each part.
     """
 
     def __init__(self, attributes, width=2, parts=None):
-        self.attributes, self.width, self.parts = list(attributes), width, dict(parts or {})
-        self.alphabets = [Alphabet() for _ in self.attributes]
+        self.width, self.parts = width, dict(parts or {})
+        self.alphabets = {name: Alphabet() for name in attributes}
 
     @property
     def rows(self):
         """See above."""
-        return [name for name in self.attributes for _ in range(self._n_rows(name))]
+        return [name for name in self.alphabets for _ in range(self._n_rows(name))]
 
     def _n_rows(self, name):
         return self.parts.get(column_of(name), 0) if is_part(name) else 1
@@ -134,7 +134,7 @@ class AtomEncoder:
     def _symbols(self, columns):
         """For each attribute the symbols of all strings of its column, as lists, and each word's string."""
         numbers = {}
-        for name in self.attributes:
+        for name in self.alphabets:
             c = column_of(name)
             if c not in numbers:
                 strings = {string: k for k, string in enumerate(dict.fromkeys(columns[c]))}
@@ -153,7 +153,7 @@ class AtomEncoder:
 
     def _encoded(self, found):
         ids, rows = [], []
-        for name, alphabet, (symbols, words) in zip(self.attributes, self.alphabets, found):
+        for (name, alphabet), (symbols, words) in zip(self.alphabets.items(), found):
             known = [[alphabet.ids[s] + SPECIAL for s in some if s in alphabet.ids] for some in symbols]
             mine = list(zip_longest(*known, fillvalue=-1))
             mine += [(-1,) * len(known)] * (self._n_rows(name) - len(mine))
@@ -169,9 +169,9 @@ class AtomEncoder:
         ValueError
             If there are too many distinct tags.
         """
-        new, found = AtomEncoder(self.attributes, self.width, self.parts), list(self._symbols(columns))
-        for k, (symbols, _) in enumerate(found):
-            _, new.alphabets[k] = self.alphabets[k].interned(flatten(symbols))
+        new, found = AtomEncoder(self.alphabets, self.width, self.parts), list(self._symbols(columns))
+        for (name, alphabet), (symbols, _) in zip(self.alphabets.items(), found):
+            _, new.alphabets[name] = alphabet.interned(flatten(symbols))
         new.check_tags()
         ids, rows = new._encoded(found)
         new.parts = {column_of(name): rows.count(name) for name in rows if is_part(name)}
@@ -179,6 +179,6 @@ class AtomEncoder:
 
     def check_tags(self):
         """Raise if there are too many distinct tags."""
-        n_tags = len(self.alphabets[0])
+        n_tags = len(self.alphabets["t"])
         if n_tags > MOST_SMALL - SPECIAL:
             raise ValueError(f"at most {MOST_SMALL - SPECIAL} distinct tags are possible, got {n_tags}")

@@ -13,7 +13,7 @@ from ..core.final_weights import rows_in_use, with_rows
 from ..core.hashing import key_order
 from ..features.tokens import alphabet
 from ..saving.container import require
-from ..saving.fields import Field, Kind, Members, Table, array, each, flag, inline, integer, pair, string
+from ..saving.fields import Field, Kind, Members, Table, array, each, flag, integer, pair, string
 from ..saving.packing import packed_keys
 from ..saving.stores import weights
 from ..saving.values import Reader, Writer, maybe_labels
@@ -67,30 +67,17 @@ def _stored(model, prefix, some=slice(None)):
     return {f"{prefix}keys": keys[order], f"{prefix}weights": with_rows(model.table(prefix).weights, rows)}
 
 
-class PackedTables:
-    """The features of a model that have weights, and the weights, packed until all models can be averaged."""
-
-    def __init__(self, model):
-        self.tables = {}
-        for prefix, kind in FEATURES.items():
-            store, writer = model.table(prefix).weights, Writer(False, None)
-            rows = np.flatnonzero(rows_in_use(store))
-            with writer.packing(model.packed):
-                node = kind.write(
-                    _stored(model, prefix, rows), writer, "", Members({"divisor": model.divisor})
-                )
-            f = Members({}, reader=Reader(writer.arrays, None))
-            self.tables[prefix] = node, f, weights(rows.shape[0], store.columns)
-
-    def keys(self, prefix):
-        """The keys (R, 3) of a table."""
-        node, f, _ = self.tables[prefix]
-        return read_keys(node[f"{prefix}keys"], "keys", f)
-
-    def take_weights(self, prefix):
-        """The weights of the features of a table, which are removed here."""
-        node, f, kind = self.tables.pop(prefix)
-        return kind.read(node[f"{prefix}weights"], "weights", f)
+def packed(model, prefix):
+    """Two functions that unpack the keys, and the weights, of the features of a table that have weights."""
+    store, writer = model.table(prefix).weights, Writer(False, None)
+    rows, known = np.flatnonzero(rows_in_use(store)), Members({"divisor": model.divisor})
+    with writer.packing(model.packed):
+        node = FEATURES[prefix].write(_stored(model, prefix, rows), writer, "", known)
+    f, kind = Members({}, reader=Reader(writer.arrays, None)), weights(rows.shape[0], store.columns)
+    return (
+        lambda: read_keys(node[f"{prefix}keys"], "keys", f),
+        lambda: kind.read(node[f"{prefix}weights"], "weights", f),
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -113,7 +100,7 @@ def _lines(f):
     try:
         lines.check_labels(L)
         lines.check_columns(width)
-        lines.compiled(AtomEncoder(f["attributes"], width, dict(f["parts"])).rows)
+        lines.compiled(AtomEncoder(lines.attributes(), width, dict(f["parts"])).rows)
     except ValueError as error:
         require(False, f"{f.where}.templates: {error}")
     return lines
@@ -121,8 +108,8 @@ def _lines(f):
 
 def _encoder(f):
     encoder = AtomEncoder(f["attributes"], f["columns"], dict(f["parts"]))
-    encoder.alphabets = f["alphabets"]
-    require(len(encoder.alphabets[0]) <= MOST_SMALL - SPECIAL, f"{f.where}: too many tags")
+    encoder.alphabets = dict(zip(f["attributes"], f["alphabets"]))
+    require(len(encoder.alphabets["t"]) <= MOST_SMALL - SPECIAL, f"{f.where}: too many tags")
     return encoder
 
 
@@ -136,9 +123,9 @@ def _arguments(f):
     divisors = [f.node[f"{prefix}weights"].get("divisor") or 0 for prefix in TABLES]
     require(set(map(type, divisors)) == {int}, f"{f.where}: the divisor must be an int")
     tables, search = (f["features"], f["label_features"]), (f["beam"], f["merge"], f["root_step"])
-    scorer = parse_model(*f["lines"].compiled(f["encoder"].rows), tables, numbers, *search)
+    arrays = parse_model(*f["lines"].compiled(f["encoder"].rows), tables, numbers, *search)
     return dict(
-        scorer=scorer, templates=f["lines"], encoder=f["encoder"], labels=f["labels"], pseudo=f["pseudo"],
+        arrays=arrays, templates=f["lines"], encoder=f["encoder"], labels=f["labels"], pseudo=f["pseudo"],
         divisor=max(divisors),
     )  # fmt: skip
 
@@ -159,17 +146,17 @@ PARSER = Table(
     ),
     Field(
         "alphabets", each(alphabet, lambda f, k, _: f["attributes"][k], "attributes"),
-        of="encoder.alphabets", stem="",
+        of=lambda model: list(model.encoder.alphabets.values()), stem="",
     ),
     Field("labels", maybe_labels),
-    Field("beam", integer(1), of="scorer.beam"),
-    Field("merge", flag, of="scorer.merge"),
-    Field("features", inline(FEATURES[""]), of=partial(_stored, prefix="")),
-    Field("label_features", inline(FEATURES["label_"]), of=partial(_stored, prefix="label_")),
+    Field("beam", integer(1), of="arrays.beam"),
+    Field("merge", flag, of="arrays.merge"),
+    Field("features", FEATURES[""], of=partial(_stored, prefix="")),
+    Field("label_features", FEATURES["label_"], of=partial(_stored, prefix="label_")),
     Field("pseudo", flag, default=False),
-    Field("root_step", flag, of="scorer.root_step", default=False),
+    Field("root_step", flag, of="arrays.root_step", default=False),
     Field(
-        "label_numbers", array("int32", "L"), of="scorer.symbol",
+        "label_numbers", array("int32", "L"), of="arrays.symbol",
         default=lambda f: np.arange(1, f["L"] + 1, dtype=np.int32),
     ),
     make=_arguments,

@@ -41,7 +41,7 @@ def list_ways(n, model, work, ways):
         for q in range(begin, end):
             if 2 * (states.row[q, J] - FIRST_WORD) - step < 2:
                 continue
-            link = states.first[states.owner[q]]
+            link = states.first[q]
             while link >= 0:
                 p = states.linked[link]
                 for action in range(LEFT, N_ACTIONS):
@@ -178,7 +178,8 @@ def best_trees(task, k, model, work, read):
         if n == 0:
             out.append([(read(heads[:0], labels[:0]), 0.0)])
             continue
-        candidates, found, score = Forest(n, model, work).trees(), {}, np.inf
+        forest, found, score = Forest(n, model, work), {}, np.inf
+        candidates = forest.trees()
         while len(found) < k:
             some = list(islice(candidates, k - len(found)))
             if not some:
@@ -192,4 +193,5 @@ def best_trees(task, k, model, work, read):
                 tree = read(*tree)
                 found.setdefault(tuple(tree), (tree, score))
         out.append(list(found.values()))
+        forest.searches.clear()  # which refer to it: else it would wait for the collector
     return out

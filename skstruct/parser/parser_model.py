@@ -9,7 +9,7 @@ from ..core.codes import NO_AVERAGE
 from ..core.feature_table import TableAverage
 from ..core.noise import QUIET
 from ..core.store import made_sparse, remap_columns
-from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
+from ..data.inputs import TREES, Inputs, lengths_of, offsets_of, take
 from ..data.labels import Labels
 from ..training import tables
 from ..training.chunks import as_writeable_view, map_chunks
@@ -18,10 +18,10 @@ from ..training.tables import TableModel
 from . import parser_epoch as structure
 from .arc_labels import arcs_of, given_tree
 from .atoms import AtomEncoder, check_words
-from .dependency_trees import ACTION_NAMES, actions_of, restored
+from .dependency_trees import ACTION_NAMES, restored
 from .parser_beam import ParseTask, new_work
 from .parser_epoch import FEW_LABELS
-from .parser_fields import PARSER, TABLES, TRAINED, PackedTables
+from .parser_fields import PARSER, TABLES, TRAINED, packed
 from .parser_kbest import best_trees
 from .state_templates import column_of, decode_keys
 from .states import ARC_PLACES, STATE_PLACES
@@ -47,7 +47,7 @@ class ParserModel(TableModel):
 
     Attributes
     ----------
-    scorer : ParseModel
+    arrays : ParseModel
         Its beam is that of training.
     templates : Lines
     encoder : AtomEncoder
@@ -79,9 +79,14 @@ class ParserModel(TableModel):
         return self.templates.states
 
     @property
+    def label_weights(self):
+        """The final weights of labels."""
+        return self.table("label_").weights
+
+    @property
     def is_joint(self):
         """Whether labels are part of the search."""
-        return self.scorer.joint
+        return self.arrays.joint
 
     def sizes(self):
         """See ``training.saved.SavableModel``."""
@@ -89,7 +94,7 @@ class ParserModel(TableModel):
 
     def words_of_training(self):
         """See ``training.saved.SavableModel``; None if no template reads forms."""
-        known = dict(zip(self.encoder.attributes, self.encoder.alphabets))
+        known = self.encoder.alphabets
         return frozenset(known["w"].strings()) if "w" in known else None
 
     @property
@@ -97,11 +102,11 @@ class ParserModel(TableModel):
         """See ``data.inputs.Inputs``."""
         return Inputs(TREES, tuple, self.encoder.width)
 
-    def searching(self, beam, rows):
+    def scorer(self, beam, rows):
         """The arrays that kernels search under: for so many states, and these rows of atoms."""
         templates, arcs = self.templates.compiled(rows)
-        beam = self.scorer.beam if beam is None else beam
-        return as_writeable_view(self.scorer._replace(beam=beam, templates=templates, arcs=arcs))
+        beam = self.arrays.beam if beam is None else beam
+        return as_writeable_view(self.arrays._replace(beam=beam, templates=templates, arcs=arcs))
 
     def predict(self, sentences, n_jobs=None, beam=None):
         """Best trees.
@@ -148,7 +153,7 @@ class ParserModel(TableModel):
             first, last, begin, end = bounds
             atoms, rows = self.encoder.encode([column[begin:end] for column in columns])
             task = make_task(atoms, rows, token[first : last + 1] - begin)
-            scorer = self.searching(beam, rows)
+            scorer = self.scorer(beam, rows)
             return predict(task, scorer, new_work(task, scorer, training=False))
 
         return list(map_chunks(work, token, n_jobs))
@@ -163,8 +168,7 @@ class ParserModel(TableModel):
             if not len(sentence):
                 return []
             if tree is not None:
-                heads, labels = given_tree(self, sentence, tree)
-                return arcs_of(scorer, task, actions_of(heads), heads, labels, scratch)
+                return arcs_of(scorer, task, *given_tree(self, sentence, tree), scratch)
             heads, labels = found = np.full((2, len(sentence)), -1, np.int32)
             structure.predict(task, 0, 1, scorer, QUIET, scratch, *found, np.empty(1))
             path = scratch.path[:-1].tolist()  # without a root step
@@ -182,30 +186,26 @@ class ParserModel(TableModel):
         """The tree with what was lifted where its labels say."""
         return restored(tree) if self.pseudo else tree
 
-    def features(self):
-        """The features of states, and those of arcs, in words.
+    def features(self, prefix, rows=slice(None)):
+        """The features of a table, or some, in words.
 
         Returns
         -------
-        features, label_features : lists of (line, values)
+        list of (line, values)
             The template's line, and the values of its atoms in the order of the line: strings (``<s>`` for
             what is below the stack, ``NONE`` for a missing child, ``</s>`` behind the sentence) or numbers.
         """
-        return tuple(self._features(prefix, slice(None)) for prefix in self.TABLES)
-
-    def _features(self, prefix, rows):
         lines, places = (self.templates.arcs, ARC_PLACES) if prefix else (self.templates.states, STATE_PLACES)
-        labels = ["NONE", *(None for _ in self.labels.values)]
-        for label, number in zip(self.labels.values, self.scorer.symbol.tolist()):
-            labels[number] = label
-        strings = [["<s>", "NONE", "</s>", *alphabet.strings()] for alphabet in self.encoder.alphabets]
-        return decode_keys(self.keys(prefix)[rows], lines, places, self.encoder.attributes, strings, labels)
+        alphabets = self.encoder.alphabets.items()
+        strings = {name: ["<s>", "NONE", "</s>", *alphabet.strings()] for name, alphabet in alphabets}
+        strings["r"] = ["NONE", *take(self.labels.values, np.argsort(self.arrays.symbol))]
+        return decode_keys(self.keys(prefix)[rows], lines, places, strings)
 
     def named_weights(self):
         """The weights of actions and of labels with the names of their features, as NamedWeights."""
 
         def names(prefix, rows):
-            features = self._features(prefix, rows)
+            features = self.features(prefix, rows)
             return [" ".join(map("{}={}".format, line.split(), values)) for line, values in features]
 
         columns = list(ACTION_NAMES), self.labels.values
@@ -220,21 +220,21 @@ class ParserModel(TableModel):
 
         Until all are there they are kept as small as in files: the features of all are many.
         """
-        first, waiting = None, []
+        first, waiting, tables = None, {prefix: [] for prefix in cls.TABLES}, {}
         for model in models:
             if first is None:
                 none = dict.fromkeys(cls.TABLES.values())
-                first = replace(model, divisor=0, scorer=model.scorer._replace(**none))
-            waiting.append(PackedTables(model))
+                first = replace(model, divisor=0, arrays=model.arrays._replace(**none))
+            for prefix, members in waiting.items():
+                members.append(packed(model, prefix))
             del model  # the next one is trained when it is asked for
-        tables = {}
-        for prefix, name in cls.TABLES.items():
+        for members, name in zip(waiting.values(), cls.TABLES.values()):
             total = TableAverage(nonzero)
-            rows = [total.number(member.keys(prefix)) for member in waiting]
-            for member, row_of in zip(waiting, rows):
-                total.add_rows(member.take_weights(prefix), row_of)
+            for row_of in [total.number(keys()) for keys, _ in members]:
+                _, weights = members.pop(0)
+                total.add_rows(weights(), row_of)
             tables[name] = total.result(by_weight=False)
-        return replace(first, scorer=first.scorer._replace(**tables))
+        return replace(first, arrays=first.arrays._replace(**tables))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ def continued_state(before, lines, encoder, old_labels, labels, settings, rule, 
 
 
 def final_model(model, rule, lines, encoder, labels, pseudo=False, reuse=False, ended=False):
-    """The :class:`ParserModel` with the final weights of a model in training; see ``tables.final_scorer``."""
+    """The :class:`ParserModel` with the final weights of a model in training; see ``tables.final_arrays``."""
     averaged = int(model.clock.step[1]) if rule.average != NO_AVERAGE else 0
-    scorer = tables.final_scorer(model, rule, reuse, ended)
+    scorer = tables.final_arrays(model, rule, reuse, ended)
     return ParserModel(scorer, lines, encoder, labels, pseudo, averaged or 1)

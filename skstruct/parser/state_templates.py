@@ -25,7 +25,7 @@ import re
 
 import numpy as np
 
-from .state_features import Templates
+from .state_features import MOST_FIELDS, Templates
 from .states import LABEL
 
 MOST_SMALL = 2**12
@@ -44,18 +44,10 @@ _FREE, _HALF_FREE = 127, 126
 
 _SMALL = (None, "t", "r")
 
-MOST_FIELDS = 16
-"""Room for the fields that a group of templates reads."""
-
 ATTRIBUTES = ("t", "w", "l", "x2", "x3", "f")
 """Rows of the array of atoms, those of further columns behind them; the tag comes first."""
 
 _FURTHER = re.compile(r"[cp](?:[2-9]|[1-9][0-9]+)", re.ASCII)
-
-
-def is_attribute(name):
-    """Whether templates know an attribute."""
-    return name in ATTRIBUTES or _FURTHER.fullmatch(name) is not None
 
 
 def is_part(name):
@@ -80,7 +72,8 @@ def _atom(name, places, line):
     if name in places and places[name][2]:
         return places[name], "r" if name.endswith(".r") else None
     word, _, attribute = name.rpartition(".")
-    if word in places and not places[word][2] and is_attribute(attribute):
+    known = attribute in ATTRIBUTES or _FURTHER.fullmatch(attribute)
+    if known and word in places and not places[word][2]:
         return places[word], attribute
     numbers = [n for n, place in places.items() if place[2]]
     words = [n for n, place in places.items() if not place[2]]
@@ -204,19 +197,17 @@ def templates_of(compounds, lines, places):
     return np.array([line_of.get(n, -1) for n in found.tolist()], np.int64)[where]
 
 
-def decode_keys(keys, lines, places, attributes, strings, labels=()):
+def decode_keys(keys, lines, places, strings):
     """What keys say.
 
     Parameters
     ----------
     keys : ndarray of shape (R, 3), int64
         Compound, left and right.
-    lines, places, attributes
+    lines, places
         As for :func:`compile_templates`.
-    strings : list of lists of str
-        By attribute, what the ids stand for.
-    labels : list of str
-        The same of labels.
+    strings : dict of str to list of str
+        By attribute, what the ids stand for; ``"r"`` are the labels.
 
     Returns
     -------
@@ -233,11 +224,7 @@ def decode_keys(keys, lines, places, attributes, strings, labels=()):
         small = left >> 15, left & _HALF, right >> 15, right & _HALF, *in_compound
         for slot, attribute in slots[k]:
             value = small[slot] if attribute in _SMALL else (left, right)[slot // 2]  # alone in its half
-            if attribute == "r":
-                value = labels[value]
-            elif attribute is not None:
-                value = strings[attributes.index(attribute)][value]
-            values.append(value)
+            values.append(value if attribute is None else strings[attribute][value])
         out.append((lines[k], tuple(values)))
     return out
 

@@ -25,7 +25,7 @@ from ..training.learner import OnlineLearner
 from ..training.parameters import documented, inner_estimator, parameter
 from ..training.run import TrainingState, new_key
 from ..training.tables import check_unchanged, continued_state
-from .lattice import gold_items, lattices_of, make_task, paths, view_of
+from .lattice import lattices_of, make_task, paths, view_of
 from .reranker_epoch import ABSENT, new_model
 from .reranker_model import RerankModel, RerankRun, f1_of
 
@@ -37,13 +37,7 @@ from .reranker_model import RerankModel, RerankRun, f1_of
     edge_noise="""The same for features of tags alone that read more than one; ``"same"`` follows
     ``feature_noise``.""",
     min_count="Weights that fewer updates changed do not count.",
-    early_stopping="""Stop when the score of held-out sequences no longer improves, and keep the best epoch.
-    They are ``X_val`` and ``y_val`` of ``fit``; without these the lattices of a part of ``X``, which are not
-    learned from and are scored by the F1 of their nodes. (The base is trained on all sequences of ``X``.)""",
     warm_start="Start ``fit`` from the weights of the last one; the base is trained anew.",
-    checkpoint="""Folder where ``fit`` keeps the state of re-ranking after each epoch; see
-    :class:`StructuredPerceptron`. The bases are trained again by a fit that is resumed, unless they have
-    checkpoints of their own.""",
     n_jobs="Threads, for the bases of jackknifing and in prediction. Results do not depend on it.",
     random_state="Determines folds, orders, noise and the held-out sequences; not the base.",
 )
@@ -77,6 +71,10 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     Differs from the lattices of [1]_'s first author, which hold all words up to a fixed margin: here k
     decides which. The margins of the words that are there are the same.
 
+    What ``early_stopping`` takes away from ``X`` are lattices, which are not learned from and are scored by
+    the F1 of their nodes; the base is trained on all sequences. ``checkpoint`` keeps the state of re-ranking:
+    the bases are trained again by a fit that is resumed, unless they have checkpoints of their own.
+
     References
     ----------
     .. [1] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
@@ -100,9 +98,9 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     """Why ``BaggingShuffleAverager`` does not take it."""
 
     base: Any = inner_estimator(
-        """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a mixture of either,
-        or a tagger that has it; None means ``Segmenter()``. With a tagger the words are tokens and the
-        tags their labels."""
+        """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a mixture of either, or a
+        tagger that has it; None means ``Segmenter()``. With a tagger the words are tokens and the tags their
+        labels."""
     )
     k: int = parameter(20, "Analyses of the base.")
     cv: int = parameter(10, "Parts of the corpus for jackknifing.", "int", [SEVERAL])
@@ -190,7 +188,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
             base = self._fitted_base(X, y, weight, np.arange(n))
             lattices = self._jackknife(view, X, y, weight, key)
         words, tags = (dict(self._model.words), dict(self._model.tags)) if continued else ({}, {})
-        gold, train = gold_items(view, X, y), np.setdiff1d(np.arange(n), test)
+        gold, train = view.gold(X, y), np.setdiff1d(np.arange(n), test)
 
         def encode(keep, words, tags, weight=None):
             task = make_task(take(lattices, keep), lengths[keep], words, tags, take(gold, keep), weight)

@@ -17,7 +17,7 @@ from ..data.labels import SEVERAL
 from ..data.segmented import as_pieces, as_words, with_characters, word_spans
 from ..metrics import token_accuracy_score
 from ..metrics.text_scores import word_f1_score
-from .reranker_epoch import ABSENT, HALF, LatticeTask, find_targets
+from .reranker_epoch import ABSENT, HALF, LatticeTask
 
 BLOCK = 500
 """Sequences whose candidates are listed at a time: bounds memory."""
@@ -25,22 +25,34 @@ BLOCK = 500
 RIGHT, RIGHT_SPAN = 3, 1
 """How right a node is: span and tag, or the span alone."""
 
-BUCKETS = 2.0
-"""Buckets of margins for each factor of e."""
-
 
 def bucket(margin):
     """⌊2 ln(2 m + 1)⌋: the bucket of a margin m >= 0.
 
     Differs from the lattice re-ranker that :mod:`.reranker_epoch` names, which has half as many buckets.
     """
-    return min(int(BUCKETS * log(2.0 * max(margin, 0.0) + 1.0)), HALF - 2)
+    return min(int(2.0 * log(2.0 * max(margin, 0.0) + 1.0)), HALF - 2)
 
 
 # --------------------------------------------------------------------------------------------------
 # Views
 # --------------------------------------------------------------------------------------------------
-class TextView:
+class _View:
+    """What both views have; ``items(X)`` lists the functions that make items of analyses."""
+
+    def gold(self, X, y):
+        """The right items of each sequence."""
+        return [items(analysis) for items, analysis in zip(self.items(X), y)]
+
+    def candidates(self, base, X, k):
+        """(score, items) of the k best analyses of each sequence, none of which is empty."""
+        return [
+            [(score, items(analysis)) for analysis, score in ranked]
+            for items, ranked in zip(self.items(X), base.predict_kbest(X, k))
+        ]
+
+
+class TextView(_View):
     """Texts of words, or of words with tags; the base finds words."""
 
     finds_words = True
@@ -83,7 +95,7 @@ class TextView:
         return word_f1_score(y, predicted, sample_weight=sample_weight)
 
 
-class TokenView:
+class TokenView(_View):
     """Sequences of tokens with a label each; the base is a tagger."""
 
     finds_words = False
@@ -152,19 +164,6 @@ def view_of(base):
 # --------------------------------------------------------------------------------------------------
 # Lattices
 # --------------------------------------------------------------------------------------------------
-def gold_items(view, X, y):
-    """The right items of each sequence."""
-    return [items(analysis) for items, analysis in zip(view.items(X), y)]
-
-
-def candidates_of(view, base, X, k):
-    """(score, items) of the k best analyses of each sequence, none of which is empty."""
-    return [
-        [(score, items(analysis)) for analysis, score in ranked]
-        for items, ranked in zip(view.items(X), base.predict_kbest(X, k))
-    ]
-
-
 def lattice(candidates):
     """The nodes of one sequence: (begin, end, word, tag, margin), sorted by begin, then by rank."""
     nodes = {}
@@ -182,7 +181,7 @@ def lattices_of(view, base, X, k):
     for start in range(0, len(filled), BLOCK):
         block = filled[start : start + BLOCK]
         with renumbered(block):
-            ranked = candidates_of(view, base, safe_indexing(X, block), k)
+            ranked = view.candidates(base, safe_indexing(X, block), k)
         for i, candidates in zip(block, ranked):
             found[i] = lattice(candidates)
     return found
@@ -209,18 +208,21 @@ def make_task(lattices, lengths, words, tags, gold=None, weight=None):
     gold : list of lists of items, optional
     weight : ndarray of shape (n,), optional
     """
-    left, into, arc = [], [0], [0]
-    for nodes in lattices:
-        ending = {0: [(0.0, -1)]}
+    left, into, arc, right, target, grow = [], [0], [0], [], [], gold is not None
+    for i, nodes in enumerate(lattices):
+        ending, before = {0: [(0.0, -1)]}, []
         for j, (begin, end, _, _, margin) in enumerate(nodes):
-            left += [p for _, p in sorted(ending[begin])]  # nodes that end where this one begins
+            before.append([p for _, p in sorted(ending[begin])])  # nodes that end where this one begins
+            left += before[-1]
             into.append(len(left))
             ending.setdefault(end, []).append((margin, j))
         arc.append(len(left))
+        if grow:
+            found = list(_rightness(nodes, gold[i]))
+            right += found
+            target += _target(found, before, [p for _, p in ending.get(lengths[i], ())])
     flat = [node for nodes in lattices for node in nodes]
     begin, end, word, tag, margin = zip(*flat) if flat else ((),) * 5
-    M = len(flat)
-    grow = gold is not None
     task = LatticeTask(
         token=offsets_of(np.asarray(lengths)),
         node=offsets_of(lengths_of(lattices)),
@@ -230,17 +232,14 @@ def make_task(lattices, lengths, words, tags, gold=None, weight=None):
         word=_ids(word, words, grow),
         tag=_ids(tag, tags, grow),
         margin=np.array([bucket(m) for m in margin], np.int32),
-        right=np.zeros(M, np.int32),
+        right=np.array(right, np.int32),
         left=np.array(left, np.int32),
         into=np.array(into, np.int64),
         weight=np.ones(len(lattices)) if weight is None else weight,
-        target=np.full(M, ABSENT, np.int32),
+        target=np.array(target, np.int32),
     )
-    if grow:
-        if len(tags) >= HALF - 1:
-            raise ValueError(f"y: at most {HALF - 2} different tags can be re-ranked, got {len(tags)}")
-        task.right[:] = [r for nodes, items in zip(lattices, gold) for r in _rightness(nodes, items)]
-        find_targets(task, np.empty(M, np.int64), np.empty(M, np.int64))
+    if grow and len(tags) >= HALF - 1:
+        raise ValueError(f"y: at most {HALF - 2} different tags can be re-ranked, got {len(tags)}")
     return task
 
 
@@ -253,6 +252,23 @@ def _rightness(nodes, items):
             true = tags[begin, end]
             fits = tag in true if isinstance(true, SEVERAL) else true is None or true == tag
             yield RIGHT if fits else RIGHT_SPAN
+
+
+def _target(right, before, ends):
+    """The path to learn: the one whose nodes are right most; see ``LatticeTask.target``.
+
+    Ties go to fewer nodes, then to smaller margins. ``before`` are the nodes before each one, sorted by
+    margin; ``ends`` are those at the end of the sequence.
+    """
+    value, back, target = {-1: 0}, {}, [ABSENT] * len(right)
+    for j, some in enumerate(before):
+        back[j] = max(some, key=value.__getitem__)
+        value[j] = value[back[j]] + right[j] * 65536 - 1
+    j = max(ends, key=value.__getitem__, default=-1)
+    while j >= 0:
+        target[j] = back[j]
+        j = back[j]
+    return target
 
 
 def paths(lattices, chosen):

@@ -65,7 +65,7 @@ class LatticeTask(NamedTuple):
     word: np.ndarray  # (M,) int32: id, -1 for unknown ones, 0 only before the start
     tag: np.ndarray  # (M,) int32: the same
     margin: np.ndarray  # (M,) int32: bucket
-    right: np.ndarray  # (M,) int32: how right the node is, 0 if not at all
+    right: np.ndarray  # (M,) int32: how right the node is, 0 if not at all; in prediction empty, as targets
     left: np.ndarray  # (A,) int32: node p of an arc, in its sequence; -1 for the start
     into: np.ndarray  # (M + 1,) int64: first arc into each node
     weight: np.ndarray  # (n,) float64
@@ -96,9 +96,7 @@ class RerankWork(NamedTuple):
 
 def new_work(task, training=True):
     """Scratch that fits every lattice of ``task``."""
-    M = int(np.diff(task.node).max(initial=1))
-    A = int(np.diff(task.arc).max(initial=1))
-    T = int(np.diff(task.token).max(initial=1))
+    M, A, T = (int(np.diff(part).max(initial=1)) for part in (task.node, task.arc, task.token))
     return RerankWork(
         score=np.empty(A),
         back=np.empty(A, np.int64),
@@ -285,34 +283,6 @@ def predict(task, begin, end, model, noise, work, out, score):
             score[i] = search(task, i, model, noise, None, work)
             for c in range(stop - first):
                 out[first + c] = work.path[c] != ABSENT
-
-
-@kernel
-def find_targets(task, value, back):
-    """Write ``task.target``: the path of each lattice with the largest sum of ``task.right``.
-
-    Ties go to fewer nodes, then to smaller margins (nodes that begin together are sorted by these).
-    ``value`` (M,) int64 and ``back`` (M,) int64 are scratch.
-    """
-    for i in range(task.node.shape[0] - 1):
-        first, M = task.node[i], task.node[i + 1] - task.node[i]
-        T = task.token[i + 1] - task.token[i]
-        last = np.int64(-1)
-        for c in range(M):
-            task.target[first + c] = ABSENT
-            best, arg = np.int64(-1) << 60, np.int64(-1)
-            for arc in range(task.into[first + c], task.into[first + c + 1]):
-                p = np.int64(task.left[arc])
-                x = np.int64(0) if p < 0 else value[first + p]
-                if x > best:
-                    best, arg = x, p
-            value[first + c] = best + np.int64(task.right[first + c]) * 65536 - 1
-            back[first + c] = arg
-            if task.end[first + c] == T and (last < 0 or value[first + c] > value[first + last]):
-                last = np.int64(c)
-        while last >= 0:
-            task.target[first + last] = back[first + last]
-            last = back[first + last]
 
 
 def epoch(task, order, begin, end, model, rule, noise, work):

@@ -13,9 +13,9 @@ from ..training.chunks import as_writeable_view
 from ..training.held_out import HeldOut
 from ..training.run import Run
 from ..training.saved import NamedWeights
-from ..training.tables import TableModel, features_of, final_scorer, training_of
+from ..training.tables import TableModel, features_of, final_arrays, training_of
 from . import reranker_epoch as structure
-from .lattice import RIGHT, gold_items, lattices_of, make_task, paths, view_of
+from .lattice import RIGHT, lattices_of, make_task, paths, view_of
 
 
 def _are_features(_, keys):
@@ -37,7 +37,7 @@ def _arguments(f):
         view_of(f["fitted"].get("base_"))
     except (ValueError, TypeError, AttributeError):
         require(False, f"{f.where}.base_ must be a segmenter or tagger with k best analyses")
-    return dict(scorer=structure.Reranker(f["features"], new_clock()), words=f["words"], tags=f["tags"])
+    return dict(arrays=structure.Reranker(f["features"], new_clock()), words=f["words"], tags=f["tags"])
 
 
 def feature_names(model, rows):
@@ -90,15 +90,15 @@ class RerankModel(TableModel):
         """The weights with the names of their features, as a list of NamedWeights."""
         return [NamedWeights(self.weights, ["path"], lambda rows: feature_names(self, rows))]
 
-    def searching(self):
+    def reranker(self):
         """The arrays that kernels search under."""
-        return as_writeable_view(self.scorer)
+        return as_writeable_view(self.arrays)
 
     def choose(self, task):
         """(nodes on the best paths, scores) of lattices."""
         out, scores = np.zeros(task.begin.shape[0], np.bool_), np.empty(task.node.shape[0] - 1)
         work = structure.new_work(task, training=False)
-        structure.predict(task, 0, scores.shape[0], self.searching(), QUIET, work, out, scores)
+        structure.predict(task, 0, scores.shape[0], self.reranker(), QUIET, work, out, scores)
         return out, scores
 
 
@@ -121,7 +121,7 @@ class RerankRun(Run):
 
     def finished(self, model, reuse=False):
         """See ``training.run.Run``."""
-        return RerankModel(final_scorer(model, self.state.rule, reuse, self.ended), self.words, self.tags)
+        return RerankModel(final_arrays(model, self.state.rule, reuse, self.ended), self.words, self.tags)
 
     def fitted(self):
         """See ``training.run.Run``."""
@@ -136,7 +136,7 @@ class RerankRun(Run):
         base, view = self.base, view_of(self.base)
         X, y = view.check(X, y)
         known = view.tags(base)
-        given = (tag for items in gold_items(view, X, y) for *_, tag in items)
+        given = (tag for items in view.gold(X, y) for *_, tag in items)
         others = dict.fromkeys(tag for tag in given if tag is not None and not isinstance(tag, SEVERAL))
         lattices = lattices_of(view, base, X, self.estimator.k)
         task = make_task(lattices, view.lengths(X), self.words, self.tags)
@@ -152,7 +152,3 @@ class RerankRun(Run):
             return float(view.score(self.held_out.y, predicted, None))
         task, n_items = self.held_out.encoded
         return f1_of(task, model.choose(task)[0], n_items)
-
-    def fresh(self, key):
-        """See ``training.run.Run``."""
-        return self.estimator._fresh_state(key)

@@ -146,7 +146,7 @@ class Run:
 
     def fresh(self, key):
         """A :class:`TrainingState` with zero weights for the same task."""
-        raise NotImplementedError
+        return self.estimator._fresh_state(key)
 
     # -- what a structure says whose runs may be those of shards ------------------------------------
     def vocabulary(self, min_count):

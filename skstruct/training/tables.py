@@ -40,14 +40,14 @@ class TableModel(SavableModel):
 
     Attributes
     ----------
-    scorer : NamedTuple
+    arrays : NamedTuple
         What kernels search under; as in training, but that weights are final.
     """
 
     TABLES: ClassVar[dict] = {"": "features"}
-    """By prefix, where the scorer has each table."""
+    """By prefix, where ``arrays`` has each table."""
 
-    scorer: NamedTuple
+    arrays: NamedTuple
 
     @property
     def weights(self):
@@ -56,7 +56,7 @@ class TableModel(SavableModel):
 
     def table(self, prefix):
         """A :class:`FeatureTable`."""
-        return getattr(self.scorer, self.TABLES[prefix])
+        return getattr(self.arrays, self.TABLES[prefix])
 
     @property
     def n_features(self):
@@ -83,7 +83,7 @@ class TableModel(SavableModel):
             rows, kept = self.rows_to_keep(self.keys(prefix), rows_in_use(store))
             table = for_reading(with_rows(store, rows), table_from_keys(kept)[0], len(rows))
             smaller[name] = table._replace(by_weight=self.table(prefix).by_weight)
-        return replace(self, packed=dtype, scorer=self.scorer._replace(**smaller))
+        return replace(self, packed=dtype, arrays=self.arrays._replace(**smaller))
 
     def rows_to_keep(self, keys, used):
         """The rows that a smaller model has, and their keys; ``used`` (R,) bool: those with weights."""
@@ -93,10 +93,10 @@ class TableModel(SavableModel):
     def in_training(self, f):
         """See ``training.saved.SavableModel``; how to search is for the next training to say."""
         tables = {name: features_in_training(f, prefix) for prefix, name in self.TABLES.items()}
-        return self.scorer._replace(clock=f["clock"], **tables)
+        return self.arrays._replace(clock=f["clock"], **tables)
 
 
-def final_scorer(model, rule, reuse=False, ended=False):
+def final_arrays(model, rule, reuse=False, ended=False):
     """What prediction searches under after the training so far; see ``core.feature_table.final``."""
     tables = {
         name: final(table, model.clock, rule, reuse, ended)

@@ -74,7 +74,7 @@ class SegmentWork(NamedTuple):
     slot: np.ndarray  # (n + 2,) int32: candidate that starts a word, by ℓ'; -1 for none
     record_length: np.ndarray  # (S,) int32: length of a finished word
     record_parent: np.ndarray  # (S,) int32: the record of the word before; -1 for none
-    forced: np.ndarray  # (n,) int8: what completes a text that is segmented in part
+    forced: np.ndarray  # (n + 1,) int8: what completes a text that is segmented in part
     path: np.ndarray  # (n + 1,) int8: the predicted decisions
     target: np.ndarray  # (n + 1,) int8: the right decisions, completed where they are not known
     difference: Difference
@@ -104,9 +104,7 @@ def new_work(task, beam, training=True):
         slot=np.full(n + 2, -1, np.int32),
         record_length=np.empty(records, np.int32),
         record_parent=np.empty(records, np.int32),
-        forced=np.empty(n, np.int8),
-        path=np.empty(n + 1, np.int8),
-        target=np.empty(n + 1, np.int8),
+        **{name: np.empty(n + 1, np.int8) for name in ("forced", "path", "target")},
         difference=new_difference(2 * ROWS_EACH * (n + 1) if training else 0),
         stats=np.zeros(3),
     )
@@ -261,12 +259,13 @@ def search(limit, given, shadow, update, model, adjustment, work, path, lists, p
         k = zero
         for z in range(size + extra):
             fact = now.fact[z]
-            length, before, node, agrees = fact[LENGTH], fact[BEFORE], fact[NODE], fact[AGREES]
+            length, before, node, node_before = fact[LENGTH], fact[BEFORE], fact[NODE], fact[NODE_BEFORE]
+            last_record, agrees = fact[RECORD], fact[AGREES]
             v_start = v_inside = now.score[z, SCORE]
             if words:
                 v_inside = now.score[z, DONE]
             elif i > 0:
-                list_state(c, hidden, i, length, before, node, fact[NODE_BEFORE], keys)
+                list_state(c, hidden, i, length, before, node, node_before, keys)
                 shared = work.shared[length]
                 if work.shared_at[length] != i:
                     work.shared_at[length] = i
@@ -278,8 +277,7 @@ def search(limit, given, shadow, update, model, adjustment, work, path, lists, p
                 v_start += total[3, START]
                 v_inside += total[3, INSIDE]
             target = z == size  # it has one successor, which merges with none
-            goes_on = work.target[i] == INSIDE
-            if (may_start and not target) or (target and not goes_on):
+            if work.target[i] != INSIDE if target else may_start:
                 at = k if target else slot[length]
                 if at < 0:
                     at = k
@@ -289,17 +287,13 @@ def search(limit, given, shadow, update, model, adjustment, work, path, lists, p
                     if lists is not None:
                         lists.new.found[length] = 0
                 if lists is not None:
-                    offer(lists, length, v_start, fact[RECORD])
+                    offer(lists, length, v_start, last_record)
                 if target or v_start > new.score[at, DONE]:
-                    _set(
-                        new, at, v_start, 0.0, zero + 1, length, zero, node, fact[RECORD],
-                        agrees if right != INSIDE else 0,
-                    )  # fmt: skip
-            if (may_go_on and not target) or (target and goes_on):
-                _set(
-                    new, k, v_inside, now.score[z, INNER] + total[0, 0], length + 1, before, node,
-                    fact[NODE_BEFORE], fact[RECORD], agrees if right != START else 0,
-                )  # fmt: skip
+                    still = agrees if right != INSIDE else 0
+                    _set(new, at, v_start, 0.0, zero + 1, length, zero, node, last_record, still)
+            if work.target[i] == INSIDE if target else may_go_on:
+                inner, still = now.score[z, INNER] + total[0, 0], agrees if right != START else 0
+                _set(new, k, v_inside, inner, length + 1, before, node, node_before, last_record, still)
                 if not target:
                     k += 1
         for z in range(size):
@@ -331,14 +325,11 @@ def search(limit, given, shadow, update, model, adjustment, work, path, lists, p
         top, fact = now.score[best, SCORE], now.fact[best]
         gap = top - now.score[size, SCORE] if shadow else 0.0
         stop = i + 1 == last or (tracked and update == EARLY and not alive)
-        if update == MAX_VIOLATION and tracked:
-            if fact[AGREES] == 0 and gap > worst:
-                worst, m, score = gap, i + 1, top
-                begin, record = i + 1 - fact[LENGTH], fact[RECORD]
-            stop = stop and fact[AGREES] == 1
-        if stop:
+        violated = update == MAX_VIOLATION and tracked and fact[AGREES] == 0
+        if gap > worst if violated else stop:
             worst, m, score = gap, i + 1, top
             begin, record = i + 1 - fact[LENGTH], fact[RECORD]
+        if stop:
             break
     if lists is not None:  # what ends the text
         lists.new.found[0] = 0

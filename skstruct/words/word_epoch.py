@@ -26,22 +26,7 @@ from ..core.noise import QUIET
 from ..core.rules import adjustment_of, clear, learn
 from ..core.store import SMALLEST_SCALE, new_clock
 from .word_beam import BEFORE, LENGTH, SCORE, begin_states, copy_state, new_states, new_work, search
-from .word_features import (
-    CONTEXT,
-    N_NUMBERS,
-    PAIR,
-    ROWS_EACH,
-    Scorer,
-    emit_keys,
-    emit_word,
-    intern_word,
-    list_context,
-    list_pair,
-    list_state,
-    list_words,
-    load,
-    previous,
-)
+from .word_features import ROWS_EACH, Scorer, emit_decision, load
 from .word_kbest import trace_rank
 
 
@@ -58,35 +43,6 @@ def count_differing(target, path, m):
         if path[i] == START:
             b_last, b_word = b_word, i
     return differing
-
-
-@inline
-def emit_decision(model, adjustment, work, last, word, i, decision, amount):
-    """Emit the features of the decision at i; the word in progress, and the one before, begin where said."""
-    c, hidden, keys, difference = work.char, work.hidden, work.keys, work.difference
-    table, entries = model.features.table, model.features.entries
-    words = model.templates == ZC14
-    zero = np.int64(0)  # variables: a literal would have helpers compiled for it alone
-    if words and decision == INSIDE:
-        list_pair(c, hidden, i, keys)
-        emit_keys(model, adjustment, keys, zero + PAIR, zero + PAIR + 1, zero, zero, amount, difference)
-        return
-    length, before = i - word, word - last
-    node_before = intern_word(table, entries, c, last, word)
-    node = intern_word(table, entries, c, word, i)
-    column, context, begin = zero, zero, zero + 1
-    if words:
-        list_words(c, hidden, i, length, before, node, node_before, keys)
-    else:
-        list_context(c, hidden, i, keys)
-        list_state(c, hidden, i, length, before, node, node_before, keys)
-        column, context, begin = decision, zero + previous(length, before)[0], zero + CONTEXT - 1
-    for part in range(1 if words else 2):  # 1: what looks at the decision before
-        emit_keys(
-            model, adjustment, keys, zero + 1 if part else begin, begin if part else zero + N_NUMBERS,
-            context if part else zero, column, amount, difference,
-        )  # fmt: skip
-    emit_word(model, adjustment, node, column, amount, difference)
 
 
 @inline
@@ -259,12 +215,6 @@ def _advance(limit, i, size, model, work, part):
 
 
 @inline
-def _copy(states, size, out):
-    for z in range(size):
-        copy_state(states, z, out, z)
-
-
-@inline
 def _alike(a, b, size, gain):
     """Whether the states are the same ones, and the scores of ``a`` higher by ``gain``."""
     for z in range(size):
@@ -301,8 +251,9 @@ def search_rivals(task, path, limit, model, noise, work, other, usual, part, gai
     begin_states(work.now, size)
     for i in range(n + 1):
         if i < n and limit[i] == FREE:
-            _copy(work.now, size, other.now)
-            _copy(work.now, size, usual.now)
+            for z in range(size):
+                copy_state(work.now, z, other.now, z)
+                copy_state(work.now, z, usual.now, z)
             a = b = size
             limit[i] = START + INSIDE - path[i]
             for j in range(i, n + 1):

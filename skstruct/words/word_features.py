@@ -35,7 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import INSIDE, START, ZC14, ZSZ18
+from ..core.codes import INSIDE, START, ZC14
 from ..core.compile import inline
 from ..core.feature_table import FeatureTable
 from ..core.hashing import EMPTY, LOW, find, home_of, intern
@@ -143,29 +143,22 @@ def list_state(c, hidden, i, length, before, node, node_before, keys):
 def list_words(c, hidden, i, length, before, node, node_before, keys):
     """ZC14: the word that ends before character i, and the one before it."""
     j = PAD + i - length
-    first, last = c[j], c[PAD + i - 1]
-    for k in range(N_NUMBERS):
-        keys[k, 0] = -1
-    size = min(length, LONGEST)
-    if node_before >= 0 and node >= 0:
-        keys[2, 0], keys[2, 1] = node_before, node
-    if length == 1:
-        keys[3, 0], keys[3, 1] = first, 0
-    else:
-        keys[4, 0], keys[4, 1] = first, size
-        keys[5, 0], keys[5, 1] = last, size
-        keys[8, 0], keys[8, 1] = first, last
-    if before > 0:
-        last_before = c[j - 1]
-        if not (hidden[j - 1] or hidden[j]):
-            keys[6, 0], keys[6, 1] = last_before, first
-        keys[9, 0], keys[9, 1] = node_before, first
-        if node >= 0:
-            keys[10, 0], keys[10, 1] = last_before, node
-            keys[14, 0], keys[14, 1] = min(before, LONGEST), node
-        keys[11, 0], keys[11, 1] = c[j - before], first
-        keys[12, 0], keys[12, 1] = last_before, last
-        keys[13, 0], keys[13, 1] = node_before, size
+    first, last, last_before, size = c[j], c[PAD + i - 1], c[j - 1], min(length, LONGEST)
+    one, second, off = length == 1, before > 0, np.int64(-1)
+    known, seen = second and node >= 0, second and not (hidden[j - 1] or hidden[j])
+    keys[2, 0], keys[2, 1] = node_before if node >= 0 else off, node
+    keys[3, 0], keys[3, 1] = first if one else off, 0
+    keys[4, 0], keys[4, 1] = off if one else first, size
+    keys[5, 0], keys[5, 1] = off if one else last, size
+    keys[6, 0], keys[6, 1] = last_before if seen else off, first
+    keys[PAIR, 0] = off
+    keys[8, 0], keys[8, 1] = off if one else first, last
+    keys[9, 0], keys[9, 1] = node_before if second else off, first
+    keys[10, 0], keys[10, 1] = last_before if known else off, node
+    keys[11, 0], keys[11, 1] = c[j - before] if second else off, first
+    keys[12, 0], keys[12, 1] = last_before if second else off, last
+    keys[13, 0], keys[13, 1] = node_before if second else off, size
+    keys[14, 0], keys[14, 1] = min(before, LONGEST) if known else off, node
 
 
 @inline
@@ -271,111 +264,30 @@ def intern_word(table, entries, c, begin, end):
     return node
 
 
-# --------------------------------------------------------------------------------------------------
-# Keys from Python: what they say, and which of them a file may hold
-# --------------------------------------------------------------------------------------------------
-# Whether the left, and the right, half of a number's key is the node of a word; rows: ZSZ18, ZC14.
-IS_NODE = np.zeros((2, N_NUMBERS, 2), np.bool_)
-IS_NODE[:, WORD, 0] = True
-IS_NODE[0, [16, 17], 0] = True
-IS_NODE[1, [2, 9, 13], 0] = True
-IS_NODE[1, [2, 10, 14], 1] = True
-
-
-def in_order(templates, keys):
-    """Whether keys stand in an order in which they can have been numbered: words before their uses."""
-    number, halves, is_word = keys[:, 0] >> 2, keys[:, 1:], keys[:, 0] == WORD
-    if (keys < 0).any() or (keys >= 2**31).any() or (number >= N_NUMBERS).any():
-        return False
-    held = IS_NODE[templates, number] & (halves > 0)
-    node, row = halves[held], np.nonzero(held)[0]
-    return bool((node <= row).all() and is_word[node - 1].all())
-
-
-def in_use(templates, keys, used):
-    """The rows that are in use, and the words that these hold.
-
-    Parameters
-    ----------
-    templates : int
-    keys : ndarray of shape (R, 3), int64
-    used : ndarray of shape (R,), bool
-
-    Returns
-    -------
-    rows : ndarray of shape (r,), int64
-    keys : ndarray of shape (r, 3), int64
-        Their keys in the new numbers.
-    """
-    used, before, halves = used.copy(), -1, keys[:, 1:]
-    held = IS_NODE[templates, keys[:, 0] >> 2] & (halves > 0)
-    while before != np.count_nonzero(used):  # a word is a row, and holds its prefix
-        before = np.count_nonzero(used)
-        used[halves[held & used[:, None]] - 1] = True
-    rows, node_of = np.flatnonzero(used), np.append(0, np.cumsum(used))
-    return rows, np.column_stack([keys[:, 0], np.where(held, node_of[halves * held], halves)])[rows]
-
-
-def features(templates, keys, rows=None):
-    """The features of some rows, by default of all, as tuples that mean the same in every model.
-
-    Returns
-    -------
-    list of (number, decision, left, right)
-        A half is a str if it is a word, else an int: a length, or the code point of a character plus 1.
-    """
-    words, is_node = {0: ""}, IS_NODE[templates].tolist()
-
-    def word(node):
-        end, at = "", node
-        while at not in words:  # a word is its prefix and a character
-            _, at, last = keys[at - 1].tolist()
-            end = chr(last - 1) + end
-        return words.setdefault(node, words[at] + end)
-
-    out = []
-    for compound, *halves in (keys if rows is None else keys[rows]).tolist():
-        number = compound >> 2
-        named = (word(half) if held else half for half, held in zip(halves, is_node[number]))
-        out.append((number, compound & 3, *named))
-    return out
-
-
-# The atoms of each number, see `features`; the numbers 1 ... 7 of ZSZ18 have the decision before, too.
-_ATOMS = (
-    (
-        "w", "c-1", "c0", "c-2", "c-1 c0", "c-2 c-1", "c0 c1", "c-3 c-2", "c-1 c0", "len(w)",
-        "first(w) len(w)", "last(w) len(w)", "first(w) last(w)", "last(w') last(w)", "first(w) c0",
-        "b-1 b-2", "w len(w')", "w' len(w)",
-    ),
-    (
-        "w", "", "w' w", "first(w)", "first(w) len(w)", "last(w) len(w)", "last(w') first(w)", "c-1 c0",
-        "first(w) last(w)", "w' first(w)", "last(w') w", "first(w') first(w)", "last(w') last(w)",
-        "w' len(w)", "len(w') w",
-    ),
-)  # fmt: skip
-DECISIONS = ("start", "inside", "none")
-
-
-def _atom(name, value):
-    """One half of a feature in words; # is the boundary of the text."""
-    if name.startswith("b"):
-        value = DECISIONS[value]
-    elif isinstance(value, int) and not name.startswith("len"):
-        value = chr(value - 1) if value else "#"
-    return f"{name}={value}"
-
-
-def feature_names(templates, features):
-    """The names of :func:`features`, such as ``"c-1=图 b-1=start"``, ``"w=图书 len(w')=1"``."""
-    out = []
-    for number, decision, left, right in features:
-        if number == WORD:
-            out.append(f"w={left}{chr(right - 1)}")
-            continue
-        atoms = _ATOMS[templates][number].split()
-        name = " ".join(map(_atom, atoms, (left, right)))
-        if templates == ZSZ18 and number < CONTEXT - 1:
-            name += f" b-1={DECISIONS[decision]}"
-        out.append(name)
-    return out
+@inline
+def emit_decision(model, adjustment, work, last, word, i, decision, amount):
+    """Emit the features of the decision at i; the word in progress, and the one before, begin where said."""
+    c, hidden, keys, difference = work.char, work.hidden, work.keys, work.difference
+    table, entries = model.features.table, model.features.entries
+    words = model.templates == ZC14
+    zero = np.int64(0)  # variables: a literal would have helpers compiled for it alone
+    if words and decision == INSIDE:
+        list_pair(c, hidden, i, keys)
+        emit_keys(model, adjustment, keys, zero + PAIR, zero + PAIR + 1, zero, zero, amount, difference)
+        return
+    length, before = i - word, word - last
+    node_before = intern_word(table, entries, c, last, word)
+    node = intern_word(table, entries, c, word, i)
+    column, context, begin = zero, zero, zero + 1
+    if words:
+        list_words(c, hidden, i, length, before, node, node_before, keys)
+    else:
+        list_context(c, hidden, i, keys)
+        list_state(c, hidden, i, length, before, node, node_before, keys)
+        column, context, begin = decision, zero + previous(length, before)[0], zero + CONTEXT - 1
+    for part in range(1 if words else 2):  # 1: what looks at the decision before
+        emit_keys(
+            model, adjustment, keys, zero + 1 if part else begin, begin if part else zero + N_NUMBERS,
+            context if part else zero, column, amount, difference,
+        )  # fmt: skip
+    emit_word(model, adjustment, node, column, amount, difference)

@@ -22,12 +22,13 @@ from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_co
 from ..training.held_out import HeldOut
 from ..training.run import Run
 from ..training.saved import NamedWeights
-from ..training.tables import TableModel, features_of, final_scorer, training_of
+from ..training.tables import TableModel, features_of, final_arrays, training_of
 from . import word_epoch as structure
 from .boundaries import as_gold, white_space_limits
 from .word_beam import SegmentTask, new_work
-from .word_features import DECISIONS, IS_NODE, Scorer, feature_names, features, in_order, in_use
+from .word_features import Scorer
 from .word_kbest import new_lists
+from .word_names import DECISIONS, IS_NODE, feature_names, features, in_order, in_use
 
 
 def make_task(texts, limit, gold=None, weight=None):
@@ -57,7 +58,7 @@ def _are_features(f, keys):
 
 def _arguments(f):
     # What is learned from (the update) the next training says.
-    return {"scorer": Scorer(f["templates"], f["beam"], STANDARD, f["features"], new_clock())}
+    return {"arrays": Scorer(f["templates"], f["beam"], STANDARD, f["features"], new_clock())}
 
 
 @dataclass
@@ -66,17 +67,16 @@ class WordModel(TableModel):
 
     Attributes
     ----------
-    scorer : Scorer
-        Its beam is that of training; 0: all states.
+    arrays : Scorer
     """
 
-    scorer: Scorer
+    arrays: Scorer
 
     # Features are stored by their keys, in the order of rows: words stand before what holds them.
     FIELDS = Table(
         "WordSegmenter",
-        Field("templates", choice(WORD_TEMPLATES), of="scorer.templates"),
-        Field("beam", integer(), of="scorer.beam"),
+        Field("templates", choice(WORD_TEMPLATES), of="arrays.templates"),
+        Field("beam", integer(), of="arrays.beam"),
         Field("features", inline(features_of(_are_features, "columns")), of=TableModel.stored),
         make=_arguments,
         columns=lambda f: 1 if f["templates"] == ZC14 else 2,
@@ -89,7 +89,7 @@ class WordModel(TableModel):
 
     def rows_to_keep(self, keys, used):
         """See :class:`.TableModel`; words that other features hold stay."""
-        return in_use(self.scorer.templates, keys, used)
+        return in_use(self.arrays.templates, keys, used)
 
     @classmethod
     def average(cls, models, nonzero):
@@ -97,15 +97,20 @@ class WordModel(TableModel):
         total = None
         for model in models:
             if total is None:
-                first = model.scorer._replace(features=None)
+                first = model.arrays._replace(features=None)
                 total = TableAverage(nonzero, IS_NODE[first.templates])
             total.add(model.weights, model.keys())
             del model  # the next one is trained when it is asked for
         return cls(first._replace(features=total.result()))
 
-    def searching(self, beam):
+    @property
+    def beam(self):
+        """States kept in training; 0: all."""
+        return self.arrays.beam
+
+    def scorer(self, beam):
         """The arrays that kernels search under, for so many states."""
-        return as_writeable_view(self.scorer._replace(beam=beam))
+        return as_writeable_view(self.arrays._replace(beam=beam))
 
     def predict(self, pieces, limit=None, n_jobs=None, beam=None):
         """Best segmentations.
@@ -137,8 +142,8 @@ class WordModel(TableModel):
         """
         texts = ["".join(parts) for parts in pieces]
         limit = white_space_limits(pieces) if limit is None else limit
-        beam = self.scorer.beam if beam is None else beam
-        scorer = self.searching(beam)
+        beam = self.beam if beam is None else beam
+        scorer = self.scorer(beam)
 
         def work(bounds):
             first, last, begin, end = bounds
@@ -162,13 +167,9 @@ class WordModel(TableModel):
             parts = map_chunks(work, offsets_of(lengths_of(texts)), n_jobs, max(1, PIECE_TOKENS // (k or 1)))
         return [ranked for part in parts for ranked in part]
 
-    def features(self):
-        """The feature of each row, as a tuple that means the same in every model."""
-        return features(self.scorer.templates, self.keys())
-
     def named_weights(self):
         """The weights with the names of their features, as a list of NamedWeights."""
-        keys, templates = self.keys(), self.scorer.templates
+        keys, templates = self.keys(), self.arrays.templates
 
         def names(rows):
             return feature_names(templates, features(templates, keys, rows))
@@ -188,7 +189,7 @@ class WordRun(Run):
 
     def finished(self, model, reuse=False):
         """See ``training.run.Run``."""
-        return WordModel(final_scorer(model, self.state.rule, reuse, self.ended))
+        return WordModel(final_arrays(model, self.state.rule, reuse, self.ended))
 
     def scratch(self):
         """See ``training.run.Run``."""
@@ -207,10 +208,6 @@ class WordRun(Run):
         """Word F1."""
         pieces, words = self.held_out.encoded, self.held_out.y
         return word_f1_score(words, model.predict(pieces, None, self.estimator.n_jobs)[0])
-
-    def fresh(self, key):
-        """See ``training.run.Run``."""
-        return self.estimator._fresh_state(key)
 
     # Keys mean the same everywhere: there is nothing to bring together.
     def vocabulary(self, min_count):

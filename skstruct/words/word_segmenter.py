@@ -37,11 +37,7 @@ from .word_model import WordModel, WordRun, held_out_texts, make_task
     pairs of characters across a boundary and inside of a word).""",
     edge_noise="""The same for the feature of the two decisions before, the only one of transitions;
     ``"same"`` follows ``feature_noise``. ``"zc14"`` has none.""",
-    min_count="""Weights that fewer updates changed do not count. (Features are met while searching: there is
-    nothing to count before.)""",
-    early_stopping="""Stop when the score of held-out texts no longer improves, and keep the best epoch. They
-    are ``X_val`` and ``y_val`` of ``fit``; without these a part of ``X``, which is not trained on. Texts that
-    are segmented in part are not held out.""",
+    min_count="Weights that fewer updates changed do not count: features are met while searching.",
     warm_start="Start ``fit`` from the weights of the last one.",
 )
 @dataclass(eq=False, repr=False)
@@ -73,6 +69,10 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     whose own flag says nothing. ``y`` may hold flags instead of words, for texts that are segmented in
     part; the right segmentation is then the best one that agrees with them. In prediction they are
     constraints.
+
+    With ``update="max-violation"`` only texts whose best segmentation in the end is wrong are learned from;
+    of a text that was wrong for a while nothing is learned (:class:`ShiftReduceParser` differs). Texts that
+    are segmented in part are not held out by ``early_stopping``.
 
     Words may have any length. All features are exact: no two share a weight.
 
@@ -112,17 +112,15 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     _: KW_ONLY
     beam_size: int | None = parameter(
         8,
-        """States kept at each character, in training and in prediction, for which it may be set anew.
-        None keeps all: the search is exact, its time grows with the third power of the length of a text,
-        its memory with the second.""",
+        """States kept at each character, in training and in prediction, for which it may be set anew. None
+        keeps all: the search is exact, its time grows with the third power of the length of a text, its
+        memory with the second.""",
     )
     update: Literal["max-violation", "early", "standard"] = parameter(
         "max-violation",
         """What is learned from: the text up to where the score of the right segmentation falls back most
         [5]_, up to where it left the beam [3]_, or the whole text (which may do harm unless the search is
-        exact). With ``"max-violation"`` only texts whose best segmentation in the end is wrong are
-        learned from; of a text that was wrong for a while nothing is learned (:class:`ShiftReduceParser`
-        differs).""",
+        exact). See Notes.""",
     )
 
     _model_class = WordModel

@@ -37,11 +37,6 @@ def described(capsys, tmp_path, model):
     return json.loads(out)
 
 
-def n_weights(model):
-    """Weights of a parser that are not zero."""
-    return sum(np.count_nonzero(model.table(prefix).weights.value) for prefix in model.TABLES)
-
-
 def test_trigram_weights_count(capsys, tmp_path):
     tagger = StructuredPerceptron("chunk", order=2, max_iter=1, random_state=0).fit(TOKENS, LABELS)
     model = model_of(tagger)
@@ -71,9 +66,7 @@ def test_a_parser(capsys, tmp_path, labeled):
     about = described(capsys, tmp_path, parser)
     model, labels = model_of(parser), parser.classes_.tolist() if labeled else []
     assert about["token"] == "(form, tag)" and about["features"] == model.lines
-    assert about["n_weights"] == sum(
-        np.count_nonzero(s.value) for s in (model.weights, model.table("label_").weights)
-    )
+    assert about["n_weights"] == sum(np.count_nonzero(s.value) for s in (model.weights, model.label_weights))
     assert list(about["top"]) == ["SHIFT", "LEFT", "RIGHT", *labels]
     code, out, _ = show(capsys, tmp_path, parser, "--label", "LEFT")
     assert code == 0 and "RIGHT\n" not in out and ".t=" in out
@@ -96,13 +89,11 @@ def test_estimators_around_others(capsys, tmp_path):
 def test_weights_by_name():
     parser = ShiftReduceParser("hs28", max_iter=2, random_state=0).fit(SENTENCES, TREES)
     weights, model = feature_weights(parser), model_of(parser)
-    assert len(weights) == sum(
-        np.count_nonzero(s.value) for s in (model.weights, model.table("label_").weights)
-    )
+    assert len(weights) == sum(np.count_nonzero(s.value) for s in (model.weights, model.label_weights))
     sizes = [abs(weight) for _, _, weight in weights]
     assert sizes == sorted(sizes, reverse=True) and feature_weights(parser, 3) == weights[:3]
     assert {label for _, label, _ in weights} == {"SHIFT", "LEFT", "RIGHT", *parser.classes_}
-    names, _ = model.features()
+    names = model.features("")
     row = next(r for r, (line, _) in enumerate(names) if line == "s0.t q0.t")
     name = "s0.t={} q0.t={}".format(*names[row][1])
     found = {label: weight for feature, label, weight in weights if feature == name}

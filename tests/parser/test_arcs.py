@@ -86,10 +86,10 @@ JOINT = ["s0.t", "s1.t", "s0.t s1.t q0.t", "s0.w s1.t", "s1.w d", "s0.lc.r s0.t"
 def score_of(parser, sentence, actions):
     """The score of a way to build a tree, from strings and stacks alone; with the labels that are best."""
     model = model_of(parser)
-    stores = (model.weights, 3), (model.table("label_").weights, len(model.labels))
+    stores = (model.weights, 3), (model.label_weights, len(model.labels))
     weights = [
         dict(zip(features, store.value.reshape(-1, n).tolist()))
-        for features, (store, n) in zip(model.features(), stores)
+        for features, (store, n) in zip(map(model.features, model.TABLES), stores)
     ]
     if not model.is_joint:
         return oracle.score_of(model.templates.states, weights[0], sentence, actions)

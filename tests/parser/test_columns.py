@@ -176,10 +176,9 @@ def test_many_templates_have_keys_of_their_own():
         compounds = codes.astype(np.int64)
         assert templates_of(compounds, some, places).tolist() == list(range(len(some)))
         assert (templates_of(np.array([2**30 + 127, -1]), some, places) == -1).all()
-        found = decode_keys(
-            np.stack([compounds, *np.full((2, len(some)), 2**15 + 1)], axis=1), some, places, attributes,
-            [["<s>", "NONE", "</s>", *map(str, range(2**15))]] * len(attributes), ["NONE"] * 2**15,
-        )  # fmt: skip
+        symbols = dict.fromkeys(attributes, ["<s>", "NONE", "</s>", *map(str, range(2**15))])
+        keys = np.stack([compounds, *np.full((2, len(some)), 2**15 + 1)], axis=1)
+        found = decode_keys(keys, some, places, {**symbols, "r": ["NONE"] * 2**15})
         assert [line for line, _ in found] == some
 
 

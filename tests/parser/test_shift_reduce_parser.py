@@ -185,11 +185,8 @@ def test_models_are_averaged_feature_by_feature(average):
     members = [model_of(m) for m in averager.estimators_]
 
     def by_feature(model):
-        features, label_features = model.features()
-        rows = (
-            model.weights.value.reshape(-1, 3),
-            model.table("label_").weights.value.reshape(-1, len(model.labels)),
-        )
+        features, label_features = map(model.features, model.TABLES)
+        rows = model.weights.value.reshape(-1, 3), model.label_weights.value.reshape(-1, len(model.labels))
         return {**dict(zip(features, rows[0])), **dict(zip(label_features, rows[1]))}
 
     parts = [by_feature(m) for m in members]
@@ -205,7 +202,7 @@ def test_sparse_label_weights_are_averaged_too():
     many += [[(0, f"only{k}")] for k in range(10)]
     sentences = X + [[(f"w{k}", "N")] for k in range(10)]
     averager = BaggingShuffleAverager(parser(max_iter=8), n_estimators=2, random_state=1).fit(sentences, many)
-    assert model_of(averager).table("label_").weights.sparse and averager.predict(sentences) == many
+    assert model_of(averager).label_weights.sparse and averager.predict(sentences) == many
 
 
 @pytest.mark.parametrize("penalty, alpha", [(None, 0.0), ("l1", 0.01), ("l1-cumulative", 0.01), ("l2", 0.5)])
@@ -217,10 +214,10 @@ def test_label_weights_become_sparse_without_a_trace(monkeypatch, penalty, alpha
         for module in (structure, parser_model):
             monkeypatch.setattr(module, "FEW_LABELS", few)
         model = parser(penalty=penalty, alpha=alpha).partial_fit(X, Y)
-        assert not model_of(model).table("label_").weights.sparse
+        assert not model_of(model).label_weights.sparse
         for _ in range(2):
             model.partial_fit(sentences, trees)
-        assert model_of(model).table("label_").weights.sparse == (few == 16)
+        assert model_of(model).label_weights.sparse == (few == 16)
         return model.predict(sentences), model.partial_fit(X, Y).predict(sentences)
 
     assert run(16) == run(1000)

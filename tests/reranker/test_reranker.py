@@ -22,7 +22,7 @@ from skstruct.core.noise import QUIET
 from skstruct.datasets import load_segmentation
 from skstruct.metrics import word_f1_score
 from skstruct.reranker import reranker_epoch as structure
-from skstruct.reranker.lattice import RIGHT, candidates_of, lattice, make_task, paths, view_of
+from skstruct.reranker.lattice import RIGHT, lattice, make_task, paths, view_of
 from skstruct.reranker.reranker_epoch import ABSENT
 from skstruct.training.epochs import epoch_order
 
@@ -152,7 +152,7 @@ def score_of(model, lattices, way_of):
     task = task._replace(margin=np.array(buckets, np.int32))
     out, score = np.zeros(len(buckets), np.bool_), np.empty(len(single))
     work = structure.new_work(task, training=False)
-    structure.predict(task, 0, len(single), model.scorer, QUIET, work, out, score)
+    structure.predict(task, 0, len(single), model.reranker(), QUIET, work, out, score)
     assert out.all()
     return score
 
@@ -172,7 +172,7 @@ def test_search_is_exact():
     estimator = reranker().fit(X, y)
     model, base = model_of(estimator), estimator.base_
     view = view_of(base)
-    candidates = candidates_of(view, base, X, 6)
+    candidates = view.candidates(base, X, 6)
     for i, found in enumerate(candidates):
         nodes = lattice(found)
         task = make_task([nodes], [len(X[i])], model.words, model.tags)

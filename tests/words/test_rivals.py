@@ -43,7 +43,7 @@ def test_each_rival_is_what_a_decoding_of_its_own_finds(templates, beam, whole):
 @pytest.mark.parametrize("templates", ["zsz18", "zc14"])
 def test_work_is_the_same_for_each_character_of_a_longer_text(templates):
     X, y = load_segmentation()
-    scorer = model_of(WordSegmenter(templates, max_iter=2, random_state=0).fit(X[:50], y[:50])).scorer
+    scorer = model_of(WordSegmenter(templates, max_iter=2, random_state=0).fit(X[:50], y[:50])).scorer(8)
     unseen = "".join("".join(X[100:]).split())
     for n in (60, 240):
         path = np.array([*segmented(scorer, [unseen[:n]])[0][0], START], np.int8)
