@@ -10,7 +10,6 @@ from skstruct.core.codes import (
     NO_AVERAGE,
     NO_PENALTY,
     PERCEPTRON,
-    STANDARD,
 )
 from skstruct.core.compile import kernel
 from skstruct.core.noise import QUIET
@@ -39,7 +38,7 @@ def decode(task, i, model, rule, noise, work, path):
     """Search one sentence; writes its actions, returns the score and the states of the last step."""
     first, n = task.token[i], task.token[i + 1] - task.token[i]
     load(task, first, n, np.int64(0), noise, work)
-    m, best, _ = search(n, task.action[:0], np.int64(STANDARD), model, Adjustment(rule, noise), work)
+    m, best, _ = search(n, task.action[:0], model, Adjustment(rule, noise), work)
     trace(work.states, best, m, work.stack, path, work.path_label)
     return work.states.score[best], work.begin[2 * n] - work.begin[2 * n - 1]
 

@@ -122,7 +122,7 @@ def _decode(task, i, model, adjustment, work):
     first, stop = task.token[i], task.token[i + 1]
     load(task.char[first:stop], stop - first, model.clock.step[0], adjustment.noise, work.char, work.hidden)
     nothing, path = task.gold[:0], work.path[: stop - first + 1]
-    search(task.limit[first:stop], nothing, i < 0, model.update, model, adjustment, work, path, None)
+    search(task.limit[first:stop], nothing, i < 0, model, adjustment, work, path, None)
 
 
 def decoded(model, texts, rule):

@@ -18,19 +18,7 @@ from ..data.labels import encode_labels
 from .dependency_trees import LEFT, RIGHT, SHIFT, check_trees, encode_trees, marked_trees, split_arcs
 from .state_features import emit_row, load, score
 from .state_features import look_up as find_features
-from .states import (
-    FIRST_WORD,
-    N_ACTIONS,
-    S0,
-    H,
-    J,
-    dependent,
-    describe_arc,
-    describe_reduction,
-    look_around,
-    start_state,
-    successor,
-)
+from .states import N_ACTIONS, describe_arc, describe_reduction, look_around, start_state, successor, word_of
 
 MARGIN = 20.0
 """In training the right label has to win by this score; steps are of size 1 along some fifty features. On
@@ -102,7 +90,7 @@ def emit_labels(gold, head, label, n, model, adjustment, work):
             right = label[k]
             describe_arc(k + 1, head, work.around, work.arc)
         elif action != SHIFT:
-            right = label[dependent(action, rows[k])]
+            right = label[word_of(action, rows[k], False)]
             describe_reduction(action, rows[k], work.arc)
         else:
             continue
@@ -135,7 +123,7 @@ def retrace(path, label, known, m, model, adjustment, work, rows):
             depth -= 1
             below = work.stack[depth]
             if model.joint and known.shape[0] > 0:
-                label[k] = known[dependent(np.int64(path[k]), rows[k])]
+                label[k] = known[word_of(np.int64(path[k]), rows[k], False)]
                 if label[k] < 0:
                     describe_reduction(np.int64(path[k]), rows[k], work.arc)
                     label[k] = label_of(model, adjustment, work)
@@ -198,10 +186,7 @@ def look_up(path, head, label, task, model, noise, work, action, rows, label_row
         look_around(head, n, work.around)
     for k in range(2 * n):
         row, made, last = states[k], np.int64(path[k]), k == 2 * n - 1
-        reads = made == SHIFT and not last
-        w = dependent(made, row)
-        if reads or last:
-            w = np.int64(row[J if reads else S0 + H]) - FIRST_WORD
+        reads, w = made == SHIFT and not last, word_of(made, row, last)
         if not last or model.root_step:
             for j in range(find_features(model.templates, model.state_features, row, look)):
                 rows[0 if reads else 1, w, j] = look.entry[j]

@@ -76,8 +76,7 @@ def check_words(X, token, width=None):
         else:
             out.append(tuple(map(str, word)))
             continue
-        i, t = place(token, k)
-        raise PlaceError(i, t, f"{wrong}, got {describe(word)}", "X")
+        raise PlaceError(*place(token, k), f"{wrong}, got {describe(word)}", "X")
     return list(zip(*out))
 
 

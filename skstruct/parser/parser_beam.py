@@ -230,10 +230,8 @@ def _keep(model, states, candidates, k, begin, n_links, kept):
         candidates.heap[0] = candidates.heap[k]
         _sift(candidates, np.int64(0), k)
         action, p, q = candidates.action[best], candidates.left[best], candidates.right[best]
-        source = p if action == SHIFT else q
-        label = np.int32(0)
-        if model.joint and action != SHIFT:
-            label = model.symbol[states.label[q, action]]
+        source, labelled = p if action == SHIFT else q, model.joint and action != SHIFT
+        label = model.symbol[states.label[q, action]] if labelled else np.int32(0)
         successor(action, label, states.row[p], states.row[source], model.tracked, states.row[x])
         y = np.int32(x)  # the state that it becomes, or that it is equivalent to
         if model.merge:
@@ -263,15 +261,13 @@ def n_actions(n, model):
 
 
 @inline
-def search(n, gold, update, model, adjustment, work):
+def search(n, gold, model, adjustment, work):
     """Search the sentence of n words in ``work.look``.
 
     Parameters
     ----------
     gold : (2 n - 1,) int8, with a root step (2 n,)
-        The right actions; empty in prediction.
-    update : int
-        EARLY: stop when the right state is lost.
+        The right actions; empty in prediction. With early update the search stops when their state is lost.
 
     Returns
     -------
@@ -321,7 +317,7 @@ def search(n, gold, update, model, adjustment, work):
                         found = -1
             right = found
             work.alive[step + 1] = right
-            if right < 0 and update == EARLY:
+            if right < 0 and model.update == EARLY:
                 return step + 1, begin, True
     return steps, begin, right != begin
 
@@ -333,9 +329,8 @@ def worst_step(gold, n, model, adjustment, work):
     Returns (m, the best state then); m is 0 if the best state is the right one throughout.
     """
     states, rows, total = work.states, work.replay[0], work.states.gain[work.states.gain.shape[0] - 1]
-    steps = n_actions(n, model)
     right, worst, m, best = 0.0, -np.inf, 0, 0
-    for step in range(steps):
+    for step in range(gold.shape[0]):
         row = rows[step]
         score(model.templates, model.state_features, work.scores, row, adjustment, work.look, total)
         right += total[gold[step]]

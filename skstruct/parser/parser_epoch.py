@@ -77,7 +77,7 @@ def visit(i, model, task, noise, adjustment, work):
     labels = task.label[first : first + n]
     retrace(gold, work.gold_label, labels, 2 * n - 1, model, adjustment, work, work.replay[0])
     work.gold_label[2 * n - 1] = 0  # of a root step, which has no label
-    m, best, lost = search(n, gold, model.update, model, adjustment, work)
+    m, best, lost = search(n, gold, model, adjustment, work)
     if model.update == MAX_VIOLATION:
         m, best = worst_step(gold, n, model, adjustment, work)
     elif not lost:
@@ -143,7 +143,7 @@ def predict(task, begin, end, model, noise, work, head, label, score):
         score[i] = 0.0
         if n > 0:
             load(task, first, n, model.clock.step[0], noise, work)
-            m, best, _ = search(n, task.action[:0], np.int64(STANDARD), model, None, work)
+            m, best, _ = search(n, task.action[:0], model, None, work)
             trace(work.states, best, m, work.stack, work.path, work.path_label)
             heads, out = head[first : first + n], label[first : first + n]
             attach(work.path, work.path_label, m, work.stack, heads, out if model.joint else out[:0])

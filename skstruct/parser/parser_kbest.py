@@ -45,9 +45,7 @@ def list_ways(n, model, work, ways):
             while link >= 0:
                 p = states.linked[link]
                 for action in range(LEFT, N_ACTIONS):
-                    label = np.int32(0)
-                    if model.joint:
-                        label = model.symbol[states.label[q, action]]
+                    label = model.symbol[states.label[q, action]] if model.joint else np.int32(0)
                     successor(action, label, states.row[p], states.row[q], model.tracked, states.row[spare])
                     x = kept[slot_of(kept, states, spare)]
                     if x >= 0:

@@ -14,13 +14,11 @@ from ..data.labels import Labels
 from ..training import tables
 from ..training.chunks import as_writeable_view, map_chunks
 from ..training.saved import NamedWeights
-from ..training.tables import TableModel
 from . import parser_epoch as structure
 from .arc_labels import arcs_of, given_tree
 from .atoms import AtomEncoder, check_words
 from .dependency_trees import ACTION_NAMES, restored
 from .parser_beam import ParseTask, new_work
-from .parser_epoch import FEW_LABELS
 from .parser_fields import PARSER, TABLES, TRAINED, packed
 from .parser_kbest import best_trees
 from .state_templates import column_of, decode_keys
@@ -42,7 +40,7 @@ def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=
 
 
 @dataclass
-class ParserModel(TableModel):
+class ParserModel(tables.TableModel):
     """What prediction needs.
 
     Attributes
@@ -220,7 +218,7 @@ class ParserModel(TableModel):
 
         Until all are there they are kept as small as in files: the features of all are many.
         """
-        first, waiting, tables = None, {prefix: [] for prefix in cls.TABLES}, {}
+        first, waiting, averages = None, {prefix: [] for prefix in cls.TABLES}, {}
         for model in models:
             if first is None:
                 none = dict.fromkeys(cls.TABLES.values())
@@ -233,8 +231,8 @@ class ParserModel(TableModel):
             for row_of in [total.number(keys()) for keys, _ in members]:
                 _, weights = members.pop(0)
                 total.add_rows(weights(), row_of)
-            tables[name] = total.result(by_weight=False)
-        return replace(first, arrays=first.arrays._replace(**tables))
+            averages[name] = total.result(by_weight=False)
+        return replace(first, arrays=first.arrays._replace(**averages))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -249,7 +247,7 @@ def continued_state(before, lines, encoder, old_labels, labels, settings, rule, 
     if labels.values != old_labels.values:
         new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
         store = model.arc_features.weights
-        store = made_sparse(store) if len(labels) > FEW_LABELS else store
+        store = made_sparse(store) if len(labels) > structure.FEW_LABELS else store
         store = remap_columns(store, new_of_old, len(labels))
         symbol = np.zeros(len(labels), np.int32)
         symbol[new_of_old] = model.symbol

@@ -95,13 +95,12 @@ class ParseRun(Run):
 
 def _merged_encoder(encoders, learner):
     """The encoder that knows the words of all shards, its lines, and by shard and attribute the new ids."""
-    first, parts = encoders[0], {}
+    first = encoders[0]
     for s, encoder in enumerate(encoders):
         if encoder.width != first.width:
             wrong = f"shard {s}: its words have {encoder.width} columns, those of shard 0 have {first.width}"
             raise ValueError(wrong)
-        for c, n in encoder.parts.items():
-            parts[c] = max(n, parts.get(c, 0))
+    parts = {c: max(each.parts.get(c, 0) for each in encoders) for encoder in encoders for c in encoder.parts}
     lines = lines_of(learner.templates, learner.labeled, first.width, parts)
     out = AtomEncoder(lines.attributes(), first.width, parts)
     maps = [{} for _ in encoders]

@@ -66,7 +66,7 @@ N_ACTIONS = 3
 MOST_CHILDREN = 7
 """Numbers of children count up to here."""
 
-_BLANK = np.array([0, 0] + 2 * [STACK_END, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0] + [STACK_END], np.int32)
+_BLANK = np.array([0, 0] + 2 * [STACK_END, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0] + [STACK_END, 0], np.int32)
 
 
 def tracked_fields(templates, joint=False):
@@ -104,10 +104,9 @@ def bucket(distance):
 @inline
 def start_state(row):
     """The state before the first word."""
-    for f in range(N_FIELDS):
+    for f in range(N_FIELDS + 1):
         row[f] = _BLANK[f]
     row[I] = row[J] = FIRST_WORD
-    row[DISTANCE] = 0
 
 
 @inline
@@ -169,13 +168,10 @@ def look_around(head, n, around):
         around[N_LEFT, k] = around[N_RIGHT, k] = around[LATEST, k] = 0
     for k in range(1, n + 1):
         h, here = head[k - 1], FIRST_WORD + k - 1
-        if k < h:
-            if around[N_LEFT, h] == 0:
-                around[FIRST_LEFT, h] = here
-            around[N_LEFT, h] = min(around[N_LEFT, h] + 1, MOST_CHILDREN)
-        else:
-            around[LAST_RIGHT, h] = here
-            around[N_RIGHT, h] = min(around[N_RIGHT, h] + 1, MOST_CHILDREN)
+        side = 0 if k < h else 1
+        if side == 1 or around[N_LEFT, h] == 0:
+            around[FIRST_LEFT + side, h] = here
+        around[N_LEFT + side, h] = min(around[N_LEFT + side, h] + 1, MOST_CHILDREN)
         before = around[LATEST, h]
         if before > 0:
             around[BEFORE, k] = FIRST_WORD + before - 1
@@ -229,9 +225,10 @@ def describe_reduction(action, row, arc):
 
 
 @inline
-def dependent(action, row):
-    """The word, 0-based, that a reduction in this state gives a head."""
-    return np.int64(row[(S1 if action == LEFT else S0) + H]) - FIRST_WORD
+def word_of(action, row, last):
+    """The word, 0-based, that an action in this state reads or gives a head; of the ``last`` one the root."""
+    field = (S1 if action == LEFT else S0) + H
+    return np.int64(row[J if action == SHIFT and not last else field]) - FIRST_WORD
 
 
 # --------------------------------------------------------------------------------------------------

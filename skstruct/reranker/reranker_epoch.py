@@ -158,13 +158,12 @@ def weigh(model, adjustment, a, p, c, group, work):
     features, keys = model.features, work.keys
     total, step = 0.0, model.clock.step[0]
     for k in range(GROUPS[group], GROUPS[group + 1]):
-        if keys[k, 0] < 0:
+        row = find(features.table, k, keys[k, 0], keys[k, 1]) if keys[k, 0] >= 0 else np.int64(-1)
+        if row < 0:
             continue
-        row = find(features.table, k, keys[k, 0], keys[k, 1])
         if adjustment is None:
-            if row >= 0:
-                total += features.weights.value[row]
-        elif row >= 0 and (features.min_count <= 1 or features.seen[row] >= features.min_count):
+            total += features.weights.value[row]
+        elif features.min_count <= 1 or features.seen[row] >= features.min_count:
             w = read_weight(features.weights, adjustment.rule, row, row, step)
             total += w * noise_factor(adjustment, _is_edge(k), step, k, (keys[k, 0] << 32) | keys[k, 1])
     return total * model.clock.scale[0]

@@ -134,8 +134,7 @@ def _decisions_of_flags(name, i, text, flags):
         if after_space and flag is not None and not flag:
             wrong = "False, but a word starts at the start of a text and after white space"
             raise PlaceError(i, t, wrong, name)
-        known = START if after_space or flag else INSIDE
-        out.append(known if after_space or flag is not None else FREE)
+        out.append(START if after_space or flag else FREE if flag is None else INSIDE)
         after_space = False
     return np.array(out, np.int8)
 

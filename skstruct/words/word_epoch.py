@@ -90,14 +90,9 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
         shadow = partly or model.update == MAX_VIOLATION
         m, gap = n, 0.0
         for final in range(0 if partly else 1, 2):  # first the best completion of what is known
-            m, _, gap = search(
-                limit if final else work.forced[:n],
-                gold if final else gold[:0],
-                shadow and final == 1,
-                model.update, model, adjustment, work,
-                path[: n + 1] if final else target[: n + 1],
-                None,
-            )  # fmt: skip
+            known, right = limit if final else work.forced[:n], gold if final else gold[:0]
+            out = path[: n + 1] if final else target[: n + 1]
+            m, _, gap = search(known, right, shadow and final == 1, model, adjustment, work, out, None)
         mistakes = 0
         for t in range(min(m, n)):
             if gold[t] != FREE and gold[t] != path[t]:
@@ -131,11 +126,8 @@ def predict(task, begin, end, model, noise, work, lists, out, score, found):
         score[i, 0], found[i] = 0.0, 0
         if n > 0:
             load(task.char[first:stop], n, model.clock.step[0], noise, work.char, work.hidden)
-            nothing = task.gold[:0]
-            _, score[i, 0], _ = search(
-                task.limit[first:stop], nothing, nothing.shape[0] > 0, model.update, model, None, work,
-                work.path[: n + 1], lists,
-            )  # fmt: skip
+            limit, nothing, path = task.limit[first:stop], task.gold[:0], work.path[: n + 1]
+            _, score[i, 0], _ = search(limit, nothing, nothing.shape[0] > 0, model, None, work, path, lists)
             found[i] = 1 if lists is None else lists.new.found[0]
             for r in range(found[i]):
                 if lists is not None:
@@ -208,9 +200,7 @@ def _advance(limit, i, size, model, work, part):
     """Take the decision at i; returns how many states there are now, and the best score."""
     part[0], part[1], part[2] = i, i + 1, size
     nothing = limit[:0]
-    _, score, _ = search(
-        limit, nothing, nothing.shape[0] > 0, model.update, model, None, work, work.path, None, part
-    )
+    _, score, _ = search(limit, nothing, nothing.shape[0] > 0, model, None, work, work.path, None, part)
     return part[2], score
 
 

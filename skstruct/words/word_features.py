@@ -36,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.codes import INSIDE, START, ZC14
-from ..core.compile import inline
+from ..core.compile import inline, spliced
 from ..core.feature_table import FeatureTable
 from ..core.hashing import EMPTY, LOW, find, home_of, intern
 from ..core.noise import token_masked
@@ -222,12 +222,56 @@ def sum_state(model, adjustment, keys, begin, end, node, total):
 
 
 @inline
+def sum_characters(model, adjustment, i, work):
+    """What states before the decision at i share, in rows 0 and 1 of ``work.total``.
+
+    ZSZ18: the scores of the decisions by the one before. ZC14: that of the pair of characters i - 1 and i
+    inside of a word, in ``total[0, 0]``.
+    """
+    keys, total, words = work.keys, work.total, model.templates == ZC14
+    zero = np.int64(0)  # variables: a literal would have helpers compiled for it alone
+    if words:
+        list_pair(work.char, work.hidden, i, keys)
+    else:
+        list_context(work.char, work.hidden, i, keys)
+    for b in range(1 if words else 3):  # 2: what does not look at the decision before
+        begin = PAIR if words else (CONTEXT - 1 if b == 2 else 1)
+        stop = PAIR + 1 if words else (CONTEXT if b == 2 else CONTEXT - 1)
+        total[b, 0] = total[b, 1] = 0.0
+        sum_keys(model, adjustment, keys, zero + begin, zero + stop, zero if b == 2 else b, total[b])
+    if not words:
+        for a in range(2):
+            total[0, a] += total[2, a]
+            total[1, a] += total[2, a]
+
+
+@spliced
+def sum_decisions(model, adjustment, i, length, before, node, node_before, work):
+    """ZSZ18: the scores of the decisions at i in a state, in ``work.total[3]``."""
+    keys, total, shared, zero = work.keys, work.total, work.shared[length], np.int64(0)
+    list_state(work.char, work.hidden, i, length, before, node, node_before, keys)
+    if work.shared_at[length] != i:
+        work.shared_at[length] = i
+        b = START if length == 1 else INSIDE
+        shared[0], shared[1] = total[b, 0], total[b, 1]
+        sum_state(model, adjustment, keys, zero + CONTEXT, zero + SHARED, node, shared)
+    total[3, 0], total[3, 1] = shared[0], shared[1]
+    sum_keys(model, adjustment, keys, zero + SHARED, zero + N_NUMBERS, zero, total[3])
+
+
+@spliced
+def sum_words(model, adjustment, i, length, before, node, node_before, work):
+    """ZC14: add the score of the word that ends before character i, after the one before, to ``total[3]``."""
+    zero = np.int64(0)
+    list_words(work.char, work.hidden, i, length, before, node, node_before, work.keys)
+    sum_state(model, adjustment, work.keys, zero + 1, zero + N_NUMBERS, node, work.total[3])
+
+
+@inline
 def extended(table, node, character):
     """The node of a word with one more character; -1 if it is unknown."""
-    if node < 0:
-        return np.int64(-1)
-    row = find(table, np.int64(WORD), node, character)
-    return row + 1 if row >= 0 else row
+    row = find(table, np.int64(WORD), node, character) if node >= 0 else node
+    return row + 1 if row >= 0 else np.int64(-1)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -243,16 +287,6 @@ def emit_keys(model, adjustment, keys, begin, end, decision, column, amount, dif
                 model.features, adjustment, is_edge(model.templates, compound), model.clock.step[0],
                 compound, keys[k, 0], keys[k, 1], column, amount, difference,
             )  # fmt: skip
-
-
-@inline
-def emit_word(model, adjustment, node, column, amount, difference):
-    """Emit the feature "word w"."""
-    row = np.int64(node - 1)
-    compound = np.int64(WORD)
-    x = noise_factor(adjustment, is_edge(model.templates, compound), model.clock.step[0], compound, row << 32)
-    if x != 0.0:
-        emit(difference, row, column, x * amount)
 
 
 @inline
@@ -290,4 +324,7 @@ def emit_decision(model, adjustment, work, last, word, i, decision, amount):
             model, adjustment, keys, zero + 1 if part else begin, begin if part else zero + N_NUMBERS,
             context if part else zero, column, amount, difference,
         )  # fmt: skip
-    emit_word(model, adjustment, node, column, amount, difference)
+    row, edge, step = node - 1, is_edge(model.templates, zero), model.clock.step[0]
+    x = noise_factor(adjustment, edge, step, zero, row << 32)
+    if x != 0.0:  # the feature "word w"
+        emit(difference, row, column, x * amount)

@@ -157,11 +157,10 @@ class WordModel(TableModel):
             offsets = offsets_of(np.repeat(np.diff(task.token), found))
             repeated = "".join([text * n for text, n in zip(some, found.tolist())])
             words = iter(words_at(repeated, out[: offsets[-1]] == START, offsets) if repeated else ())
-            ranked = [
-                [(next(words), value) for value in scores[:n].tolist()]
-                for scores, n in zip(score, found.tolist())
-            ]
-            return [items or [([], 0.0)] for items in ranked]
+            ranked = []
+            for scores, n in zip(score, found.tolist()):
+                ranked.append([(next(words), value) for value in scores[:n].tolist()] or [([], 0.0)])
+            return ranked
 
         with no_collection():
             parts = map_chunks(work, offsets_of(lengths_of(texts)), n_jobs, max(1, PIECE_TOKENS // (k or 1)))

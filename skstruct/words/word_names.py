@@ -5,12 +5,20 @@ import numpy as np
 from ..core.codes import ZSZ18
 from .word_features import CONTEXT, N_NUMBERS, WORD
 
+# The atoms of each number, see `features`; the numbers 1 ... 7 of ZSZ18 have the decision before, too.
+_ATOMS = [[name.strip() for name in names.split(",")] for names in (
+    """w, c-1, c0, c-2, c-1 c0, c-2 c-1, c0 c1, c-3 c-2, c-1 c0, len(w), first(w) len(w), last(w) len(w),
+    first(w) last(w), last(w') last(w), first(w) c0, b-1 b-2, w len(w'), w' len(w)""",
+    """w, , w' w, first(w), first(w) len(w), last(w) len(w), last(w') first(w), c-1 c0, first(w) last(w),
+    w' first(w), last(w') w, first(w') first(w), last(w') last(w), w' len(w), len(w') w""",
+)]  # fmt: skip
+
 # Whether the left, and the right, half of a number's key is the node of a word; rows: ZSZ18, ZC14.
 IS_NODE = np.zeros((2, N_NUMBERS, 2), np.bool_)
-IS_NODE[:, WORD, 0] = True
-IS_NODE[0, [16, 17], 0] = True
-IS_NODE[1, [2, 9, 13], 0] = True
-IS_NODE[1, [2, 10, 14], 1] = True
+for _templates, _names in enumerate(_ATOMS):
+    for _number, _name in enumerate(_names):
+        for _half, _held in enumerate(_name.split()):
+            IS_NODE[_templates, _number, _half] = _held in ("w", "w'")
 
 
 def in_order(templates, keys):
@@ -72,19 +80,6 @@ def features(templates, keys, rows=None):
     return out
 
 
-# The atoms of each number, see `features`; the numbers 1 ... 7 of ZSZ18 have the decision before, too.
-_ATOMS = (
-    (
-        "w", "c-1", "c0", "c-2", "c-1 c0", "c-2 c-1", "c0 c1", "c-3 c-2", "c-1 c0", "len(w)",
-        "first(w) len(w)", "last(w) len(w)", "first(w) last(w)", "last(w') last(w)", "first(w) c0",
-        "b-1 b-2", "w len(w')", "w' len(w)",
-    ),
-    (
-        "w", "", "w' w", "first(w)", "first(w) len(w)", "last(w) len(w)", "last(w') first(w)", "c-1 c0",
-        "first(w) last(w)", "w' first(w)", "last(w') w", "first(w') first(w)", "last(w') last(w)",
-        "w' len(w)", "len(w') w",
-    ),
-)  # fmt: skip
 DECISIONS = ("start", "inside", "none")
 
 
