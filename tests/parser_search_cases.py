@@ -10,7 +10,6 @@ from skstruct.core.codes import (
     NO_AVERAGE,
     NO_PENALTY,
     PERCEPTRON,
-    STANDARD,
 )
 from skstruct.core.compile import kernel
 from skstruct.core.noise import QUIET
@@ -21,7 +20,7 @@ from skstruct.data.labels import Labels, encode_labels
 from skstruct.parser import parser_epoch as parse
 from skstruct.parser.atoms import AtomEncoder, check_words
 from skstruct.parser.dependency_trees import encode_trees
-from skstruct.parser.parser_beam import forget, new_work, search
+from skstruct.parser.parser_beam import new_work, search
 from skstruct.parser.parser_model import final_model, make_task
 from skstruct.parser.state_features import load
 from skstruct.parser.states import trace
@@ -38,9 +37,8 @@ ALL = 260
 def decode(task, i, model, rule, noise, work, path):
     """Search one sentence; writes its actions, returns the score and the states of the last step."""
     first, n = task.token[i], task.token[i + 1] - task.token[i]
-    load(task.atoms, task.n_forms, first, n, np.int64(0), noise, work.value)
-    forget(work)
-    m, best, _ = search(n, task.action[:0], np.int64(STANDARD), model, Adjustment(rule, noise), work)
+    load(task, first, n, np.int64(0), noise, work)
+    m, best, _ = search(n, task.action[:0], model, Adjustment(rule, noise), work)
     trace(work.states, best, m, work.stack, path, work.path_label)
     return work.states.score[best], work.begin[2 * n] - work.begin[2 * n - 1]
 
@@ -99,11 +97,15 @@ class Problem:
     def dictionaries(self):
         """({feature: weights of actions}, {feature: weights of labels})."""
         final = self.final()
-        features, label_features = final.features()
+        features, label_features = map(final.features, final.TABLES)
         assert len(set(features)) == len(features) and len(set(label_features)) == len(label_features)
         return (
             dict(zip(features, final.weights.value.reshape(-1, 3).tolist())),
-            dict(zip(label_features, final.label_weights.value.reshape(-1, len(self.labels)).tolist())),
+            dict(
+                zip(
+                    label_features, final.table("label_").weights.value.reshape(-1, len(self.labels)).tolist()
+                )
+            ),
         )
 
 

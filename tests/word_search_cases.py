@@ -27,7 +27,8 @@ from skstruct.core.store import Rule
 from skstruct.training.epochs import grow_tables, snapshot
 from skstruct.words import word_epoch as segment
 from skstruct.words.word_beam import SegmentTask, new_work, search
-from skstruct.words.word_features import features, load
+from skstruct.words.word_features import load
+from skstruct.words.word_names import features
 
 
 @kernel
@@ -121,7 +122,7 @@ def _decode(task, i, model, adjustment, work):
     first, stop = task.token[i], task.token[i + 1]
     load(task.char[first:stop], stop - first, model.clock.step[0], adjustment.noise, work.char, work.hidden)
     nothing, path = task.gold[:0], work.path[: stop - first + 1]
-    search(task.limit[first:stop], nothing, i < 0, model.update, model, adjustment, work, path, None)
+    search(task.limit[first:stop], nothing, i < 0, model, adjustment, work, path, None)
 
 
 def decoded(model, texts, rule):

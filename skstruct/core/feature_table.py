@@ -201,7 +201,9 @@ def seen_in_use(features):
 # Out of training and back
 # --------------------------------------------------------------------------------------------------
 def final(features, clock, rule, reuse=False, ended=False):
-    """What the training so far amounts to, for prediction.
+    """What the training so far amounts to, for prediction: weights without bookkeeping.
+
+    Weights that too few updates changed are 0.
 
     Parameters
     ----------
@@ -212,13 +214,6 @@ def final(features, clock, rule, reuse=False, ended=False):
         Whether training ends here for good, so that the result may be made of its arrays.
     ended : bool
         Whether training ends here, and goes on, if ever, with copies: the table may be shared.
-
-    Returns
-    -------
-    weights : Store
-        Of R rows, without bookkeeping; 0 for what too few updates changed.
-    table : ndarray of shape (capacity, 2), int64
-    R : int
     """
     store, R = stores.in_use(in_use(features)), int(features.entries[0])
     C, table = store.columns, features.table
@@ -231,18 +226,18 @@ def final(features, clock, rule, reuse=False, ended=False):
     if not store.sparse:
         if rare.shape[0]:
             value.reshape(R, C)[np.broadcast_to(rare, (R, C))] = 0.0
-        return like._replace(value=value), table, R
+        return for_reading(like._replace(value=value), table, R, features.by_weight)
     places, values = entries_of(store._replace(value=value))
     if rare.shape[0]:
         common = ~np.broadcast_to(rare, (R, C))[places // C, places % C]
         places, values = places[common], values[common]
     store = sparse_store(like._replace(first=np.zeros(R, np.int64)), places, values)
-    return store, table, R
+    return for_reading(store, table, R, features.by_weight)
 
 
-def for_reading(weights, table, entries):
-    """The :class:`FeatureTable` of a model that :func:`final` made, for prediction."""
-    return FeatureTable(table, np.array([entries], np.int64), weights, np.zeros(0, np.int32), 1, True)
+def for_reading(weights, table, entries, by_weight=True):
+    """A :class:`FeatureTable` for prediction: final weights, whose row r is that of the r-th entry."""
+    return FeatureTable(table, np.array([entries], np.int64), weights, np.zeros(0, np.int32), 1, by_weight)
 
 
 def with_room(features, more):
@@ -251,26 +246,9 @@ def with_room(features, more):
     return features._replace(table=table, entries=features.entries.copy())
 
 
-def for_training(weights, table, entries, rule, min_count=1, seen=None, *, by_weight=True):
-    """The :class:`FeatureTable` that training goes on from.
-
-    Parameters
-    ----------
-    weights : Store
-        Of the features alone; see :func:`in_use`.
-    table : ndarray of shape (capacity, 2), int64
-        Copied.
-    entries : int
-    rule : Rule
-    min_count : int
-    seen : ndarray, optional
-        See :func:`seen_in_use`; needed with a cut-off.
-    by_weight : bool
-    """
-    entries = np.array([entries], np.int64)
-    seen = seen if min_count > 1 else np.zeros(0, np.int32)
-    features = FeatureTable(table, entries, weights, seen, int(min_count), by_weight)
-    return _with_rows(features, table.copy(), rule)
+def for_training(features, rule):
+    """What training goes on from: the same features in a table of their own, with room for more."""
+    return _with_rows(features._replace(entries=features.entries.copy()), features.table.copy(), rule)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -382,6 +360,6 @@ class TableAverage:
         """Add the final weights of a model whose rows are numbered; best when those of all are."""
         self.average.add(store, row_of, int(self.entries[0]))
 
-    def result(self):
-        """(store, table, entries) of the average."""
-        return self.average.store(), self.table, int(self.entries[0])
+    def result(self, by_weight=True):
+        """The average, a :class:`FeatureTable`."""
+        return for_reading(self.average.store(), self.table, self.entries[0], by_weight)

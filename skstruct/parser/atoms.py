@@ -6,6 +6,8 @@ symbols of any kind; if one holds morphological features, such as ``Case=Nom|Num
 symbols too.
 """
 
+from itertools import zip_longest
+
 import numpy as np
 
 from ..data.inputs import PlaceError, describe, flatten, place
@@ -74,8 +76,7 @@ def check_words(X, token, width=None):
         else:
             out.append(tuple(map(str, word)))
             continue
-        i, t = place(token, k)
-        raise PlaceError(i, t, f"{wrong}, got {describe(word)}", "X")
+        raise PlaceError(*place(token, k), f"{wrong}, got {describe(word)}", "X")
     return list(zip(*out))
 
 
@@ -111,74 +112,53 @@ class AtomEncoder:
 
     Attributes
     ----------
-    alphabets : list of Alphabet
-        One for each attribute.
+    alphabets : dict of str to Alphabet
+        By attribute.
     rows : list of str
         The attribute of each row of atoms: that of the parts of a column has a row for each part.
     """
 
     def __init__(self, attributes, width=2, parts=None):
-        self.attributes, self.width, self.parts = list(attributes), width, dict(parts or {})
-        self.alphabets = [Alphabet() for _ in self.attributes]
+        self.width, self.parts = width, dict(parts or {})
+        self.alphabets = {name: Alphabet() for name in attributes}
 
     @property
     def rows(self):
         """See above."""
-        return [name for name in self.attributes for _ in range(self._n_rows(name))]
+        return [name for name in self.alphabets for _ in range(self._n_rows(name))]
 
     def _n_rows(self, name):
-        return self.parts.get(int(name[1:]), 0) if is_part(name) else 1
+        return self.parts.get(column_of(name), 0) if is_part(name) else 1
 
-    def widened(self, columns):
-        """An encoder with rows for all known parts of these words; the alphabets are the same."""
-        parts = dict(self.parts)
-        for name, alphabet in zip(self.attributes, self.alphabets):
-            if is_part(name):
-                c = column_of(name)
-                known = (sum(map(alphabet.ids.__contains__, parts_of(s))) for s in set(columns[c]))
-                parts[c] = max([parts.get(c, 0), *known])
-        out = AtomEncoder(self.attributes, self.width, parts)
-        out.alphabets = self.alphabets
-        return out
-
-    def _columns(self, columns, known=False):
-        """(symbols, (rows, N) number of a symbol for each word, -1 for none) by attribute.
-
-        ``known``: unknown parts take no row.
-        """
-        numbered = {}
-        for name, alphabet in zip(self.attributes, self.alphabets):
+    def _symbols(self, columns):
+        """For each attribute the symbols of all strings of its column, as lists, and each word's string."""
+        numbers = {}
+        for name in self.alphabets:
             c = column_of(name)
-            if c not in numbered:
-                distinct = list(dict.fromkeys(columns[c]))
-                number = {symbol: k for k, symbol in enumerate(distinct)}
-                found = map(number.__getitem__, columns[c])
-                numbered[c] = distinct, np.fromiter(found, np.int64, len(columns[c]))
-            distinct, words = numbered[c]
-            if is_part(name):
-                yield from self._parts(name, distinct, words, alphabet.ids if known else None)
-            else:
-                yield list(map(_DERIVED.get(name, str), distinct)), words[None]
-
-    def _parts(self, name, distinct, words, ids):
-        split = list(map(parts_of, distinct))
-        if ids is not None:
-            split = [list(filter(ids.__contains__, parts)) for parts in split]
-        symbols = list(dict.fromkeys(part for parts in split for part in parts))
-        number = {symbol: k for k, symbol in enumerate(symbols)}
-        of_symbol = np.full((self._n_rows(name), len(distinct)), -1, np.int64)
-        for k, parts in enumerate(split):
-            for row, part in zip(of_symbol, parts):
-                row[k] = number[part]
-        yield symbols, of_symbol[:, words]
+            if c not in numbers:
+                strings = {string: k for k, string in enumerate(dict.fromkeys(columns[c]))}
+                words = np.fromiter(map(strings.__getitem__, columns[c]), np.int64, len(columns[c]))
+                numbers[c] = list(strings), words
+            strings, words = numbers[c]
+            one = _DERIVED.get(name, str)
+            yield list(map(parts_of, strings)) if is_part(name) else [[one(s)] for s in strings], words
 
     def encode(self, columns):
-        """(A, N) int32: ids; -1 for what is unknown. A is the number of ``rows``.
+        """(ids, rows): (A, N) int32, -1 for what is unknown, and the attribute of each of the A rows.
 
-        There may be no more known parts than rows; see :meth:`widened`.
+        There are at least ``self.rows``, and more where words have more known parts; unknown ones take none.
         """
-        found = zip(self.alphabets, self._columns(columns, known=True))
-        return _joined([_ids(alphabet.lookup(symbols), words) for alphabet, (symbols, words) in found])
+        return self._encoded(self._symbols(columns))
+
+    def _encoded(self, found):
+        ids, rows = [], []
+        for (name, alphabet), (symbols, words) in zip(self.alphabets.items(), found):
+            known = [[alphabet.ids[s] + SPECIAL for s in some if s in alphabet.ids] for some in symbols]
+            mine = list(zip_longest(*known, fillvalue=-1))
+            mine += [(-1,) * len(known)] * (self._n_rows(name) - len(mine))
+            ids.append(np.array(mine, np.int32).reshape(len(mine), len(known))[:, words])
+            rows += [name] * len(mine)
+        return np.ascontiguousarray(np.concatenate(ids)), rows
 
     def grown(self, columns):
         """(ids, the encoder that knows them all); this encoder stays as it is.
@@ -188,29 +168,16 @@ class AtomEncoder:
         ValueError
             If there are too many distinct tags.
         """
-        found, read = count_parts(columns), set(self.attributes)
-        most = {c: max(self.parts.get(c, 0), found.get(c, 0)) for c in self.parts.keys() | found.keys()}
-        most = {c: n for c, n in most.items() if c in self.parts or f"p{c}" in read}
-        new, rows = AtomEncoder(self.attributes, self.width, most), []
-        for k, (symbols, words) in enumerate(new._columns(columns)):
-            ids, new.alphabets[k] = self.alphabets[k].interned(symbols)
-            rows.append(_ids(ids, words))
+        new, found = AtomEncoder(self.alphabets, self.width, self.parts), list(self._symbols(columns))
+        for (name, alphabet), (symbols, _) in zip(self.alphabets.items(), found):
+            _, new.alphabets[name] = alphabet.interned(flatten(symbols))
         new.check_tags()
-        return _joined(rows), new
+        ids, rows = new._encoded(found)
+        new.parts = {column_of(name): rows.count(name) for name in rows if is_part(name)}
+        return ids, new
 
     def check_tags(self):
         """Raise if there are too many distinct tags."""
-        n_tags = len(self.alphabets[0])
+        n_tags = len(self.alphabets["t"])
         if n_tags > MOST_SMALL - SPECIAL:
             raise ValueError(f"at most {MOST_SMALL - SPECIAL} distinct tags are possible, got {n_tags}")
-
-
-def _ids(ids, words):
-    """The ids of words, by the number of their symbol."""
-    ids = np.append(np.where(ids >= 0, ids + SPECIAL, -1), -1).astype(np.int32)
-    return ids[words]
-
-
-def _joined(rows):
-    """(A, N) int32 in the order of rows, whatever the order of its parts in memory."""
-    return np.ascontiguousarray(np.concatenate(rows))

@@ -136,33 +136,23 @@ def actions_of(heads):
     return out if len(out) == max(2 * n - 1, 0) else None
 
 
-def _preorder(children):
-    """(first, last): numbers in a walk from the root; d descends from h if first[h] <= first[d] <= last[h]
-
-    (h included); index 0 is the root's head.
-    """
-    first, last, count = [0] * len(children), [0] * len(children), 0
-    pending = [(0, False)]
-    while pending:
-        k, done = pending.pop()
-        if done:
-            last[k] = count - 1
-            continue
-        first[k] = count
-        count += 1
-        pending.append((k, True))
-        pending.extend((c, False) for c in children[k])
-    return first, last
-
-
-def _rows(children):
+def _rows(heads, children):
     """(begin, end) of the longest row of words that holds the head and descends from it, by head."""
-    n, (first, last) = len(children) - 1, _preorder(children)
+    n, order = len(heads), [0]
+    for k in order:
+        order.extend(children[k])
+    size, first = [1] * (n + 1), [0] * (n + 1)  # of what descends from a word; where it begins in a walk
+    for k in reversed(order[1:]):
+        size[heads[k - 1]] += size[k]
+    for k in order:
+        at = first[k] + 1
+        for c in children[k]:
+            first[c], at = at, at + size[c]
     begin, end = [0, *range(1, n + 1)], [n, *range(1, n + 1)]
     for h in range(1, n + 1):
-        while begin[h] > 1 and first[h] <= first[begin[h] - 1] <= last[h]:
+        while begin[h] > 1 and first[h] <= first[begin[h] - 1] < first[h] + size[h]:
             begin[h] -= 1
-        while end[h] < n and first[h] <= first[end[h] + 1] <= last[h]:
+        while end[h] < n and first[h] <= first[end[h] + 1] < first[h] + size[h]:
             end[h] += 1
     return begin, end
 
@@ -194,7 +184,7 @@ def lift(heads):
     # An arc is projective if its dependent stands in the row of its head. A lift changes the descendants of
     # one word only, the old head, and takes some away: no arc becomes projective but by being lifted. It
     # costs no more than words that move up, so all lifts together no more than the sum of all depths.
-    begin, end = _rows(children)
+    begin, end = _rows(heads, children)
     crossing = [(abs(h - d), d) for d, h in enumerate(heads, 1) if not begin[h] <= d <= end[h]]
     heapify(crossing)
     while crossing:
@@ -244,9 +234,8 @@ def encode_trees(heads, token, lifting):
         tree = heads[a:b].tolist()
         found = actions_of(tree)
         if found is None and lifting:
-            tree = lift(tree)
+            heads[a:b] = tree = lift(tree)
             found = actions_of(tree)
-            heads[a:b] = tree
         if found is None:
             skipped.append(i)
         else:

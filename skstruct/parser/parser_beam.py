@@ -23,14 +23,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import EARLY, MAX_VIOLATION
+from ..core.codes import EARLY
 from ..core.compile import inline, spliced
 from ..core.hashing import mix64
 from ..core.rules import Difference, new_difference
-from .arc_labels import describe_reduction, label_of, label_reductions
+from .arc_labels import label_of, label_reductions
 from .dependency_trees import LEFT, RIGHT, SHIFT
-from .state_features import KINDS, Lookup, Memory, new_lookup, new_memory, score_state
-from .states import AHEAD, FIRST_WORD, N_ACTIONS, N_ARC, N_FIELDS, J, start_state, successor
+from .state_features import MOST_FIELDS, Lookup, Memory, new_lookup, new_memory, score
+from .states import FIRST_WORD, N_ACTIONS, N_ARC, N_FIELDS, J, describe_reduction, start_state, successor
 
 REMEMBERED = 2**11
 """Slots for what was computed before in the same sentence."""
@@ -59,9 +59,8 @@ class States(NamedTuple):
     action: np.ndarray  # (M,) int8: what led here
     left: np.ndarray  # (M,) int32: p, of a shifted state the state before
     right: np.ndarray  # (M,) int32: q, -1 for a shifted state
-    owner: np.ndarray  # (M,) int32: the shifted state whose list of predictors this state shares
-    first: np.ndarray  # (M,) int32: of a shifted state, the first link of its list
-    last: np.ndarray  # (M,) int32: the last
+    first: np.ndarray  # (M,) int32: the first link of its list of predictors
+    last: np.ndarray  # (M,) int32: the last, of a shifted state
     linked: np.ndarray  # (M,) int32: predictor in a link
     link: np.ndarray  # (M,) int32: the next link, -1 at the end
 
@@ -80,7 +79,6 @@ class Candidates(NamedTuple):
 class ParseWork(NamedTuple):
     """Scratch for sentences of up to n words; belongs to one thread."""
 
-    value: np.ndarray  # (A, n + 2 + AHEAD) int32: atoms of the sentence
     look: Lookup  # for states and for arcs
     states: States
     candidates: Candidates
@@ -95,8 +93,6 @@ class ParseWork(NamedTuple):
     head: np.ndarray  # (n,) int32: predicted heads
     scores: Memory  # of states: by group of templates what actions score
     pairs: Memory  # of arcs: by group of templates what labels score
-    arcs: Memory  # of arcs during the search: the best label, and its score
-    whole: np.ndarray  # (1, fields) int32: what `arcs` goes by: all fields
     around: np.ndarray  # (7, n + 1) int32: children and siblings, see `arc_labels`
     arc: np.ndarray  # (F,) int32: fields of an arc
     total: np.ndarray  # (L,) float64: scores of labels
@@ -109,44 +105,34 @@ def new_work(task, model, training=True):
     """Scratch that fits every sentence of ``task``."""
     n, B = int(np.diff(task.token).max(initial=1)), model.beam
     most, successors = 2 * n * B + 2, B * (1 + 2 * B)
-    ints = np.zeros((6, most), np.int32)
-    K, arcs = model.templates.slot.shape[0], model.arcs.slot.shape[0]
-    n_labels = model.arc_features.weights.columns
+    K, arcs, n_labels = model.templates.slot.shape[0], model.arcs.slot.shape[0], model.symbol.shape[0]
+    slots, labels = (REMEMBERED, most) if model.joint else (1, 1)
+
+    def ints(**shapes):
+        return {name: np.zeros(shape, np.int32) for name, shape in shapes.items()}
+
     return ParseWork(
-        value=np.zeros((task.atoms.shape[0], n + 2 + AHEAD), np.int32),
-        look=new_lookup(model.templates, model.arcs),
+        look=new_lookup(n, task.atoms.shape[0], model.templates, model.arcs),
         states=States(
-            np.zeros((most, N_FIELDS + 1), np.int32),
-            *np.zeros((2, most)),
-            np.zeros((most, N_ACTIONS)),
-            np.zeros((most if model.joint else 1, N_ACTIONS), np.int32),
-            np.zeros(most, np.int8),
-            *ints,
-            np.zeros(most, np.int32),
+            score=np.zeros(most), inside=np.zeros(most), gain=np.zeros((most, N_ACTIONS)),
+            action=np.zeros(most, np.int8), **ints(row=(most, N_FIELDS + 1), label=(labels, N_ACTIONS)),
+            **ints(left=most, right=most, first=most, last=most, linked=most, link=most),
         ),
         candidates=Candidates(
-            *np.zeros((2, successors)), np.zeros(successors, np.int8), *np.zeros((3, successors), np.int32)
+            score=np.zeros(successors), inside=np.zeros(successors), action=np.zeros(successors, np.int8),
+            **ints(left=successors, right=successors, heap=successors),
         ),
         kept=np.full(1 << int(4 * B - 1).bit_length(), -1, np.int32),
-        begin=np.zeros(2 * n + 2, np.int32),
-        alive=np.zeros(2 * n + 1, np.int32),
-        stack=np.zeros(2 * n + 2, np.int32),
-        replay=np.zeros((2, 2 * n + 1, N_FIELDS + 1), np.int32),
         path=np.zeros(2 * n, np.int8),
-        path_label=np.full(2 * n, -1, np.int32),
-        gold_label=np.full(2 * n, -1, np.int32),
-        head=np.zeros(n, np.int32),
-        scores=new_memory(REMEMBERED if model.joint else 1, model.templates.by.shape[1], N_ACTIONS),
-        pairs=new_memory(REMEMBERED if model.joint else 1, model.arcs.by.shape[1], max(n_labels, 1)),
-        arcs=new_memory(REMEMBERED if model.joint else 1, N_ARC, 2),
-        whole=np.arange(N_ARC, dtype=np.int32)[None],
-        around=np.zeros((7, n + 1), np.int32),
-        arc=np.zeros(N_ARC, np.int32),
+        **ints(begin=2 * n + 2, alive=2 * n + 1, stack=2 * n + 2, path_label=2 * n, gold_label=2 * n),
+        **ints(replay=(2, 2 * n + 1, N_FIELDS + 1), head=n, around=(7, n + 1), arc=N_ARC),
+        scores=new_memory(slots, MOST_FIELDS, N_ACTIONS),
+        pairs=new_memory(slots, MOST_FIELDS, max(n_labels, 1)),
         total=np.zeros(max(n_labels, 1)),
         difference=new_difference(4 * n * K if training else 0),
         label_difference=new_difference((4 if model.joint else 2) * n * arcs if training and n_labels else 0),
         stats=np.zeros(3),
-    )
+    )  # fmt: skip
 
 
 # --------------------------------------------------------------------------------------------------
@@ -198,7 +184,7 @@ def _expand(states, begin, end, step, n, candidates):
             k += 1
         height = 2 * read - step
         if height >= 2 or step == 2 * n - 1:
-            link = states.first[states.owner[q]]
+            link = states.first[q]
             while link >= 0:
                 p = states.linked[link]
                 for action in range(LEFT if height >= 2 else RIGHT, N_ACTIONS):
@@ -244,42 +230,28 @@ def _keep(model, states, candidates, k, begin, n_links, kept):
         candidates.heap[0] = candidates.heap[k]
         _sift(candidates, np.int64(0), k)
         action, p, q = candidates.action[best], candidates.left[best], candidates.right[best]
-        source = p if action == SHIFT else q
-        label = np.int32(0)
-        if model.joint and action != SHIFT:
-            label = model.symbol[states.label[q, action]]
+        source, labelled = p if action == SHIFT else q, model.joint and action != SHIFT
+        label = model.symbol[states.label[q, action]] if labelled else np.int32(0)
         successor(action, label, states.row[p], states.row[source], model.tracked, states.row[x])
+        y = np.int32(x)  # the state that it becomes, or that it is equivalent to
         if model.merge:
             s = slot_of(kept, states, x)
-            if kept[s] >= 0:
-                if action == SHIFT:  # one more stack below
-                    y = kept[s]
-                    states.link[states.last[y]] = n_links
-                    states.last[y] = n_links
-                    states.linked[n_links], states.link[n_links] = p, -1
-                    n_links += 1
-                continue
-            kept[s] = x
-        states.score[x], states.inside[x] = candidates.score[best], candidates.inside[best]
-        states.action[x], states.left[x], states.right[x] = action, p, q
+            y = kept[s] if kept[s] >= 0 else y
+            kept[s] = y
+        if y == x:
+            states.score[x], states.inside[x] = candidates.score[best], candidates.inside[best]
+            states.action[x], states.left[x], states.right[x] = action, p, q
+            states.first[x] = n_links if action == SHIFT else states.first[p]
+            x += 1
+        elif action == SHIFT:  # one more stack below
+            states.link[states.last[y]] = n_links
         if action == SHIFT:
-            states.owner[x] = x
-            states.first[x] = states.last[x] = n_links
+            states.last[y] = n_links
             states.linked[n_links], states.link[n_links] = p, -1
             n_links += 1
-        else:
-            states.owner[x] = states.owner[p]
-        x += 1
     if model.merge:
         kept[:] = -1
     return x, n_links
-
-
-@spliced
-def forget(work):
-    """A new sentence, or other weights: what was found before is no longer right."""
-    for memory in (work.scores, work.pairs, work.arcs):
-        memory.now[0] += KINDS
 
 
 @inline
@@ -289,15 +261,13 @@ def n_actions(n, model):
 
 
 @inline
-def search(n, gold, update, model, adjustment, work):
-    """Search the sentence of n words in ``work.value``.
+def search(n, gold, model, adjustment, work):
+    """Search the sentence of n words in ``work.look``.
 
     Parameters
     ----------
     gold : (2 n - 1,) int8, with a root step (2 n,)
-        The right actions; empty in prediction.
-    update : int
-        EARLY: stop when the right state is lost.
+        The right actions; empty in prediction. With early update the search stops when their state is lost.
 
     Returns
     -------
@@ -312,7 +282,6 @@ def search(n, gold, update, model, adjustment, work):
     start_state(states.row[0])
     states.score[0] = states.inside[0] = 0.0
     states.left[0] = states.right[0] = states.first[0] = states.last[0] = -1
-    states.owner[0] = 0
     work.begin[0], work.begin[1] = 0, 1
     tracked = gold.shape[0] > 0
     right = depth = n_links = begin = np.int64(0)  # one type throughout: helpers are compiled once
@@ -321,8 +290,9 @@ def search(n, gold, update, model, adjustment, work):
     steps = n_actions(n, model)
     for step in range(steps):
         for x in range(begin, end):
-            score_state(states.row[x], model, adjustment, work, states.gain[x])
-            if model.joint and 2 * (states.row[x, J] - FIRST_WORD) - step >= 2:
+            row, gain = states.row[x], states.gain[x]
+            score(model.templates, model.state_features, work.scores, row, adjustment, work.look, gain)
+            if model.joint and 2 * (row[J] - FIRST_WORD) - step >= 2:
                 label_reductions(states, x, model, adjustment, work)
             elif model.joint:
                 states.label[x, RIGHT] = 0  # that of a root step, which has none
@@ -347,7 +317,7 @@ def search(n, gold, update, model, adjustment, work):
                         found = -1
             right = found
             work.alive[step + 1] = right
-            if right < 0 and update == EARLY:
+            if right < 0 and model.update == EARLY:
                 return step + 1, begin, True
     return steps, begin, right != begin
 
@@ -359,25 +329,16 @@ def worst_step(gold, n, model, adjustment, work):
     Returns (m, the best state then); m is 0 if the best state is the right one throughout.
     """
     states, rows, total = work.states, work.replay[0], work.states.gain[work.states.gain.shape[0] - 1]
-    steps = n_actions(n, model)
     right, worst, m, best = 0.0, -np.inf, 0, 0
-    for step in range(steps):
-        score_state(rows[step], model, adjustment, work, total)
+    for step in range(gold.shape[0]):
+        row = rows[step]
+        score(model.templates, model.state_features, work.scores, row, adjustment, work.look, total)
         right += total[gold[step]]
         if model.joint and gold[step] != SHIFT and step < 2 * n - 1:
-            describe_reduction(np.int64(gold[step]), rows[step], work.arc)
+            describe_reduction(np.int64(gold[step]), row, work.arc)
             label_of(model, adjustment, work)
             right += work.total[work.gold_label[step]]
         x = work.begin[step + 1]
         if x != work.alive[step + 1] and states.score[x] - right >= worst:
             worst, m, best = states.score[x] - right, step + 1, x
     return m, best
-
-
-@spliced
-def prefix_to_learn(gold, n, model, adjustment, work):
-    """Search, and decide how much of it to learn from: (m, best state), m = 0 for nothing."""
-    m, best, lost = search(n, gold, model.update, model, adjustment, work)
-    if model.update == MAX_VIOLATION:
-        return worst_step(gold, n, model, adjustment, work)
-    return (m if lost else 0), best

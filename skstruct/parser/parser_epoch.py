@@ -19,18 +19,16 @@ K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron. EACL, sectio
 
 import numpy as np
 
-from ..core.codes import DONE, POOL_FULL, RESCALE, STANDARD, TABLE_FULL
+from ..core.codes import DONE, MAX_VIOLATION, POOL_FULL, RESCALE, STANDARD, TABLE_FULL
 from ..core.compile import ZERO, kernel, spliced
 from ..core.feature_table import count_updates, lacks_room, new_table
 from ..core.rules import adjustment_of, clear, finish_visit, room_for
 from ..core.store import SMALLEST_SCALE, new_clock
 from .arc_labels import emit_labels, emit_reductions, label_tree, retrace
 from .dependency_trees import SHIFT
-from .parser_beam import forget, n_actions, prefix_to_learn, search
-from .state_features import ParseModel, emit_state, load
+from .parser_beam import n_actions, search, worst_step
+from .state_features import ParseModel, emit_row, load
 from .states import LABEL, N_ACTIONS, attach, trace, tracked_fields
-
-TABLES = ("state_features", "arc_features")
 
 FEW_LABELS = 16
 """Up to here rows of label weights are full; else they hold the labels they were updated for."""
@@ -49,16 +47,15 @@ def emit_actions(gold, m, model, adjustment, work):
     retrace(path, work.path_label, work.head[:0], m, model, adjustment, work, work.replay[1])
     for wrong in range(2):  # a loop, where two calls would be clearer: each is compiled once more
         if model.joint:
-            labels = work.path_label if wrong else work.gold_label
+            actions, labels = path if wrong else gold, work.path_label if wrong else work.gold_label
             n_labelled = min(m, gold.shape[0] - 1) if model.root_step else m
-            emit_reductions(
-                path if wrong else gold, labels, begin, n_labelled, wrong, model, adjustment, work
-            )
+            emit_reductions(actions, labels, begin, n_labelled, wrong, model, adjustment, work)
     for k in range(begin, m):
-        for wrong in range(2):
-            if k > begin or wrong == 0:
-                up, down = -1 if wrong else gold[k], path[k] if wrong or k == begin else -1
-                emit_state(work.replay[wrong, k], up, down, model, adjustment, work)
+        for wrong in range(1 if k == begin else 2):
+            up = np.int64(-1 if wrong else gold[k])
+            down = np.int64(path[k] if wrong or k == begin else -1)
+            row, difference = work.replay[wrong, k], work.difference
+            emit_row(model.templates, model.state_features, row, adjustment, up, down, work.look, difference)
 
 
 @spliced
@@ -69,8 +66,7 @@ def visit(i, model, task, noise, adjustment, work):
     """
     first, n = task.token[i], task.token[i + 1] - task.token[i]
     K, K_arcs, L = model.templates.slot.shape[0], model.arcs.slot.shape[0], model.arc_features.weights.columns
-    load(task.atoms, task.n_forms, first, n, model.clock.step[0], noise, work.value)
-    forget(work)
+    load(task, first, n, model.clock.step[0], noise, work)
     gold = task.action[2 * first : 2 * first + n_actions(n, model)]
     heads = task.head[first : first + n]
     if L > 0:
@@ -81,7 +77,11 @@ def visit(i, model, task, noise, adjustment, work):
     labels = task.label[first : first + n]
     retrace(gold, work.gold_label, labels, 2 * n - 1, model, adjustment, work, work.replay[0])
     work.gold_label[2 * n - 1] = 0  # of a root step, which has no label
-    m, best = prefix_to_learn(gold, n, model, adjustment, work)
+    m, best, lost = search(n, gold, model, adjustment, work)
+    if model.update == MAX_VIOLATION:
+        m, best = worst_step(gold, n, model, adjustment, work)
+    elif not lost:
+        m = 0
     wrong = 0
     if m > 0:
         trace(work.states, best, m, work.stack, work.path, work.path_label)
@@ -143,9 +143,8 @@ def predict(task, begin, end, model, noise, work, head, label, score):
         first, n = task.token[i], task.token[i + 1] - task.token[i]
         score[i] = 0.0
         if n > 0:
-            load(task.atoms, task.n_forms, first, n, model.clock.step[0], noise, work.value)
-            forget(work)
-            m, best, _ = search(n, task.action[:0], np.int64(STANDARD), model, None, work)
+            load(task, first, n, model.clock.step[0], noise, work)
+            m, best, _ = search(n, task.action[:0], model, None, work)
             trace(work.states, best, m, work.stack, work.path, work.path_label)
             heads, out = head[first : first + n], label[first : first + n]
             attach(work.path, work.path_label, m, work.stack, heads, out if model.joint else out[:0])
@@ -174,15 +173,15 @@ def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule, r
         See :class:`.state_features.ParseModel`.
     rule : Rule
     """
-    joint = n_labels > 0 and bool((templates.attribute == LABEL).any())
     states = new_table(N_ACTIONS, rule, min_count, by_weight=False)
     labels = new_table(n_labels, rule, min_count, by_weight=False, sparse=n_labels > FEW_LABELS)
     symbol = np.arange(1, n_labels + 1, dtype=np.int32)
-    return parse_model(templates, arcs, (states, labels), symbol, joint, beam, merge, root_step, update)
+    return parse_model(templates, arcs, (states, labels), symbol, beam, merge, root_step, update)
 
 
-def parse_model(templates, arcs, tables, symbol, joint, beam, merge, root_step, update=STANDARD):
+def parse_model(templates, arcs, tables, symbol, beam, merge, root_step, update=STANDARD):
     """The :class:`.ParseModel` with tables of features, those of states and those of arcs."""
+    joint = symbol.shape[0] > 0 and bool((templates.attribute == LABEL).any())
     return ParseModel(
         int(beam), bool(merge), joint, bool(root_step), int(update), tracked_fields(templates, joint),
         templates, arcs, *tables, symbol, np.zeros(2, np.int64), new_clock(),

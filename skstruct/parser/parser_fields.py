@@ -10,15 +10,16 @@ from functools import partial
 import numpy as np
 
 from ..core.final_weights import rows_in_use, with_rows
-from ..core.hashing import key_order, keys_of
+from ..core.hashing import key_order
 from ..features.tokens import alphabet
 from ..saving.container import require
-from ..saving.fields import Field, Kind, Members, Table, array, each, flag, inline, integer, pair, string
+from ..saving.fields import Field, Kind, Members, Table, array, each, flag, integer, pair, string
 from ..saving.packing import packed_keys
 from ..saving.stores import weights
 from ..saving.values import Reader, Writer, maybe_labels
 from ..training.tables import KEYS, features_of, read_keys, training_of
 from .atoms import AtomEncoder
+from .parser_epoch import parse_model
 from .state_templates import MOST_SMALL, templates_of
 from .states import ARC_PLACES, N_ACTIONS, SPECIAL, STATE_PLACES
 from .template_sets import ARC_LINES, Lines, without_labels
@@ -40,7 +41,7 @@ def _features(prefix, lines, places, columns):
     def are_features(f, keys):
         return (keys >= 0).all() and (templates_of(keys[:, 0], getattr(f["lines"], lines), places) >= 0).all()
 
-    table = features_of(are_features, columns, prefix, _KEYS)
+    table = features_of(are_features, columns, prefix, _KEYS, by_weight=False)
 
     def write(stored, writer, *place):
         with writer.packing(writer.packed or "float64"):
@@ -55,42 +56,28 @@ FEATURES = {
 }
 """By the prefix of names, in models and in files, that belong to the table of states, and to that of arcs."""
 
-PREFIXES = tuple(FEATURES)
+TABLES = {"": "state_features", "label_": "arc_features"}
 
 
 def _stored(model, prefix, some=slice(None)):
     """The keys of some features in ascending order, and their weights."""
-    keys = keys_of(getattr(model, f"{prefix}table"), getattr(model, f"{prefix}entries"))[some]
+    keys = model.keys(prefix)[some]
     order = key_order(keys)
     rows = order if isinstance(some, slice) else some[order]
-    store = with_rows(getattr(model, f"{prefix}weights"), rows)
-    return {f"{prefix}keys": keys[order], f"{prefix}weights": store}
+    return {f"{prefix}keys": keys[order], f"{prefix}weights": with_rows(model.table(prefix).weights, rows)}
 
 
-class PackedTables:
-    """The features of a model that have weights, and the weights, packed until all models can be averaged."""
-
-    def __init__(self, model):
-        self.tables = {}
-        for prefix, kind in FEATURES.items():
-            store, writer = getattr(model, f"{prefix}weights"), Writer(False, None)
-            rows = np.flatnonzero(rows_in_use(store))
-            with writer.packing(model.packed):
-                node = kind.write(
-                    _stored(model, prefix, rows), writer, "", Members({"divisor": model.divisor})
-                )
-            f = Members({}, reader=Reader(writer.arrays, None))
-            self.tables[prefix] = node, f, weights(rows.shape[0], store.columns)
-
-    def keys(self, prefix):
-        """The keys (R, 3) of a table."""
-        node, f, _ = self.tables[prefix]
-        return read_keys(node[f"{prefix}keys"], "keys", f)
-
-    def take_weights(self, prefix):
-        """The weights of the features of a table, which are removed here."""
-        node, f, kind = self.tables.pop(prefix)
-        return kind.read(node[f"{prefix}weights"], "weights", f)
+def packed(model, prefix):
+    """Two functions that unpack the keys, and the weights, of the features of a table that have weights."""
+    store, writer = model.table(prefix).weights, Writer(False, None)
+    rows, known = np.flatnonzero(rows_in_use(store)), Members({"divisor": model.divisor})
+    with writer.packing(model.packed):
+        node = FEATURES[prefix].write(_stored(model, prefix, rows), writer, "", known)
+    f, kind = Members({}, reader=Reader(writer.arrays, None)), weights(rows.shape[0], store.columns)
+    return (
+        lambda: read_keys(node[f"{prefix}keys"], "keys", f),
+        lambda: kind.read(node[f"{prefix}weights"], "weights", f),
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -113,7 +100,7 @@ def _lines(f):
     try:
         lines.check_labels(L)
         lines.check_columns(width)
-        lines.compiled(AtomEncoder(f["attributes"], width, dict(f["parts"])).rows)
+        lines.compiled(AtomEncoder(lines.attributes(), width, dict(f["parts"])).rows)
     except ValueError as error:
         require(False, f"{f.where}.templates: {error}")
     return lines
@@ -121,8 +108,8 @@ def _lines(f):
 
 def _encoder(f):
     encoder = AtomEncoder(f["attributes"], f["columns"], dict(f["parts"]))
-    encoder.alphabets = f["alphabets"]
-    require(len(encoder.alphabets[0]) <= MOST_SMALL - SPECIAL, f"{f.where}: too many tags")
+    encoder.alphabets = dict(zip(f["attributes"], f["alphabets"]))
+    require(len(encoder.alphabets["t"]) <= MOST_SMALL - SPECIAL, f"{f.where}: too many tags")
     return encoder
 
 
@@ -133,16 +120,14 @@ def _arguments(f):
     require(ok, f"{f.where}.label_numbers must be 1 to {L}")
     strings = all(type(label) is str for label in labels.values)
     require(not f["pseudo"] or (L and strings), f"{f.where}.pseudo needs labels of type str")
-    divisors = [f.node[f"{prefix}weights"].get("divisor") or 0 for prefix in PREFIXES]
+    divisors = [f.node[f"{prefix}weights"].get("divisor") or 0 for prefix in TABLES]
     require(set(map(type, divisors)) == {int}, f"{f.where}: the divisor must be an int")
-    return {
-        **{name: f[name] for name in ("labels", "beam", "merge", "pseudo", "root_step", "encoder")},
-        **f["features"],
-        **f["label_features"],
-        "templates": f["lines"],
-        "symbol": numbers,
-        "divisor": max(divisors),
-    }
+    tables, search = (f["features"], f["label_features"]), (f["beam"], f["merge"], f["root_step"])
+    arrays = parse_model(*f["lines"].compiled(f["encoder"].rows), tables, numbers, *search)
+    return dict(
+        arrays=arrays, templates=f["lines"], encoder=f["encoder"], labels=f["labels"], pseudo=f["pseudo"],
+        divisor=max(divisors),
+    )  # fmt: skip
 
 
 _MOST_COLUMNS = 10_000
@@ -161,17 +146,17 @@ PARSER = Table(
     ),
     Field(
         "alphabets", each(alphabet, lambda f, k, _: f["attributes"][k], "attributes"),
-        of="encoder.alphabets", stem="",
+        of=lambda model: list(model.encoder.alphabets.values()), stem="",
     ),
     Field("labels", maybe_labels),
-    Field("beam", integer(1)),
-    Field("merge", flag),
-    Field("features", inline(FEATURES[""]), of=partial(_stored, prefix="")),
-    Field("label_features", inline(FEATURES["label_"]), of=partial(_stored, prefix="label_")),
+    Field("beam", integer(1), of="arrays.beam"),
+    Field("merge", flag, of="arrays.merge"),
+    Field("features", FEATURES[""], of=partial(_stored, prefix="")),
+    Field("label_features", FEATURES["label_"], of=partial(_stored, prefix="label_")),
     Field("pseudo", flag, default=False),
-    Field("root_step", flag, default=False),
+    Field("root_step", flag, of="arrays.root_step", default=False),
     Field(
-        "label_numbers", array("int32", "L"), of="symbol",
+        "label_numbers", array("int32", "L"), of="arrays.symbol",
         default=lambda f: np.arange(1, f["L"] + 1, dtype=np.int32),
     ),
     make=_arguments,
@@ -181,4 +166,4 @@ PARSER = Table(
     encoder=_encoder,
 )  # fmt: skip
 
-TRAINED = training_of({"": "state_features", "label_": "arc_features"}, ascending=True, by_weight=False)
+TRAINED = training_of(TABLES, ascending=True)

@@ -11,6 +11,7 @@ subtrees, not different derivations. Many derivations build one tree, in which l
 attached in another order; the best of them counts.
 """
 
+from collections import defaultdict
 from heapq import heapify, heappop, heappush
 from itertools import islice
 
@@ -40,13 +41,11 @@ def list_ways(n, model, work, ways):
         for q in range(begin, end):
             if 2 * (states.row[q, J] - FIRST_WORD) - step < 2:
                 continue
-            link = states.first[states.owner[q]]
+            link = states.first[q]
             while link >= 0:
                 p = states.linked[link]
                 for action in range(LEFT, N_ACTIONS):
-                    label = np.int32(0)
-                    if model.joint:
-                        label = model.symbol[states.label[q, action]]
+                    label = model.symbol[states.label[q, action]] if model.joint else np.int32(0)
                     successor(action, label, states.row[p], states.row[q], model.tracked, states.row[spare])
                     x = kept[slot_of(kept, states, spare)]
                     if x >= 0:
@@ -65,23 +64,6 @@ def label_trees(last, head, model, work, label):
         label_tree(work.states.row[last[r]], head[r], head.shape[1], model, None, work, label[r])
 
 
-class _Subtrees:
-    """The best subtrees of a state.
-
-    Rank (way, i, j) is the i-th subtree of the way's p with the j-th of its q.
-    """
-
-    __slots__ = "done", "found", "heap", "others", "seen", "waiting"
-
-    def __init__(self, best, others):
-        self.found = []  # (score, arcs), best first; an arc is (head, label), that of the root (0, -1)
-        self.seen = set()  # their arcs
-        self.waiting = [(best, 0, 0)]  # ranks that are next, once their parts are known
-        self.heap = []  # (-score, rank)
-        self.others = others  # ways that are not in the heap yet: all but the best
-        self.done = False  # whether there are no more
-
-
 class Forest:
     """What the search of a sentence of n words kept."""
 
@@ -93,21 +75,19 @@ class Forest:
         self.label = states.label[kept].tolist() if model.joint else None
         self.first = states.row[kept, I].tolist()
         self.head = states.row[kept, S0 + H].tolist()
-        self.best = list(
-            zip(states.left[kept].tolist(), states.right[kept].tolist(), states.action[kept].tolist())
-        )
+        self.best = list(zip(*(part[kept].tolist() for part in (states.left, states.right, states.action))))
         if model.root_step:
             for x in range(*self.begin[-2:]):  # in the order of sums in which the search scores it
                 self.score[x] = self.score[0] + (self.gain[0][SHIFT] + self.gain[x][RIGHT] + self.inside[x])
-        self.ways, self.subtrees = {}, {}
+        self.ways = defaultdict(list)
         if model.merge:
-            ways = np.empty((4 * self.begin[-1], 4), np.int32)
-            n_ways = list_ways(n, model, work, ways)
-            if n_ways > ways.shape[0]:
-                ways = np.empty((n_ways, 4), np.int32)
-                list_ways(n, model, work, ways)
-            for x, *way in ways[:n_ways].tolist():
-                self.ways.setdefault(x, []).append(tuple(way))
+            ways = np.empty((list_ways(n, model, work, np.empty((0, 4), np.int32)), 4), np.int32)
+            list_ways(n, model, work, ways)
+            for x, *way in ways.tolist():
+                self.ways[x].append(tuple(way))
+        # By state the best subtrees: (score, arcs); an arc is (head, label), that of the root (0, -1).
+        self.found = defaultdict(list)
+        self.searches, self.done = {}, set()  # what finds more, and the states of which there are no more
 
     def trees(self):
         """(score, last state, arcs) of all trees, best first."""
@@ -116,80 +96,71 @@ class Forest:
         while heap:
             negated, x, r = heappop(heap)
             self._find(x, r)
-            yield -negated, x, self._of(x).found[r][1]
+            yield -negated, x, self.found[x][r][1]
             self._find(x, r + 1)
-            if len(self._of(x).found) > r + 1:
-                behind = self.inside[x] - self._of(x).found[r + 1][0]
+            if len(self.found[x]) > r + 1:
+                behind = self.inside[x] - self.found[x][r + 1][0]
                 heappush(heap, (behind - self.score[x], x, r + 1))
-
-    def _of(self, x):
-        if x not in self.subtrees:
-            best = self.best[x]
-            found = _Subtrees(best, [way for way in self.ways.get(x, ()) if way != best])
-            if best[2] == SHIFT:
-                found.found, found.done = [(0.0, ((0, -1),))], True
-            self.subtrees[x] = found
-        return self.subtrees[x]
 
     def _find(self, x, r):
         """Find subtrees of a state up to number r, or all that there are."""
         stack = [(x, r)]  # recursion would be as deep as a sentence is long
         while stack:
             x, r = stack[-1]
-            one = self._of(x)
-            if len(one.found) > r or one.done:
+            if len(self.found[x]) > r or x in self.done:
                 stack.pop()
             else:
-                stack += self._advance(one)
+                stack += next(self.searches.setdefault(x, self._search(x)))
 
-    def _advance(self, one):
-        """Make one step towards the next subtree, or list the (state, number) to be found before."""
-        missing = []
-        if one.waiting:
-            missing = self._missing(*one.waiting[-1])
-            if not missing:
-                way, i, j = one.waiting.pop()
+    def _search(self, x):
+        """Find the subtrees of a state one by one; yields the (state, number) to be found before it goes on.
+
+        Rank (way, i, j) is the i-th subtree of the way's p with the j-th of its q.
+        """
+        best, found, others, heap, seen = self.best[x], self.found[x], self.ways[x], [], set()
+        waiting = [(best, 0, 0)]
+        if best[2] == SHIFT:
+            found.append((0.0, ((0, -1),)))
+            waiting = []
+        while True:
+            for way, i, j in waiting:
                 p, q, _ = way
-                if len(self._of(p).found) > i and len(self._of(q).found) > j:
-                    heappush(one.heap, (-self._score(way, i, j), (way, i, j)))
-        elif one.found and one.others:
-            one.heap += [(-self._score(way, 0, 0), (way, 0, 0)) for way in one.others]
-            heapify(one.heap)
-            one.others = []
-        elif one.heap:
-            missing = self._missing(*one.heap[0][1])
-            if not missing:
-                self._take(one, *heappop(one.heap))
-        else:
-            one.done = True
-        return missing
+                yield (p, i), (q, j)
+                if len(self.found[p]) > i and len(self.found[q]) > j:
+                    heappush(heap, (-self._score(way, i, j), (way, i, j)))
+            if found and others:
+                heap += [(-self._score(way, 0, 0), (way, 0, 0)) for way in others if way != best]
+                heapify(heap)
+                others = []
+            if not heap:
+                break
+            negated, (way, i, j) = heappop(heap)
+            yield (way[0], i), (way[1], j)
+            arcs = self._joined(way, i, j)
+            if arcs not in seen:
+                seen.add(arcs)
+                found.append((-negated, arcs))
+                yield ()
+            waiting = [(way, i + 1, j), (way, i, j + 1)][: 1 if i else 2]
+        self.done.add(x)
+        yield ()
 
-    def _missing(self, way, i, j):
-        parts = (way[0], i), (way[1], j)
-        return [(x, r) for x, r in parts if len(self._of(x).found) <= r and not self._of(x).done]
-
-    def _take(self, one, negated, rank):
-        (p, q, action), i, j = rank
-        of_p, of_q = self._of(p).found[i][1], self._of(q).found[j][1]
+    def _joined(self, way, i, j):
+        """The arcs of a subtree."""
+        p, q, action = way
+        of_p, of_q = self.found[p][i][1], self.found[q][j][1]
         label = self.label[q][action] if self.label else -1
         if action == LEFT:
             k, arc = self.head[p] - self.first[p], (self.head[q] - FIRST_WORD + 1, label)
-            arcs = of_p[:k] + (arc,) + of_p[k + 1 :] + of_q
-        else:
-            k, arc = self.head[q] - self.first[q], (self.head[p] - FIRST_WORD + 1, label)
-            arcs = of_p + of_q[:k] + (arc,) + of_q[k + 1 :]
-        if arcs not in one.seen:
-            one.seen.add(arcs)
-            one.found.append((-negated, arcs))
-        one.waiting.append(((p, q, action), i + 1, j))
-        if i == 0:
-            one.waiting.append(((p, q, action), i, j + 1))
+            return of_p[:k] + (arc,) + of_p[k + 1 :] + of_q
+        k, arc = self.head[q] - self.first[q], (self.head[p] - FIRST_WORD + 1, label)
+        return of_p + of_q[:k] + (arc,) + of_q[k + 1 :]
 
     def _score(self, way, i, j):
         """The score inside of a subtree, as the search computes it."""
         p, q, action = way
-        of_p = self._of(p).found[i][0] if i else self.inside[p]
-        of_q = self._of(q).found[j][0] if j else self.inside[q]
+        of_p = self.found[p][i][0] if i else self.inside[p]
+        of_q = self.found[q][j][0] if j else self.inside[q]
         return of_p + (self.gain[p][SHIFT] + self.gain[q][action] + of_q)
 
 
@@ -205,7 +176,8 @@ def best_trees(task, k, model, work, read):
         if n == 0:
             out.append([(read(heads[:0], labels[:0]), 0.0)])
             continue
-        candidates, found, score = Forest(n, model, work).trees(), {}, np.inf
+        forest, found, score = Forest(n, model, work), {}, np.inf
+        candidates = forest.trees()
         while len(found) < k:
             some = list(islice(candidates, k - len(found)))
             if not some:
@@ -219,4 +191,5 @@ def best_trees(task, k, model, work, read):
                 tree = read(*tree)
                 found.setdefault(tuple(tree), (tree, score))
         out.append(list(found.values()))
+        forest.searches.clear()  # which refer to it: else it would wait for the collector
     return out

@@ -5,28 +5,25 @@ from functools import partial
 
 import numpy as np
 
-from ..core.codes import NO_AVERAGE, STANDARD
-from ..core.feature_table import TableAverage, final, for_reading
-from ..core.final_weights import count_weights
-from ..core.hashing import keys_of
+from ..core.codes import NO_AVERAGE
+from ..core.feature_table import TableAverage
 from ..core.noise import QUIET
-from ..core.store import Store, made_sparse, remap_columns
-from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
+from ..core.store import made_sparse, remap_columns
+from ..data.inputs import TREES, Inputs, lengths_of, offsets_of, take
 from ..data.labels import Labels
 from ..training import tables
 from ..training.chunks import as_writeable_view, map_chunks
-from ..training.saved import NamedWeights, SavableModel
+from ..training.saved import NamedWeights
 from . import parser_epoch as structure
 from .arc_labels import arcs_of, given_tree
 from .atoms import AtomEncoder, check_words
-from .dependency_trees import ACTION_NAMES, actions_of, restored
+from .dependency_trees import ACTION_NAMES, restored
 from .parser_beam import ParseTask, new_work
-from .parser_epoch import FEW_LABELS
-from .parser_fields import PARSER, PREFIXES, TRAINED, PackedTables
+from .parser_fields import PARSER, TABLES, TRAINED, packed
 from .parser_kbest import best_trees
 from .state_templates import column_of, decode_keys
 from .states import ARC_PLACES, STATE_PLACES
-from .template_sets import Lines, reads_labels
+from .template_sets import Lines
 
 
 def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=None):
@@ -43,31 +40,19 @@ def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=
 
 
 @dataclass
-class ParserModel(SavableModel):
+class ParserModel(tables.TableModel):
     """What prediction needs.
 
     Attributes
     ----------
+    arrays : ParseModel
+        Its beam is that of training.
     templates : Lines
     encoder : AtomEncoder
     labels : Labels
         Empty without labels.
-    beam : int
-        States kept in training.
-    merge : bool
-    weights : Store
-        Final weights of actions; row r belongs to the r-th feature.
-    table : ndarray of shape (capacity, 2), int64
-    entries : int
-    label_weights : Store
-    label_table : ndarray of shape (capacity', 2), int64
-    label_entries : int
-    symbol : ndarray of shape (L,), int32
-        The numbers of labels in features, from 1 on; later labels follow, while ``labels`` are sorted.
     pseudo : bool
         Labels say what was lifted, see :mod:`.dependency_trees`.
-    root_step : bool
-        Whether the choice of the root is an action of its own.
     divisor : int
         What weights are integers over, as they are means of so many vectors of integers; 0 if that is not
         known. What a file says of them, see ``saving.packing``.
@@ -76,37 +61,15 @@ class ParserModel(SavableModel):
     templates: Lines
     encoder: AtomEncoder
     labels: Labels
-    beam: int
-    merge: bool
-    weights: Store
-    table: np.ndarray
-    entries: int
-    label_weights: Store
-    label_table: np.ndarray
-    label_entries: int
-    symbol: np.ndarray
     pseudo: bool = False
     divisor: int = 0
-    root_step: bool = False
 
-    FIELDS, TRAINED, FACTS = PARSER, TRAINED, ("stream", "min_count")
+    TABLES, FIELDS, TRAINED, FACTS = TABLES, PARSER, TRAINED, ("stream", "min_count")
 
     def compressed(self, dtype, keep):
         """See ``training.saved.SavableModel``."""
         divisor = 0 if dtype == "float16" else self.divisor  # numerators take more than two bytes
-        return replace(tables.compressed_tables(self, dtype, keep, PREFIXES), divisor=divisor)
-
-    def in_training(self, f):
-        """See ``training.saved.SavableModel``."""
-        states, arcs = (tables.features_in_training(f, prefix, by_weight=False) for prefix in PREFIXES)
-        # What is learned from (the update) the next training says.
-        scorer = self.scorer()._replace(update=STANDARD)
-        return scorer._replace(state_features=states, arc_features=arcs, clock=f["clock"])
-
-    @property
-    def n_features(self):
-        """Number of features, of states and of arcs."""
-        return self.entries + self.label_entries
+        return replace(super().compressed(dtype, keep), divisor=divisor)
 
     @property
     def lines(self):
@@ -114,18 +77,22 @@ class ParserModel(SavableModel):
         return self.templates.states
 
     @property
+    def label_weights(self):
+        """The final weights of labels."""
+        return self.table("label_").weights
+
+    @property
     def is_joint(self):
         """Whether labels are part of the search."""
-        return len(self.labels) > 0 and reads_labels(self.templates.states)
+        return self.arrays.joint
 
     def sizes(self):
         """See ``training.saved.SavableModel``."""
-        n = sum(map(count_weights, (self.weights, self.label_weights)))
-        return len(self.labels) or None, self.n_features, n, None
+        return (len(self.labels) or None, *super().sizes()[1:])
 
     def words_of_training(self):
         """See ``training.saved.SavableModel``; None if no template reads forms."""
-        known = dict(zip(self.encoder.attributes, self.encoder.alphabets))
+        known = self.encoder.alphabets
         return frozenset(known["w"].strings()) if "w" in known else None
 
     @property
@@ -133,18 +100,11 @@ class ParserModel(SavableModel):
         """See ``data.inputs.Inputs``."""
         return Inputs(TREES, tuple, self.encoder.width)
 
-    def scorer(self, beam=None, rows=None):
-        """The arrays that kernels search under.
-
-        ``beam``: states kept, ``rows``: those of atoms; by default as in training.
-        """
-        templates, arcs = self.templates.compiled(self.encoder.rows if rows is None else rows)
-        tables = (
-            for_reading(self.weights, self.table, self.entries),
-            for_reading(self.label_weights, self.label_table, self.label_entries),
-        )
-        settings = self.is_joint, self.beam if beam is None else beam, self.merge, self.root_step
-        return as_writeable_view(structure.parse_model(templates, arcs, tables, self.symbol, *settings))
+    def scorer(self, beam, rows):
+        """The arrays that kernels search under: for so many states, and these rows of atoms."""
+        templates, arcs = self.templates.compiled(rows)
+        beam = self.arrays.beam if beam is None else beam
+        return as_writeable_view(self.arrays._replace(beam=beam, templates=templates, arcs=arcs))
 
     def predict(self, sentences, n_jobs=None, beam=None):
         """Best trees.
@@ -186,13 +146,12 @@ class ParserModel(SavableModel):
         """A list with what ``predict(task, scorer, scratch)`` returns of each chunk of sentences."""
         token = offsets_of(lengths_of(sentences))
         columns = check_words(sentences, token, self.encoder.width)
-        encoder = self.encoder.widened(columns)
-        scorer = self.scorer(beam, encoder.rows)
 
         def work(bounds):
             first, last, begin, end = bounds
-            atoms = encoder.encode([column[begin:end] for column in columns])
-            task = make_task(atoms, encoder.rows, token[first : last + 1] - begin)
+            atoms, rows = self.encoder.encode([column[begin:end] for column in columns])
+            task = make_task(atoms, rows, token[first : last + 1] - begin)
+            scorer = self.scorer(beam, rows)
             return predict(task, scorer, new_work(task, scorer, training=False))
 
         return list(map_chunks(work, token, n_jobs))
@@ -207,8 +166,7 @@ class ParserModel(SavableModel):
             if not len(sentence):
                 return []
             if tree is not None:
-                heads, labels = given_tree(self, sentence, tree)
-                return arcs_of(scorer, task, actions_of(heads), heads, labels, scratch)
+                return arcs_of(scorer, task, *given_tree(self, sentence, tree), scratch)
             heads, labels = found = np.full((2, len(sentence)), -1, np.int32)
             structure.predict(task, 0, 1, scorer, QUIET, scratch, *found, np.empty(1))
             path = scratch.path[:-1].tolist()  # without a root step
@@ -226,36 +184,32 @@ class ParserModel(SavableModel):
         """The tree with what was lifted where its labels say."""
         return restored(tree) if self.pseudo else tree
 
-    def features(self):
-        """The features of states, and those of arcs, in words.
+    def features(self, prefix, rows=slice(None)):
+        """The features of a table, or some, in words.
 
         Returns
         -------
-        features, label_features : lists of (line, values)
+        list of (line, values)
             The template's line, and the values of its atoms in the order of the line: strings (``<s>`` for
             what is below the stack, ``NONE`` for a missing child, ``</s>`` behind the sentence) or numbers.
         """
-        return tuple(self._features(which, slice(None)) for which in range(2))
-
-    def _features(self, which, rows):
-        prefix, labels = PREFIXES[which], ["NONE", *(None for _ in self.symbol)]
-        for label, number in zip(self.labels.values, self.symbol.tolist()):
-            labels[number] = label
-        strings = [["<s>", "NONE", "</s>", *alphabet.strings()] for alphabet in self.encoder.alphabets]
-        keys = keys_of(getattr(self, f"{prefix}table"), getattr(self, f"{prefix}entries"))[rows]
-        places = (STATE_PLACES, ARC_PLACES)[which]
-        return decode_keys(keys, self.templates[which], places, self.encoder.attributes, strings, labels)
+        lines, places = (self.templates.arcs, ARC_PLACES) if prefix else (self.templates.states, STATE_PLACES)
+        alphabets = self.encoder.alphabets.items()
+        strings = {name: ["<s>", "NONE", "</s>", *alphabet.strings()] for name, alphabet in alphabets}
+        strings["r"] = ["NONE", *take(self.labels.values, np.argsort(self.arrays.symbol))]
+        return decode_keys(self.keys(prefix)[rows], lines, places, strings)
 
     def named_weights(self):
         """The weights of actions and of labels with the names of their features, as NamedWeights."""
 
-        def names(which, rows):
-            features = self._features(which, rows)
+        def names(prefix, rows):
+            features = self.features(prefix, rows)
             return [" ".join(map("{}={}".format, line.split(), values)) for line, values in features]
 
+        columns = list(ACTION_NAMES), self.labels.values
         return [
-            NamedWeights(self.weights, list(ACTION_NAMES), partial(names, 0)),
-            NamedWeights(self.label_weights, self.labels.values, partial(names, 1)),
+            NamedWeights(self.table(prefix).weights, labels, partial(names, prefix))
+            for prefix, labels in zip(self.TABLES, columns)
         ]
 
     @classmethod
@@ -264,21 +218,21 @@ class ParserModel(SavableModel):
 
         Until all are there they are kept as small as in files: the features of all are many.
         """
-        first, waiting = None, []
+        first, waiting, averages = None, {prefix: [] for prefix in cls.TABLES}, {}
         for model in models:
             if first is None:
-                nothing = dict.fromkeys(("weights", "table", "label_weights", "label_table"))
-                first = replace(model, divisor=0, **nothing)
-            waiting.append(PackedTables(model))
+                none = dict.fromkeys(cls.TABLES.values())
+                first = replace(model, divisor=0, arrays=model.arrays._replace(**none))
+            for prefix, members in waiting.items():
+                members.append(packed(model, prefix))
             del model  # the next one is trained when it is asked for
-        for prefix in PREFIXES:
+        for members, name in zip(waiting.values(), cls.TABLES.values()):
             total = TableAverage(nonzero)
-            rows = [total.number(member.keys(prefix)) for member in waiting]
-            for member, row_of in zip(waiting, rows):
-                total.add_rows(member.take_weights(prefix), row_of)
-            names = (f"{prefix}{name}" for name in ("weights", "table", "entries"))
-            first = replace(first, **dict(zip(names, total.result())))
-        return first
+            for row_of in [total.number(keys()) for keys, _ in members]:
+                _, weights = members.pop(0)
+                total.add_rows(weights(), row_of)
+            averages[name] = total.result(by_weight=False)
+        return replace(first, arrays=first.arrays._replace(**averages))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -293,7 +247,7 @@ def continued_state(before, lines, encoder, old_labels, labels, settings, rule, 
     if labels.values != old_labels.values:
         new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
         store = model.arc_features.weights
-        store = made_sparse(store) if len(labels) > FEW_LABELS else store
+        store = made_sparse(store) if len(labels) > structure.FEW_LABELS else store
         store = remap_columns(store, new_of_old, len(labels))
         symbol = np.zeros(len(labels), np.int32)
         symbol[new_of_old] = model.symbol
@@ -305,12 +259,7 @@ def continued_state(before, lines, encoder, old_labels, labels, settings, rule, 
 
 
 def final_model(model, rule, lines, encoder, labels, pseudo=False, reuse=False, ended=False):
-    """The :class:`ParserModel` with the final weights of a model in training.
-
-    ``reuse``: training ends here for good, and the model may be made of its arrays. ``ended``: it ends here,
-    and goes on, if ever, with copies.
-    """
-    parts = [final(getattr(model, name), model.clock, rule, reuse, ended) for name in structure.TABLES]
+    """The :class:`ParserModel` with the final weights of a model in training; see ``tables.final_arrays``."""
     averaged = int(model.clock.step[1]) if rule.average != NO_AVERAGE else 0
-    found = (*parts[0], *parts[1], model.symbol, pseudo, averaged or 1, model.root_step)
-    return ParserModel(lines, encoder, labels, model.beam, model.merge, *found)
+    scorer = tables.final_arrays(model, rule, reuse, ended)
+    return ParserModel(scorer, lines, encoder, labels, pseudo, averaged or 1)

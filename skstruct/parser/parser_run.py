@@ -76,45 +76,39 @@ class ParseRun(Run):
         state = learner._fresh_state(lines, encoder, labels, key)
         task = make_task(np.zeros((len(encoder.rows), 0), np.int32), encoder.rows, np.zeros(1, np.int64))
         run = cls(learner, state, task, lines, encoder, labels, None)
-        return run, [
-            {"lines": lines, "encoder": encoder, "labels": labels, "ids": i, "atoms": a}
-            for i, a in zip(label_maps, atom_maps)
-        ]
+        known = lines, encoder, labels
+        return run, [{"known": known, "ids": i, "atoms": a} for i, a in zip(label_maps, atom_maps)]
 
     def adopt(self, plan):
         """See ``training.run.Run``."""
-        rows = plan["encoder"].rows
-        atoms, mine = np.full((len(rows), self.task.atoms.shape[1]), -1, np.int32), self.encoder.rows
-        for name in self.encoder.attributes:
-            new = np.append(plan["atoms"][name], -1)
-            begin, end = mine.index(name) if name in mine else 0, mine.count(name)
-            for k in range(end):
-                old = self.task.atoms[begin + k]
-                known = old >= 0
-                atoms[rows.index(name) + k, known] = new[old[known] - SPECIAL] + SPECIAL
-        self.lines, self.encoder, self.labels = plan["lines"], plan["encoder"], plan["labels"]
-        task = make_task(atoms, rows, self.task.token)
-        self.task = self.task._replace(atoms=atoms, n_forms=task.n_forms, label=plan["ids"][self.task.label])
+        before, (self.lines, self.encoder, self.labels) = self.encoder, plan["known"]
+        rows, mine = np.array(self.encoder.rows), np.array(before.rows)
+        atoms = np.full((len(rows), self.task.atoms.shape[1]), -1, np.int32)
+        for name in before.alphabets:
+            old = self.task.atoms[mine == name]
+            new = np.concatenate([np.full(SPECIAL, -1), plan["atoms"][name] + SPECIAL, [-1]])
+            atoms[np.flatnonzero(rows == name)[: len(old)]] = new[old]
+        n_forms, label = make_task(atoms, rows, self.task.token).n_forms, plan["ids"][self.task.label]
+        self.task = self.task._replace(atoms=atoms, n_forms=n_forms, label=label)
         self.state = self.fresh(self.state.key)
 
 
 def _merged_encoder(encoders, learner):
     """The encoder that knows the words of all shards, its lines, and by shard and attribute the new ids."""
-    first, parts = encoders[0], {}
+    first = encoders[0]
     for s, encoder in enumerate(encoders):
         if encoder.width != first.width:
             wrong = f"shard {s}: its words have {encoder.width} columns, those of shard 0 have {first.width}"
             raise ValueError(wrong)
-        for c, n in encoder.parts.items():
-            parts[c] = max(n, parts.get(c, 0))
+    parts = {c: max(each.parts.get(c, 0) for each in encoders) for encoder in encoders for c in encoder.parts}
     lines = lines_of(learner.templates, learner.labeled, first.width, parts)
     out = AtomEncoder(lines.attributes(), first.width, parts)
     maps = [{} for _ in encoders]
-    for k, name in enumerate(out.attributes):
+    for name in out.alphabets:
         for mine, encoder in zip(maps, encoders):
-            if name in encoder.attributes:
-                strings = encoder.alphabets[encoder.attributes.index(name)].strings()
-                mine[name], out.alphabets[k] = out.alphabets[k].interned(strings)
+            if name in encoder.alphabets:
+                strings = encoder.alphabets[name].strings()
+                mine[name], out.alphabets[name] = out.alphabets[name].interned(strings)
     out.check_tags()
     return out, lines, maps
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, StrOptions, sample_weights, sequence_tags, with_callbacks
 from ..core.codes import UPDATES
-from ..data.inputs import Sequences, as_sequences, check_positive, check_X_y, take
+from ..data.inputs import Sequences, as_sequences, check_positive, check_X_y, offsets_of, take
 from ..data.labels import Labels
 from ..data.types import Corpus, Given, Ranked, Self, Weights
 from ..saving.registry import savable
@@ -33,14 +33,11 @@ from .template_sets import TEMPLATE_SETS, lines_of, without_labels
 
 @savable
 @documented(
-    shuffle="Draw a new order of sentences for each epoch.",
     dropout="""Probability that a form is masked for one visit of its sentence ([2]_, equation 18), with all
     that is derived from it. Tags never are.""",
     edge_noise="""The same for features that look at decisions before: at children and their numbers.
     ``"same"`` follows ``feature_noise``.""",
-    min_count="""Features whose weights fewer updates changed do not count. (Features are met while searching:
-    there is nothing to count before.)""",
-    warm_start="Start ``fit`` from the weights of the last one; words, tags and labels may be new.",
+    min_count="Features whose weights fewer updates changed do not count: they are met while searching.",
 )
 @dataclass(eq=False, repr=False)
 class ShiftReduceParser(OnlineLearner, BaseEstimator):
@@ -69,6 +66,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     -----
     A tree is given, and predicted, as a list with the head of each word: 1-based, 0 at the root, of which
     there is exactly one. Empty sentences have empty trees; training passes over them.
+
+    With ``update="max-violation"`` sentences are learned from whenever some prefix of the right actions was
+    not the best of the beam, even if the tree found in the end is right (:class:`WordSegmenter` differs).
 
     Sentences may have any length; time grows with it linearly. All features are exact: no two share a
     weight. Up to 4,093 distinct tags are possible.
@@ -99,9 +99,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     templates: str | list[str] | tuple[str, ...] = parameter(
         "auto",
         """Features of states: ``"hs28"`` (the 28 of [1]_), ``"hs29"`` (one more, as that parser was
-        released), ``"zsz28"`` (those of [2]_), ``"rich"`` (ours: distances, numbers of children, affixes,
-        the word after the next), ``"auto"`` (``"rich"``, and more for each column behind the tag), or
-        lines such as ``"s0.w s1.t"``; ``skstruct.parser.state_templates`` names the atoms.""",
+        released), ``"zsz28"`` (those of [2]_), ``"rich"`` (ours: distances, numbers of children, affixes, the
+        word after the next), ``"auto"`` (``"rich"``, and more for each column behind the tag), or lines such
+        as ``"s0.w s1.t"``; ``skstruct.parser.state_templates`` names the atoms.""",
         "str or list of str",
         [StrOptions({"auto", *TEMPLATE_SETS}), list, tuple],
     )
@@ -110,20 +110,17 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     merge_states: bool = parameter(True, "Merge states that no feature can tell apart.")
     update: Literal["max-violation", "early", "standard"] = parameter(
         "max-violation",
-        """What is learned from: the actions up to where the right ones fall back most [4]_, up to where
-        they left the beam [3]_, or all (which does harm unless the beam is wide). With
-        ``"max-violation"`` sentences are learned from whenever some prefix of the right actions was not
-        the best of the beam, even if the tree found in the end is right (:class:`WordSegmenter`
-        differs).""",
+        """What is learned from: the actions up to where the right ones fall back most [4]_, up to where they
+        left the beam [3]_, or all (which does harm unless the beam is wide). See Notes.""",
     )
     labeled: bool = parameter(
         True, "Whether trees have labels; without, heads alone are learned and predicted."
     )
     projectivize: Literal["lift", "pseudo", "skip"] = parameter(
         "lift",
-        """Training trees that are not projective: move dependents up until they are (labels unchanged);
-        write into the labels, too, where from, so that predicted trees need not be projective [5]_; or
-        leave the sentence out.""",
+        """Training trees that are not projective: move dependents up until they are (labels unchanged); write
+        into the labels, too, where from, so that predicted trees need not be projective [5]_; or leave the
+        sentence out.""",
     )
 
     root_step: bool = parameter(
@@ -221,36 +218,33 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             test = self._held_out(np.flatnonzero(used))
             held_out = HeldOut(take(X, test), take(y, test))
             used[test] = False
-        old_labels = labels = self._model.labels if continued else Labels()
-        gold = np.zeros(0, np.int32)
+        # What is left out stays as an empty sentence, so that positions are those of X.
+        words, lengths = np.flatnonzero(np.repeat(used, np.diff(token))), np.where(used, np.diff(token), 0)
+        old_labels, gold = self._model.labels if continued else Labels(), None
+        labels = old_labels
         if self.labeled:
             gold, labels = learned_labels(arcs, token, used, labels)
-        # What is left out stays as an empty sentence, so that positions are those of X.
-        words = np.flatnonzero(np.repeat(used, np.diff(token)))
-        token = np.concatenate([[0], np.cumsum(np.where(used, np.diff(token), 0))])
-        columns = [[column[k] for k in words] for column in columns]
-        encoder = AtomEncoder(lines.attributes(), len(columns))
-        atoms, encoder = (self._model.encoder if continued else encoder).grown(columns)
-        task = make_task(
-            atoms, encoder.rows, token, actions.reshape(-1, 2)[words].ravel(), lifted[words],
-            gold[words] if self.labeled else gold, weight,
-        )  # fmt: skip
+            gold = gold[words]
+        columns = [take(column, words) for column in columns]
+        encoder = self._model.encoder if continued else AtomEncoder(lines.attributes(), len(columns))
+        atoms, encoder = encoder.grown(columns)
+        actions = actions.reshape(-1, 2)[words].ravel()
+        task = make_task(atoms, encoder.rows, offsets_of(lengths), actions, lifted[words], gold, weight)
         if continued:
-            state = continued_state(
-                self._training, lines, encoder, old_labels, labels, self._settings(), rule, stream
-            )
+            known = lines, encoder, old_labels, labels
+            state = continued_state(self._training, *known, self._settings(), rule, stream)
         else:
             state = self._fresh_state(lines, encoder, labels, new_key(self.random_state))
-            state.stream = stream
         run = ParseRun(self, state, task, lines, encoder, labels, held_out)
         run.hold_out(given)
         return run
 
     def _settings(self):
         """How to search, and what to learn from."""
-        merge, update = bool(self.merge_states), UPDATES[self.update]
-        root_step = bool(self.root_step)
-        return {"beam": int(self.beam_size), "merge": merge, "update": update, "root_step": root_step}
+        return dict(
+            beam=int(self.beam_size), merge=bool(self.merge_states), update=UPDATES[self.update],
+            root_step=bool(self.root_step),
+        )  # fmt: skip
 
     def _fresh_state(self, lines, encoder, labels, key):
         """A training state without features and weights."""
@@ -261,8 +255,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
                 "templates give no feature of states: each reads labels, which labeled=False leaves out, or "
                 "parts of a column, such as Case=Nom|Number=Sing, where no word has some"
             )
-        settings = {**self._settings(), "min_count": int(self.min_count)}
-        return TrainingState(new_model(*templates, len(labels), rule=rule, **settings), rule, key)
+        min_count = int(self.min_count)
+        model = new_model(*templates, len(labels), rule=rule, min_count=min_count, **self._settings())
+        return TrainingState(model, rule, key)
 
     def _lines(self, columns, continued):
         """The templates for words of these columns; those of the fit to go on from, which have to agree."""
@@ -277,7 +272,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
                 templates=(same, True),
                 labeled=(bool(self.labeled), len(self._model.labels) > 0),
                 projectivize=(self.projectivize == "pseudo", self._model.pseudo),
-                root_step=(bool(self.root_step), self._model.root_step),
+                root_step=(bool(self.root_step), self._model.arrays.root_step),
                 min_count=(int(self.min_count), self._training.model.state_features.min_count),
             )
         return self._model.templates if continued else lines

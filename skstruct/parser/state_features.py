@@ -26,6 +26,9 @@ from ..core.rules import emit, noise_factor
 from ..core.store import Clock
 from .states import AHEAD, FIRST_WORD, NO_CHILD, STACK_END
 
+MOST_FIELDS = 16
+"""Room for the fields that decide what a group of templates scores."""
+
 
 class Templates(NamedTuple):
     """Compiled templates; K of them over A atoms."""
@@ -37,7 +40,9 @@ class Templates(NamedTuple):
     offset: np.ndarray  # (A,) int32: added to the place in that field
     attribute: np.ndarray  # (A,) int32: row of the sentence's array of atoms; -1, LABEL: the field's number
     group: np.ndarray  # (G + 1, 2) int32: where each group's templates and atoms begin, see `template_sets`
-    by: np.ndarray  # (G, F) int32: the fields that decide what a group scores, -1 behind them; all: -1
+    by: (
+        np.ndarray
+    )  # (G, MOST_FIELDS) int32: the fields that decide what a group scores, -1 behind them; all: -1
 
 
 class ParseModel(NamedTuple):
@@ -80,29 +85,39 @@ def new_memory(slots, fields, numbers):
 
 
 class Lookup(NamedTuple):
-    """Scratch for the features of one row; K templates in G groups, A atoms."""
+    """A sentence of n words, and scratch for the features of one row; K templates in G groups, A atoms."""
 
+    value: np.ndarray  # (rows of atoms, n + 2 + AHEAD) int32: atoms of the sentence
+    step: np.ndarray  # (1,) int64: examples visited before
     atom: np.ndarray  # (A + 1,) int64
-    key: np.ndarray  # (K,) int64
+    key: np.ndarray  # (K,) int64: of each feature listed
     compound: np.ndarray  # (K,) int64
-    slot: np.ndarray  # (K,) int64: of the table; -1: no such feature
-    entry: np.ndarray  # (K,) int64: what the table holds there
+    template: np.ndarray  # (K,) int64
+    slot: np.ndarray  # (K,) int64: of the table; then of the pool, if rows are sparse
+    entry: np.ndarray  # (K,) int64: the row; -1: no such feature
     place: np.ndarray  # (G,) int64: by group the slot of the memory
-    known: np.ndarray  # (G,) bool: whether it holds what the group scores
+    first: np.ndarray  # (G + 1,) int64: its first feature listed
+    known: np.ndarray  # (G,) bool: whether the memory holds what the group scores
 
 
-def new_lookup(*templates):
-    """Scratch for these templates, those of states or those of arcs at a time."""
-    K, A, G = (
-        max(sizes) for sizes in zip(*(t.slot.shape[:1] + t.field.shape + t.by.shape[:1] for t in templates))
-    )
-    ints = np.zeros((4, K), np.int64)
-    return Lookup(np.zeros(A + 1, np.int64), *ints, np.zeros(G, np.int64), np.zeros(G, np.bool_))
+def new_lookup(n, rows, *templates):
+    """Scratch for so many words and rows of atoms, and these templates, a set of them at a time."""
+    sizes = (t.slot.shape[:1] + t.field.shape + t.by.shape[:1] for t in templates)
+    K, A, G = map(max, zip(*sizes))
+    ints = (np.zeros(size, np.int64) for size in (1, A + 1, K, K, K, K, K, G, G + 1))
+    return Lookup(np.zeros((rows, n + 2 + AHEAD), np.int32), *ints, np.zeros(G, np.bool_))
 
 
 @inline
-def load(atoms, n_forms, first, n, step, noise, value):
-    """The atoms of a sentence with what surrounds it; input dropout hides forms, never tags and the like."""
+def load(task, first, n, step, noise, work):
+    """Begin with a sentence, its atoms and what surrounds it; what was found in others is forgotten.
+
+    Input dropout hides forms, never tags and the like.
+    """
+    value, atoms = work.look.value, task.atoms
+    work.look.step[0] = step
+    for memory in (work.scores, work.pairs):
+        memory.now[0] += KINDS
     for a in range(atoms.shape[0]):
         value[a, STACK_END], value[a, NO_CHILD] = 0, 1
         for k in range(n):
@@ -112,7 +127,7 @@ def load(atoms, n_forms, first, n, step, noise, value):
     if noise.token_below > np.uint64(0):
         for k in range(n):
             if token_masked(noise, step, k, 0):
-                for a in range(1, n_forms + 1):
+                for a in range(1, task.n_forms + 1):
                     value[a, FIRST_WORD + k] = -1
 
 
@@ -152,55 +167,44 @@ def recall(memory, by, kind, row):
 
 
 @spliced
-def list_keys(templates, group, row, value, look):
-    """The keys of a row's features; ``look.slot`` is -1 where there is none, else 0.
+def list_keys(templates, group, row, table, n, look):
+    """List the features of a row by a group of templates, behind the n listed before; returns their number.
 
-    Only of the templates of one group.
+    ``look.slot`` is where the search for each in the table begins, which is asked for.
     """
     atom, slot, begin, end = look.atom, templates.slot, templates.group[group], templates.group[group + 1]
     for a in range(begin[1], end[1]):
         place = row[templates.field[a]] + templates.offset[a]
         attribute = templates.attribute[a]
-        atom[a] = place if attribute < 0 else value[attribute, place]
+        atom[a] = place if attribute < 0 else look.value[attribute, place]
     atom[templates.field.shape[0]] = 0
     for k in range(begin[0], end[0]):
         a, b = atom[slot[k, 0]], atom[slot[k, 1]]
         c, d = atom[slot[k, 2]], atom[slot[k, 3]]
         e, f = atom[slot[k, 4]], atom[slot[k, 5]]
-        look.key[k] = (((a << 15) | b) << 32) | (c << 15) | d
-        look.compound[k] = templates.code[k] | (e << 7) | (f << 19)
-        look.slot[k] = -1 if (a | b | c | d | e | f) < 0 else 0
+        if (a | b | c | d | e | f) >= 0:
+            look.key[n] = (((a << 15) | b) << 32) | (c << 15) | d
+            look.compound[n] = templates.code[k] | (e << 7) | (f << 19)
+            look.template[n] = k
+            look.slot[n] = home_of(table, look.compound[n], look.key[n])
+            prefetch(table, 2 * look.slot[n])
+            n += 1
+    return n
 
 
 @spliced
-def ask_for_slots(table, begin, end, look):
-    """Where the search for each listed feature begins, to be read by :func:`find_rows`."""
-    for k in range(begin, end):
-        if look.slot[k] >= 0:
-            s = home_of(table, look.compound[k], look.key[k])
-            look.slot[k] = s
-            prefetch(table, 2 * s)
-
-
-@spliced
-def find_rows(table, begin, end, look):
-    """``look.entry``: the rows of the listed features, -1 for unknown ones."""
+def find_rows(features, n, look):
+    """``look.entry``: the rows of the features listed, -1 for unknown ones; their weights are asked for."""
+    table, store = features.table, features.weights
     mask = table.shape[0] - 1
-    for k in range(begin, end):
-        entry, s = EMPTY, look.slot[k]
-        if s >= 0:
+    for k in range(n):
+        s = look.slot[k]
+        entry = table[s, 1]
+        while entry != EMPTY and (entry >> 32 != look.compound[k] or table[s, 0] != look.key[k]):
+            s = (s + 1) & mask
             entry = table[s, 1]
-            while entry != EMPTY and (entry >> 32 != look.compound[k] or table[s, 0] != look.key[k]):
-                s = (s + 1) & mask
-                entry = table[s, 1]
-        look.entry[k] = entry if entry == EMPTY else entry & LOW
-
-
-@spliced
-def ask_for_rows(store, begin, end, look):
-    """Ask for what :func:`add_rows` reads of rows."""
-    for k in range(begin, end):
-        r = look.entry[k]
+        r = entry if entry == EMPTY else entry & LOW
+        look.entry[k] = r
         if r >= 0 and store.sparse:
             prefetch(store.first, r)
             prefetch(store.count, r)
@@ -208,129 +212,78 @@ def ask_for_rows(store, begin, end, look):
             prefetch(store.value, r * store.columns)
 
 
-@spliced
-def ask_for_weights(store, begin, end, look):
-    """The same of the pool in which sparse rows stand; ``look.slot`` is where they begin."""
-    for k in range(begin, end):
-        r = look.entry[k]
-        if r >= 0:
-            look.slot[k] = store.first[r]
-            prefetch(store.column, look.slot[k])
-            prefetch(store.value, look.slot[k])
-
-
 @inline
-def look_up(templates, table, row, value, look):
-    """``look.entry``: the rows of all features of a row, -1 for unknown ones."""
+def look_up(templates, features, row, look):
+    """``look.entry``: the rows of all features of a row, -1 for unknown ones; returns how many there are."""
+    n = np.int64(0)
     for g in range(templates.group.shape[0] - 1):
-        list_keys(templates, g, row, value, look)
-    ask_for_slots(table, np.int64(0), templates.slot.shape[0], look)
-    find_rows(table, np.int64(0), templates.slot.shape[0], look)
+        n = list_keys(templates, g, row, features.table, n, look)
+    find_rows(features, n, look)
+    return n
 
 
 @inline
-def score(templates, features, memory, row, value, adjustment, step, look, total):
+def score(templates, features, memory, row, adjustment, look, total):
     """``total[a] = Σ_k x_k w[k, a]`` over the features of a row, in units of stored values.
 
     What a group of templates adds is taken from ``memory`` if it is known there.
     """
-    group, known, place = templates.group, look.known, look.place
-    table, store = features.table, features.weights
-    G, C = group.shape[0] - 1, store.columns
+    store, first, n = features.weights, look.first, np.int64(0)
+    G, C = templates.group.shape[0] - 1, store.columns
     for g in range(G):
-        place[g], known[g] = recall(memory, templates.by, g, row)
-        if not known[g]:
-            list_keys(templates, g, row, value, look)
-            ask_for_slots(table, group[g, 0], group[g + 1, 0], look)
-    for g in range(G):
-        if not known[g]:
-            find_rows(table, group[g, 0], group[g + 1, 0], look)
-            ask_for_rows(store, group[g, 0], group[g + 1, 0], look)
+        look.place[g], look.known[g] = recall(memory, templates.by, g, row)
+        first[g] = n
+        if not look.known[g]:
+            n = list_keys(templates, g, row, features.table, n, look)
+    first[G] = n
+    find_rows(features, n, look)
     if store.sparse:
-        for g in range(G):
-            if not known[g]:
-                ask_for_weights(store, group[g, 0], group[g + 1, 0], look)
+        for k in range(n):
+            if look.entry[k] >= 0:
+                look.slot[k] = store.first[look.entry[k]]
+                prefetch(store.column, look.slot[k])
+                prefetch(store.value, look.slot[k])
     total[:C] = 0.0
     for g in range(G):
-        found = memory.value[place[g]]
-        if not known[g]:
+        found = memory.value[look.place[g]]
+        if not look.known[g]:
             found[:C] = 0.0
-            if adjustment is None:
-                add_rows(store, group[g, 0], group[g + 1, 0], look, found)
-            else:
-                add_adjusted_rows(
-                    templates, features, group[g, 0], group[g + 1, 0], adjustment, step, look, found
-                )
+            add_rows(templates, features, first[g], first[g + 1], adjustment, look, found)
         for a in range(C):
             total[a] += found[a]
 
 
 @spliced
-def add_rows(store, begin, end, look, total):
+def add_rows(templates, features, begin, end, adjustment, look, total):
     """Add the weights of the features ``begin <= k < end``, whose rows are found."""
-    C = store.columns
-    if not store.sparse:
-        for k in range(begin, end):
-            if look.entry[k] >= 0:
-                place = look.entry[k] * C
-                for a in range(C):
-                    total[a] += store.value[place + a]
-        return
+    store, seen, step = features.weights, features.seen, look.step[0]
     for k in range(begin, end):
         r = look.entry[k]
-        if r >= 0:
-            for place in range(look.slot[k], look.slot[k] + store.count[r]):
-                total[store.column[place]] += store.value[place]
-
-
-@spliced
-def add_adjusted_rows(templates, features, begin, end, adjustment, step, look, total):
-    """The same under a lazy penalty, noise on features, or a cut-off."""
-    store, seen = features.weights, features.seen
-    C = store.columns
-    for k in range(begin, end):
-        r = look.entry[k]
-        if r < 0 or (seen.shape[0] > 0 and seen[r] < features.min_count):
+        if r < 0 or (adjustment is not None and seen.shape[0] > 0 and seen[r] < features.min_count):
             continue
-        x = noise_factor(adjustment, templates.edge[k], step, look.compound[k], look.key[k])
-        first = store.first[r] if store.sparse else r * C
-        last = first + (store.count[r] if store.sparse else C)
+        x = noise_factor(adjustment, templates.edge[look.template[k]], step, look.compound[k], look.key[k])
+        first = look.slot[k] if store.sparse else r * store.columns
+        last = first + (store.count[r] if store.sparse else store.columns)
         for place in range(first, last):
             column = store.column[place] if store.sparse else place - first
-            total[column] += x * read_weight(store, adjustment.rule, r, place, step)
+            if adjustment is None:
+                total[column] += store.value[place]
+            else:
+                total[column] += x * read_weight(store, adjustment.rule, r, place, step)
 
 
 @inline
-def emit_row(templates, features, row, value, adjustment, step, up, down, look, difference):
+def emit_row(templates, features, row, adjustment, up, down, look, difference):
     """Emit the features of a row for column ``up``, and against column ``down``; -1 for none."""
+    n = np.int64(0)
     for g in range(templates.group.shape[0] - 1):
-        list_keys(templates, g, row, value, look)
-    for k in range(templates.slot.shape[0]):
-        if look.slot[k] < 0:
-            continue
+        n = list_keys(templates, g, row, features.table, n, look)
+    for k in range(n):
         key, compound = look.key[k], look.compound[k]
-        x = noise_factor(adjustment, templates.edge[k], step, compound, key)
+        x = noise_factor(adjustment, templates.edge[look.template[k]], look.step[0], compound, key)
         if x != 0.0:
             r = intern(features.table, features.entries, compound, key >> 32, key & LOW)
             if up >= 0:
                 emit(difference, r, up, x)
             if down >= 0:
                 emit(difference, r, down, -x)
-
-
-@spliced
-def score_state(row, model, adjustment, work, total):
-    """``total``: the scores of the actions in a state, without labels."""
-    score(
-        model.templates, model.state_features, work.scores, row, work.value, adjustment,
-        model.clock.step[0], work.look, total,
-    )  # fmt: skip
-
-
-@spliced
-def emit_state(row, up, down, model, adjustment, work):
-    """Emit the features of a state for action ``up``, against ``down``; -1 for none."""
-    emit_row(
-        model.templates, model.state_features, row, work.value, adjustment, model.clock.step[0],
-        np.int64(up), np.int64(down), work.look, work.difference,
-    )  # fmt: skip

@@ -25,7 +25,7 @@ import re
 
 import numpy as np
 
-from .state_features import Templates
+from .state_features import MOST_FIELDS, Templates
 from .states import LABEL
 
 MOST_SMALL = 2**12
@@ -50,11 +50,6 @@ ATTRIBUTES = ("t", "w", "l", "x2", "x3", "f")
 _FURTHER = re.compile(r"[cp](?:[2-9]|[1-9][0-9]+)", re.ASCII)
 
 
-def is_attribute(name):
-    """Whether templates know an attribute."""
-    return name in ATTRIBUTES or _FURTHER.fullmatch(name) is not None
-
-
 def is_part(name):
     """Whether an attribute is that of the parts of a column."""
     return name[0] == "p"
@@ -77,7 +72,8 @@ def _atom(name, places, line):
     if name in places and places[name][2]:
         return places[name], "r" if name.endswith(".r") else None
     word, _, attribute = name.rpartition(".")
-    if word in places and not places[word][2] and is_attribute(attribute):
+    known = attribute in ATTRIBUTES or _FURTHER.fullmatch(attribute)
+    if known and word in places and not places[word][2]:
         return places[word], attribute
     numbers = [n for n, place in places.items() if place[2]]
     words = [n for n, place in places.items() if not place[2]]
@@ -87,24 +83,19 @@ def _atom(name, places, line):
     )
 
 
-def _slots(line, places, atoms):
-    """(its six atoms by number, whether it looks at decisions before); ``atoms`` numbers them."""
-    small, large, edge = [], [], False
+def _slots(line, places):
+    """The six atoms of a template, (place, attribute) or None: two of each half and of the compound."""
+    small, large = [], []
     for name in line.split():
-        place, attribute = _atom(name, places, line)
-        number = atoms.setdefault((place, attribute), len(atoms))
-        (small if attribute in _SMALL else large).append(number)
-        edge = edge or place[3]
+        atom = _atom(name, places, line)
+        (small if atom[1] in _SMALL else large).append(atom)
     if len(large) > 2 or len(small) > 6 - 2 * len(large):
         raise ValueError(
             f"template {line!r}: there is room for two forms and two tags or numbers, one form and four, "
             "or six tags or numbers (further columns count as forms)"
         )
-    halves = [[None, number] for number in large]
-    while len(halves) < 3:
-        halves.append((small[:2] + [None, None])[:2])
-        small = small[2:]
-    return [number for half in halves for number in half], edge
+    slots = [part for atom in large for part in (None, atom)] + small
+    return slots + [None] * (6 - len(slots))
 
 
 def _codes(slots):
@@ -124,7 +115,7 @@ def _codes(slots):
     return out
 
 
-def compile_templates(lines, places, attributes):
+def compile_templates(lines, places, attributes, groups=(), determined=None):
     """Templates as integers.
 
     Parameters
@@ -134,6 +125,10 @@ def compile_templates(lines, places, attributes):
         ``STATE_PLACES`` or ``ARC_PLACES``.
     attributes : list of str
         The rows of the array of atoms. That of parts may be there several times.
+    groups : tuple of sets of int
+        Fields. A template belongs to the first group that has all that it reads, or to a last one.
+    determined : dict, optional
+        {field: those that determine it}, where there are such.
 
     Returns
     -------
@@ -141,43 +136,58 @@ def compile_templates(lines, places, attributes):
     """
     if len(lines) > MOST_TEMPLATES:
         raise ValueError(f"at most {MOST_TEMPLATES} templates are possible, got {len(lines)}")
-    atoms = {}
-    slots = [_slots(line, places, atoms) for line in lines]
-    codes = _codes([slot for slot, _ in slots])
-    row_of = {name: row for row, name in reversed(list(enumerate(attributes)))}
-    row_of.update({None: -1, "r": LABEL})
-    fields = [(*place[:2], row_of.get(a, 0)) for place, a in atoms]
-    part_of = [attribute if attribute and is_part(attribute) else None for _, attribute in atoms]
-    rows = []
-    for line, (slot, edge), code in zip(lines, slots, codes):
-        parts = [at for at, number in enumerate(slot) if number is not None and part_of[number]]
+    slots, row_of = [_slots(line, places) for line in lines], {None: -1, "r": LABEL}
+    row_of.update((name, row) for row, name in reversed(list(enumerate(attributes))))
+    members = [[] for _ in (*groups, None)]
+    for line, slot, code in zip(lines, slots, _codes(slots)):
+        atoms = [atom for atom in slot if atom]
+        parts = [name for _, name in atoms if name and is_part(name)]
         if len(parts) > 1:
             raise ValueError(f"template {line!r}: at most one atom of parts is possible")
-        for part in range(attributes.count(part_of[slot[parts[0]]]) if parts else 1):
-            row = list(slot)
-            if part:  # the same atom, but for the row where its part stands
-                field, offset, first = fields[slot[parts[0]]]
-                row[parts[0]] = len(fields)
-                fields.append((field, offset, first + part))
-            rows.append((row, code, edge))
-    A = len(fields)
-    slot = [[A if number is None else number for number in row] for row, _, _ in rows]
-    columns = np.array(fields, np.int32).reshape(-1, 3).T.copy()
+        read = {field for (place, *_), _ in atoms for field in (determined or {}).get(place, (place,))}
+        group = next((g for g, fields in enumerate(groups) if read <= fields), -1)
+        edge = any(place[3] for place, _ in atoms)
+        for k in range(attributes.count(parts[0]) if parts else 1):  # once for each row where a part stands
+            rows = {name: row + k if name in parts else row for name, row in row_of.items()}
+            found = [atom and (*atom[0][:2], rows.get(atom[1], 0)) for atom in slot]
+            members[group].append((found, code, edge, read))
+    return _in_groups(members, len(groups))
+
+
+def _in_groups(members, n_groups):
+    """The :class:`.Templates` of groups of (atoms, code, edge, fields read).
+
+    Of a last one behind the ``n_groups`` nothing is remembered.
+    """
+    rows, atoms, starts, by = [], [], [(0, 0)], []
+    for g, group in enumerate(members):
+        if not group:
+            continue
+        number = {}
+        for slot, code, edge, _ in group:
+            slot = [atom and len(atoms) + number.setdefault(atom, len(number)) for atom in slot]
+            rows.append((slot, code, edge))
+        atoms += number
+        starts.append((len(rows), len(atoms)))
+        fields = sorted(set().union(*(read for *_, read in group))) if g < n_groups else []
+        by.append(fields + [-1] * (MOST_FIELDS - len(fields)))
+    slot = [[len(atoms) if number is None else number for number in slot] for slot, _, _ in rows]
+    field, offset, attribute = np.array(atoms, np.int32).reshape(-1, 3).T.copy()
     return Templates(
         slot=np.array(slot, np.int32).reshape(-1, 6),
         code=np.array([code for _, code, _ in rows], np.int32),
         edge=np.array([edge for _, _, edge in rows], np.bool_),
-        field=columns[0],
-        offset=columns[1],
-        attribute=columns[2],
-        group=np.array([[0, 0], [len(rows), A]], np.int32),
-        by=np.full((1, 1), -1, np.int32),
+        field=field,
+        offset=offset,
+        attribute=attribute,
+        group=np.array(starts, np.int32),
+        by=np.array(by, np.int32).reshape(-1, MOST_FIELDS),
     )
 
 
 def templates_of(compounds, lines, places):
     """The numbers of the templates that compounds belong to, -1 for none."""
-    codes = _codes([slot for slot, _ in (_slots(line, places, {}) for line in lines)])
+    codes = _codes([_slots(line, places) for line in lines])
     line_of = {code: k for k, code in enumerate(codes)}
     number = compounds & _NUMBER
     if len(codes) > _NUMBER + 1:
@@ -187,50 +197,34 @@ def templates_of(compounds, lines, places):
     return np.array([line_of.get(n, -1) for n in found.tolist()], np.int64)[where]
 
 
-def decode_keys(keys, lines, places, attributes, strings, labels=()):
+def decode_keys(keys, lines, places, strings):
     """What keys say.
 
     Parameters
     ----------
     keys : ndarray of shape (R, 3), int64
         Compound, left and right.
-    lines, places, attributes
+    lines, places
         As for :func:`compile_templates`.
-    strings : list of lists of str
-        By attribute, what the ids stand for.
-    labels : list of str
-        The same of labels.
+    strings : dict of str to list of str
+        By attribute, what the ids stand for; ``"r"`` are the labels.
 
     Returns
     -------
     list of (line, tuple of str and int)
     """
-    templates = compile_templates(lines, places, attributes)
-    of_atom = {}
-    for a, atom in enumerate(zip(templates.field, templates.offset, templates.attribute)):
-        of_atom[tuple(map(int, atom))] = a
     slots = []  # of each template, the (slot, attribute) of its atoms in order
-    for line, slot in zip(lines, templates.slot.tolist()):
-        found = []
-        for name in line.split():
-            (field, offset, _, _), attribute = _atom(name, places, line)
-            special = {None: -1, "r": LABEL}
-            number = special[attribute] if attribute in special else attributes.index(attribute)
-            found.append((slot.index(of_atom[field, offset, number]), number))
-        slots.append(found)
+    for line in lines:
+        filled, atoms = _slots(line, places), [_atom(name, places, line) for name in line.split()]
+        slots.append([(filled.index(atom), atom[1]) for atom in atoms])
     out = []
     numbers = templates_of(keys[:, 0], lines, places).tolist()
     for k, (compound, left, right) in zip(numbers, keys.tolist()):
         values, in_compound = [], (compound >> 7 & (MOST_SMALL - 1), compound >> 19)
         small = left >> 15, left & _HALF, right >> 15, right & _HALF, *in_compound
         for slot, attribute in slots[k]:
-            # A large atom is alone in its half.
-            large = attribute >= 0 and attributes[attribute] != "t"
-            value = (left, right)[slot // 2] if large else small[slot]
-            if attribute == LABEL:
-                values.append(labels[value])
-            else:
-                values.append(value if attribute < 0 else strings[attribute][value])
+            value = small[slot] if attribute in _SMALL else (left, right)[slot // 2]  # alone in its half
+            values.append(value if attribute is None else strings[attribute][value])
         out.append((lines[k], tuple(values)))
     return out
 

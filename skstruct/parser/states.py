@@ -7,7 +7,7 @@ below its last tree, place 1 a child that is missing, and the places from n + 2 
 
 import numpy as np
 
-from ..core.compile import inline
+from ..core.compile import inline, spliced
 from .dependency_trees import LEFT, SHIFT
 
 # Fields of a state; those of s0, s1 and their children in one order, S1 - S0 apart.
@@ -31,32 +31,26 @@ READ_BY_ARCS = np.array([LC, RC, VL, VR, LCL, RCL])
 LABEL = -2
 """Stands for the attribute of a field that is a label: 0 for none, else the number of its symbol."""
 
+_TREES = ("s0", S0), ("s1", S1)
 _CHILDREN = {"lc": LC, "rc": RC, "lc2": LC2, "rc2": RC2}
-_LABELS = {"lc.r": LCL, "rc.r": RCL, "lc2.r": LCL2, "rc2.r": RCL2}
+_NUMBERS = {"vl": VL, "vr": VR, "lc.r": LCL, "rc.r": RCL, "lc2.r": LCL2, "rc2.r": RCL2}
 
+STATE_PLACES = {
+    **{f"q{k}": (J, k, False, False) for k in range(3)},
+    "s2": (S2, 0, False, False),
+    "d": (DISTANCE, 0, True, False),
+    **{name: (first, 0, False, False) for name, first in _TREES},
+    **{f"{name}.{c}": (first + k, 0, False, True) for name, first in _TREES for c, k in _CHILDREN.items()},
+    **{f"{name}.{c}": (first + k, 0, True, True) for name, first in _TREES for c, k in _NUMBERS.items()},
+}
+"""{name: (field, offset, is a number, tells of decisions before)}."""
 
-def _state_places():
-    """{name: (field, offset, is a number, tells of decisions before)}."""
-    out = {"q0": (J, 0, False, False), "q1": (J, 1, False, False), "q2": (J, 2, False, False)}
-    out["s2"] = (S2, 0, False, False)
-    out["d"] = (DISTANCE, 0, True, False)
-    for name, first in (("s0", S0), ("s1", S1)):
-        out[name] = (first, 0, False, False)
-        out.update((f"{name}.{c}", (first + k, 0, False, True)) for c, k in _CHILDREN.items())
-        out.update((f"{name}.{v}", (first + k, 0, True, True)) for v, k in (("vl", VL), ("vr", VR)))
-        out.update((f"{name}.{r}", (first + k, 0, True, True)) for r, k in _LABELS.items())
-    return out
+_ARC_NUMBERS = enumerate([*ARC_NUMBERS, *(f"{name}.r" for name in ARC_LABELS)], len(ARC_FIELDS))
 
-
-def _arc_places():
-    out = {name: (k, 0, False, False) for k, name in enumerate(ARC_FIELDS)}
-    numbers = [*ARC_NUMBERS, *(f"{name}.r" for name in ARC_LABELS)]
-    out.update((name, (len(ARC_FIELDS) + k, 0, True, name[-2:] == ".r")) for k, name in enumerate(numbers))
-    return out
-
-
-STATE_PLACES = _state_places()
-ARC_PLACES = _arc_places()
+ARC_PLACES = {
+    **{name: (k, 0, False, False) for k, name in enumerate(ARC_FIELDS)},
+    **{name: (k, 0, True, name.endswith(".r")) for k, name in _ARC_NUMBERS},
+}
 
 STACK_END, NO_CHILD, FIRST_WORD = 0, 1, 2
 """Places."""
@@ -72,7 +66,7 @@ N_ACTIONS = 3
 MOST_CHILDREN = 7
 """Numbers of children count up to here."""
 
-_BLANK = np.array([0, 0] + 2 * [STACK_END, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0] + [STACK_END], np.int32)
+_BLANK = np.array([0, 0] + 2 * [STACK_END, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0] + [STACK_END, 0], np.int32)
 
 
 def tracked_fields(templates, joint=False):
@@ -110,10 +104,9 @@ def bucket(distance):
 @inline
 def start_state(row):
     """The state before the first word."""
-    for f in range(N_FIELDS):
+    for f in range(N_FIELDS + 1):
         row[f] = _BLANK[f]
     row[I] = row[J] = FIRST_WORD
-    row[DISTANCE] = 0
 
 
 @inline
@@ -153,6 +146,94 @@ def successor(action, label, p, q, tracked, row):
     row[DISTANCE] = bucket(row[S0 + H] - row[S1 + H]) if row[S1 + H] != STACK_END else 0
 
 
+# --------------------------------------------------------------------------------------------------
+# Arcs
+# --------------------------------------------------------------------------------------------------
+FIRST_LEFT, LAST_RIGHT, N_LEFT, N_RIGHT, BEFORE, AFTER, LATEST = range(7)
+"""What :func:`look_around` finds of a word: outermost children, numbers of children, nearest siblings, and
+its latest child so far."""
+
+# Where an arc has these of its word, and of its head; and the labels of the outermost children.
+_OF_WORD, _OF_HEAD = np.array([7, 8, 15, 16, 19, 20]), np.array([9, 10, 17, 18, 21, 22])
+
+LEFT_SIDE = 8
+"""Added to the distance of a dependent on the left of its head."""
+
+
+@spliced
+def look_around(head, n, around):
+    """Children and siblings of all words, by 1-based number; words are places in the sentence."""
+    for k in range(n + 1):
+        around[FIRST_LEFT, k] = around[LAST_RIGHT, k] = around[BEFORE, k] = around[AFTER, k] = NO_CHILD
+        around[N_LEFT, k] = around[N_RIGHT, k] = around[LATEST, k] = 0
+    for k in range(1, n + 1):
+        h, here = head[k - 1], FIRST_WORD + k - 1
+        side = 0 if k < h else 1
+        if side == 1 or around[N_LEFT, h] == 0:
+            around[FIRST_LEFT + side, h] = here
+        around[N_LEFT + side, h] = min(around[N_LEFT + side, h] + 1, MOST_CHILDREN)
+        before = around[LATEST, h]
+        if before > 0:
+            around[BEFORE, k] = FIRST_WORD + before - 1
+            around[AFTER, before] = here
+        around[LATEST, h] = k
+
+
+@inline
+def _describe_words(here, there, grand, arc):
+    """The fields of an arc that follow from the places of its word, of its head and of the head of that."""
+    arc[0], arc[1], arc[2] = here, there, grand
+    arc[3] = here - 1 if here > FIRST_WORD else STACK_END
+    arc[4] = here + 1
+    arc[5] = there - 1 if there > FIRST_WORD else STACK_END
+    arc[6], arc[14] = STACK_END, 0
+    if there != STACK_END:
+        arc[6] = there + 1
+        arc[14] = bucket(here - there) if here > there else LEFT_SIDE + bucket(there - here)
+
+
+@inline
+def describe_arc(k, head, around, arc):
+    """The fields (``ARC_FIELDS``, ``ARC_NUMBERS``) of the arc to word k, 1-based."""
+    h, there, grand = np.int64(head[k - 1]), np.int64(STACK_END), np.int64(STACK_END)
+    if h > 0:
+        there = FIRST_WORD + h - 1
+        if head[h - 1] > 0:
+            grand = np.int64(FIRST_WORD + head[h - 1] - 1)
+    _describe_words(np.int64(FIRST_WORD + k - 1), there, grand, arc)
+    for j in range(4):
+        arc[_OF_WORD[j]], arc[_OF_HEAD[j]] = around[j, k], around[j, h]
+    arc[11], arc[12] = around[BEFORE, k], around[AFTER, k]
+    arc[13] = STACK_END  # no queue: all words are read
+    arc[19:24] = 0
+
+
+@inline
+def describe_reduction(action, row, arc):
+    """The fields of the arc that a reduction makes; what is read or attached later is not yet known.
+
+    In the last state RIGHT makes the arc to the root: there the second tree is what a stack has below.
+    """
+    m, h = (S1, S0) if action == LEFT else (S0, S1)
+    _describe_words(np.int64(row[m + H]), np.int64(row[h + H]), np.int64(row[S2]), arc)
+    for j in range(READ_BY_ARCS.shape[0]):
+        arc[_OF_WORD[j]], arc[_OF_HEAD[j]] = row[m + READ_BY_ARCS[j]], row[h + READ_BY_ARCS[j]]
+    side = 0 if action == LEFT else 1
+    arc[11], arc[12] = arc[9 + side], NO_CHILD  # the sibling between both
+    arc[13] = row[J]
+    arc[23] = arc[21 + side]
+
+
+@inline
+def word_of(action, row, last):
+    """The word, 0-based, that an action in this state reads or gives a head; of the ``last`` one the root."""
+    field = (S1 if action == LEFT else S0) + H
+    return np.int64(row[J if action == SHIFT and not last else field]) - FIRST_WORD
+
+
+# --------------------------------------------------------------------------------------------------
+# Sequences of actions
+# --------------------------------------------------------------------------------------------------
 @inline
 def trace(states, x, m, stack, path, label):
     """The actions that led to a state after m of them, last to first, and their labels if it knows some."""
@@ -173,7 +254,7 @@ def trace(states, x, m, stack, path, label):
                     depth += 1
                 stack[depth] = states.right[y]
                 depth += 1
-        x = states.linked[states.first[states.owner[x]]]
+        x = states.linked[states.first[x]]
 
 
 @inline

@@ -16,11 +16,14 @@ K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron. EACL, sectio
 from functools import lru_cache
 from typing import NamedTuple
 
-import numpy as np
-
 from ..data.inputs import describe
 from .state_templates import MOST_SMALL, attributes_of, column_of, compile_templates, rank
 from .states import ARC_PLACES, STATE_PLACES
+
+
+def _lines(text):
+    return tuple(line.strip() for line in text.replace(",", "\n").splitlines() if line)
+
 
 _COMMON_21 = """
 s0.w, s0.t, s0.w s0.t, s1.w, s1.t, s1.w s1.t, q0.w, q0.t, q0.w q0.t, s0.w s1.w, s0.t s1.t, s0.t q0.t
@@ -41,76 +44,28 @@ s1.t s0.w s0.rc.t, s2.t s1.t s0.t
 """
 
 _RICH = f"""{_HS29}
-s2.t, s2.w s2.t, q1.t, q1.w q1.t, q2.t, s2.t s1.t, q0.t q1.t, q1.t q2.t, s0.t q1.t, q0.t q1.t q2.t
-s0.w q0.w, s0.t q0.w, s0.w q0.t, s1.t q0.t, s1.w q0.t, s1.t s1.rc.t s0.t s0.lc.t, s1.rc.t s0.t
-s1.t s0.lc.t, s0.t s0.rc.t q0.t, s0.t s0.lc.t s0.rc.t, s1.t s1.lc.t s1.rc.t, s0.rc.w s0.t
-s1.rc.w s1.t s0.t, s0.lc.w s0.t s1.t, s1.lc.w s1.t, s0.t s0.rc.t s0.rc2.t, s1.t s1.rc.t s1.rc2.t
-s0.t s0.lc.t s0.lc2.t, s0.t s1.t d, s0.w s1.t d, s0.t s1.w d, s0.w s1.w d, s0.t s1.t d q0.t
-s0.t s0.vl s0.vr, s1.t s1.vl s1.vr, s0.w s0.vl, s1.w s1.vr, s0.t s1.t s1.vr q0.t
-s0.t s1.t s0.vl s1.vr, s0.x3 s0.t, s1.x3 s1.t, q0.x3 q0.t, s0.x3 s1.t, s1.x3 s0.t, s0.l s1.l
-s0.f s0.t s1.t, s1.t s0.t s0.lc.t s0.lc2.t, s0.t s1.t s1.rc.t s1.rc2.t, s0.t s1.t s1.lc.t s1.lc2.t
-s1.t s0.t s0.rc.t s0.rc2.t, s0.t s1.t s0.lc2.w, s0.t s0.lc.w s0.lc2.w, s1.t s1.lc.w s1.lc2.w
-s1.t s1.rc.w s1.rc2.w, s1.t s0.t s1.lc.t s1.rc.t, s1.t s1.lc.t s1.rc.t s0.t s0.lc.t s0.rc.t
-s1.t s0.lc.w s0.lc2.w, s0.t q0.t q1.w, s1.t s0.t q0.w, s1.t s0.t q1.w, s0.t q0.t q1.t q2.t
-s1.t q0.t q1.t, s1.t s0.t q0.t q1.t, s2.t s1.t s0.t q0.t, s0.lc.w s1.t s0.t q0.t, s0.lc.w s1.t q0.w
-s1.w s0.lc.w, s2.w s0.lc.w, s2.t s1.t s0.t s0.lc.t, s2.t s1.t s0.lc.w, s2.t s0.t s0.lc.w
-s1.rc.w s0.lc.w, s1.rc.w s0.t, s0.rc.w q0.w, s0.rc.t q0.t, s0.rc.w s0.t q0.t
+s2.t, s2.w s2.t, q1.t, q1.w q1.t, q2.t, s2.t s1.t, q0.t q1.t, q1.t q2.t, s0.t q1.t, q0.t q1.t q2.t, s0.w q0.w
+s0.t q0.w, s0.w q0.t, s1.t q0.t, s1.w q0.t, s1.t s1.rc.t s0.t s0.lc.t, s1.rc.t s0.t, s1.t s0.lc.t
+s0.t s0.rc.t q0.t, s0.t s0.lc.t s0.rc.t, s1.t s1.lc.t s1.rc.t, s0.rc.w s0.t, s1.rc.w s1.t s0.t
+s0.lc.w s0.t s1.t, s1.lc.w s1.t, s0.t s0.rc.t s0.rc2.t, s1.t s1.rc.t s1.rc2.t, s0.t s0.lc.t s0.lc2.t
+s0.t s1.t d, s0.w s1.t d, s0.t s1.w d, s0.w s1.w d, s0.t s1.t d q0.t, s0.t s0.vl s0.vr, s1.t s1.vl s1.vr
+s0.w s0.vl, s1.w s1.vr, s0.t s1.t s1.vr q0.t, s0.t s1.t s0.vl s1.vr, s0.x3 s0.t, s1.x3 s1.t, q0.x3 q0.t
+s0.x3 s1.t, s1.x3 s0.t, s0.l s1.l, s0.f s0.t s1.t, s1.t s0.t s0.lc.t s0.lc2.t, s0.t s1.t s1.rc.t s1.rc2.t
+s0.t s1.t s1.lc.t s1.lc2.t, s1.t s0.t s0.rc.t s0.rc2.t, s0.t s1.t s0.lc2.w, s0.t s0.lc.w s0.lc2.w
+s1.t s1.lc.w s1.lc2.w, s1.t s1.rc.w s1.rc2.w, s1.t s0.t s1.lc.t s1.rc.t
+s1.t s1.lc.t s1.rc.t s0.t s0.lc.t s0.rc.t, s1.t s0.lc.w s0.lc2.w, s0.t q0.t q1.w, s1.t s0.t q0.w
+s1.t s0.t q1.w, s0.t q0.t q1.t q2.t, s1.t q0.t q1.t, s1.t s0.t q0.t q1.t, s2.t s1.t s0.t q0.t
+s0.lc.w s1.t s0.t q0.t, s0.lc.w s1.t q0.w, s1.w s0.lc.w, s2.w s0.lc.w, s2.t s1.t s0.t s0.lc.t
+s2.t s1.t s0.lc.w, s2.t s0.t s0.lc.w, s1.rc.w s0.lc.w, s1.rc.w s0.t, s0.rc.w q0.w, s0.rc.t q0.t
+s0.rc.w s0.t q0.t
 """
 
 _LABELLED = """
-s0.lc.r s0.t s1.t, s0.rc.r s0.t s1.t, s1.lc.r s0.t s1.t, s1.rc.r s0.t s1.t, s0.lc.r s0.w
-s0.rc.r s0.w, s1.lc.r s1.w, s1.rc.r s1.w, s0.lc.r s0.rc.r s0.t, s1.lc.r s1.rc.r s1.t s0.t
-s1.rc.r s1.rc2.r s1.t s0.t, s0.lc.r s0.lc2.r s0.t s1.t, s0.rc.r s0.t q0.t, s1.rc.r s0.w s1.t
-s1.lc.r s1.rc.r s0.lc.r s0.t s1.t, s1.rc.r s0.lc.r s0.t s1.t, s0.rc.r s0.rc2.r s0.t s1.t
-s1.rc.r s1.w s0.t, s1.lc.r s1.lc2.r s1.t s0.t
+s0.lc.r s0.t s1.t, s0.rc.r s0.t s1.t, s1.lc.r s0.t s1.t, s1.rc.r s0.t s1.t, s0.lc.r s0.w, s0.rc.r s0.w
+s1.lc.r s1.w, s1.rc.r s1.w, s0.lc.r s0.rc.r s0.t, s1.lc.r s1.rc.r s1.t s0.t, s1.rc.r s1.rc2.r s1.t s0.t
+s0.lc.r s0.lc2.r s0.t s1.t, s0.rc.r s0.t q0.t, s1.rc.r s0.w s1.t, s1.lc.r s1.rc.r s0.lc.r s0.t s1.t
+s1.rc.r s0.lc.r s0.t s1.t, s0.rc.r s0.rc2.r s0.t s1.t, s1.rc.r s1.w s0.t, s1.lc.r s1.lc2.r s1.t s0.t
 """
-
-_JOINT = """
-m.t, m.w, m.w m.t, m.l, m.x3 m.t, m.f m.t, h.t d, h.w, h.w h.t d, m.t h.t, m.t h.t d, m.w h.t d
-m.l h.l, m.t h.w d, m.w h.w, m.t m-1.t, m.t m+1.t, m.t h.t m-1.t d, m.t h.t m+1.t, m.t h.t h-1.t
-m.t h.t h+1.t, m-1.w m.t, m+1.w m.t, m.t m.lc.t, m.t m.rc.t, m.t m.lc.w, m.t m.rc.w, m.w m.lc.w
-m.t h.t m.lc.t d, m.t h.w m.lc.w, m.t h.t m.rc.t d, m.t h.t g.t, m.t h.t q0.t d, m.t h.t sl.t d
-m.t h.w sl.t, m.t h.t h.lc.t d, m.t h.lc.w d, m.t m.vl m.vr d, m.t h.t h.vl h.vr d, m.x3 h.x3
-m.x3 h.t d, m.t h.t m.lc.r d, m.t h.t m.rc.r d, m.lc.r m.rc.r m.t d, m.w m.lc.r, m.t h.t h.lc.r d
-m.t h.t sl.r d, m.t h.w sl.r d, h.lc.r h.rc.r m.t h.t d, h.w h.lc.r h.rc.r d, m.w sl.r d
-"""
-
-_ARCS = """
-m.t, m.w, m.w m.t, m.l, m.x3 m.t, m.x2, m.f m.t, h.t, h.w, h.w h.t, m.t h.t, m.t h.t d, m.w h.t
-m.w h.t d, m.l h.l, m.t h.w, m.t h.w d, m.w h.w, m.t m-1.t, m.t m+1.t, m.t m-1.t m+1.t
-m.t h.t m-1.t, m.t h.t m+1.t, m.t h.t h-1.t, m.t h.t h+1.t, m-1.w m.t, m+1.w m.t, m.t m.lc.t
-m.t m.rc.t, m.t m.lc.w, m.t m.rc.w, m.w m.lc.t, m.w m.lc.w, m.t h.t m.lc.t d, m.t h.t m.lc.w
-m.t h.w m.lc.w, m.t h.t m.rc.t d, m.t h.t g.t, m.t h.w g.t, m.t h.t sl.t d, m.t h.t sr.t d
-m.t h.w sl.t, m.t h.w sr.t, m.t h.t h.lc.t d, m.t h.t h.rc.t d, m.t h.lc.w d, m.t m.vl m.vr d
-m.t h.t m.vl m.vr, m.t h.t h.vl h.vr d, m.x3 h.x3, m.x3 h.t d
-"""
-
-
-# ``C`` is a column behind the tag, ``P`` the parts of its symbols.
-_STATE_OF_COLUMN = """
-s0.C, s1.C, q0.C, q1.C, s0.w s0.C, s1.w s1.C, q0.w q0.C, s0.C s1.C, s0.C q0.C, s1.C q0.C, q0.C q1.C
-s0.C s1.C s0.t s1.t, s0.C q0.C s0.t q0.t, s0.C s1.C d, s0.C s1.C s0.t d, s0.C s1.C s1.t d, s0.C s1.w
-s0.w s1.C, s0.w s1.C s1.t d, s1.w s0.C s0.t d, s0.w q0.C, s1.w q0.C, s0.C q0.w, s0.C s1.C q0.t
-s0.C q0.C s1.t, s0.C s1.C q0.t q1.t, s0.C q0.C q1.t q2.t, s0.C q0.C s1.t q1.t, s0.C q1.C q0.t
-s2.C s1.C s0.t, s2.C s0.C s1.t, s2.C s1.C s0.t q0.t, s1.C s0.C s0.lc.t, s1.C s0.C s0.rc.t
-s1.C s0.C s1.lc.t, s1.C s0.C s1.rc.t, s0.t s1.t s0.lc.C, s0.t s1.t s0.rc.C, s0.t s1.t s1.lc.C
-s0.t s1.t s1.rc.C, s0.C s0.lc.C s1.t, s1.C s1.rc.C s0.t, s0.C s0.rc.C q0.t, s0.C s0.vl s0.vr
-s1.C s1.vl s1.vr, s0.C s1.C s1.vr q0.t, s0.C s1.C s0.vl s1.vr, s0.P, s1.P, q0.P, s0.P s0.t s1.t
-s1.P s0.t s1.t, s0.P s1.C, s1.P s0.C, s0.P s0.t q0.t, q0.P s0.t q0.t
-"""
-
-_ARCS_OF_COLUMN = """
-m.C, h.C, m.w m.C, m.C m.t, m.C h.C, m.C h.C d, m.C h.C m.t h.t, m.C h.w, m.C h.w d, m.w h.C
-m.w h.C d, m.C m-1.C, m.C m+1.C, m.C h.C m-1.t, m.C h.C m+1.t, m.C m.lc.C h.t d, m.C m.rc.C h.t d
-m.C h.C m.lc.t, m.C m.lc.w h.t, m.C h.C g.t, m.C h.C sl.t d, m.C h.C sr.t d, m.C h.C h.lc.t d
-m.C h.C h.rc.t d, m.C h.C m.vl m.vr, m.C h.C h.vl h.vr, m.P, m.P m.t d, m.P m.t h.t, h.P m.t h.t
-m.P h.C
-"""
-
-
-def _lines(text):
-    return tuple(line.strip() for line in text.replace(",", "\n").splitlines() if line)
-
 
 TEMPLATE_SETS = {
     name: _lines(text)
@@ -118,12 +73,46 @@ TEMPLATE_SETS = {
 }
 """Named sets for the search."""
 
-ARC_LINES, JOINT_LINES = _lines(_ARCS), _lines(_JOINT)
-"""The templates that labels are chosen by: of the arcs of a tree, and during the search."""
+# The templates that labels are chosen by: during the search, and of the arcs of a tree.
+JOINT_LINES = _lines("""
+m.t, m.w, m.w m.t, m.l, m.x3 m.t, m.f m.t, h.t d, h.w, h.w h.t d, m.t h.t, m.t h.t d, m.w h.t d, m.l h.l
+m.t h.w d, m.w h.w, m.t m-1.t, m.t m+1.t, m.t h.t m-1.t d, m.t h.t m+1.t, m.t h.t h-1.t, m.t h.t h+1.t
+m-1.w m.t, m+1.w m.t, m.t m.lc.t, m.t m.rc.t, m.t m.lc.w, m.t m.rc.w, m.w m.lc.w, m.t h.t m.lc.t d
+m.t h.w m.lc.w, m.t h.t m.rc.t d, m.t h.t g.t, m.t h.t q0.t d, m.t h.t sl.t d, m.t h.w sl.t, m.t h.t h.lc.t d
+m.t h.lc.w d, m.t m.vl m.vr d, m.t h.t h.vl h.vr d, m.x3 h.x3, m.x3 h.t d, m.t h.t m.lc.r d, m.t h.t m.rc.r d
+m.lc.r m.rc.r m.t d, m.w m.lc.r, m.t h.t h.lc.r d, m.t h.t sl.r d, m.t h.w sl.r d, h.lc.r h.rc.r m.t h.t d
+h.w h.lc.r h.rc.r d, m.w sl.r d
+""")
 
-STATE_LINES_OF_COLUMN = _lines(_STATE_OF_COLUMN)
-ARC_LINES_OF_COLUMN = _lines(_ARCS_OF_COLUMN)
-"""What ``"auto"`` adds for each column behind the tag."""
+ARC_LINES = _lines("""
+m.t, m.w, m.w m.t, m.l, m.x3 m.t, m.x2, m.f m.t, h.t, h.w, h.w h.t, m.t h.t, m.t h.t d, m.w h.t, m.w h.t d
+m.l h.l, m.t h.w, m.t h.w d, m.w h.w, m.t m-1.t, m.t m+1.t, m.t m-1.t m+1.t, m.t h.t m-1.t, m.t h.t m+1.t
+m.t h.t h-1.t, m.t h.t h+1.t, m-1.w m.t, m+1.w m.t, m.t m.lc.t, m.t m.rc.t, m.t m.lc.w, m.t m.rc.w, m.w m.lc.t
+m.w m.lc.w, m.t h.t m.lc.t d, m.t h.t m.lc.w, m.t h.w m.lc.w, m.t h.t m.rc.t d, m.t h.t g.t, m.t h.w g.t
+m.t h.t sl.t d, m.t h.t sr.t d, m.t h.w sl.t, m.t h.w sr.t, m.t h.t h.lc.t d, m.t h.t h.rc.t d, m.t h.lc.w d
+m.t m.vl m.vr d, m.t h.t m.vl m.vr, m.t h.t h.vl h.vr d, m.x3 h.x3, m.x3 h.t d
+""")
+
+
+# What ``"auto"`` adds for each column behind the tag, ``C``; ``P`` are the parts of its symbols.
+STATE_LINES_OF_COLUMN = _lines("""
+s0.C, s1.C, q0.C, q1.C, s0.w s0.C, s1.w s1.C, q0.w q0.C, s0.C s1.C, s0.C q0.C, s1.C q0.C, q0.C q1.C
+s0.C s1.C s0.t s1.t, s0.C q0.C s0.t q0.t, s0.C s1.C d, s0.C s1.C s0.t d, s0.C s1.C s1.t d, s0.C s1.w
+s0.w s1.C, s0.w s1.C s1.t d, s1.w s0.C s0.t d, s0.w q0.C, s1.w q0.C, s0.C q0.w, s0.C s1.C q0.t, s0.C q0.C s1.t
+s0.C s1.C q0.t q1.t, s0.C q0.C q1.t q2.t, s0.C q0.C s1.t q1.t, s0.C q1.C q0.t, s2.C s1.C s0.t, s2.C s0.C s1.t
+s2.C s1.C s0.t q0.t, s1.C s0.C s0.lc.t, s1.C s0.C s0.rc.t, s1.C s0.C s1.lc.t, s1.C s0.C s1.rc.t
+s0.t s1.t s0.lc.C, s0.t s1.t s0.rc.C, s0.t s1.t s1.lc.C, s0.t s1.t s1.rc.C, s0.C s0.lc.C s1.t
+s1.C s1.rc.C s0.t, s0.C s0.rc.C q0.t, s0.C s0.vl s0.vr, s1.C s1.vl s1.vr, s0.C s1.C s1.vr q0.t
+s0.C s1.C s0.vl s1.vr, s0.P, s1.P, q0.P, s0.P s0.t s1.t, s1.P s0.t s1.t, s0.P s1.C, s1.P s0.C, s0.P s0.t q0.t
+q0.P s0.t q0.t
+""")
+
+ARC_LINES_OF_COLUMN = _lines("""
+m.C, h.C, m.w m.C, m.C m.t, m.C h.C, m.C h.C d, m.C h.C m.t h.t, m.C h.w, m.C h.w d, m.w h.C, m.w h.C d
+m.C m-1.C, m.C m+1.C, m.C h.C m-1.t, m.C h.C m+1.t, m.C m.lc.C h.t d, m.C m.rc.C h.t d, m.C h.C m.lc.t
+m.C m.lc.w h.t, m.C h.C g.t, m.C h.C sl.t d, m.C h.C sr.t d, m.C h.C h.lc.t d, m.C h.C h.rc.t d
+m.C h.C m.vl m.vr, m.C h.C h.vl h.vr, m.P, m.P m.t d, m.P m.t h.t, h.P m.t h.t, m.P h.C
+""")
 
 MOST_RICH = 8
 """Columns behind this one get templates of one and two atoms only."""
@@ -232,14 +221,15 @@ def further_lines(lines, width, parts):
 # 94 that it needs when those of two words on the stack and the next one are remembered together, and a
 # reduction's label 8 instead of 25.
 # --------------------------------------------------------------------------------------------------
-def _groups(text, places):
-    """The fields of the places that each line names."""
-    return tuple(tuple(places[name][0] for name in line.split()) for line in text.strip().splitlines())
+def _groups(text, places, **determined):
+    """(the fields that each line names, {field: those that determine it}) of places by name."""
 
+    def fields(line):
+        return {places[name][0] for name in line.split()}
 
-def _derived(places, **determined):
-    """{field: those that determine it}, of places by name."""
-    return {places[name][0]: _groups(of, places)[0] for name, of in determined.items()}
+    return tuple(map(fields, text.strip().splitlines())), {
+        places[name][0]: fields(line) for name, line in determined.items()
+    }
 
 
 STATE_GROUPS = _groups(
@@ -256,6 +246,7 @@ q0 s0 s0.rc s0.rc2 s0.rc.r s0.rc2.r s1
 s0 s0.lc s0.lc2 s1 s1.lc s1.lc2 s1.lc.r s1.lc2.r s1.rc.r
 """,
     STATE_PLACES,
+    d="s0 s1",
 )
 ARC_GROUPS = _groups(
     """
@@ -266,64 +257,14 @@ m h h.lc h.lc.r h.rc.r h.vl h.vr sl sl.r
 m h m.lc m.lc.r m.rc m.rc.r m.vl m.vr
 """,
     ARC_PLACES,
+    **{"m-1": "m", "m+1": "m", "h-1": "h", "h+1": "h", "d": "m h"},
 )
-STATE_DERIVED = _derived(STATE_PLACES, d="s0 s1")
-ARC_DERIVED = _derived(ARC_PLACES, **{"m-1": "m", "m+1": "m", "h-1": "h", "h+1": "h", "d": "m h"})
-"""Fields that others determine."""
-
-
-def grouped(templates, groups, derived):
-    """The same templates in groups.
-
-    Parameters
-    ----------
-    templates : Templates
-        Of one group.
-    groups : tuple of tuples of int
-        Fields; a tuple for each group but the last.
-    derived : dict
-        {field: those that determine it}.
-    """
-    A, members = templates.field.shape[0], [[] for _ in (*groups, None)]
-    for k, slot in enumerate(templates.slot.tolist()):
-        read = {field for a in slot if a < A for field in _sources(templates, a, derived)}
-        members[next((g for g, group in enumerate(groups) if read <= {*group}), -1)].append(k)
-    order, atoms, slots, starts, keys = [], [], [], [(0, 0)], []
-    for g, group in enumerate(members):
-        if not group:
-            continue
-        used = sorted({a for a in templates.slot[group].ravel().tolist() if a < A})
-        number = {a: len(atoms) + i for i, a in enumerate(used)}
-        slots += [[number.get(a, -1) for a in slot] for slot in templates.slot[group].tolist()]
-        read = {field for a in used for field in _sources(templates, a, derived)}
-        keys.append(sorted(read) if g < len(groups) else [])
-        order += group
-        atoms += used
-        starts.append((len(order), len(atoms)))
-    slot, by = np.array(slots, np.int32).reshape(-1, 6), np.full((len(keys), 16), -1, np.int32)
-    for row, key in zip(by, keys):
-        row[: len(key)] = key
-    return templates._replace(
-        slot=np.where(slot < 0, np.int32(len(atoms)), slot),
-        code=templates.code[order],
-        edge=templates.edge[order],
-        field=templates.field[atoms],
-        offset=templates.offset[atoms],
-        attribute=templates.attribute[atoms],
-        group=np.array(starts, np.int32),
-        by=by,
-    )
-
-
-def _sources(templates, atom, derived):
-    field = int(templates.field[atom])
-    return derived.get(field, (field,))
 
 
 @lru_cache(maxsize=16)  # each prediction asks for it: a third of the time of one sentence
 def _compiled(state_lines, arc_lines, rows):
-    states = compile_templates(state_lines, STATE_PLACES, rows)
-    arcs = compile_templates(arc_lines, ARC_PLACES, rows)
-    if reads_labels(state_lines):
-        return grouped(states, STATE_GROUPS, STATE_DERIVED), grouped(arcs, ARC_GROUPS, ARC_DERIVED)
-    return states, arcs
+    joint = reads_labels(state_lines)
+    return (
+        compile_templates(state_lines, STATE_PLACES, rows, *(STATE_GROUPS if joint else ())),
+        compile_templates(arc_lines, ARC_PLACES, rows, *(ARC_GROUPS if joint else ())),
+    )

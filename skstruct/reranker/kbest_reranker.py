@@ -33,8 +33,8 @@ from ..training.learner import OnlineLearner
 from ..training.parameters import documented, inner_estimator, parameter
 from ..training.run import TrainingState, new_key
 from ..training.tables import check_unchanged, continued_state
-from . import reranker_epoch as structure
 from .lattice import lattices_of, make_task, paths, view_of
+from .reranker_epoch import ABSENT, new_model
 from .reranker_model import RerankModel, RerankRun, f1_of
 
 
@@ -45,13 +45,7 @@ from .reranker_model import RerankModel, RerankRun, f1_of
     edge_noise="""The same for features of tags alone that read more than one; ``"same"`` follows
     ``feature_noise``.""",
     min_count="Weights that fewer updates changed do not count.",
-    early_stopping="""Stop when the score of held-out sequences no longer improves, and keep the best epoch.
-    They are ``X_val`` and ``y_val`` of ``fit``; without these the lattices of a part of ``X``, which are not
-    learned from and are scored by the F1 of their nodes. (The base is trained on all sequences of ``X``.)""",
     warm_start="Start ``fit`` from the weights of the last one; the base is trained anew.",
-    checkpoint="""Folder where ``fit`` keeps the state of re-ranking after each epoch; see
-    :class:`StructuredPerceptron`. The bases are trained again by a fit that is resumed, unless they have
-    checkpoints of their own.""",
     n_jobs="Threads, for the bases of jackknifing and in prediction. Results do not depend on it.",
     random_state="Determines folds, orders, noise and the held-out sequences; not the base.",
 )
@@ -85,6 +79,10 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     Differs from the lattices of [1]_'s first author, which hold all words up to a fixed margin: here k
     decides which. The margins of the words that are there are the same.
 
+    What ``early_stopping`` takes away from ``X`` are lattices, which are not learned from and are scored by
+    the F1 of their nodes; the base is trained on all sequences. ``checkpoint`` keeps the state of re-ranking:
+    the bases are trained again by a fit that is resumed, unless they have checkpoints of their own.
+
     References
     ----------
     .. [1] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
@@ -108,9 +106,9 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     """Why ``BaggingShuffleAverager`` does not take it."""
 
     base: Any = inner_estimator(
-        """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a mixture of either,
-        or a tagger that has it; None means ``Segmenter()``. With a tagger the words are tokens and the
-        tags their labels."""
+        """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a mixture of either, or a
+        tagger that has it; None means ``Segmenter()``. With a tagger the words are tokens and the tags their
+        labels."""
     )
     k: int = parameter(20, "Analyses of the base.")
     cv: int = parameter(10, "Parts of the corpus for jackknifing.", "int", [SEVERAL])
@@ -191,41 +189,34 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         if continued:
             check_unchanged(self, min_count=(int(self.min_count), self._training.model.features.min_count))
         key = self._training.key if continued else new_key(self.random_state)
-        X, y = safe_indexing(X, used), take(y, used)
+        X, y, lengths, n = safe_indexing(X, used), take(y, used), lengths[used], used.shape[0]
         weight = None if weight is None else weight[used]
-        split = self.early_stopping and given is None
-        test = self._held_out(np.arange(len(X))) if split else []
+        test = self._held_out(np.arange(n)) if self.early_stopping and given is None else []
         with renumbered(used):
-            base = fit_some(self._new_base(), X, y, np.arange(len(X)), weight)
+            base = fit_some(self._new_base(), X, y, np.arange(n), weight)
             lattices = self._jackknife(view, X, y, weight, key)
         words, tags = (dict(self._model.words), dict(self._model.tags)) if continued else ({}, {})
-        gold, lengths = view.gold(X, y), lengths[used]
-        train = np.setdiff1d(np.arange(len(X)), test)
-        if not train.shape[0]:
-            raise ValueError("early_stopping leaves no sequence to train on")
+        gold, train = view.gold(X, y), np.setdiff1d(np.arange(n), test)
 
-        def encode(keep, known, weight=None):
-            given = take(lattices, keep), lengths[keep], *known
-            return make_task(*given, take(gold, keep), weight), sum(len(gold[i]) for i in keep)
+        def encode(keep, words, tags, weight=None):
+            task = make_task(take(lattices, keep), lengths[keep], words, tags, take(gold, keep), weight)
+            return task, sum(len(gold[i]) for i in keep)
 
-        task, n_items = encode(train, (words, tags), None if weight is None else weight[train])
-        # What only held-out sequences have stays unknown: its words get numbers no feature knows.
+        task, n_items = encode(train, words, tags, None if weight is None else weight[train])
         held_out = None
-        if split:
-            mine = safe_indexing(X, test), take(y, test)
-            held_out = HeldOut(*mine, (*encode(test, (dict(words), dict(tags))), None))
-        if continued:
-            state = continued_state(self._training, rule)
-        else:
-            state = self._fresh_state(key)
-        oracle = f1_of(task, task.target != structure.ABSENT, n_items)
+        if test:  # what only these have stays unknown: such words get numbers that no feature knows
+            encoded = *encode(test, dict(words), dict(tags)), None
+            held_out = HeldOut(safe_indexing(X, test), take(y, test), encoded)
+        state = continued_state(self._training, rule) if continued else self._fresh_state(key)
+        oracle = f1_of(task, task.target != ABSENT, n_items)
         run = RerankRun(self, state, task, words, tags, base, oracle, held_out)
         run.hold_out(given)
         return run
 
     def _fresh_state(self, key):
         """A training state without features and weights."""
-        return TrainingState(structure.new_model(int(self.min_count), self._rule()), self._rule(), key)
+        rule = self._rule()
+        return TrainingState(new_model(int(self.min_count), rule), rule, key)
 
     def _jackknife(self, view, X, y, weight, key):
         """The lattice of each sequence, from a base that has not seen it."""

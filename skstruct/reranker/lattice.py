@@ -6,6 +6,7 @@ sequences into *candidates*: for each sequence a list of (score, items), best fi
 end, word, tag) in characters, or tokens. :func:`make_task` makes lattices.
 """
 
+from functools import partial
 from math import log
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..data.labels import SEVERAL
 from ..data.segmented import as_pieces, as_words, with_characters, word_spans
 from ..metrics import token_accuracy_score
 from ..metrics.text_scores import word_f1_score
-from .reranker_epoch import ABSENT, HALF, LatticeTask, find_targets
+from .reranker_epoch import ABSENT, HALF, LatticeTask
 
 BLOCK = 500
 """Sequences whose candidates are listed at a time: bounds memory."""
@@ -24,22 +25,34 @@ BLOCK = 500
 RIGHT, RIGHT_SPAN = 3, 1
 """How right a node is: span and tag, or the span alone."""
 
-BUCKETS = 2.0
-"""Buckets of margins for each factor of e."""
-
 
 def bucket(margin):
     """⌊2 ln(2 m + 1)⌋: the bucket of a margin m >= 0.
 
     Differs from the lattice re-ranker that :mod:`.reranker_epoch` names, which has half as many buckets.
     """
-    return min(int(BUCKETS * log(2.0 * max(margin, 0.0) + 1.0)), HALF - 2)
+    return min(int(2.0 * log(2.0 * max(margin, 0.0) + 1.0)), HALF - 2)
 
 
 # --------------------------------------------------------------------------------------------------
 # Views
 # --------------------------------------------------------------------------------------------------
-class TextView:
+class _View:
+    """What both views have; ``items(X)`` lists the functions that make items of analyses."""
+
+    def gold(self, X, y):
+        """The right items of each sequence."""
+        return [items(analysis) for items, analysis in zip(self.items(X), y)]
+
+    def candidates(self, base, X, k):
+        """(score, items) of the k best analyses of each sequence, none of which is empty."""
+        return [
+            [(score, items(analysis)) for analysis, score in ranked]
+            for items, ranked in zip(self.items(X), base.predict_kbest(X, k))
+        ]
+
+
+class TextView(_View):
     """Texts of words, or of words with tags; the base finds words."""
 
     finds_words = True
@@ -49,9 +62,9 @@ class TextView:
         """(X, y) as lists, y as lists of words or of (word, tag)."""
         pieces = as_pieces(X)
         words, tags = as_words(pieces, y)
-        gold = words if tags is None else [list(zip(w, t)) for w, t in zip(words, tags)]
+        gold = words if tags is None else [zip(w, t) for w, t in zip(words, tags)]
         with_characters(pieces)
-        return [" ".join(parts) for parts in pieces], [list(items) for items in gold]
+        return self.check_X(X), list(map(list, gold))
 
     def check_X(self, X):
         """X as a list of texts."""
@@ -61,19 +74,9 @@ class TextView:
         """Characters of each text, without white space."""
         return np.array([sum(map(len, text.split())) for text in X], np.int64)
 
-    def gold(self, X, y):
-        """The right items of each text."""
-        return list(map(word_spans, y))
-
-    def candidates(self, base, X, k):
-        """The k best segmentations of texts that are not empty."""
-        return [
-            [(score, word_spans(words)) for words, score in ranked] for ranked in base.predict_kbest(X, k)
-        ]
-
-    def tagged(self, base):
-        """Whether the words of a fitted base have tags."""
-        return getattr(getattr(base, "estimator_", base), "tagged_", False)
+    def items(self, X):
+        """For each text the function that makes items of its words."""
+        return [word_spans] * len(X)
 
     def tags(self, base):
         """The tags of words that a fitted base knows; that of words without tags is empty."""
@@ -84,7 +87,7 @@ class TextView:
 
     def decode(self, base, items):
         """What the base predicts for a path."""
-        tagged = self.tagged(base)
+        tagged = getattr(getattr(base, "estimator_", base), "tagged_", False)
         return [(word, tag) if tagged else word for _, _, word, tag in items]
 
     def score(self, y, predicted, sample_weight):
@@ -92,7 +95,7 @@ class TextView:
         return word_f1_score(y, predicted, sample_weight=sample_weight)
 
 
-class TokenView:
+class TokenView(_View):
     """Sequences of tokens with a label each; the base is a tagger."""
 
     finds_words = False
@@ -110,16 +113,9 @@ class TokenView:
         """Tokens of each sequence."""
         return X.lengths
 
-    def gold(self, X, y):
-        """The right items of each sequence; their tag is None where no label is given."""
-        return [_labelled(sequence, labels) for sequence, labels in zip(X.lists(), y)]
-
-    def candidates(self, base, X, k):
-        """The k best labellings of sequences that have tokens."""
-        return [
-            [(score, _labelled(sequence, labels)) for labels, score in best]
-            for sequence, best in zip(X.lists(), base.predict_kbest(X, k))
-        ]
+    def items(self, X):
+        """For each sequence the function that makes items of its labels."""
+        return [partial(_labelled, sequence) for sequence in X.lists()]
 
     def tags(self, base):
         """The labels that a fitted base knows."""
@@ -135,7 +131,10 @@ class TokenView:
 
 
 def _labelled(sequence, labels):
-    """Items of a sequence of tokens; the word of a token is its first column, of other tokens none."""
+    """Items of a sequence of tokens; the word of a token is its first column, of other tokens none.
+
+    The tag is None where no label is given.
+    """
     words = [None] * len(labels)
     if isinstance(sequence, (list, tuple)):
         words = [t if isinstance(t, str) else t[0] if isinstance(t, tuple) else None for t in sequence]
@@ -191,9 +190,8 @@ def lattices_of(view, base, X, k):
 def _ids(values, known, grow):
     """Ids from 1 on; new values are numbered if ``grow``, else -1. None has no id."""
     if grow:
-        for value in values:
-            if value is not None and value not in known:
-                known[value] = len(known) + 1
+        for value in (value for value in values if value is not None):
+            known.setdefault(value, len(known) + 1)
     return np.array([known.get(value, -1) for value in values], np.int32)
 
 
@@ -210,18 +208,21 @@ def make_task(lattices, lengths, words, tags, gold=None, weight=None):
     gold : list of lists of items, optional
     weight : ndarray of shape (n,), optional
     """
-    left, into, arc = [], [0], [0]
-    for nodes in lattices:
-        ending = {0: [(0.0, -1)]}
+    left, into, arc, right, target, grow = [], [0], [0], [], [], gold is not None
+    for i, nodes in enumerate(lattices):
+        ending, before = {0: [(0.0, -1)]}, []
         for j, (begin, end, _, _, margin) in enumerate(nodes):
-            left += [p for _, p in sorted(ending[begin])]  # nodes that end where this one begins
+            before.append([p for _, p in sorted(ending[begin])])  # nodes that end where this one begins
+            left += before[-1]
             into.append(len(left))
             ending.setdefault(end, []).append((margin, j))
         arc.append(len(left))
+        if grow:
+            found = list(_rightness(nodes, gold[i]))
+            right += found
+            target += _target(found, before, [p for _, p in ending.get(lengths[i], ())])
     flat = [node for nodes in lattices for node in nodes]
     begin, end, word, tag, margin = zip(*flat) if flat else ((),) * 5
-    M = len(flat)
-    grow = gold is not None
     task = LatticeTask(
         token=offsets_of(np.asarray(lengths)),
         node=offsets_of(lengths_of(lattices)),
@@ -231,17 +232,14 @@ def make_task(lattices, lengths, words, tags, gold=None, weight=None):
         word=_ids(word, words, grow),
         tag=_ids(tag, tags, grow),
         margin=np.array([bucket(m) for m in margin], np.int32),
-        right=np.zeros(M, np.int32),
+        right=np.array(right, np.int32),
         left=np.array(left, np.int32),
         into=np.array(into, np.int64),
         weight=np.ones(len(lattices)) if weight is None else weight,
-        target=np.full(M, ABSENT, np.int32),
+        target=np.array(target, np.int32),
     )
-    if grow:
-        if len(tags) >= HALF - 1:
-            raise ValueError(f"y: at most {HALF - 2} different tags can be re-ranked, got {len(tags)}")
-        task.right[:] = [r for nodes, items in zip(lattices, gold) for r in _rightness(nodes, items)]
-        find_targets(task, np.empty(M, np.int64), np.empty(M, np.int64))
+    if grow and len(tags) >= HALF - 1:
+        raise ValueError(f"y: at most {HALF - 2} different tags can be re-ranked, got {len(tags)}")
     return task
 
 
@@ -254,6 +252,23 @@ def _rightness(nodes, items):
             true = tags[begin, end]
             fits = tag in true if isinstance(true, SEVERAL) else true is None or true == tag
             yield RIGHT if fits else RIGHT_SPAN
+
+
+def _target(right, before, ends):
+    """The path to learn: the one whose nodes are right most; see ``LatticeTask.target``.
+
+    Ties go to fewer nodes, then to smaller margins. ``before`` are the nodes before each one, sorted by
+    margin; ``ends`` are those at the end of the sequence.
+    """
+    value, back, target = {-1: 0}, {}, [ABSENT] * len(right)
+    for j, some in enumerate(before):
+        back[j] = max(some, key=value.__getitem__)
+        value[j] = value[back[j]] + right[j] * 65536 - 1
+    j = max(ends, key=value.__getitem__, default=-1)
+    while j >= 0:
+        target[j] = back[j]
+        j = back[j]
+    return target
 
 
 def paths(lattices, chosen):

@@ -21,15 +21,17 @@ import numpy as np
 
 from ..core.codes import DONE, RESCALE, TABLE_FULL
 from ..core.compile import inline, kernel
-from ..core.feature_table import FeatureTable, lacks_room, new_table, with_room
+from ..core.feature_table import FeatureTable, lacks_room, new_table
 from ..core.hashing import find
 from ..core.noise import QUIET, token_masked
 from ..core.penalties import read_weight
-from ..core.rules import Difference, adjustment_of, clear, emit_feature, learn, new_difference, noise_factor
+from ..core.rules import Difference, adjustment_of, emit_feature, learn, new_difference, noise_factor
 from ..core.store import SMALLEST_SCALE, Clock, new_clock
 
-PAIR, TRIPLE, N_TEMPLATES = 6, 16, 20
-"""Templates below PAIR look at one node, those below TRIPLE at two, the others at three."""
+GROUPS = np.array([0, 6, 16, 20])
+"""Where the templates of each group begin: those that look at one node, at two, and at three."""
+
+N_TEMPLATES = int(GROUPS[-1])
 
 HALF = 2**15
 """Tags, lengths and margins are below: two of them share half a key."""
@@ -63,7 +65,7 @@ class LatticeTask(NamedTuple):
     word: np.ndarray  # (M,) int32: id, -1 for unknown ones, 0 only before the start
     tag: np.ndarray  # (M,) int32: the same
     margin: np.ndarray  # (M,) int32: bucket
-    right: np.ndarray  # (M,) int32: how right the node is, 0 if not at all
+    right: np.ndarray  # (M,) int32: how right the node is, 0 if not at all; in prediction empty, as targets
     left: np.ndarray  # (A,) int32: node p of an arc, in its sequence; -1 for the start
     into: np.ndarray  # (M + 1,) int64: first arc into each node
     weight: np.ndarray  # (n,) float64
@@ -94,9 +96,7 @@ class RerankWork(NamedTuple):
 
 def new_work(task, training=True):
     """Scratch that fits every lattice of ``task``."""
-    M = int(np.diff(task.node).max(initial=1))
-    A = int(np.diff(task.arc).max(initial=1))
-    T = int(np.diff(task.token).max(initial=1))
+    M, A, T = (int(np.diff(part).max(initial=1)) for part in (task.node, task.arc, task.token))
     return RerankWork(
         score=np.empty(A),
         back=np.empty(A, np.int64),
@@ -127,20 +127,13 @@ def load(task, i, noise, step, atoms):
 
 
 @inline
-def _end_of(begin):
-    """Behind the last template of the group that starts at ``begin``."""
-    if begin == 0:
-        return PAIR
-    return TRIPLE if begin == PAIR else N_TEMPLATES
-
-
-@inline
-def list_keys(atoms, a, p, c, begin, keys):
-    """Write the keys of one node c (``begin`` 0), of a pair (PAIR) or of a triple (TRIPLE).
+def list_keys(a, p, c, group, work):
+    """Write the keys of one node c (group 0), of the pair (p, c) (1) or of the triple (a, p, c) (2).
 
     Features of unknown words or tags are off.
     """
-    for k in range(begin, _end_of(begin)):
+    atoms, keys = work.atoms, work.keys
+    for k in range(GROUPS[group], GROUPS[group + 1]):
         right = np.int64(0)
         if _RIGHT[k] >= 0:
             node = c if _BACK[k] == 0 else p if _BACK[k] == 1 else a
@@ -159,19 +152,18 @@ def _is_edge(k):
 
 
 @inline
-def weigh(model, adjustment, atoms, a, p, c, begin, keys):
+def weigh(model, adjustment, a, p, c, group, work):
     """Sum of the weights of the features of one group; see :func:`list_keys`."""
-    list_keys(atoms, a, p, c, begin, keys)
-    features, step = model.features, model.clock.step[0]
-    total = 0.0
-    for k in range(begin, _end_of(begin)):
-        if keys[k, 0] < 0:
+    list_keys(a, p, c, group, work)
+    features, keys = model.features, work.keys
+    total, step = 0.0, model.clock.step[0]
+    for k in range(GROUPS[group], GROUPS[group + 1]):
+        row = find(features.table, k, keys[k, 0], keys[k, 1]) if keys[k, 0] >= 0 else np.int64(-1)
+        if row < 0:
             continue
-        row = find(features.table, k, keys[k, 0], keys[k, 1])
         if adjustment is None:
-            if row >= 0:
-                total += features.weights.value[row]
-        elif row >= 0 and (features.min_count <= 1 or features.seen[row] >= features.min_count):
+            total += features.weights.value[row]
+        elif features.min_count <= 1 or features.seen[row] >= features.min_count:
             w = read_weight(features.weights, adjustment.rule, row, row, step)
             total += w * noise_factor(adjustment, _is_edge(k), step, k, (keys[k, 0] << 32) | keys[k, 1])
     return total * model.clock.scale[0]
@@ -179,17 +171,14 @@ def weigh(model, adjustment, atoms, a, p, c, begin, keys):
 
 @inline
 def emit_node(path, c, group, model, adjustment, amount, work):
-    """Emit the features of a node of ``path``: of it alone (group 0), of its pair (1), of its triple (2)."""
+    """Emit the features of one group of a node of ``path``."""
     p = np.int64(path[c])
-    a = np.int64(path[p]) if p >= 0 else p
-    begin = np.int64(0 if group == 0 else PAIR if group == 1 else TRIPLE)
-    keys = work.keys
-    list_keys(work.atoms, a, p, c, begin, keys)
-    for k in range(begin, _end_of(begin)):
-        if keys[k, 0] >= 0:
+    list_keys(np.int64(path[p]) if p >= 0 else p, p, c, group, work)
+    for k in range(GROUPS[group], GROUPS[group + 1]):
+        if work.keys[k, 0] >= 0:
             emit_feature(
-                model.features, adjustment, _is_edge(k), model.clock.step[0], k, keys[k, 0], keys[k, 1],
-                np.int64(0), amount, work.difference,
+                model.features, adjustment, _is_edge(k), model.clock.step[0], k, work.keys[k, 0],
+                work.keys[k, 1], np.int64(0), amount, work.difference,
             )  # fmt: skip
 
 
@@ -200,41 +189,34 @@ def emit_node(path, c, group, model, adjustment, amount, work):
 def search(task, i, model, noise, adjustment, work):
     """The best path: writes ``work.path``, returns its score. Ties go to the earlier arc."""
     first, M = task.node[i], task.node[i + 1] - task.node[i]
-    first_arc = task.arc[i]
-    T = task.token[i + 1] - task.token[i]
-    atoms, keys = work.atoms, work.keys
-    load(task, i, noise, model.clock.step[0], atoms)
-    start = np.int64(-1)
-    best, last = -np.inf, np.int64(-1)
+    first_arc, T = task.arc[i], task.token[i + 1] - task.token[i]
+    load(task, i, noise, model.clock.step[0], work.atoms)
+    zero, start = np.int64(0), np.int64(-1)
+    best, last, end = -np.inf, start, zero  # the last arc, and the node that it leads to
     for c in range(M):
         work.path[c] = ABSENT
-        own = weigh(model, adjustment, atoms, start, start, c, np.int64(0), keys)
+        own = weigh(model, adjustment, start, start, c, zero, work)
         for arc in range(task.into[first + c], task.into[first + c + 1]):
             p = np.int64(task.left[arc])
-            score = own + weigh(model, adjustment, atoms, start, p, c, np.int64(PAIR), keys)
-            before, arg = -np.inf, np.int64(-1)
+            score = own + weigh(model, adjustment, start, p, c, zero + 1, work)
+            before, arg = -np.inf, start
             # The start is one arc, of score 0, before itself.
-            stop = task.into[first + p + 1] if p >= 0 else np.int64(1)
-            for previous in range(task.into[first + p] if p >= 0 else np.int64(0), stop):
+            stop = task.into[first + p + 1] if p >= 0 else zero + 1
+            for previous in range(task.into[first + p] if p >= 0 else zero, stop):
                 a = np.int64(task.left[previous]) if p >= 0 else start
-                x = weigh(model, adjustment, atoms, a, p, c, np.int64(TRIPLE), keys)
+                x = weigh(model, adjustment, a, p, c, zero + 2, work)
                 if p >= 0:
                     x += work.score[previous - first_arc]
                 if x > before:
-                    before, arg = x, previous if p >= 0 else np.int64(-1)
+                    before, arg = x, previous if p >= 0 else start
             work.score[arc - first_arc] = score + before
             work.back[arc - first_arc] = arg
             if task.end[first + c] == T and score + before > best:
-                best, last = score + before, arc
-    c = np.int64(0)  # the node that the last arc leads to
-    for node in range(M):
-        if task.into[first + node] <= last < task.into[first + node + 1]:
-            c = np.int64(node)
-    arc = last
-    while arc >= 0:
-        p = np.int64(task.left[arc])
-        work.path[c] = p
-        c, arc = p, work.back[arc - first_arc]
+                best, last, end = score + before, arc, c
+    while last >= 0:
+        p = np.int64(task.left[last])
+        work.path[end] = p
+        end, last = p, work.back[last - first_arc]
     return best
 
 
@@ -245,7 +227,7 @@ def emit_path(task, i, model, adjustment, path, other, amount, work):
         if path[c] == ABSENT:
             continue
         p = np.int64(path[c])
-        for group in range(3):
+        for group in range(GROUPS.shape[0] - 1):
             shared = other[c] != ABSENT
             if group > 0:
                 shared = other[c] == p
@@ -302,34 +284,6 @@ def predict(task, begin, end, model, noise, work, out, score):
                 out[first + c] = work.path[c] != ABSENT
 
 
-@kernel
-def find_targets(task, value, back):
-    """Write ``task.target``: the path of each lattice with the largest sum of ``task.right``.
-
-    Ties go to fewer nodes, then to smaller margins (nodes that begin together are sorted by these).
-    ``value`` (M,) int64 and ``back`` (M,) int64 are scratch.
-    """
-    for i in range(task.node.shape[0] - 1):
-        first, M = task.node[i], task.node[i + 1] - task.node[i]
-        T = task.token[i + 1] - task.token[i]
-        last = np.int64(-1)
-        for c in range(M):
-            task.target[first + c] = ABSENT
-            best, arg = np.int64(-1) << 60, np.int64(-1)
-            for arc in range(task.into[first + c], task.into[first + c + 1]):
-                p = np.int64(task.left[arc])
-                x = np.int64(0) if p < 0 else value[first + p]
-                if x > best:
-                    best, arg = x, p
-            value[first + c] = best + np.int64(task.right[first + c]) * 65536 - 1
-            back[first + c] = arg
-            if task.end[first + c] == T and (last < 0 or value[first + c] > value[first + last]):
-                last = np.int64(c)
-        while last >= 0:
-            task.target[first + last] = back[first + last]
-            last = back[first + last]
-
-
 def epoch(task, order, begin, end, model, rule, noise, work):
     """See :func:`_epoch`."""
     adjustment = adjustment_of(model.features, rule, noise)
@@ -341,31 +295,29 @@ def new_model(min_count, rule):
     return Reranker(new_table(1, rule, min_count), new_clock())
 
 
-# --------------------------------------------------------------------------------------------------
-# The features of one path
-# --------------------------------------------------------------------------------------------------
 @kernel
 def list_features(task, path, model, noise, work, out):
-    """The features of the nodes of ``path`` (M,) through the first lattice.
+    """The known features of the nodes of ``path`` (M,) through the first lattice.
 
-    Writes rows (node, row) of ``out`` and returns how many there are. New features are numbered.
+    Writes rows (node, row) of ``out`` and returns how many there are.
     """
     n = 0
     load(task, 0, noise, np.int64(0), work.atoms)
     for c in range(path.shape[0]):
-        if path[c] != ABSENT:
-            for group in range(3):
-                emit_node(path, c, group, model, None, 1.0, work)
-            for entry in range(work.difference.size[0]):
-                out[n, 0], out[n, 1] = c, work.difference.row[entry]
+        if path[c] == ABSENT:
+            continue
+        p = np.int64(path[c])
+        for group in range(GROUPS.shape[0] - 1):
+            list_keys(np.int64(path[p]) if p >= 0 else p, p, c, np.int64(group), work)
+        for k in range(N_TEMPLATES):
+            row = find(model.features.table, k, work.keys[k, 0], work.keys[k, 1])
+            if work.keys[k, 0] >= 0 and row >= 0:
+                out[n, 0], out[n, 1] = c, row
                 n += 1
-            clear(work.difference)
     return n
 
 
 def features_of_path(model, task, path, work):
     """(node, row) arrays of the known features of one path through the only lattice of a task."""
     out = np.empty((N_TEMPLATES * path.shape[0], 2), np.int64)
-    more = with_room(model.features, out.shape[0])
-    out = out[: list_features(task, path, model._replace(features=more), QUIET, work, out)]
-    return out[out[:, 1] < model.features.entries[0]].T
+    return out[: list_features(task, path, model, QUIET, work, out)].T

@@ -4,17 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.feature_table import final
 from ..core.noise import QUIET
 from ..core.store import new_clock
 from ..data.labels import SEVERAL
 from ..saving.container import require
-from ..saving.fields import Field, Table, arguments, inline, value, via
+from ..saving.fields import Field, Table, inline, value, via
 from ..training.chunks import as_writeable_view
 from ..training.held_out import HeldOut
 from ..training.run import Run
 from ..training.saved import NamedWeights
-from ..training.tables import TableModel, features_in_training, features_of, training_of
+from ..training.tables import TableModel, features_of, final_arrays, training_of
 from . import reranker_epoch as structure
 from .lattice import RIGHT, lattices_of, make_task, paths, view_of
 
@@ -38,7 +37,7 @@ def _arguments(f):
         view_of(f["fitted"].get("base_"))
     except (ValueError, TypeError, AttributeError):
         require(False, f"{f.where}.base_ must be a segmenter or tagger with k best analyses")
-    return arguments(f)
+    return dict(arrays=structure.Reranker(f["features"], new_clock()), words=f["words"], tags=f["tags"])
 
 
 def feature_names(model, rows):
@@ -87,17 +86,13 @@ class RerankModel(TableModel):
     TRAINED = training_of({"": "features"})
     FACTS = ("min_count",)
 
-    def in_training(self, f):
-        """See ``training.saved.SavableModel``."""
-        return structure.Reranker(features_in_training(f), f["clock"])
-
     def named_weights(self):
         """The weights with the names of their features, as a list of NamedWeights."""
         return [NamedWeights(self.weights, ["path"], lambda rows: feature_names(self, rows))]
 
     def reranker(self):
         """The arrays that kernels search under."""
-        return as_writeable_view(structure.Reranker(self.for_reading(), new_clock()))
+        return as_writeable_view(self.arrays)
 
     def choose(self, task):
         """(nodes on the best paths, scores) of lattices."""
@@ -126,7 +121,7 @@ class RerankRun(Run):
 
     def finished(self, model, reuse=False):
         """See ``training.run.Run``."""
-        return RerankModel(*final(model.features, model.clock, self.state.rule), self.words, self.tags)
+        return RerankModel(final_arrays(model, self.state.rule, reuse, self.ended), self.words, self.tags)
 
     def fitted(self):
         """See ``training.run.Run``."""
@@ -156,7 +151,3 @@ class RerankRun(Run):
         base, view = self.base, view_of(self.base)
         predicted = [view.decode(base, items) for items in paths(lattices, chosen)]
         return float(view.score(self.held_out.y, predicted, None))
-
-    def fresh(self, key):
-        """See ``training.run.Run``."""
-        return self.estimator._fresh_state(key)

@@ -114,6 +114,7 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
         self._validate_params()
         continued = hasattr(self, "_model")
         run = self._prepare(X, y, sample_weight, None, continued, stream=True, **more)
+        run.state.stream = True
         run.history = run.state.history[-STREAM_HISTORY:]  # a stream has no end
         run.n_iter = getattr(self, "n_iter_", 0)
         return run.train(X, y, n_epochs=1)

@@ -66,7 +66,6 @@ class Run(Loop):
     - ``model_class``: what a finished run leads to; has ``average``;
     - ``finished(model, reuse=False)``: what prediction would use after the training so far. With ``reuse`` it
       may be made of the arrays of ``model``, which is not used any more;
-    - ``fresh(key)``: a :class:`TrainingState` with zero weights for the same task;
     - ``held_out_part(X, y)``: the user's held-out sequences, checked and encoded, a :class:`.HeldOut`, and a
       list of the labels of ``y`` that training lacks. Errors speak of X and y;
     - ``held_out_score(model)``: how good a finished model is on the held-out sequences: what ``score`` would
@@ -116,6 +115,10 @@ class Run(Loop):
     def at_rest(self, model):
         """The model without its training state."""
         return model
+
+    def fresh(self, key):
+        """A :class:`TrainingState` with zero weights for the same task."""
+        return self.estimator._fresh_state(key)
 
     def vocabulary(self, min_count):
         """Raises: not every structure can be encoded in parts."""

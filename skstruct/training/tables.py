@@ -1,15 +1,19 @@
 """Models whose features get their rows while they learn: their state in training, and their fields in files.
 
 A *table* is a hash table of features with their weights (:mod:`skstruct.core.feature_table`). A model has
-one, or, as the parser, one for each kind of feature. What a table is called in a fitted model and in
-files begins with its prefix, which is empty for the first.
+one, or, as the parser, one for each kind of feature. What files say of a table begins with its prefix, which
+is empty for the first.
 """
 
 from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from ..core.feature_table import (
+    FeatureTable,
+    counters,
+    final,
     for_reading,
     for_training,
     in_use,
@@ -19,8 +23,8 @@ from ..core.feature_table import (
     table_from_keys,
 )
 from ..core.final_weights import count_weights, in_order, pruned, rows_in_use, with_rows
-from ..core.hashing import key_order, keys_of
-from ..core.store import Store, new_clock
+from ..core.hashing import key_order
+from ..core.store import new_clock
 from ..saving.container import require
 from ..saving.fields import Field, Kind, Table, array, inline
 from ..saving.packing import unpacked_keys
@@ -32,37 +36,41 @@ from .saved import SavableModel
 
 @dataclass
 class TableModel(SavableModel):
-    """What prediction needs of a model with one table.
+    """What prediction needs of a model with tables.
 
     Attributes
     ----------
-    weights : Store
-        Final weights; no bookkeeping of the training.
-    table : ndarray of shape (capacity, 2), int64
-    entries : int
-        Features; row r of the weights belongs to the r-th.
+    arrays : NamedTuple
+        What kernels search under; as in training, but that weights are final.
     """
 
-    weights: Store
-    table: np.ndarray
-    entries: int
+    TABLES: ClassVar[dict] = {"": "features"}
+    """By prefix, where ``arrays`` has each table."""
+
+    arrays: NamedTuple
+
+    @property
+    def weights(self):
+        """The final weights of the first table."""
+        return self.table("").weights
+
+    def table(self, prefix):
+        """A :class:`FeatureTable`."""
+        return getattr(self.arrays, self.TABLES[prefix])
 
     @property
     def n_features(self):
         """Number of features."""
-        return self.entries
+        return sum(int(self.table(prefix).entries[0]) for prefix in self.TABLES)
 
     def sizes(self):
         """See ``training.saved.SavableModel``."""
-        return None, self.n_features, count_weights(self.weights), None
+        n_weights = sum(count_weights(self.table(prefix).weights) for prefix in self.TABLES)
+        return None, self.n_features, n_weights, None
 
-    def keys(self):
-        """The key of each row, (R, 3) int64; see ``core.hashing``."""
-        return keys_of(self.table, self.entries)
-
-    def for_reading(self):
-        """The :class:`FeatureTable` that kernels search under."""
-        return for_reading(self.weights, self.table, self.entries)
+    def keys(self, prefix=""):
+        """The key of each row of a table, (R, 3) int64; see ``core.hashing``."""
+        return keys(self.table(prefix))
 
     def stored(self):
         """What a file has of the features, in the order of rows."""
@@ -70,7 +78,31 @@ class TableModel(SavableModel):
 
     def compressed(self, dtype, keep):
         """The model without the features that have no weight; see :meth:`.Savable.compress`."""
-        return compressed_tables(self, dtype, keep)
+        stores, smaller = pruned([self.table(prefix).weights for prefix in self.TABLES], dtype, keep), {}
+        for (prefix, name), store in zip(self.TABLES.items(), stores):
+            rows, kept = self.rows_to_keep(self.keys(prefix), rows_in_use(store))
+            table = for_reading(with_rows(store, rows), table_from_keys(kept)[0], len(rows))
+            smaller[name] = table._replace(by_weight=self.table(prefix).by_weight)
+        return replace(self, packed=dtype, arrays=self.arrays._replace(**smaller))
+
+    def rows_to_keep(self, keys, used):
+        """The rows that a smaller model has, and their keys; ``used`` (R,) bool: those with weights."""
+        rows = np.flatnonzero(used)
+        return rows, keys[rows]
+
+    def in_training(self, f):
+        """See ``training.saved.SavableModel``; how to search is for the next training to say."""
+        tables = {name: features_in_training(f, prefix) for prefix, name in self.TABLES.items()}
+        return self.arrays._replace(clock=f["clock"], **tables)
+
+
+def final_arrays(model, rule, reuse=False, ended=False):
+    """What prediction searches under after the training so far; see ``core.feature_table.final``."""
+    tables = {
+        name: final(table, model.clock, rule, reuse, ended)
+        for name, table in learned_parts(model, FeatureTable).items()
+    }
+    return model._replace(clock=new_clock(), **tables)
 
 
 def check_unchanged(estimator, **parameters):
@@ -114,8 +146,8 @@ KEYS = Kind(
 """In any order."""
 
 
-def features_of(are_features, columns, prefix="", kind=KEYS):
-    """The fields of a table of features: their keys, and their weights in the same order.
+def features_of(are_features, columns, prefix="", kind=KEYS, by_weight=True):
+    """The fields of a :class:`FeatureTable`: its keys, and its weights in the same order.
 
     Parameters
     ----------
@@ -126,6 +158,8 @@ def features_of(are_features, columns, prefix="", kind=KEYS):
     prefix : str
     kind : Kind
         Of the keys.
+    by_weight : bool
+        What a cut-off in training counts updates of: weights, or rows.
     """
 
     def make(f):
@@ -133,8 +167,7 @@ def features_of(are_features, columns, prefix="", kind=KEYS):
         require(are_features(f, stored), f"{where} are no features of the templates")
         table, is_distinct = table_from_keys(stored)
         require(is_distinct, f"{where}: a feature occurs twice")
-        found = f[f"{prefix}weights"], table, stored.shape[0]
-        return dict(zip((f"{prefix}weights", f"{prefix}table", f"{prefix}entries"), found))
+        return for_reading(f[f"{prefix}weights"], table, stored.shape[0], by_weight)
 
     return Table(
         "Features",
@@ -144,25 +177,24 @@ def features_of(are_features, columns, prefix="", kind=KEYS):
     )
 
 
-def training_of(names, *, ascending=False, by_weight=True):
+def training_of(names, *, ascending=False):
     """The table of what a model in training has of its features, in the order of those of the fitted model.
 
     Parameters
     ----------
     names : dict of str to str
-        By prefix, where the model has its :class:`FeatureTable`.
+        ``TableModel.TABLES``.
     ascending : bool
         Whether files have features in the order of keys, not of rows.
-    by_weight : bool
-        What the cut-off counts updates of: weights, or rows.
     """
     fields, sizes = [], {"cut": lambda f: f["min_count"] > 1}
     for p in names:
         stored = weights(f"{p}entries", f"{p}columns", final=False, may_be_sparse=bool(p))
         fields.append(Field(f"{p}weights", stored))
         fields.append(Field(f"{p}seen", array("int32", f"{p}counters"), when="cut", default=None))
-        sizes[f"{p}columns"] = lambda f, p=p: getattr(f["model"], f"{p}weights").columns
-        sizes[f"{p}counters"] = lambda f, p=p: f[f"{p}entries"] * (f[f"{p}columns"] if by_weight else 1)
+        sizes[f"{p}entries"] = lambda f, p=p: int(f["model"].table(p).entries[0])
+        sizes[f"{p}columns"] = lambda f, p=p: f["model"].table(p).weights.columns
+        sizes[f"{p}counters"] = lambda f, p=p: f[f"{p}entries"] * counters(f["model"].table(p))
     table = Table("Features in training", *fields, **sizes)
 
     def write(model, *how):
@@ -179,38 +211,16 @@ def training_of(names, *, ascending=False, by_weight=True):
     return inline(table)._replace(write=write)
 
 
-def features_in_training(f, prefix="", *, by_weight=True):
+def features_in_training(f, prefix):
     """The :class:`FeatureTable` that training goes on from: a file's, or one made of the fitted model."""
-    model, found, enough = f["model"], f["trained"], min(f["min_count"], 2**31 - 1)
-    R, store = getattr(model, f"{prefix}entries"), getattr(model, f"{prefix}weights")
+    features, found, enough = f["model"].table(prefix), f["trained"], min(f["min_count"], 2**31 - 1)
     if found is not None:
         store, seen = found[f"{prefix}weights"], found[f"{prefix}seen"]
     else:
-        store = full(store) if store.sparse else store
+        store = full(features.weights) if features.weights.sparse else features.weights
         # Which weights are too rare to count was settled when the model was made.
-        seen = np.where(store.value != 0.0, enough, 0) if by_weight else np.full(R, enough)
-        seen = seen.astype(np.int32)
-    table = getattr(model, f"{prefix}table")
-    return for_training(store, table, R, f["rule"], f["min_count"], seen, by_weight=by_weight)
-
-
-def compressed_tables(model, dtype, keep, prefixes=("",), rows_and_keys=None):
-    """The model without the features that have no weight; see :meth:`.Savable.compress`.
-
-    ``rows_and_keys`` takes the keys and whether their rows have weights; it returns the rows that stay and
-    their keys.
-    """
-    parts = {}
-    stores = pruned([getattr(model, f"{prefix}weights") for prefix in prefixes], dtype, keep)
-    for prefix, store in zip(prefixes, stores):
-        used, entries = rows_in_use(store), getattr(model, f"{prefix}entries")
-        stored = keys_of(getattr(model, f"{prefix}table"), entries)
-        if rows_and_keys is None:
-            rows = np.flatnonzero(used)
-            stored = stored[rows]
-        else:
-            rows, stored = rows_and_keys(stored, used)
-        parts[f"{prefix}weights"] = with_rows(store, rows)
-        parts[f"{prefix}table"], _ = table_from_keys(stored)
-        parts[f"{prefix}entries"] = len(rows)
-    return replace(model, packed=dtype, **parts)
+        common = store.value != 0.0 if features.by_weight else np.ones(int(features.entries[0]), np.bool_)
+        seen = np.where(common, enough, 0).astype(np.int32)
+    seen = seen if f["min_count"] > 1 else np.zeros(0, np.int32)
+    features = features._replace(weights=store, seen=seen, min_count=int(f["min_count"]))
+    return for_training(features, f["rule"])

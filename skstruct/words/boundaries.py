@@ -11,15 +11,10 @@ import numpy as np
 from ..core.codes import FREE, INSIDE, START
 from ..data.inputs import PLACE, PlaceError, as_sequences, describe, flatten, lengths_of, offsets_of
 from ..data.segmented import as_words
+from ..data.text import as_texts
 from ..features.contexts import find_words
 
 _FLAG_TYPES = (bool, np.bool_, type(None))
-
-
-def texts_of(X):
-    """The texts of a container that `skstruct.data.segmented.as_pieces` has accepted."""
-    convert = getattr(X, "to_list", None) or getattr(X, "tolist", None)
-    return convert() if convert else list(X)
 
 
 def offsets_of_texts(pieces):
@@ -74,8 +69,7 @@ def as_gold(X, pieces, y):
         i = next(i for i, items in enumerate(checked) if len(items) and i not in set(flagged))
         wrong = f"expected a word, a str, got {describe(checked[i][0])}; WordSegmenter learns no tags"
         raise PlaceError(i, 0, wrong, "y")
-    gold = [decisions_of_words([items]) for items in words]
-    texts = texts_of(X)
+    gold, texts = [decisions_of_words([items]) for items in words], as_texts(X)
     for i in flagged:
         gold[i] = _decisions_of_flags("y", i, texts[i], y[i])
         words[i] = None
@@ -103,7 +97,7 @@ def as_limits(X, pieces, boundaries=None, dictionary=None):
     limit = white_space_limits(pieces)
     if boundaries is not None:
         boundaries = _as_boundaries(boundaries, len(pieces))
-        texts, offsets = texts_of(X), offsets_of_texts(pieces)
+        texts, offsets = as_texts(X), offsets_of_texts(pieces)
         for i, flags in enumerate(boundaries):
             if flags is not None:
                 limit[offsets[i] : offsets[i + 1]] = _decisions_of_flags("boundaries", i, texts[i], flags)
@@ -140,8 +134,7 @@ def _decisions_of_flags(name, i, text, flags):
         if after_space and flag is not None and not flag:
             wrong = "False, but a word starts at the start of a text and after white space"
             raise PlaceError(i, t, wrong, name)
-        known = START if after_space or flag else INSIDE
-        out.append(known if after_space or flag is not None else FREE)
+        out.append(START if after_space or flag else FREE if flag is None else INSIDE)
         after_space = False
     return np.array(out, np.int8)
 

@@ -13,23 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.codes import EARLY, FREE, INSIDE, MAX_VIOLATION, START, ZC14
-from ..core.compile import inline
+from ..core.compile import inline, spliced
 from ..core.rules import Difference, new_difference
-from .word_features import (
-    CONTEXT,
-    N_NUMBERS,
-    PAD,
-    PAIR,
-    ROWS_EACH,
-    SHARED,
-    extended,
-    list_context,
-    list_pair,
-    list_state,
-    list_words,
-    sum_keys,
-    sum_state,
-)
+from .word_features import N_NUMBERS, PAD, ROWS_EACH, extended, sum_characters, sum_decisions, sum_words
 from .word_kbest import keep, offer
 
 
@@ -65,7 +51,7 @@ class SegmentWork(NamedTuple):
     char: np.ndarray  # (n + 2 PAD,) int64: padded
     hidden: np.ndarray  # (n + 2 PAD,) bool
     keys: np.ndarray  # (N_NUMBERS, 4) int64
-    total: np.ndarray  # (4, 2) float64: sums by decision; see _sum_characters; row 3: of a state
+    total: np.ndarray  # (4, 2) float64: sums by decision; see sum_characters; row 3: of a state
     shared: np.ndarray  # (n + 2, 2) float64: ZSZ18: sums that states of equal ℓ share
     shared_at: np.ndarray  # (n + 2,) int32: the i they belong to
     now: States
@@ -74,7 +60,7 @@ class SegmentWork(NamedTuple):
     slot: np.ndarray  # (n + 2,) int32: candidate that starts a word, by ℓ'; -1 for none
     record_length: np.ndarray  # (S,) int32: length of a finished word
     record_parent: np.ndarray  # (S,) int32: the record of the word before; -1 for none
-    forced: np.ndarray  # (n,) int8: what completes a text that is segmented in part
+    forced: np.ndarray  # (n + 1,) int8: what completes a text that is segmented in part
     path: np.ndarray  # (n + 1,) int8: the predicted decisions
     target: np.ndarray  # (n + 1,) int8: the right decisions, completed where they are not known
     difference: Difference
@@ -104,9 +90,7 @@ def new_work(task, beam, training=True):
         slot=np.full(n + 2, -1, np.int32),
         record_length=np.empty(records, np.int32),
         record_parent=np.empty(records, np.int32),
-        forced=np.empty(n, np.int8),
-        path=np.empty(n + 1, np.int8),
-        target=np.empty(n + 1, np.int8),
+        **{name: np.empty(n + 1, np.int8) for name in ("forced", "path", "target")},
         difference=new_difference(2 * ROWS_EACH * (n + 1) if training else 0),
         stats=np.zeros(3),
     )
@@ -125,6 +109,15 @@ def _set(states, k, score, inner, length, before, node, node_before, record, agr
     fact[RECORD], fact[AGREES] = record, agrees
 
 
+@spliced
+def copy_state(states, a, out, z):
+    """Copy a state to place z of others."""
+    for j in range(3):
+        out.score[z, j] = states.score[a, j]
+    for j in range(6):
+        out.fact[z, j] = states.fact[a, j]
+
+
 @inline
 def begin_states(states, size):
     """The states before the first character."""
@@ -132,42 +125,6 @@ def begin_states(states, size):
         states.score[z] = 0.0
         states.fact[z] = 0
         states.fact[z, RECORD], states.fact[z, AGREES] = -1, 1
-
-
-@inline
-def _complete(model, adjustment, c, hidden, keys, total, states, k, i):
-    """ZC14: the node of the word in progress, and the score as if it ended before character i."""
-    fact, score = states.fact[k], states.score[k]
-    node = extended(model.features.table, fact[NODE], c[PAD + i - 1])
-    fact[NODE] = node
-    list_words(c, hidden, i, fact[LENGTH], fact[BEFORE], node, fact[NODE_BEFORE], keys)
-    total[0] = score[DONE] + score[INNER]
-    zero = np.int64(0)
-    sum_state(model, adjustment, keys, zero + 1, zero + N_NUMBERS, node, total)
-    score[SCORE] = total[0]
-
-
-@inline
-def _sum_characters(model, adjustment, words, c, hidden, i, keys, total):
-    """What states before the decision at i share, in rows 0 and 1 of ``total``.
-
-    ZSZ18: the scores of the decisions by the one before. ZC14: that of the pair of characters i - 1 and i
-    inside of a word, in ``total[0, 0]``.
-    """
-    zero = np.int64(0)  # variables: a literal would have helpers compiled for it alone
-    if words:
-        list_pair(c, hidden, i, keys)
-    else:
-        list_context(c, hidden, i, keys)
-    for b in range(1 if words else 3):  # 2: what does not look at the decision before
-        begin = PAIR if words else (CONTEXT - 1 if b == 2 else 1)
-        stop = PAIR + 1 if words else (CONTEXT if b == 2 else CONTEXT - 1)
-        total[b, 0] = total[b, 1] = 0.0
-        sum_keys(model, adjustment, keys, zero + begin, zero + stop, zero if b == 2 else b, total[b])
-    if not words:
-        for a in range(2):
-            total[0, a] += total[2, a]
-            total[1, a] += total[2, a]
 
 
 @inline
@@ -202,7 +159,7 @@ def trace(work, begin, record, path, n):
 
 
 @inline
-def search(limit, given, shadow, update, model, adjustment, work, path, lists, part=None):
+def search(limit, given, shadow, model, adjustment, work, path, lists, part=None):
     """Search the text in ``work.char``; writes the best decisions to ``path``.
 
     Parameters
@@ -210,7 +167,7 @@ def search(limit, given, shadow, update, model, adjustment, work, path, lists, p
     limit : (n,) int8
         Decisions that must be taken, or FREE.
     given : (n,) int8
-        Decisions that are right, or FREE. The prefix ends as ``update`` says when the best states
+        Decisions that are right, or FREE. The prefix ends as ``model.update`` says when the best states
         contradict them. Empty in prediction.
     shadow : bool
         Whether to score ``work.target`` alongside.
@@ -231,8 +188,7 @@ def search(limit, given, shadow, update, model, adjustment, work, path, lists, p
         ``score`` minus that of the target's prefix; 0 without ``shadow``.
     """
     n = limit.shape[0]
-    c, hidden, keys, total = work.char, work.hidden, work.keys, work.total
-    now, new, slot = work.now, work.candidate, work.slot
+    now, new, slot, total = work.now, work.candidate, work.slot, work.total
     words = model.templates == ZC14
     tracked = given.shape[0] > 0
     extra = 1 if shadow else 0  # the target is one more state, behind those of the beam
@@ -248,29 +204,21 @@ def search(limit, given, shadow, update, model, adjustment, work, path, lists, p
         may_go_on = i < n and limit[i] != START
         right = given[i] if tracked and i < n else FREE
         if i > 0:
-            _sum_characters(model, adjustment, words, c, hidden, i, keys, total)
+            sum_characters(model, adjustment, i, work)
         k = zero
         for z in range(size + extra):
             fact = now.fact[z]
-            length, before, node, agrees = fact[LENGTH], fact[BEFORE], fact[NODE], fact[AGREES]
+            length, before, node, node_before = fact[LENGTH], fact[BEFORE], fact[NODE], fact[NODE_BEFORE]
+            last_record, agrees = fact[RECORD], fact[AGREES]
             v_start = v_inside = now.score[z, SCORE]
             if words:
                 v_inside = now.score[z, DONE]
             elif i > 0:
-                list_state(c, hidden, i, length, before, node, fact[NODE_BEFORE], keys)
-                shared = work.shared[length]
-                if work.shared_at[length] != i:
-                    work.shared_at[length] = i
-                    b = START if length == 1 else INSIDE
-                    shared[0], shared[1] = total[b, 0], total[b, 1]
-                    sum_state(model, adjustment, keys, zero + CONTEXT, zero + SHARED, node, shared)
-                total[3, 0], total[3, 1] = shared[0], shared[1]
-                sum_keys(model, adjustment, keys, zero + SHARED, zero + N_NUMBERS, zero, total[3])
+                sum_decisions(model, adjustment, i, length, before, node, node_before, work)
                 v_start += total[3, START]
                 v_inside += total[3, INSIDE]
             target = z == size  # it has one successor, which merges with none
-            goes_on = work.target[i] == INSIDE
-            if (may_start and not target) or (target and not goes_on):
+            if work.target[i] != INSIDE if target else may_start:
                 at = k if target else slot[length]
                 if at < 0:
                     at = k
@@ -280,24 +228,25 @@ def search(limit, given, shadow, update, model, adjustment, work, path, lists, p
                     if lists is not None:
                         lists.new.found[length] = 0
                 if lists is not None:
-                    offer(lists, length, v_start, fact[RECORD])
+                    offer(lists, length, v_start, last_record)
                 if target or v_start > new.score[at, DONE]:
-                    _set(
-                        new, at, v_start, 0.0, zero + 1, length, zero, node, fact[RECORD],
-                        agrees if right != INSIDE else 0,
-                    )  # fmt: skip
-            if (may_go_on and not target) or (target and goes_on):
-                _set(
-                    new, k, v_inside, now.score[z, INNER] + total[0, 0], length + 1, before, node,
-                    fact[NODE_BEFORE], fact[RECORD], agrees if right != START else 0,
-                )  # fmt: skip
+                    still = agrees if right != INSIDE else 0
+                    _set(new, at, v_start, 0.0, zero + 1, length, zero, node, last_record, still)
+            if work.target[i] == INSIDE if target else may_go_on:
+                inner, still = now.score[z, INNER] + total[0, 0], agrees if right != START else 0
+                _set(new, k, v_inside, inner, length + 1, before, node, node_before, last_record, still)
                 if not target:
                     k += 1
         for z in range(size):
             slot[now.fact[z, LENGTH]] = -1
-        if words and i < n:
+        if words and i < n:  # nodes of the words in progress, and scores as if they ended here
             for a in range(k + extra):
-                _complete(model, adjustment, c, hidden, keys, total[3], new, a, i + 1)
+                fact, score_of = new.fact[a], new.score[a]
+                fact[NODE] = extended(model.features.table, fact[NODE], work.char[PAD + i])
+                total[3, 0] = score_of[DONE] + score_of[INNER]
+                length, before, node, node_before = fact[LENGTH], fact[BEFORE], fact[NODE], fact[NODE_BEFORE]
+                sum_words(model, adjustment, i + 1, length, before, node, node_before, work)
+                score_of[SCORE] = total[3, 0]
         size = _best_first(new.score, k, work.order) if model.beam else k
         alive, best = False, 0
         for z in range(size + extra):
@@ -305,12 +254,9 @@ def search(limit, given, shadow, update, model, adjustment, work, path, lists, p
             if z < size:
                 a = np.int64(work.order[z]) if model.beam else z
             fact = now.fact[z]
-            for j in range(3):
-                now.score[z, j] = new.score[a, j]
-            for j in range(6):
-                fact[j] = new.fact[a, j]
+            copy_state(new, a, now, z)
             if not words and i < n:
-                fact[NODE] = extended(model.features.table, fact[NODE], c[PAD + i])
+                fact[NODE] = extended(model.features.table, fact[NODE], work.char[PAD + i])
             if z == size:
                 continue
             alive = alive or fact[AGREES] == 1
@@ -324,15 +270,12 @@ def search(limit, given, shadow, update, model, adjustment, work, path, lists, p
                 n_records += 1
         top, fact = now.score[best, SCORE], now.fact[best]
         gap = top - now.score[size, SCORE] if shadow else 0.0
-        stop = i + 1 == last or (tracked and update == EARLY and not alive)
-        if update == MAX_VIOLATION and tracked:
-            if fact[AGREES] == 0 and gap > worst:
-                worst, m, score = gap, i + 1, top
-                begin, record = i + 1 - fact[LENGTH], fact[RECORD]
-            stop = stop and fact[AGREES] == 1
-        if stop:
+        stop = i + 1 == last or (tracked and model.update == EARLY and not alive)
+        violated = model.update == MAX_VIOLATION and tracked and fact[AGREES] == 0
+        if gap > worst if violated else stop:
             worst, m, score = gap, i + 1, top
             begin, record = i + 1 - fact[LENGTH], fact[RECORD]
+        if stop:
             break
     if lists is not None:  # what ends the text
         lists.new.found[0] = 0

@@ -25,24 +25,8 @@ from ..core.feature_table import lacks_room, new_table, with_room
 from ..core.noise import QUIET
 from ..core.rules import adjustment_of, clear, learn
 from ..core.store import SMALLEST_SCALE, new_clock
-from .word_beam import BEFORE, LENGTH, SCORE, begin_states, new_states, new_work, search
-from .word_features import (
-    CONTEXT,
-    IS_NODE,
-    N_NUMBERS,
-    PAIR,
-    ROWS_EACH,
-    Scorer,
-    emit_keys,
-    emit_word,
-    intern_word,
-    list_context,
-    list_pair,
-    list_state,
-    list_words,
-    load,
-    previous,
-)
+from .word_beam import BEFORE, LENGTH, SCORE, begin_states, copy_state, new_states, new_work, search
+from .word_features import ROWS_EACH, Scorer, emit_decision, load
 from .word_kbest import trace_rank
 
 
@@ -59,35 +43,6 @@ def count_differing(target, path, m):
         if path[i] == START:
             b_last, b_word = b_word, i
     return differing
-
-
-@inline
-def emit_decision(model, adjustment, work, last, word, i, decision, amount):
-    """Emit the features of the decision at i; the word in progress, and the one before, begin where said."""
-    c, hidden, keys, difference = work.char, work.hidden, work.keys, work.difference
-    table, entries = model.features.table, model.features.entries
-    words = model.templates == ZC14
-    zero = np.int64(0)  # variables: a literal would have helpers compiled for it alone
-    if words and decision == INSIDE:
-        list_pair(c, hidden, i, keys)
-        emit_keys(model, adjustment, keys, zero + PAIR, zero + PAIR + 1, zero, zero, amount, difference)
-        return
-    length, before = i - word, word - last
-    node_before = intern_word(table, entries, c, last, word)
-    node = intern_word(table, entries, c, word, i)
-    column, context, begin = zero, zero, zero + 1
-    if words:
-        list_words(c, hidden, i, length, before, node, node_before, keys)
-    else:
-        list_context(c, hidden, i, keys)
-        list_state(c, hidden, i, length, before, node, node_before, keys)
-        column, context, begin = decision, zero + previous(length, before)[0], zero + CONTEXT - 1
-    for part in range(1 if words else 2):  # 1: what looks at the decision before
-        emit_keys(
-            model, adjustment, keys, zero + 1 if part else begin, begin if part else zero + N_NUMBERS,
-            context if part else zero, column, amount, difference,
-        )  # fmt: skip
-    emit_word(model, adjustment, node, column, amount, difference)
 
 
 @inline
@@ -135,14 +90,9 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
         shadow = partly or model.update == MAX_VIOLATION
         m, gap = n, 0.0
         for final in range(0 if partly else 1, 2):  # first the best completion of what is known
-            m, _, gap = search(
-                limit if final else work.forced[:n],
-                gold if final else gold[:0],
-                shadow and final == 1,
-                model.update, model, adjustment, work,
-                path[: n + 1] if final else target[: n + 1],
-                None,
-            )  # fmt: skip
+            known, right = limit if final else work.forced[:n], gold if final else gold[:0]
+            out = path[: n + 1] if final else target[: n + 1]
+            m, _, gap = search(known, right, shadow and final == 1, model, adjustment, work, out, None)
         mistakes = 0
         for t in range(min(m, n)):
             if gold[t] != FREE and gold[t] != path[t]:
@@ -176,11 +126,8 @@ def predict(task, begin, end, model, noise, work, lists, out, score, found):
         score[i, 0], found[i] = 0.0, 0
         if n > 0:
             load(task.char[first:stop], n, model.clock.step[0], noise, work.char, work.hidden)
-            nothing = task.gold[:0]
-            _, score[i, 0], _ = search(
-                task.limit[first:stop], nothing, nothing.shape[0] > 0, model.update, model, None, work,
-                work.path[: n + 1], lists,
-            )  # fmt: skip
+            limit, nothing, path = task.limit[first:stop], task.gold[:0], work.path[: n + 1]
+            _, score[i, 0], _ = search(limit, nothing, nothing.shape[0] > 0, model, None, work, path, lists)
             found[i] = 1 if lists is None else lists.new.found[0]
             for r in range(found[i]):
                 if lists is not None:
@@ -201,11 +148,6 @@ def new_model(templates, beam, update, min_count, rule):
     """A model without features."""
     features = new_table(1 if templates == ZC14 else 2, rule, min_count)
     return Scorer(templates, beam, update, features, new_clock())
-
-
-def node_halves(model):
-    """Which halves of keys are rows of words, plus 1; see :func:`..core.feature_table.extended`."""
-    return IS_NODE[model.templates]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -258,19 +200,8 @@ def _advance(limit, i, size, model, work, part):
     """Take the decision at i; returns how many states there are now, and the best score."""
     part[0], part[1], part[2] = i, i + 1, size
     nothing = limit[:0]
-    _, score, _ = search(
-        limit, nothing, nothing.shape[0] > 0, model.update, model, None, work, work.path, None, part
-    )
+    _, score, _ = search(limit, nothing, nothing.shape[0] > 0, model, None, work, work.path, None, part)
     return part[2], score
-
-
-@inline
-def _copy(states, size, out):
-    for z in range(size):
-        for j in range(3):
-            out.score[z, j] = states.score[z, j]
-        for j in range(6):
-            out.fact[z, j] = states.fact[z, j]
 
 
 @inline
@@ -310,8 +241,9 @@ def search_rivals(task, path, limit, model, noise, work, other, usual, part, gai
     begin_states(work.now, size)
     for i in range(n + 1):
         if i < n and limit[i] == FREE:
-            _copy(work.now, size, other.now)
-            _copy(work.now, size, usual.now)
+            for z in range(size):
+                copy_state(work.now, z, other.now, z)
+                copy_state(work.now, z, usual.now, z)
             a = b = size
             limit[i] = START + INSIDE - path[i]
             for j in range(i, n + 1):

@@ -35,10 +35,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import INSIDE, START, ZC14, ZSZ18
-from ..core.compile import inline
+from ..core.codes import INSIDE, START, ZC14
+from ..core.compile import inline, spliced
 from ..core.feature_table import FeatureTable
-from ..core.hashing import EMPTY, find, home_of, intern
+from ..core.hashing import EMPTY, LOW, find, home_of, intern
 from ..core.noise import token_masked
 from ..core.penalties import read_weight
 from ..core.rules import emit, emit_feature, noise_factor
@@ -143,29 +143,22 @@ def list_state(c, hidden, i, length, before, node, node_before, keys):
 def list_words(c, hidden, i, length, before, node, node_before, keys):
     """ZC14: the word that ends before character i, and the one before it."""
     j = PAD + i - length
-    first, last = c[j], c[PAD + i - 1]
-    for k in range(N_NUMBERS):
-        keys[k, 0] = -1
-    size = min(length, LONGEST)
-    if node_before >= 0 and node >= 0:
-        keys[2, 0], keys[2, 1] = node_before, node
-    if length == 1:
-        keys[3, 0], keys[3, 1] = first, 0
-    else:
-        keys[4, 0], keys[4, 1] = first, size
-        keys[5, 0], keys[5, 1] = last, size
-        keys[8, 0], keys[8, 1] = first, last
-    if before > 0:
-        last_before = c[j - 1]
-        if not (hidden[j - 1] or hidden[j]):
-            keys[6, 0], keys[6, 1] = last_before, first
-        keys[9, 0], keys[9, 1] = node_before, first
-        if node >= 0:
-            keys[10, 0], keys[10, 1] = last_before, node
-            keys[14, 0], keys[14, 1] = min(before, LONGEST), node
-        keys[11, 0], keys[11, 1] = c[j - before], first
-        keys[12, 0], keys[12, 1] = last_before, last
-        keys[13, 0], keys[13, 1] = node_before, size
+    first, last, last_before, size = c[j], c[PAD + i - 1], c[j - 1], min(length, LONGEST)
+    one, second, off = length == 1, before > 0, np.int64(-1)
+    known, seen = second and node >= 0, second and not (hidden[j - 1] or hidden[j])
+    keys[2, 0], keys[2, 1] = node_before if node >= 0 else off, node
+    keys[3, 0], keys[3, 1] = first if one else off, 0
+    keys[4, 0], keys[4, 1] = off if one else first, size
+    keys[5, 0], keys[5, 1] = off if one else last, size
+    keys[6, 0], keys[6, 1] = last_before if seen else off, first
+    keys[PAIR, 0] = off
+    keys[8, 0], keys[8, 1] = off if one else first, last
+    keys[9, 0], keys[9, 1] = node_before if second else off, first
+    keys[10, 0], keys[10, 1] = last_before if known else off, node
+    keys[11, 0], keys[11, 1] = c[j - before] if second else off, first
+    keys[12, 0], keys[12, 1] = last_before if second else off, last
+    keys[13, 0], keys[13, 1] = node_before if second else off, size
+    keys[14, 0], keys[14, 1] = min(before, LONGEST) if known else off, node
 
 
 @inline
@@ -186,22 +179,19 @@ def is_edge(templates, compound):
 
 
 @inline
-def add_row(model, adjustment, compound, left, right, row, total):
+def add_row(model, adjustment, compound, key, row, total):
     """``total[a] += w[row, a]``, corrupted if there is noise."""
-    store = model.features.weights
-    C = store.columns
+    features, step = model.features, model.clock.step[0]
+    store, C = features.weights, features.weights.columns
     place = row * C
     if adjustment is None:
         for a in range(C):
             total[a] += store.value[place + a]
-    else:
-        step = model.clock.step[0]
-        edge = is_edge(model.templates, compound)
-        x = noise_factor(adjustment, edge, step, compound, (left << 32) | right)
-        for a in range(C):
-            w = read_weight(store, adjustment.rule, row, place + a, step)
-            if model.features.min_count <= 1 or model.features.seen[place + a] >= model.features.min_count:
-                total[a] += x * w
+        return
+    x = noise_factor(adjustment, is_edge(model.templates, compound), step, compound, key)
+    for a in range(C):
+        if features.min_count <= 1 or features.seen[place + a] >= features.min_count:
+            total[a] += x * read_weight(store, adjustment.rule, row, place + a, step)
 
 
 @inline
@@ -213,13 +203,13 @@ def sum_keys(model, adjustment, keys, begin, end, decision, total):
             slot = home_of(table, 4 * k + decision, (keys[k, 0] << 32) | keys[k, 1])
             keys[k, 2], keys[k, 3] = table[slot, 0], table[slot, 1]
     for k in range(begin, end):
-        left, right = keys[k, 0], keys[k, 1]
-        if left >= 0 and keys[k, 3] != EMPTY:
-            compound, row = 4 * k + decision, keys[k, 3] & 0xFFFFFFFF
-            if keys[k, 2] != ((left << 32) | right) or keys[k, 3] >> 32 != compound:
-                row = find(table, compound, left, right)
-            if row >= 0:
-                add_row(model, adjustment, compound, left, right, row, total)
+        if keys[k, 0] < 0 or keys[k, 3] == EMPTY:
+            continue
+        compound, key, row = 4 * k + decision, (keys[k, 0] << 32) | keys[k, 1], keys[k, 3] & LOW
+        if keys[k, 2] != key or keys[k, 3] >> 32 != compound:
+            row = find(table, compound, keys[k, 0], keys[k, 1])
+        if row >= 0:
+            add_row(model, adjustment, compound, key, row, total)
 
 
 @inline
@@ -228,16 +218,60 @@ def sum_state(model, adjustment, keys, begin, end, node, total):
     zero = np.int64(0)
     sum_keys(model, adjustment, keys, begin, end, zero, total)
     if node > 0:
-        add_row(model, adjustment, zero, node - 1, zero, node - 1, total)
+        add_row(model, adjustment, zero, (node - 1) << 32, node - 1, total)
+
+
+@inline
+def sum_characters(model, adjustment, i, work):
+    """What states before the decision at i share, in rows 0 and 1 of ``work.total``.
+
+    ZSZ18: the scores of the decisions by the one before. ZC14: that of the pair of characters i - 1 and i
+    inside of a word, in ``total[0, 0]``.
+    """
+    keys, total, words = work.keys, work.total, model.templates == ZC14
+    zero = np.int64(0)  # variables: a literal would have helpers compiled for it alone
+    if words:
+        list_pair(work.char, work.hidden, i, keys)
+    else:
+        list_context(work.char, work.hidden, i, keys)
+    for b in range(1 if words else 3):  # 2: what does not look at the decision before
+        begin = PAIR if words else (CONTEXT - 1 if b == 2 else 1)
+        stop = PAIR + 1 if words else (CONTEXT if b == 2 else CONTEXT - 1)
+        total[b, 0] = total[b, 1] = 0.0
+        sum_keys(model, adjustment, keys, zero + begin, zero + stop, zero if b == 2 else b, total[b])
+    if not words:
+        for a in range(2):
+            total[0, a] += total[2, a]
+            total[1, a] += total[2, a]
+
+
+@spliced
+def sum_decisions(model, adjustment, i, length, before, node, node_before, work):
+    """ZSZ18: the scores of the decisions at i in a state, in ``work.total[3]``."""
+    keys, total, shared, zero = work.keys, work.total, work.shared[length], np.int64(0)
+    list_state(work.char, work.hidden, i, length, before, node, node_before, keys)
+    if work.shared_at[length] != i:
+        work.shared_at[length] = i
+        b = START if length == 1 else INSIDE
+        shared[0], shared[1] = total[b, 0], total[b, 1]
+        sum_state(model, adjustment, keys, zero + CONTEXT, zero + SHARED, node, shared)
+    total[3, 0], total[3, 1] = shared[0], shared[1]
+    sum_keys(model, adjustment, keys, zero + SHARED, zero + N_NUMBERS, zero, total[3])
+
+
+@spliced
+def sum_words(model, adjustment, i, length, before, node, node_before, work):
+    """ZC14: add the score of the word that ends before character i, after the one before, to ``total[3]``."""
+    zero = np.int64(0)
+    list_words(work.char, work.hidden, i, length, before, node, node_before, work.keys)
+    sum_state(model, adjustment, work.keys, zero + 1, zero + N_NUMBERS, node, work.total[3])
 
 
 @inline
 def extended(table, node, character):
     """The node of a word with one more character; -1 if it is unknown."""
-    if node < 0:
-        return np.int64(-1)
-    row = find(table, np.int64(WORD), node, character)
-    return row + 1 if row >= 0 else row
+    row = find(table, np.int64(WORD), node, character) if node >= 0 else node
+    return row + 1 if row >= 0 else np.int64(-1)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -256,16 +290,6 @@ def emit_keys(model, adjustment, keys, begin, end, decision, column, amount, dif
 
 
 @inline
-def emit_word(model, adjustment, node, column, amount, difference):
-    """Emit the feature "word w"."""
-    row = np.int64(node - 1)
-    compound = np.int64(WORD)
-    x = noise_factor(adjustment, is_edge(model.templates, compound), model.clock.step[0], compound, row << 32)
-    if x != 0.0:
-        emit(difference, row, column, x * amount)
-
-
-@inline
 def intern_word(table, entries, c, begin, end):
     """The node of the characters ``begin <= k < end`` as a word, numbered if it is new."""
     node = np.int64(0)
@@ -274,122 +298,33 @@ def intern_word(table, entries, c, begin, end):
     return node
 
 
-# --------------------------------------------------------------------------------------------------
-# Keys from Python: what they say, and which of them a file may hold
-# --------------------------------------------------------------------------------------------------
-# Whether the left, and the right, half of a number's key is the node of a word; rows: ZSZ18, ZC14.
-IS_NODE = np.zeros((2, N_NUMBERS, 2), np.bool_)
-IS_NODE[:, WORD, 0] = True
-IS_NODE[0, [16, 17], 0] = True
-IS_NODE[1, [2, 9, 13], 0] = True
-IS_NODE[1, [2, 10, 14], 1] = True
-
-
-def in_order(templates, keys):
-    """Whether keys stand in an order in which they can have been numbered: words before their uses."""
-    number = keys[:, 0] >> 2
-    ok = ((number >= 0) & (number < N_NUMBERS)).all() and (keys >= 0).all()
-    if not ok or (keys >= 2**31).any():
-        return False
-    row = np.arange(keys.shape[0])
-    is_word = keys[:, 0] == WORD
-    for half in (0, 1):
-        node = keys[:, 1 + half]
-        held = IS_NODE[templates, number, half] & (node > 0)
-        if (node[held] > row[held]).any() or not is_word[node[held] - 1].all():
-            return False
-    return True
-
-
-def in_use(templates, keys, used):
-    """The rows that are in use, and the words that these hold.
-
-    Parameters
-    ----------
-    templates : int
-    keys : ndarray of shape (R, 3), int64
-    used : ndarray of shape (R,), bool
-
-    Returns
-    -------
-    rows : ndarray of shape (r,), int64
-    keys : ndarray of shape (r, 3), int64
-        Their keys in the new numbers.
-    """
-    used, number, before = used.copy(), keys[:, 0] >> 2, -1
-    while before != np.count_nonzero(used):  # a word is a row, and holds its prefix
-        before = np.count_nonzero(used)
-        for half in (0, 1):
-            node = keys[used & IS_NODE[templates, number, half], 1 + half]
-            used[node[node > 0] - 1] = True
-    rows, node_of = np.flatnonzero(used), np.append(0, np.cumsum(used))
-    keys = keys[rows]
-    for half in (0, 1):
-        held = IS_NODE[templates, keys[:, 0] >> 2, half]
-        keys[held, 1 + half] = node_of[keys[held, 1 + half]]
-    return rows, keys
-
-
-def features(templates, keys, rows=None):
-    """The features of some rows, by default of all, as tuples that mean the same in every model.
-
-    Returns
-    -------
-    list of (number, decision, left, right)
-        A half is a str if it is a word, else an int: a length, or the code point of a character plus 1.
-    """
-    words, is_node = {0: ""}, IS_NODE[templates].tolist()
-
-    def word(node):
-        end, at = "", node
-        while at not in words:  # a word is its prefix and a character
-            _, at, last = keys[at - 1].tolist()
-            end = chr(last - 1) + end
-        return words.setdefault(node, words[at] + end)
-
-    out = []
-    for compound, *halves in (keys if rows is None else keys[rows]).tolist():
-        number = compound >> 2
-        named = (word(half) if held else half for half, held in zip(halves, is_node[number]))
-        out.append((number, compound & 3, *named))
-    return out
-
-
-# The atoms of each number, see `features`; the numbers 1 ... 7 of ZSZ18 have the decision before, too.
-_ATOMS = (
-    (
-        "w", "c-1", "c0", "c-2", "c-1 c0", "c-2 c-1", "c0 c1", "c-3 c-2", "c-1 c0", "len(w)",
-        "first(w) len(w)", "last(w) len(w)", "first(w) last(w)", "last(w') last(w)", "first(w) c0",
-        "b-1 b-2", "w len(w')", "w' len(w)",
-    ),
-    (
-        "w", "", "w' w", "first(w)", "first(w) len(w)", "last(w) len(w)", "last(w') first(w)", "c-1 c0",
-        "first(w) last(w)", "w' first(w)", "last(w') w", "first(w') first(w)", "last(w') last(w)",
-        "w' len(w)", "len(w') w",
-    ),
-)  # fmt: skip
-DECISIONS = ("start", "inside", "none")
-
-
-def _atom(name, value):
-    """One half of a feature in words; # is the boundary of the text."""
-    if name.startswith("b"):
-        value = DECISIONS[value]
-    elif isinstance(value, int) and not name.startswith("len"):
-        value = chr(value - 1) if value else "#"
-    return f"{name}={value}"
-
-
-def feature_names(templates, features):
-    """The names of :func:`features`, such as ``"c-1=图 b-1=start"``, ``"w=图书 len(w')=1"``."""
-    out = []
-    for number, decision, left, right in features:
-        if number == WORD:
-            out.append(f"w={left}{chr(right - 1)}")
-            continue
-        atoms = _ATOMS[templates][number].split()
-        name = " ".join(map(_atom, atoms, (left, right)))
-        if templates == ZSZ18 and number < CONTEXT - 1:
-            name += f" b-1={DECISIONS[decision]}"
-        out.append(name)
-    return out
+@inline
+def emit_decision(model, adjustment, work, last, word, i, decision, amount):
+    """Emit the features of the decision at i; the word in progress, and the one before, begin where said."""
+    c, hidden, keys, difference = work.char, work.hidden, work.keys, work.difference
+    table, entries = model.features.table, model.features.entries
+    words = model.templates == ZC14
+    zero = np.int64(0)  # variables: a literal would have helpers compiled for it alone
+    if words and decision == INSIDE:
+        list_pair(c, hidden, i, keys)
+        emit_keys(model, adjustment, keys, zero + PAIR, zero + PAIR + 1, zero, zero, amount, difference)
+        return
+    length, before = i - word, word - last
+    node_before = intern_word(table, entries, c, last, word)
+    node = intern_word(table, entries, c, word, i)
+    column, context, begin = zero, zero, zero + 1
+    if words:
+        list_words(c, hidden, i, length, before, node, node_before, keys)
+    else:
+        list_context(c, hidden, i, keys)
+        list_state(c, hidden, i, length, before, node, node_before, keys)
+        column, context, begin = decision, zero + previous(length, before)[0], zero + CONTEXT - 1
+    for part in range(1 if words else 2):  # 1: what looks at the decision before
+        emit_keys(
+            model, adjustment, keys, zero + 1 if part else begin, begin if part else zero + N_NUMBERS,
+            context if part else zero, column, amount, difference,
+        )  # fmt: skip
+    row, edge, step = node - 1, is_edge(model.templates, zero), model.clock.step[0]
+    x = noise_factor(adjustment, edge, step, zero, row << 32)
+    if x != 0.0:  # the feature "word w"
+        emit(difference, row, column, x * amount)

@@ -4,29 +4,31 @@ Features carry their meaning in their keys (see :mod:`.word_features`), so that 
 the table.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..cluster.vocabulary import Vocabulary
 from ..core.codes import STANDARD, START, WORD_TEMPLATES, ZC14
-from ..core.feature_table import TableAverage, final
+from ..core.feature_table import TableAverage
 from ..core.noise import QUIET
 from ..core.store import new_clock
 from ..data.inputs import WORDS, Inputs, PlaceError, lengths_of, offsets_of
 from ..data.segmented import as_pieces, with_characters, words_at
+from ..data.text import codes_of
 from ..metrics.text_scores import word_f1_score
 from ..saving.fields import Field, Table, choice, inline, integer
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
 from ..training.held_out import HeldOut
 from ..training.run import Run
 from ..training.saved import NamedWeights
-from ..training.tables import TableModel, compressed_tables, features_in_training, features_of, training_of
+from ..training.tables import TableModel, features_of, final_arrays, training_of
 from . import word_epoch as structure
 from .boundaries import as_gold, white_space_limits
 from .word_beam import SegmentTask, new_work
-from .word_features import DECISIONS, IS_NODE, Scorer, feature_names, features, in_order, in_use
+from .word_features import Scorer
 from .word_kbest import new_lists
+from .word_names import DECISIONS, IS_NODE, feature_names, features, in_order, in_use
 
 
 def make_task(texts, limit, gold=None, weight=None):
@@ -41,10 +43,9 @@ def make_task(texts, limit, gold=None, weight=None):
     gold : ndarray of shape (N,), int8, optional
     weight : ndarray of shape (n,), optional
     """
-    char = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.int32) + np.int32(1)
     return SegmentTask(
         token=offsets_of(lengths_of(texts)),
-        char=char,
+        char=codes_of("".join(texts)).view(np.int32) + np.int32(1),
         limit=limit,
         gold=np.zeros(0, np.int8) if gold is None else gold,
         weight=np.ones(len(texts)) if weight is None else weight,
@@ -55,27 +56,29 @@ def _are_features(f, keys):
     return in_order(f["templates"], keys)
 
 
+def _arguments(f):
+    # What is learned from (the update) the next training says.
+    return {"arrays": Scorer(f["templates"], f["beam"], STANDARD, f["features"], new_clock())}
+
+
 @dataclass
 class WordModel(TableModel):
     """What prediction needs; see also :class:`.TableModel`.
 
     Attributes
     ----------
-    templates : int
-        ZSZ18 or ZC14.
-    beam : int
-        States kept in training; 0: all.
+    arrays : Scorer
     """
 
-    templates: int
-    beam: int
+    arrays: Scorer
 
     # Features are stored by their keys, in the order of rows: words stand before what holds them.
     FIELDS = Table(
         "WordSegmenter",
-        Field("templates", choice(WORD_TEMPLATES)),
-        Field("beam", integer()),
+        Field("templates", choice(WORD_TEMPLATES), of="arrays.templates"),
+        Field("beam", integer(), of="arrays.beam"),
         Field("features", inline(features_of(_are_features, "columns")), of=TableModel.stored),
+        make=_arguments,
         columns=lambda f: 1 if f["templates"] == ZC14 else 2,
     )
     TRAINED = training_of({"": "features"})
@@ -84,35 +87,30 @@ class WordModel(TableModel):
     inputs = Inputs(WORDS, str, 1)
     """See ``data.inputs.Inputs``."""
 
-    def compressed(self, dtype, keep):
+    def rows_to_keep(self, keys, used):
         """See :class:`.TableModel`; words that other features hold stay."""
-
-        def rows_and_keys(keys, used):
-            return in_use(self.templates, keys, used)
-
-        return compressed_tables(self, dtype, keep, rows_and_keys=rows_and_keys)
-
-    def in_training(self, f):
-        """See ``training.saved.SavableModel``."""
-        # What is learned from (the update) the next training says.
-        return Scorer(self.templates, self.beam, STANDARD, features_in_training(f), f["clock"])
+        return in_use(self.arrays.templates, keys, used)
 
     @classmethod
     def average(cls, models, nonzero):
         """The average of models with the same templates, taken one at a time; see ``core.final_weights``."""
-        first = None
+        total = None
         for model in models:
-            if first is None:
-                first = replace(model, weights=None, table=None)
-                total = TableAverage(nonzero, IS_NODE[model.templates])
+            if total is None:
+                first = model.arrays._replace(features=None)
+                total = TableAverage(nonzero, IS_NODE[first.templates])
             total.add(model.weights, model.keys())
             del model  # the next one is trained when it is asked for
-        weights, table, entries = total.result()
-        return replace(first, weights=weights, table=table, entries=entries)
+        return cls(first._replace(features=total.result()))
+
+    @property
+    def beam(self):
+        """States kept in training; 0: all."""
+        return self.arrays.beam
 
     def scorer(self, beam):
-        """The arrays that kernels search under."""
-        return as_writeable_view(Scorer(self.templates, beam, STANDARD, self.for_reading(), new_clock()))
+        """The arrays that kernels search under, for so many states."""
+        return as_writeable_view(self.arrays._replace(beam=beam))
 
     def predict(self, pieces, limit=None, n_jobs=None, beam=None):
         """Best segmentations.
@@ -159,42 +157,38 @@ class WordModel(TableModel):
             offsets = offsets_of(np.repeat(np.diff(task.token), found))
             repeated = "".join([text * n for text, n in zip(some, found.tolist())])
             words = iter(words_at(repeated, out[: offsets[-1]] == START, offsets) if repeated else ())
-            ranked = [
-                [(next(words), value) for value in scores[:n].tolist()]
-                for scores, n in zip(score, found.tolist())
-            ]
-            return [items or [([], 0.0)] for items in ranked]
+            ranked = []
+            for scores, n in zip(score, found.tolist()):
+                ranked.append([(next(words), value) for value in scores[:n].tolist()] or [([], 0.0)])
+            return ranked
 
         with no_collection():
             parts = map_chunks(work, offsets_of(lengths_of(texts)), n_jobs, max(1, PIECE_TOKENS // (k or 1)))
         return [ranked for part in parts for ranked in part]
 
-    def features(self):
-        """The feature of each row, as a tuple that means the same in every model."""
-        return features(self.templates, self.keys())
-
     def named_weights(self):
         """The weights with the names of their features, as a list of NamedWeights."""
-        keys = self.keys()
+        keys, templates = self.keys(), self.arrays.templates
 
         def names(rows):
-            return feature_names(self.templates, features(self.templates, keys, rows))
+            return feature_names(templates, features(templates, keys, rows))
 
-        labels = ["word"] if self.templates == ZC14 else list(DECISIONS[:2])
-        return [NamedWeights(self.weights, labels, names)]
+        return [NamedWeights(self.weights, ["word"] if templates == ZC14 else list(DECISIONS[:2]), names)]
 
 
 class WordRun(Run):
     """A training run of a word segmenter."""
 
-    epoch, node_halves = staticmethod(structure.epoch), staticmethod(structure.node_halves)
-    score_name = "word F1"
-    model_class = WordModel
+    epoch, score_name, model_class = staticmethod(structure.epoch), "word F1", WordModel
+
+    @staticmethod
+    def node_halves(model):
+        """See ``training.run.Run``: the halves that are the node of a word."""
+        return IS_NODE[model.templates]
 
     def finished(self, model, reuse=False):
         """See ``training.run.Run``."""
-        stored = final(model.features, model.clock, self.state.rule, reuse)
-        return WordModel(*stored, model.templates, model.beam)
+        return WordModel(final_arrays(model, self.state.rule, reuse, self.ended))
 
     def scratch(self):
         """See ``training.run.Run``."""
@@ -213,10 +207,6 @@ class WordRun(Run):
         """Word F1."""
         pieces, words = self.held_out.encoded, self.held_out.y
         return word_f1_score(words, model.predict(pieces, None, self.estimator.n_jobs)[0])
-
-    def fresh(self, key):
-        """See ``training.run.Run``."""
-        return self.estimator._fresh_state(key)
 
     # Keys mean the same everywhere: there is nothing to bring together.
     def vocabulary(self, min_count):

@@ -25,8 +25,8 @@ from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import TrainingState, new_key
 from ..training.tables import check_unchanged, continued_state
-from . import word_epoch as structure
 from .boundaries import as_gold, as_limits, white_space_limits
+from .word_epoch import new_model
 from .word_model import WordModel, WordRun, held_out_texts, make_task
 
 
@@ -37,11 +37,7 @@ from .word_model import WordModel, WordRun, held_out_texts, make_task
     pairs of characters across a boundary and inside of a word).""",
     edge_noise="""The same for the feature of the two decisions before, the only one of transitions;
     ``"same"`` follows ``feature_noise``. ``"zc14"`` has none.""",
-    min_count="""Weights that fewer updates changed do not count. (Features are met while searching: there is
-    nothing to count before.)""",
-    early_stopping="""Stop when the score of held-out texts no longer improves, and keep the best epoch. They
-    are ``X_val`` and ``y_val`` of ``fit``; without these a part of ``X``, which is not trained on. Texts that
-    are segmented in part are not held out.""",
+    min_count="Weights that fewer updates changed do not count: features are met while searching.",
     warm_start="Start ``fit`` from the weights of the last one.",
 )
 @dataclass(eq=False, repr=False)
@@ -73,6 +69,10 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     whose own flag says nothing. ``y`` may hold flags instead of words, for texts that are segmented in
     part; the right segmentation is then the best one that agrees with them. In prediction they are
     constraints.
+
+    With ``update="max-violation"`` only texts whose best segmentation in the end is wrong are learned from;
+    of a text that was wrong for a while nothing is learned (:class:`ShiftReduceParser` differs). Texts that
+    are segmented in part are not held out by ``early_stopping``.
 
     Words may have any length. All features are exact: no two share a weight.
 
@@ -112,17 +112,15 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     _: KW_ONLY
     beam_size: int | None = parameter(
         8,
-        """States kept at each character, in training and in prediction, for which it may be set anew.
-        None keeps all: the search is exact, its time grows with the third power of the length of a text,
-        its memory with the second.""",
+        """States kept at each character, in training and in prediction, for which it may be set anew. None
+        keeps all: the search is exact, its time grows with the third power of the length of a text, its
+        memory with the second.""",
     )
     update: Literal["max-violation", "early", "standard"] = parameter(
         "max-violation",
         """What is learned from: the text up to where the score of the right segmentation falls back most
         [5]_, up to where it left the beam [3]_, or the whole text (which may do harm unless the search is
-        exact). With ``"max-violation"`` only texts whose best segmentation in the end is wrong are
-        learned from; of a text that was wrong for a while nothing is learned (:class:`ShiftReduceParser`
-        differs).""",
+        exact). See Notes.""",
     )
 
     _model_class = WordModel
@@ -191,8 +189,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         pieces = as_pieces(X)
         gold, words = as_gold(X, pieces, y)
         weight = sample_weights(sample_weight, pieces)
-        used = np.array([len(parts) > 0 for parts in pieces], np.bool_)
-        with_characters(pieces)
+        used = np.zeros(len(pieces), np.bool_)
+        used[with_characters(pieces)] = True
         if weight is not None:
             used &= weight > 0.0
             if not used.any():
@@ -203,16 +201,10 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
             test = self._held_out(np.flatnonzero(used & whole))
             held_out = held_out_texts(take(pieces, test), take(words, test))
             used[test] = False
-            if not used.any():
-                raise ValueError("early_stopping leaves no text to train on")
         # What is left out stays as an empty text, so that positions are those of X.
         pieces = [parts if keep else [] for parts, keep in zip(pieces, used.tolist())]
-        task = make_task(
-            ["".join(parts) for parts in pieces],
-            white_space_limits(pieces),
-            np.concatenate([known for known, keep in zip(gold, used.tolist()) if keep]),
-            weight,
-        )
+        known = np.concatenate(take(gold, np.flatnonzero(used)))
+        task = make_task(["".join(parts) for parts in pieces], white_space_limits(pieces), known, weight)
         if continued:
             model, templates = self._training.model, WORD_TEMPLATES[self.templates]
             check_unchanged(
@@ -224,7 +216,6 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
             state = continued_state(self._training, rule, stream, beam=beam, update=update)
         else:
             state = self._fresh_state(new_key(self.random_state))
-            state.stream = stream
         run = WordRun(self, state, task, held_out)
         run.hold_out(given)
         return run
@@ -232,7 +223,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     def _fresh_state(self, key):
         """A training state without features and weights."""
         rule, templates, update = self._rule(), WORD_TEMPLATES[self.templates], UPDATES[self.update]
-        model = structure.new_model(templates, self.beam_size or 0, update, int(self.min_count), rule)
+        model = new_model(templates, self.beam_size or 0, update, int(self.min_count), rule)
         return TrainingState(model, rule, key)
 
     # -- prediction --------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ def test_weights_by_name():
     sizes = [abs(weight) for _, _, weight in weights]
     assert sizes == sorted(sizes, reverse=True) and feature_weights(parser, 3) == weights[:3]
     assert {label for _, label, _ in weights} == {"SHIFT", "LEFT", "RIGHT", *parser.classes_}
-    names, _ = model.features()
+    names = model.features("")
     row = next(r for r, (line, _) in enumerate(names) if line == "s0.t q0.t")
     name = "s0.t={} q0.t={}".format(*names[row][1])
     found = {label: weight for feature, label, weight in weights if feature == name}

@@ -48,9 +48,9 @@ def filled(min_count, by_weight):
 def test_a_cut_off_is_by_weight_or_by_row():
     clock = new_clock()
     for by_weight, expected in (True, [0, 0, 3, 4, 0, 0]), (False, [0, 0, 3, 4, 0, 0]):
-        weights, _, n = final(filled(2, by_weight), clock, RULE)
-        assert n == 3 and weights.value.tolist() == expected
-    assert final(filled(1, True), clock, RULE)[0].value.tolist() == [1, 2, 3, 4, 5, 6]
+        found = final(filled(2, by_weight), clock, RULE)
+        assert found.entries[0] == 3 and found.weights.value.tolist() == expected
+    assert final(filled(1, True), clock, RULE).weights.value.tolist() == [1, 2, 3, 4, 5, 6]
 
 
 def test_growing_and_going_on_from_a_file_keep_what_is_there():
@@ -60,7 +60,7 @@ def test_growing_and_going_on_from_a_file_keep_what_is_there():
         larger = step(larger)
     assert larger.table.shape[0] > features.table.shape[0] and keys(larger).tolist() == A.tolist()
     assert larger.seen.shape == larger.weights.value.shape
-    again = for_training(in_use(larger), larger.table, 3, RULE, 2, larger.seen[:6])
+    again = for_training(larger._replace(weights=in_use(larger), seen=larger.seen[:6]), RULE)
     assert again.table is not larger.table
     for one, other in zip((*again.weights, again.seen), (*larger.weights, larger.seen)):
         np.testing.assert_array_equal(one, other)

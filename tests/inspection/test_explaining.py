@@ -30,7 +30,7 @@ from skstruct.features import SequenceUnion, TokenTransformer
 from skstruct.inspection import explain, feature_weights, features_of, report, transition_weights
 from skstruct.interchange import load_crfsuite, save_crfsuite
 from skstruct.words import word_model as words_model
-from skstruct.words.word_features import feature_names
+from skstruct.words.word_names import feature_names
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

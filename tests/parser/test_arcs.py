@@ -9,10 +9,10 @@ from inside import model_of
 from parser_search_cases import Problem
 
 from skstruct import ShiftReduceParser
-from skstruct.core.hashing import keys_of
+from skstruct.core.feature_table import keys
 from skstruct.inspection import explain, feature_weights
-from skstruct.parser import parser_model as parser_model
 from skstruct.parser.dependency_trees import actions_of
+from skstruct.training import tables
 
 X = [
     [("the", "D"), ("dog", "N"), ("barks", "V")],
@@ -48,7 +48,7 @@ def test_arcs_have_the_weights_of_their_features(templates):
 
 def test_naming_features_asks_for_all_arcs_at_once(monkeypatch):
     parser, calls = ShiftReduceParser(max_iter=2, random_state=0).fit(X, Y), []
-    monkeypatch.setattr(parser_model, "keys_of", lambda *given: calls.append(1) or keys_of(*given))
+    monkeypatch.setattr(tables, "keys", lambda *given: calls.append(1) or keys(*given))
     assert len(explain(parser, X[1]).arcs) == 5 and len(calls) == 2
 
 
@@ -89,7 +89,7 @@ def score_of(parser, sentence, actions):
     stores = (model.weights, 3), (model.label_weights, len(model.labels))
     weights = [
         dict(zip(features, store.value.reshape(-1, n).tolist()))
-        for features, (store, n) in zip(model.features(), stores)
+        for features, (store, n) in zip(map(model.features, model.TABLES), stores)
     ]
     if not model.is_joint:
         return oracle.score_of(model.templates.states, weights[0], sentence, actions)

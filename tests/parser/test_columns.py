@@ -147,7 +147,9 @@ def test_each_part_is_a_row_of_its_own():
     ids, encoder = AtomEncoder(["t", "p2"], 3).grown(columns)
     assert encoder.rows == ["t", "p2", "p2"]
     assert ids[1:].tolist() == [[3, 4, -1], [4, -1, -1]]
-    assert encoder.encode([("a",), ("t",), ("B=2|C=3",)])[1:].tolist() == [[4], [-1]]
+    ids, rows = encoder.encode([("a",), ("t",), ("B=2|C=3",)])
+    assert ids[1:].tolist() == [[4], [-1]] and rows == encoder.rows
+    assert encoder.encode([("a",), ("t",), ("A=1|B=2|A=1",)])[1] == ["t", "p2", "p2", "p2"]
 
 
 def test_templates_without_any_feature_are_refused():
@@ -174,10 +176,9 @@ def test_many_templates_have_keys_of_their_own():
         compounds = codes.astype(np.int64)
         assert templates_of(compounds, some, places).tolist() == list(range(len(some)))
         assert (templates_of(np.array([2**30 + 127, -1]), some, places) == -1).all()
-        found = decode_keys(
-            np.stack([compounds, *np.full((2, len(some)), 2**15 + 1)], axis=1), some, places, attributes,
-            [["<s>", "NONE", "</s>", *map(str, range(2**15))]] * len(attributes), ["NONE"] * 2**15,
-        )  # fmt: skip
+        symbols = dict.fromkeys(attributes, ["<s>", "NONE", "</s>", *map(str, range(2**15))])
+        keys = np.stack([compounds, *np.full((2, len(some)), 2**15 + 1)], axis=1)
+        found = decode_keys(keys, some, places, {**symbols, "r": ["NONE"] * 2**15})
         assert [line for line, _ in found] == some
 
 
@@ -201,4 +202,4 @@ def test_atoms_are_in_the_order_of_rows():
     words = [(form, *columns) for form, columns in WORDS.items()]
     atoms, encoder = AtomEncoder(["t", "w", "p3"], width=4).grown(list(zip(*words)))
     assert encoder.rows == ["t", "w", "p3", "p3", "p3"]
-    assert atoms.flags.c_contiguous and encoder.encode(list(zip(*words))).flags.c_contiguous
+    assert atoms.flags.c_contiguous and encoder.encode(list(zip(*words)))[0].flags.c_contiguous

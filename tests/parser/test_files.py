@@ -10,7 +10,6 @@ from inside import model_of
 import skstruct
 from skstruct import BaggingShuffleAverager, ShiftReduceParser
 from skstruct.core import feature_table
-from skstruct.core.hashing import keys_of
 from skstruct.inspection import feature_weights
 from skstruct.saving.container import ModelFileError, read_container, write_container
 
@@ -159,7 +158,7 @@ def as_written_early(model, with_keys):
     """The change that makes of a file one of earlier versions: keys are an array of three columns."""
 
     def change(state, arrays):
-        keys = keys_of(model_of(model).table, model_of(model).entries)
+        keys = model_of(model).keys()
         arrays["early"] = with_keys(keys[np.lexsort(keys.T[::-1])]).astype(np.int32)
         state["keys"] = {"$array": "early"}
 

@@ -10,7 +10,7 @@ from skstruct.core.codes import (
     MAX_VIOLATION,
 )
 from skstruct.parser import parser_beam as search_module
-from skstruct.parser import parser_epoch as parse
+from skstruct.parser.parser_fields import TABLES
 from skstruct.parser.template_sets import ARC_LINES
 
 # -- labels in the search --------------------------------------------------------------------------
@@ -76,9 +76,9 @@ def test_every_joint_update_corrects_a_violation(update):
     changed = 0
     for _ in range(3):
         for i in range(len(problem.X)):
-            before = [getattr(problem.model, name).weights.value.copy() for name in parse.TABLES]
+            before = [getattr(problem.model, name).weights.value.copy() for name in TABLES.values()]
             problem.train(order=[i])
-            after = [getattr(problem.model, name).weights.value for name in parse.TABLES]
+            after = [getattr(problem.model, name).weights.value for name in TABLES.values()]
             steps = [b - np.append(a, np.zeros(b.shape[0] - a.shape[0])) for a, b in zip(before, after)]
             assert sum(a @ step[: a.shape[0]] for a, step in zip(before, steps)) <= 1e-9
             changed += any(step.any() for step in steps)

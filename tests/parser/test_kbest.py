@@ -112,4 +112,4 @@ def test_long_sentences_and_many_trees():
     sentence = [(f"w{k}", "NVD."[k % 4]) for k in range(600)]
     (found,) = model.predict_kbest([sentence], 20)
     assert len({tuple(tree) for tree, _ in found}) == 20
-    assert model_of(model).beam == 8
+    assert model_of(model).arrays.beam == 8

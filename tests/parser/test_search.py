@@ -23,6 +23,7 @@ from skstruct.core.store import weights
 from skstruct.parser import parser_epoch as parse
 from skstruct.parser.dependency_trees import actions_of
 from skstruct.parser.parser_beam import new_work
+from skstruct.parser.parser_fields import TABLES
 from skstruct.parser.template_sets import reads_labels, template_lines
 from skstruct.training.epochs import grow_tables
 
@@ -200,7 +201,7 @@ def test_order_and_weights_of_sentences_matter_as_they_should():
 # -- noise -----------------------------------------------------------------------------------------
 def test_masked_forms_take_their_features_along():
     problem = Problem(RICH).train(noise=make_noise(1, dropout=1 - 1e-9))
-    for features in problem.final().features():
+    for features in map(problem.final().features, TABLES):
         assert features
         for line, values in features:
             for atom, value in zip(line.split(), values):
@@ -216,7 +217,7 @@ def test_no_dropout_is_no_noise():
 @pytest.mark.parametrize("kind", ["dropout", "zipf"])
 def test_noise_on_features_spares_those_of_decisions_unless_asked(kind):
     quiet = make_noise(3, feature_noise=None, edge_noise=kind, rate=0.999999)
-    features, _ = Problem("hs28").train(noise=quiet).final().features()
+    features = Problem("hs28").train(noise=quiet).final().features("")
     if kind == "dropout":
         assert features and not any("c." in line for line, _ in features)
     assert Problem("hs28").train(noise=quiet).dictionaries() != Problem("hs28").train().dictionaries()

@@ -16,7 +16,6 @@ from skstruct import BaggingShuffleAverager, ShiftReduceParser
 from skstruct.datasets import read_conllu
 from skstruct.metrics import attachment_scores
 from skstruct.parser import parser_epoch as structure
-from skstruct.parser import parser_model as parser_model
 from skstruct.parser.template_sets import template_lines, without_labels
 from skstruct.saving.container import ModelFileError, read_container, write_container
 
@@ -185,7 +184,7 @@ def test_models_are_averaged_feature_by_feature(average):
     members = [model_of(m) for m in averager.estimators_]
 
     def by_feature(model):
-        features, label_features = model.features()
+        features, label_features = map(model.features, model.TABLES)
         rows = model.weights.value.reshape(-1, 3), model.label_weights.value.reshape(-1, len(model.labels))
         return {**dict(zip(features, rows[0])), **dict(zip(label_features, rows[1]))}
 
@@ -211,8 +210,7 @@ def test_label_weights_become_sparse_without_a_trace(monkeypatch, penalty, alpha
     trees = Y + [[(0, f"only{k}")] for k in range(20)]
 
     def run(few):
-        for module in (structure, parser_model):
-            monkeypatch.setattr(module, "FEW_LABELS", few)
+        monkeypatch.setattr(structure, "FEW_LABELS", few)
         model = parser(penalty=penalty, alpha=alpha).partial_fit(X, Y)
         assert not model_of(model).label_weights.sparse
         for _ in range(2):

@@ -239,12 +239,12 @@ def test_the_templates_of_arcs_compile(lines):
 def test_unknown_words_have_no_atoms_but_their_tags():
     encoder = AtomEncoder(["t", "w", "x2", "f"])
     _, encoder = encoder.grown([["Dogs", "run"], ["N", "V"]])
-    ids = encoder.encode([["Cats", "dogs", "run"], ["N", "X", "V"]])
+    ids, _ = encoder.encode([["Cats", "dogs", "run"], ["N", "X", "V"]])
     assert (ids[0] >= 0).tolist() == [True, False, True]
     assert (ids[1] >= 0).tolist() == [False, False, True]
     assert (ids[2] >= 0).tolist() == [False, True, True]  # -ts, -gs, -un
     assert (ids[3] >= 0).tolist() == [True, True, True]
-    assert encoder.encode([[], []]).shape == (4, 0)
+    assert encoder.encode([[], []])[0].shape == (4, 0)
 
 
 # -- pseudo-projective trees -----------------------------------------------------------------------

@@ -213,7 +213,7 @@ def test_words_tags_and_white_space():
     assert all(tag in {"X", "Y", "Z"} for items in predicted for _, tag in items)
     assert predicted[-2] == [] and {"a"} == {predicted[-1][0][0]}
     assert joint.score(X, y) == pytest.approx(word_f1_score(y, joint.predict(X)))
-    assert joint.oracle_ <= 1.0 and joint.n_features() == model_of(joint).entries
+    assert joint.oracle_ <= 1.0 and joint.n_features() == model_of(joint).n_features
     plain = reranker().fit(*texts(tags=False))
     assert all(isinstance(w, str) for items in plain.predict(X) for w in items)
 

@@ -174,7 +174,7 @@ def test_scikit_learn(fitted):
     assert predicted.shape == (60,) and predicted.dtype == object
     search = GridSearchCV(new(), {"max_iter": [1, 5]}, cv=2, error_score="raise").fit(X, Y)
     assert search.best_params_["max_iter"] == 5
-    assert fitted.n_features() == len(set(model_of(fitted).features())) > 0
+    assert fitted.n_features() == len(set(map(tuple, model_of(fitted).keys().tolist()))) > 0
     for container in (tuple, np.array, pd.Series):
         assert fitted.predict(container(X)) == fitted.predict(X)
 

@@ -43,7 +43,8 @@ from skstruct.core.noise import QUIET, make_noise
 from skstruct.core.store import Rule, weights
 from skstruct.words import word_epoch as segment
 from skstruct.words.word_beam import new_work
-from skstruct.words.word_features import IS_NODE, PAD, features, in_order
+from skstruct.words.word_features import PAD
+from skstruct.words.word_names import IS_NODE, features, in_order
 
 
 # -- learning --------------------------------------------------------------------------------------
