@@ -245,7 +245,7 @@ BAD = [
     (TEXTS[:1], [[True], [None]], "same number of sequences, got 1 and 2"),
     (TEXTS, [WORDS[0], ["他", "去", "北京"]], r"sequence 1, position 1: the words must spell the text"),
     (TEXTS, [WORDS[0], ["他", "来", "北"]], r"sequence 1, position 3: the words must spell"),
-    (TEXTS, [WORDS[0], ["他", "", "来", "北京"]], "sequence 1, position 1: the word must be a str, and not empty"),
+    (TEXTS, [WORDS[0], ["他", "", "来", "北京"]], "position 1: the word must be a str, and not empty"),
     (TEXTS, [WORDS[0], ["他", 3, "北京"]], r"sequence 1, position 1: expected a word"),
     (TEXTS, [WORDS[0], ["他", "来 北", "京"]], r"sequence 1, position 1: a word must not hold white space"),
     (["我喜 欢"], [["我", "喜欢"]], r"sequence 0, position 1: the text has white space inside"),
