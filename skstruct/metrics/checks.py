@@ -47,6 +47,14 @@ def check_pairs(y_true, y_pred, same_length=True, names=("y_true", "y_pred"), hi
     return pairs
 
 
+def of_pairs(i, sequence, what):
+    """The first and the second elements of the pairs of sequence `i`, two lists; errors say what they are."""
+    try:
+        return [first for first, _ in sequence], [second for _, second in sequence]
+    except (TypeError, ValueError):
+        raise PlaceError(i, None, f"expected ({what}) pairs; got {sequence!r:.80}") from None
+
+
 def with_label(true, pred):
     """Both sequences at the tokens whose true label is given (not None)."""
     if None not in true:

@@ -231,13 +231,7 @@ def segment_report(
 
 @overload
 def segment_report(
-    y_true: Corpus,
-    y_pred: Corpus,
-    *,
-    scheme: str = ...,
-    mode: Mode = ...,
-    output_dict: Literal[True],
-    digits: int = ...,
+    y_true: Corpus, y_pred: Corpus, *, scheme: str = ..., mode: Mode = ..., output_dict: Literal[True]
 ) -> dict[str, dict[str, float]]: ...
 
 

@@ -28,7 +28,7 @@ from ..data.inputs import PlaceError, check_choice
 from ..data.spans import as_spans, refuse_dicts, trimmed_spans
 from ..data.text import as_texts
 from ..data.types import Corpus, Texts, Weights
-from .checks import check_pairs, check_weight, f1, ratio
+from .checks import check_pairs, check_weight, f1, of_pairs, ratio
 from .label_scores import AVERAGES, Average, f1_of, report_of, report_text
 
 
@@ -186,10 +186,7 @@ def _split_tags(i, items, tagged):
     """Words and tags of sentence `i`: (list of str, list of tags or None)."""
     tags = None
     if tagged:
-        try:
-            items, tags = [word for word, _ in items], [tag for _, tag in items]
-        except (TypeError, ValueError):
-            raise PlaceError(i, None, f"expected (word, tag) pairs; got {items!r:.80}") from None
+        items, tags = of_pairs(i, items, "word, tag")
     if not all(isinstance(word, str) and word for word in items):
         raise PlaceError(i, None, f"expected words, strings that are not empty; got {items!r:.80}")
     return items, tags
@@ -314,9 +311,8 @@ def segmentation_report(y_true: Corpus, y_pred: Corpus, vocabulary: Iterable[str
     """
     listed = list(vocabulary)
     if isinstance(vocabulary, str) or not all(isinstance(word, str) for word in listed):
-        raise ValueError(
-            "vocabulary must be a collection of words; of a corpus y: {word for words in y for word in words}"
-        )
+        of_corpus = "of a corpus y: {word for words in y for word in words}"
+        raise ValueError(f"vocabulary must be a collection of words; {of_corpus}")
     known = frozenset(listed)
     correct = n_true = n_pred = n_oov = correct_oov = 0
     for true_words, true, pred in word_spans(y_true, y_pred, False):

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..data.inputs import PlaceError
 from ..data.types import Corpus
-from .checks import check_pairs, ratio
+from .checks import check_pairs, of_pairs, ratio
 
 
 class AttachmentScores(NamedTuple):
@@ -44,10 +44,7 @@ def split_heads(i, sentence):
     labels = None
     heads = sentence
     if len(sentence) and isinstance(sentence[0], (tuple, list)):
-        try:
-            heads, labels = [head for head, _ in sentence], [label for _, label in sentence]
-        except (TypeError, ValueError):
-            raise PlaceError(i, None, f"expected (head, label) pairs; got {sentence!r:.80}") from None
+        heads, labels = of_pairs(i, sentence, "head, label")
     for t, head in enumerate(heads):
         if type(head) is not int and not isinstance(head, (int, np.integer)):
             raise PlaceError(i, t, f"a head must be an integer; got {head!r}")
