@@ -92,9 +92,8 @@ def _column(data, name):
                 raise ValueError(f"row {k} of data has no {name!r}, got {describe(row)}")
         column = [row[name] for row in data]
     else:
-        raise ValueError(
-            f"data must be a dict of columns, a list of dicts, a Dataset or a table, got {describe(data)}"
-        )
+        kinds = "a dict of columns, a list of dicts, a Dataset or a table"
+        raise ValueError(f"data must be {kinds}, got {describe(data)}")
     method = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(column, name)), None)
     rows = []
     for k, row in enumerate(column if method is None else getattr(column, method)()):

@@ -37,10 +37,7 @@ from ..data.places import by_sequence, offsets_of
 from ..formats.readers import read_columns
 
 # Language -> names of the file's columns, as the fields of the Bunch are called.
-_COLUMNS = {
-    "zh": ("words", "tags"),
-    "en": ("tokens", "pos", "chunks", "entities", "heads", "labels"),
-}
+_COLUMNS = {"zh": "words tags", "en": "tokens pos chunks entities heads labels"}
 
 
 def load_sample(language: Literal["zh", "en"] = "zh") -> Any:
@@ -94,14 +91,12 @@ def load_sample(language: Literal["zh", "en"] = "zh") -> Any:
     ['DESCR', 'chunks', 'entities', 'heads', 'labels', 'pos', 'tokens']
     """
     check_choice("language", language, _COLUMNS)
-    columns = _COLUMNS[language]
     text = resources.files(__package__).joinpath(f"sample_{language}.txt").read_text(encoding="utf-8")
     description = "\n".join(line[2:] for line in text.split("\n") if line.startswith("# "))
     sentences = read_columns(StringIO(text), separator="\t", comment="# ")
-    fields = {
-        column: [[token[k] for token in sentence] for sentence in sentences]
-        for k, column in enumerate(columns)
-    }
+    fields = {}
+    for k, column in enumerate(_COLUMNS[language].split()):
+        fields[column] = [[token[k] for token in sentence] for sentence in sentences]
     if language == "zh":
         fields["text"] = ["".join(words) for words in fields["words"]]
     else:
