@@ -6,13 +6,13 @@ import os
 import secrets
 import shutil
 
-FULL = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name)}
-"""Errors of a disk that takes no more."""
+FULL = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO") if hasattr(errno, name)}
+"""Errors of a disk that takes no more, or is broken."""
 
 
 @contextlib.contextmanager
 def _named(path):
-    """A context whose errors of a full disk name the file, which the system does not."""
+    """A context whose errors of a disk name the file, which the system does not."""
     try:
         yield
     except OSError as error:

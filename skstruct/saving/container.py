@@ -117,14 +117,8 @@ def write_container(path, header, arrays, version=1, temporary=None):
     ({'kind': 'model', 'alpha': 1e-06}, {'coef': array([0., 1., 2.])})
     """
     encoded, specs = _encode_header(header, arrays, version)
-    path = os.path.realpath(path)
-    try:
-        with atomic_write(path, temporary=temporary) as file:
-            _write_bytes(file, encoded, specs, arrays)
-    except OSError as error:
-        if error.filename is None:
-            error.filename = path  # a full disk does not say what was being written
-        raise
+    with atomic_write(path, temporary=temporary) as file:
+        _write_bytes(file, encoded, specs, arrays)
 
 
 def container_size(header, arrays, version):

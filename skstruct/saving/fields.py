@@ -11,8 +11,7 @@ another member, of this object or one around it, or what follows from them, by t
 """
 
 from collections.abc import Callable
-from functools import partial
-from operator import attrgetter, methodcaller
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,11 +51,14 @@ class Field(NamedTuple):
     default: Any = REQUIRED  # without a member that may be absent; a function makes one. A None is left out
     stem: str | None = None  # what arrays' names have for the member's name
 
-    def taker(self, named):
-        """The function that finds the value in an object; ``named`` makes that of a name."""
+    def found_in(self, value):
+        """The value in an object, or in a dict."""
         if callable(self.of):
-            return self.of
-        return named(self.of or self.name) if self.of or not self.kind.inline else lambda value: value
+            return self.of(value)
+        if self.kind.inline and not self.of:
+            return value
+        name = self.of or self.name
+        return value.get(name) if isinstance(value, dict) else attrgetter(name)(value)
 
 
 class Members(dict):
@@ -125,22 +127,16 @@ class Table:
     def __init__(self, title, *fields, make=None, **derived):
         self.text, self.fields, self.make = title, fields, make
         self.named, self.derived = {field.name: field for field in fields}, derived
-        self.takers = [
-            {f.name: f.taker(by) for f in fields} for by in (attrgetter, partial(methodcaller, "get"))
-        ]
 
     def write(self, value, writer, name, around=None):
         """The JSON of an object."""
         prefix, out = f"{name}." if name else "", {}
-        is_dict = isinstance(value, dict)
-        take = self.takers[is_dict]
-        known = {name: value[name] for name in value.keys() - self.named.keys()} if is_dict else {}
-        members = Members(known, around, self, lambda field: take[field.name](value))
+        more = value.keys() - self.named.keys() if isinstance(value, dict) else ()
+        members = Members({name: value[name] for name in more}, around, self, lambda f: f.found_in(value))
         for member, kind, _, when, _, stem in self.fields:
             if when is not None and not members[when]:
                 continue
-            # Most have not been asked for yet; to find them here is faster than to ask.
-            found = members[member] = members[member] if member in members else take[member](value)
+            found = members[member]
             if found is None and not kind.null or kind.absent and not found.size:
                 continue
             stem = "" if kind.inline else member if stem is None else stem

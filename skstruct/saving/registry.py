@@ -374,9 +374,7 @@ def estimator_state(estimator, writer, name):
     }
 
 
-ESTIMATOR = Table(
-    "Estimators", *(Field(name, json_node) for name in ("class", "parameters", "fitted", "state"))
-)
+ESTIMATOR = Table("Estimators", *(Field(name, json_node) for name in "class parameters fitted state".split()))
 
 
 def _estimator_from_state(node, reader, where):

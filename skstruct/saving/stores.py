@@ -1,5 +1,7 @@
 """The fields of label sets, weight stores, update rules and step counters."""
 
+from functools import partial
+
 import numpy as np
 
 from ..core.codes import EACH_EPOCH, EACH_STEP, NO_AVERAGE, PENALTIES, PERCEPTRON, VARIANTS
@@ -169,11 +171,10 @@ RULE = Table(
 
 
 _TINY = float(np.finfo(float).tiny)
-_STEPS = pair(integer(), integer())
 
 CLOCK = Table(
     "Clock",
-    Field("step", via(_STEPS, np.ndarray.tolist, lambda steps: np.array(steps, np.int64))),
+    Field("step", via(pair(integer(), integer()), np.ndarray.tolist, partial(np.array, dtype=np.int64))),
     Field("scale", via(pair(number(_TINY), number(0.0)), np.ndarray.tolist, np.array)),
     make=lambda f: Clock(**f),
 )

@@ -374,10 +374,8 @@ _TYPES = (bool, float, int, str, tuple)
 def _values(labels):
     for label in labels.values:
         if type(label) not in _TYPES:
-            raise TypeError(
-                f"labels of type {type(label).__name__} cannot be saved; "
-                f"can be: {', '.join(kind.__name__ for kind in _TYPES)}"
-            )
+            known = ", ".join(kind.__name__ for kind in _TYPES)
+            raise TypeError(f"labels of type {type(label).__name__} cannot be saved; can be: {known}")
     return labels.values
 
 
