@@ -25,16 +25,11 @@ PUBLIC = {
     "SpanTagger": "taggers.span_tagger",
     "StructuredPerceptron": "taggers.perceptron",
     "WordSegmenter": "words.word_segmenter",
-    "datasets": "datasets",
-    "features": "features",
-    "inspection": "inspection",
-    "interchange": "interchange",
     "load": "saving.registry",
-    "metrics": "metrics",
     "regularization_path": "crf.path",
     "save": "saving.pipelines",
-    "serving": "serving",
     "warm_up": "_warming",
+    **{room: room for room in ("datasets", "features", "inspection", "interchange", "metrics", "serving")},
 }
 """Name -> the module that defines it, or that it is."""
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib import metadata
 from numbers import Integral as Integral
 from numbers import Real as Real
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn import utils
@@ -38,6 +38,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    Request: TypeAlias = bool | str | None
+
     class BaseEstimator:
         """What scikit-learn's base class gives to every estimator."""
 
@@ -45,15 +47,11 @@ if TYPE_CHECKING:
         def set_params(self, **params: Any) -> Self: ...
         def get_metadata_routing(self) -> Any: ...
         def set_fit_request(
-            self,
-            *,
-            sample_weight: bool | str | None = ...,
-            X_val: bool | str | None = ...,
-            y_val: bool | str | None = ...,
+            self, *, sample_weight: Request = ..., X_val: Request = ..., y_val: Request = ...
         ) -> Self: ...
-        def set_partial_fit_request(self, **metadata: bool | str | None) -> Self: ...
-        def set_predict_request(self, **metadata: bool | str | None) -> Self: ...
-        def set_score_request(self, *, sample_weight: bool | str | None = ...) -> Self: ...
+        def set_partial_fit_request(self, **metadata: Request) -> Self: ...
+        def set_predict_request(self, **metadata: Request) -> Self: ...
+        def set_score_request(self, *, sample_weight: Request = ...) -> Self: ...
         def __sklearn_tags__(self) -> Any: ...
         def __sklearn_clone__(self) -> Self: ...
         def _validate_params(self) -> None: ...
@@ -176,11 +174,9 @@ def innermost(estimator, X=None):
 
 def check_parameters(estimator, *names):
     """Raise unless parameters, which may have been set since ``fit``, have values that ``fit`` takes."""
-    validate_parameter_constraints(
-        {name: estimator._parameter_constraints[name] for name in names},
-        {name: getattr(estimator, name) for name in names},
-        caller_name=type(estimator).__name__,
-    )
+    allowed = {name: estimator._parameter_constraints[name] for name in names}
+    given = {name: getattr(estimator, name) for name in names}
+    validate_parameter_constraints(allowed, given, caller_name=type(estimator).__name__)
 
 
 def set_fitted(estimator, found, *optional):
@@ -245,9 +241,8 @@ def folds_of(cv, n, groups=None, once=False):
     tested = np.bincount(np.concatenate([test for _, test in folds]), minlength=n)
     if once and (tested != 1).any():
         i = int((tested != 1).argmax())
-        raise ValueError(
-            f"cv must put each of the {n} sequences into exactly one test set; sequence {i} is in {tested[i]}"
-        )
+        wrong = f"sequence {i} is in {tested[i]}"
+        raise ValueError(f"cv must put each of the {n} sequences into exactly one test set; {wrong}")
     return folds
 
 
