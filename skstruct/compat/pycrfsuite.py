@@ -265,8 +265,7 @@ class Tagger:
         return self._marginals[pos][number]
 
     def _number(self, label):
-        if type(label) is not str:
-            label = text_of(label, "a label")
+        label = text_of(label, "a label")
         if label not in self._numbers:
             self._opened()
             raise RuntimeError(f"Failed to convert into label identifier: {label}")

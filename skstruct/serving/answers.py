@@ -1,8 +1,6 @@
 """What a model says to a request: its input from text or JSON, and its predictions as JSON."""
 
-from sklearn.pipeline import Pipeline
-
-from .._sklearn import layers
+from .._sklearn import final_step, layers
 from ..data.inputs import SPANS, WORDS
 from ..datasets import to_utf16
 from .wsgi import Refused
@@ -111,11 +109,9 @@ def _answer_of(model, options):
     for name in {"proba", "sets"} & options.keys():
         if options[name] != "1":
             raise Refused(400, f"{name} must be 1, or left out, got {options[name]!r}")
-    last, before = model, lambda X: X
-    if isinstance(model, Pipeline):
-        last, before = model[-1], model[:-1].transform if len(model) > 1 else before
+    last, _ = final_step(model)
     if "proba" in options:
-        return _probable(last, before, units)
+        return _probable(model, last, units)
     if "sets" in options:
         if not hasattr(last, "predict_sets"):
             raise Refused(400, f"sets: this {type(last).__name__} offers no sets of spans; SpanSets does")
@@ -129,7 +125,7 @@ def _answer_of(model, options):
     def ranked(X):
         return [
             list(zip(units([x] * len(rows), [y for y, _ in rows]), (score for _, score in rows)))
-            for x, rows in zip(X, best(before(X), int(k)))
+            for x, rows in zip(X, best(final_step(model, X)[1], int(k)))
         ]
 
     return ranked
@@ -157,20 +153,21 @@ def _in_units(units, X, found):
     return [[(span, p) for span, (_, p) in zip(*pair)] for pair in zip(items, found)]
 
 
-def _probable(last, before, units):
-    """The function of sequences that gives pairs with probabilities."""
+def _probable(model, last, units):
+    """The function of sequences that gives pairs with probabilities; ``last`` is the model's last step."""
     parts = task_of(last) in (WORDS, SPANS)
     proba = _method(last, "proba", "predict_segment_proba" if parts else "predict_marginals")
 
     def of_parts(X):
-        X = before(X)
+        _, X = final_step(model, X)
         found = proba(X)
         if task_of(last) == SPANS:
             return _in_units(units, X, found)
         return [[(word, p) for word, (_, p) in zip(*pair)] for pair in zip(last.predict(X), found)]
 
     def of_labels(X):
-        X, column = before(X), {label: k for k, label in enumerate(last.classes_.tolist())}
+        _, X = final_step(model, X)
+        column = {label: k for k, label in enumerate(last.classes_.tolist())}
         return [
             [(label, row[column[label]]) for label, row in zip(labels, marginals)]
             for labels, marginals in zip(last.predict(X), proba(X))
