@@ -6,6 +6,8 @@ by methods that change nothing that another question would see, and a *sum* adds
 anew in another process. Methods are called with two arguments: what is for this shard, and what is for all.
 """
 
+from contextlib import suppress
+
 from ..training.chunks import threads
 from .pieces import in_tree, n_bytes
 from .tasks import Missing, Tasks
@@ -114,12 +116,12 @@ class DaskShards(Tasks):
 
     def __init__(self, client):
         super().__init__(client)
-        self.maker, self.steps, self.n_steps = None, {}, 0  # steps: what each is, by key
+        self.steps, self.n_steps = {}, 0  # steps: what each is, by key
 
     def make(self, maker, jobs):
         """See :class:`LocalShards`."""
-        self.maker = maker
-        self._settle(jobs)
+        self.maker, self.jobs = maker, jobs
+        self._settle(len(jobs))
         self._run(_make, lambda s, lost: [self.fit, s, maker, jobs[s]])
 
     def _again(self, s, without):
@@ -163,4 +165,7 @@ class DaskShards(Tasks):
 
     def close(self):
         """Let the workers forget the shards."""
-        self._close(_forget)
+        with suppress(Exception):  # they may be gone
+            self.client.run(_forget, self.fit)
+        if self.ours:
+            self.client.close()

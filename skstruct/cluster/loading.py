@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._sklearn import safe_indexing
+from .._sklearn import safe_indexing, sample_weights
 from ..data.inputs import PlaceError, as_tokens, describe, lengths_of, take
 from ..training.chunks import no_collection
 from .shards import Shard, shard_key
@@ -118,14 +118,12 @@ def dealt(X, y, sample_weight, n_shards):
     if len(X) != len(y):
         raise ValueError(f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}")
     lengths = lengths_of([x.split() for x in X]) if texts else X.lengths
-    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight)
-    if weight.shape != (len(X),):
-        raise ValueError(f"sample_weight must have shape ({len(X)},), got {weight.shape}")
-    visited = np.flatnonzero((lengths > 0) & (weight != 0.0))
+    weight = sample_weights(sample_weight, X)
+    visited = np.flatnonzero((lengths > 0) & (True if weight is None else weight > 0.0))
     check_number(n_shards, visited.shape[0])
     loads = []
     for s in range(n_shards):
         mine = visited[s::n_shards].tolist()
         data = mine, safe_indexing(X, mine), take(y, mine)
-        loads.append(Given(*data) if sample_weight is None else Given(*data, weight[mine]))
+        loads.append(Given(*data) if weight is None else Given(*data, weight[mine]))
     return loads

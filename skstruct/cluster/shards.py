@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.feature_table import FeatureTable, counters, extended, renumbered
-from ..core.hashing import empty_table, keys_of
+from ..core.hashing import keys_of
 from ..core.penalties import has_lazy_penalty
 from ..core.store import n_rows, settle
 from ..training.checkpoint import arrays_of, fingerprint
@@ -85,7 +85,6 @@ class Shard:
         run, self.alone = self.run, alone
         if plan is not None:
             run.adopt(plan)
-        self.parts = list(stores_of(run.state.model))
         self.lengths, self.work = np.diff(run.task.token), run.scratch()
         self._forget()
 
@@ -93,9 +92,8 @@ class Shard:
         """Begin with weights of zero, and without features that others have met."""
         self.trained = False
         state = self.run.state
-        self.base = [Weights(store, state.rule, moments=False) for store in stores_of(state.model).values()]
-        self.tables = [empty_table() for _ in self.parts]
-        self.known = [0 for _ in self.parts]
+        stores = stores_of(state.model).items()
+        self.base = {name: Weights(store, state.rule, moments=False) for name, store in stores}
 
     def fingerprint(self, _, __):
         """A digest of the shard's examples, as the learner sees them."""
@@ -151,15 +149,16 @@ class Shard:
         """
         model, kinds, keys, pieces, seen = self.run.state.model, [], [], [], []
         halves = self.run.node_halves
-        for k, (name, store) in enumerate(stores_of(model).items()):
+        for name, store in stores_of(model).items():
+            base = self.base[name]
             rows, new, count = n_rows(store), np.zeros((0, 3), np.int64), np.zeros(0, np.int32)
             features, width = getattr(model, name), 1
             if isinstance(features, FeatureTable):
                 rows, count, width = int(features.entries[0]), features.seen, counters(features)
-                new = keys_of(features.table, rows)[self.known[k] :]
-            kinds.append(Kind(store.columns, width, self.known[k]))
+                new = keys_of(features.table, rows)[base.known :]
+            kinds.append(Kind(store.columns, width, base.known))
             keys.append(new)
-            pieces.append(scaled(differences(store, self.base[k], rows), coefficients, counted))
+            pieces.append(scaled(differences(store, base, rows), coefficients, counted))
             at = np.flatnonzero(count)
             seen.append((at, count[at]))
         return Changes(kinds, None if halves is None else halves(model), keys, pieces, seen)
@@ -171,16 +170,14 @@ class Shard:
             self._forget()
         rule, model = state.rule, state.model
         set_clock(model.clock, start.steps)
-        for k, name in enumerate(self.parts):
+        for (name, base), keys, piece in zip(self.base.items(), start.keys, start.pieces):
             features = getattr(model, name)
             if isinstance(features, FeatureTable):
-                features, self.tables[k] = renumbered(
-                    features, self.tables[k], start.keys[k], self.known[k], rule
-                )
-                self.known[k] = int(features.entries[0])
+                features, base.table = renumbered(features, base.table, keys, base.known, rule)
+                base.known = int(features.entries[0])
                 model = model._replace(**{name: features})
             store = stores_of(model)[name]
-            store = take_over(store, self.base[k], start.pieces[k], rule, start.steps.visited)
+            store = take_over(store, base, piece, rule, start.steps.visited)
             model = with_store(model, name, store)
         state.model = model
 
@@ -203,26 +200,17 @@ class Mixture:
         self.model, self.rule, self.nonzero = model, rule, nonzero
         self.lazy = has_lazy_penalty(rule)
         self.halves = None if node_halves is None else node_halves(model)
-        stores = stores_of(model)
-        self.parts = list(stores)
-        self.weights = [Weights(store, rule, moments=True) for store in stores.values()]
-        self.tables = [
-            (empty_table(), np.zeros(1, np.int64)) if isinstance(part, FeatureTable) else None
-            for part in (getattr(model, name) for name in self.parts)
-        ]
-        self.seen = [np.zeros(0, np.int64) for _ in self.parts]
-        self.known = [0 for _ in self.parts]
+        self.weights = {
+            name: Weights(store, rule, True, numbered=isinstance(getattr(model, name), FeatureTable))
+            for name, store in stores_of(model).items()
+        }
         self.steps = steps_of(model.clock)
 
     def start(self, full=False):
         """What the next round begins with: what is new since the last one, or all of it."""
-        keys = []
-        for k, table in enumerate(self.tables):
-            new = np.zeros((0, 3), np.int64)
-            if table is not None:
-                new = keys_of(table[0], table[1][0])[0 if full else self.known[k] :]
-            keys.append(new)
-        return Start(full, self.steps, keys, [weights.news(full) for weights in self.weights])
+        of = self.weights.values()
+        keys = [keys_of(weights.table, weights.entries[0])[0 if full else weights.known :] for weights in of]
+        return Start(full, self.steps, keys, [weights.news(full) for weights in of])
 
     def coefficients(self, reports, share):
         """What the differences of each shard are multiplied with; a list of Coefficients.
@@ -241,38 +229,29 @@ class Mixture:
     def mix(self, changes, n_shards):
         """Let the sum of what n shards have changed, with their coefficients, enter the mixture."""
         self.steps = self.after
-        for k, weights in enumerate(self.weights):
+        by_store = zip(changes.kinds, changes.keys, changes.pieces, changes.seen)
+        for weights, changed in zip(self.weights.values(), by_store):
             weights.settle()
-            if self.tables[k] is not None:
-                self.known[k] = int(self.tables[k][1][0])
-            weights.add(self._translated(k, changes), n_shards)
+            weights.known = int(weights.entries[0])
+            weights.add(self._translated(weights, *changed), n_shards)
 
-    def _translated(self, k, changes):
+    def _translated(self, weights, kind, keys, piece, seen):
         """What was changed, in everyone's numbers; new features are numbered, and counted."""
-        piece, (at, count) = changes.pieces[k], changes.seen[k]
-        if self.tables[k] is not None:
-            (table, entries), kind = self.tables[k], changes.kinds[k]
-            table, rows = extended(table, entries, changes.keys[k], kind.known, self.halves)
-            self.tables[k] = table, entries
-            piece, (at, count) = moved(kind, rows, piece, (at, count))
-            if at.shape[0]:
-                size = max(int(at.max()) + 1, int(entries[0]) * kind.counters)
-                if size > self.seen[k].shape[0]:
-                    longer = np.zeros(size, np.int64)
-                    longer[: self.seen[k].shape[0]] = self.seen[k]
-                    self.seen[k] = longer
-                self.seen[k][at] += count
+        if keys.shape[0]:
+            weights.table, rows = extended(weights.table, weights.entries, keys, kind.known, self.halves)
+            piece, seen = moved(kind, rows, piece, seen)
+        at, count = seen
+        if at.shape[0]:
+            size = max(int(at.max()) + 1, int(weights.entries[0]) * kind.counters)
+            weights.seen = np.pad(weights.seen, (0, max(size - weights.seen.shape[0], 0)))
+            weights.seen[at] += count
         return piece
 
     def state(self):
         """The mixed weights: numbers that JSON gives back unchanged, and arrays by name."""
         arrays = {}
-        for k, name in enumerate(self.parts):
-            arrays.update(self.weights[k].arrays(name))
-            if self.tables[k] is not None:
-                table, entries = self.tables[k]
-                more = {"table": table, "entries": entries, "seen": self.seen[k]}
-                arrays.update({f"{name}.{field}": array for field, array in more.items()})
+        for name, weights in self.weights.items():
+            arrays.update(weights.arrays(name))
         return list(self.steps), arrays
 
     def restore(self, steps, arrays):
@@ -284,25 +263,22 @@ class Mixture:
             If an array is missing.
         """
         self.steps = Steps(*steps)
-        for k, name in enumerate(self.parts):
-            self.weights[k].restore(name, arrays)
-            if self.tables[k] is not None:
-                self.tables[k] = arrays[f"{name}.table"], arrays[f"{name}.entries"]
-                self.seen[k] = arrays[f"{name}.seen"]
+        for name, weights in self.weights.items():
+            weights.restore(name, arrays)
 
     def result(self):
         """The structure's model with the mixed weights."""
         model = self.model
         set_clock(model.clock, self.steps)
-        for k, (name, store) in enumerate(stores_of(model).items()):
-            features, rows = getattr(model, name), n_rows(store)
-            if isinstance(features, FeatureTable):
-                table, entries = self.tables[k]
+        for name, weights in self.weights.items():
+            features, store = getattr(model, name), stores_of(model)[name]
+            rows = n_rows(store)
+            if weights.numbered:
+                table, entries = weights.table.copy(), weights.entries.copy()
                 rows = int(entries[0])
                 seen = np.zeros(rows * counters(features) if features.min_count > 1 else 0, np.int32)
-                seen[: self.seen[k].shape[0]] = self.seen[k]
-                features = features._replace(table=table.copy(), entries=entries.copy(), seen=seen)
-                model = model._replace(**{name: features})
-            store = self.weights[k].store(store, rows, self.rule, self.steps.visited)
+                seen[: weights.seen.shape[0]] = weights.seen
+                model = model._replace(**{name: features._replace(table=table, entries=entries, seen=seen)})
+            store = weights.store(store, rows, self.rule, self.steps.visited)
             model = with_store(model, name, store)
         return model

@@ -7,7 +7,6 @@ everything it takes to begin with the shard anew. So a worker that is lost costs
 Homes are runs of neighbouring shards, so that most sums of a tree (:mod:`.pieces`) are of one worker.
 """
 
-import contextlib
 import threading
 import uuid
 from concurrent.futures import Future, wait
@@ -96,24 +95,19 @@ def connect(client):
     try:
         import distributed
     except ImportError as error:
-        raise ImportError(
-            'client= needs Dask: pip install "skstruct[dask]" (packages dask and distributed)'
-        ) from error
+        raise ImportError('client= needs Dask: pip install "skstruct[dask]"') from error
     if isinstance(client, distributed.Client):
         return client, False
     if not isinstance(client, str):
-        raise ValueError(
-            f"client must be a Dask client, the address of a scheduler or 'auto', got {describe(client)}"
-        )
+        kinds = "a Dask client, the address of a scheduler or 'auto'"
+        raise ValueError(f"client must be {kinds}, got {describe(client)}")
     if client != "auto":
         return distributed.Client(client), True
     try:
         return distributed.get_client(), False
     except ValueError as error:
-        raise ValueError(
-            "client='auto' found no Dask client in this process: create one first, or give the address of a "
-            "scheduler"
-        ) from error
+        remedy = "create one first, or give the address of a scheduler"
+        raise ValueError(f"client='auto' found no Dask client in this process: {remedy}") from error
 
 
 def _answer_of(task):
@@ -148,18 +142,11 @@ class Tasks:
         self.fit = uuid.uuid4().hex
         self.sent = self.received = 0
 
-    def _settle(self, jobs):
+    def _settle(self, n_shards):
         """Give each shard a home."""
-        self.jobs, self.n_shards, self.losses = jobs, len(jobs), [0] * len(jobs)
+        self.n_shards, self.losses = n_shards, [0] * n_shards
         workers = self._workers()
         self.home = [workers[s * len(workers) // self.n_shards] for s in range(self.n_shards)]
-
-    def _close(self, forget):
-        """Let the workers forget the shards, by ``forget(fit)``."""
-        with contextlib.suppress(Exception):  # they may be gone
-            self.client.run(forget, self.fit)
-        if self.ours:
-            self.client.close()
 
     def _workers(self):
         """Addresses of the workers there are, sorted; waits for the first."""
@@ -202,10 +189,8 @@ class Tasks:
         """Give a shard another home."""
         self.losses[s] += 1
         if self.losses[s] > MOST_LOSSES:
-            raise RuntimeError(
-                f"shard {s} was given up: {MOST_LOSSES} workers were lost while they worked on it (out of "
-                f"memory?)"
-            ) from error
+            why = f"{MOST_LOSSES} workers were lost while they worked on it (out of memory?)"
+            raise RuntimeError(f"shard {s} was given up: {why}") from error
         workers = self._workers()
         load = {address: self.home.count(address) for address in workers}
         if self.home[s] not in load:

@@ -24,17 +24,11 @@ class Vocabulary(NamedTuple):
 
 def merged_labels(vocabularies):
     """All labels, and by shard the new id of each; the last entry serves UNLABELLED."""
-    first = type(vocabularies[0].labels.values[0])
-    for s, vocabulary in enumerate(vocabularies):
-        other = type(vocabulary.labels.values[0])
-        if other is not first:
-            raise ValueError(
-                f"y: the labels of shard {s} are of type {other.__name__} (the first is "
-                f"{describe(vocabulary.labels.values[0])}), those of shard 0 of type {first.__name__}"
-            )
-    labels = Labels({value for vocabulary in vocabularies for value in vocabulary.labels.values})
-    maps = [
-        np.array([labels.ids[value] for value in vocabulary.labels.values] + [UNLABELLED], np.int32)
-        for vocabulary in vocabularies
-    ]
-    return labels, maps
+    known = [vocabulary.labels.values for vocabulary in vocabularies]
+    types = [type(values[0]) for values in known]
+    for s, kind in enumerate(types):
+        if kind is not types[0]:
+            wrong = f"of type {kind.__name__} (the first is {describe(known[s][0])})"
+            raise ValueError(f"y: the labels of shard {s} are {wrong}, those of shard 0 {types[0].__name__}")
+    labels = Labels(set().union(*known))
+    return labels, [np.array([*map(labels.ids.get, values), UNLABELLED], np.int32) for values in known]

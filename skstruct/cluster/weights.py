@@ -30,6 +30,7 @@ import numpy as np
 
 from ..core.compile import kernel
 from ..core.final_weights import sparse_store
+from ..core.hashing import empty_table
 from ..core.store import grow_pool, insert, place_of, places_needed, sizes
 from .pieces import NOTHING, Piece, any_nonzero, smaller_piece, taken
 
@@ -136,6 +137,8 @@ class Weights:
         What is kept besides the weights.
     moments : bool
         Whether moments are kept, if the rule averages.
+    numbered : bool
+        Whether rows are features, which get numbers as they are met.
 
     Attributes
     ----------
@@ -146,17 +149,21 @@ class Weights:
     names : list of str
     changed : ndarray of bool
         Since the last call of :meth:`settle`.
+    table, entries, seen : ndarray
+        As of a ``core.feature_table.FeatureTable``, but for what grows when; empty unless ``numbered``.
+    known : int
+        Features when the round began.
     """
 
-    def __init__(self, store, rule, moments):
+    def __init__(self, store, rule, moments, numbered=False):
         needed = sizes(rule, 1, 1)
         self.columns = store.columns
         self.keys = np.zeros(0, np.int64) if store.sparse else None
-        self.names = ["value"]
-        self.names += [
-            name for name in ("moment", "received") if needed[name] and (moments or name != "moment")
-        ]
+        kept = {"value": True, "moment": moments and needed["moment"], "received": needed["received"]}
+        self.names = [name for name, is_kept in kept.items() if is_kept]
         self.value, self.moment, self.received = np.zeros(0), NOTHING, NOTHING
+        self.numbered, self.known = numbered, 0
+        self.table, self.entries, self.seen = empty_table(), np.zeros(1, np.int64), np.zeros(0, np.int64)
         self.changed = np.zeros(0, np.bool_)
         self._resize(0 if store.sparse else store.value.shape[0])
 
@@ -230,7 +237,8 @@ class Weights:
 
     def arrays(self, name):
         """Everything there is to know between two rounds; {path: array}."""
-        fields = self.names if self.keys is None else [*self.names, "keys"]
+        fields = [*self.names, *["keys"] * (self.keys is not None)]
+        fields += ["table", "entries", "seen"] if self.numbered else []
         return {f"{name}.{field}": getattr(self, field) for field in fields}
 
     def restore(self, name, arrays):
