@@ -101,10 +101,8 @@ def _flat(y_true, y_proba):
     """(whether right, probability) of predictions."""
     right, p = _array(y_true), _array(y_proba, np.float64)
     if right.ndim != 1 or right.dtype.kind not in "bif" or not np.isin(right, (0, 1)).all():
-        raise ValueError(
-            "y_true must be an array of bool, or 0 and 1: whether each prediction is right; with marginals "
-            "of tokens give their labels, labels=model.classes_"
-        )
+        wrong = "y_true must be an array of bool, or 0 and 1: whether each prediction is right"
+        raise ValueError(f"{wrong}; with marginals of tokens give their labels, labels=model.classes_")
     if p.shape != right.shape:
         raise ValueError(f"y_proba must hold a number for each of the {len(right)} elements of y_true")
     bad = np.flatnonzero(~((p >= 0.0) & (p <= 1.0)))

@@ -11,18 +11,7 @@ from sklearn import metrics
 from .._sklearn import final_step
 from ..data.inputs import check_choice
 from ..data.scheme_rules import check_scheme
-from .confidence import score_calibration, score_log_loss
-from .label_scores import (
-    AVERAGES,
-    MODES,
-    Average,
-    Mode,
-    segment_f1_score,
-    sequence_accuracy_score,
-    token_accuracy_score,
-)
-from .text_scores import span_f1_score, word_f1_score
-from .tree_scores import labeled_attachment_score, score_trees, unlabeled_attachment_score
+from . import confidence, label_scores, text_scores, tree_scores
 
 Scorer: TypeAlias = Callable[..., float]
 """``scorer(estimator, X, y) -> float``"""
@@ -38,7 +27,9 @@ class TextScorer(type(metrics.make_scorer(len))):  # type: ignore[misc]
         return super()._score(method_caller, estimator, X, y_true, **metadata)
 
 
-def segment_f1_scorer_for(scheme: str, average: Average = "micro", mode: Mode = "conlleval") -> Scorer:
+def segment_f1_scorer_for(
+    scheme: str, average: label_scores.Average = "micro", mode: label_scores.Mode = "conlleval"
+) -> Scorer:
     """Make a scorer of `segment_f1_score` for a scheme, for ``GridSearchCV`` and its kin.
 
     Parameters
@@ -62,9 +53,9 @@ def segment_f1_scorer_for(scheme: str, average: Average = "micro", mode: Mode = 
     >>> scorer = segment_f1_scorer_for("BIOES", average="macro", mode="strict")
     """
     scheme = check_scheme(scheme)
-    check_choice("average", average, AVERAGES[:-1])
-    check_choice("mode", mode, MODES)
-    return metrics.make_scorer(segment_f1_score, scheme=scheme, average=average, mode=mode)
+    check_choice("average", average, label_scores.AVERAGES[:-1])
+    check_choice("mode", mode, label_scores.MODES)
+    return metrics.make_scorer(label_scores.segment_f1_score, scheme=scheme, average=average, mode=mode)
 
 
 def attachment_scorer_for(
@@ -103,18 +94,18 @@ def attachment_scorer_for(
         if isinstance(punctuation, str) or not all(isinstance(tag, str) for tag in punctuation):
             raise ValueError(f"punctuation must be a collection of tags; got {punctuation!r}")
         punctuation = frozenset(punctuation)
-    return partial(score_trees, score=score, punctuation=punctuation, subtypes=bool(subtypes))
+    return partial(tree_scores.score_trees, score=score, punctuation=punctuation, subtypes=bool(subtypes))
 
 
-token_accuracy_scorer: Scorer = metrics.make_scorer(token_accuracy_score)
-sequence_accuracy_scorer: Scorer = metrics.make_scorer(sequence_accuracy_score)
-segment_f1_scorer: Scorer = metrics.make_scorer(segment_f1_score)
-word_f1_scorer: Scorer = metrics.make_scorer(word_f1_score)
-span_f1_scorer: Scorer = TextScorer(span_f1_score, 1, {}, "predict")
-attachment_scorer: Scorer = metrics.make_scorer(unlabeled_attachment_score)
-labeled_attachment_scorer: Scorer = metrics.make_scorer(labeled_attachment_score)
-expected_calibration_error_scorer: Scorer = score_calibration
-sequence_log_loss_scorer: Scorer = score_log_loss
+token_accuracy_scorer: Scorer = metrics.make_scorer(label_scores.token_accuracy_score)
+sequence_accuracy_scorer: Scorer = metrics.make_scorer(label_scores.sequence_accuracy_score)
+segment_f1_scorer: Scorer = metrics.make_scorer(label_scores.segment_f1_score)
+word_f1_scorer: Scorer = metrics.make_scorer(text_scores.word_f1_score)
+span_f1_scorer: Scorer = TextScorer(text_scores.span_f1_score, 1, {}, "predict")
+attachment_scorer: Scorer = metrics.make_scorer(tree_scores.unlabeled_attachment_score)
+labeled_attachment_scorer: Scorer = metrics.make_scorer(tree_scores.labeled_attachment_score)
+expected_calibration_error_scorer: Scorer = confidence.score_calibration
+sequence_log_loss_scorer: Scorer = confidence.score_log_loss
 
 SCORERS: dict[str, Scorer] = {
     name.removesuffix("_scorer"): scorer for name, scorer in globals().items() if name.endswith("_scorer")
