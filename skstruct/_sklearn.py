@@ -10,7 +10,6 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Callable
-from functools import lru_cache
 from importlib import metadata
 from numbers import Integral as Integral
 from numbers import Real as Real
@@ -95,10 +94,8 @@ else:
             @property
             def set_callbacks(self):
                 """Raises: this scikit-learn has no callbacks."""
-                raise AttributeError(
-                    f"callbacks need scikit-learn 1.9 or newer, this is {sklearn.__version__}; without, "
-                    f"verbose=1 prints a line for each epoch"
-                )
+                wrong = f"callbacks need scikit-learn 1.9 or newer, this is {sklearn.__version__}"
+                raise AttributeError(f"{wrong}; without, verbose=1 prints a line for each epoch")
 
             def _init_callback_context(self, **_):
                 return None
@@ -122,7 +119,7 @@ else:
         return checked
 
 
-@lru_cache(maxsize=1)
+@functools.cache
 def documentation_site():
     """The address of the documentation, as the installed package's metadata name it, or None."""
     try:

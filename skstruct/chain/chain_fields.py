@@ -8,8 +8,8 @@ import numpy as np
 
 from ..features.choose import encoder
 from ..saving.fields import Field, Table, array, via
+from ..saving.label_sets import label_set
 from ..saving.stores import weights
-from ..saving.values import label_set
 from .bigram import n_trigram_rows
 
 _ROWS = {"nodes": "R", "edges": "E × L", "trigrams": "L × (L + 1)"}

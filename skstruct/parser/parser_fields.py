@@ -14,9 +14,10 @@ from ..core.hashing import key_order
 from ..features.tokens import alphabet
 from ..saving.container import require
 from ..saving.fields import Field, Kind, Members, Table, array, each, flag, integer, pair, string
+from ..saving.label_sets import maybe_labels
 from ..saving.packing import packed_keys
 from ..saving.stores import weights
-from ..saving.values import Reader, Writer, maybe_labels
+from ..saving.values import Reader, Writer
 from ..training.tables import KEYS, features_of, read_keys, training_of
 from .atoms import AtomEncoder
 from .parser_epoch import parse_model

@@ -78,6 +78,5 @@ class SaysWhy:
             reason = reasons.get(kind, reasons.get(""))
             if reason is None:
                 return object.__getattribute__(self, name)  # raises again what was raised
-            raise AttributeError(
-                f"{kind!r} object has no attribute {name!r}: {kind} {reason}", name=name, obj=self
-            )
+            wrong = f"{kind!r} object has no attribute {name!r}: {kind} {reason}"
+            raise AttributeError(wrong, name=name, obj=self)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._version import __version__
 from ..data.types import Path
 from .container import require, write_container
-from .fields import Kind, value, via
+from .fields import Kind, each, pair, string, value, via
 from .registry import estimator_state
 from .values import Writer, savable_value
 
@@ -62,11 +62,9 @@ def _write(pipeline, writer, name, f):
 def _read(node, where, f):
     for module in _TRANSFORMERS:
         importlib.import_module(f"{__package__.rpartition('.')[0]}.features.{module}")
-    steps = f.reader.value(node, where)
-    well = isinstance(steps, list) and steps
-    well = well and all(isinstance(s, list) and len(s) == 2 and isinstance(s[0], str) for s in steps)
-    require(well, f"{where} must have steps, each a name and an estimator")
-    return Pipeline(list(map(tuple, steps)))
+    steps = each(pair(string, value)).read(node, where, f)
+    require(steps, f"{where} must have steps")
+    return Pipeline(steps)
 
 
 savable_value("$pipeline", Pipeline, Kind(value.text, _write, _read))

@@ -1,4 +1,4 @@
-"""The fields of label sets, weight stores, update rules and step counters."""
+"""The fields of weight stores, update rules and step counters."""
 
 from functools import partial
 
@@ -133,21 +133,17 @@ def weights(rows, columns, *, final=True, may_be_sparse=True):
         store = new_store(0, C, READ_ONLY, found.pop("sparse"))
         require(may_be_sparse or not store.sparse, f"{where} must not be sparse")
         known = {name: found[name] for name in store._fields[2:] if name in found}
-        return _checked(store._replace(**known), final, where)
+        store = store._replace(**known)
+        if store.sparse:
+            places, reserved = store.value.shape[0], store.count if final else store.room
+            ok = (store.count <= reserved).all() and (store.first >= 0).all()
+            # Not `first + reserved <= places`, which may overflow.
+            ok = ok and (store.first <= places - reserved).all()
+            require(ok, f"{where}: a row is out of range")
+            store.used[0] = places
+        return store
 
     return Kind(f"weights, {rows} × {columns}", write, read)
-
-
-def _checked(store, final, where):
-    """The store, if its rows lie within the places that it has."""
-    if store.sparse:
-        places, reserved = store.value.shape[0], store.count if final else store.room
-        ok = (store.count <= reserved).all() and (store.first >= 0).all()
-        # Not `first + reserved <= places`, which may overflow.
-        ok = ok and (store.first <= places - reserved).all()
-        require(ok, f"{where}: a row is out of range")
-        store.used[0] = places
-    return store
 
 
 def full(store):

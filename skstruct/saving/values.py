@@ -14,24 +14,9 @@ import pathlib
 
 import numpy as np
 
-from ..data.labels import Labels
 from ..data.places import as_objects, describe
 from .container import ModelFileError, require
-from .fields import (
-    Field,
-    Kind,
-    Members,
-    Table,
-    array,
-    choice,
-    each,
-    integer,
-    json_node,
-    number,
-    string,
-    value,
-    via,
-)
+from .fields import Field, Kind, Members, Table, array, choice, each, integer, json_node, number, string
 from .packing import NARROWED, groups, narrowed, widened
 
 LONG = 1000
@@ -363,36 +348,3 @@ RANDOM_STATE = Table(
 
 _RANDOM = Kind(RANDOM_STATE.text, _write_random_state, RANDOM_STATE.read)
 savable_value("$random_state", np.random.RandomState, _RANDOM)
-
-
-# --------------------------------------------------------------------------------------------------
-# Label sets
-# --------------------------------------------------------------------------------------------------
-_TYPES = (bool, float, int, str, tuple)
-
-
-def _values(labels):
-    for label in labels.values:
-        if type(label) not in _TYPES:
-            known = ", ".join(kind.__name__ for kind in _TYPES)
-            raise TypeError(f"labels of type {type(label).__name__} cannot be saved; can be: {known}")
-    return labels.values
-
-
-def _labels(values):
-    if not (isinstance(values, list) and all(type(v) in _TYPES and v == v for v in values)):
-        raise ValueError("must hold strings, numbers, true or false, or tuples of these")
-    labels = Labels(values, in_order=True) if values else Labels()
-    if labels.values != values:
-        raise ValueError("must be distinct")
-    return labels
-
-
-def _some(values):
-    if values == []:
-        raise ValueError("must hold a label")
-    return _labels(values)
-
-
-maybe_labels = via(value._replace(text="list of distinct labels, or []"), _values, _labels)
-label_set = via(value._replace(text="list of distinct labels"), _values, _some)
