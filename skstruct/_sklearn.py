@@ -338,4 +338,3 @@ def rows_tags(tags):
 
 N_JOBS = [Integral, None]
 POSITIVE = Interval(Integral, 1, None, closed="left")
-SEVERAL = Interval(Integral, 2, None, closed="left")

@@ -291,10 +291,8 @@ def report_text(report, digits):
     cell = max(digits + 2, 6)
     lines = [f"{'':{width}}  precision  {'recall':>{cell}}  {'f1':>{cell}}  support"]
     for name, row in report.items():
-        support = row["support"]
+        precision, recall, score, support = row.values()
         shown = f"{support:7.0f}" if support == round(support) else f"{support:7g}"
-        lines.append(
-            f"{name:>{width}}  {row['precision']:9.{digits}f}  {row['recall']:{cell}.{digits}f}  "
-            f"{row['f1']:{cell}.{digits}f}  {shown}"
-        )
+        figures = f"{precision:9.{digits}f}  {recall:{cell}.{digits}f}  {score:{cell}.{digits}f}"
+        lines.append(f"{name:>{width}}  {figures}  {shown}")
     return "\n".join(lines)

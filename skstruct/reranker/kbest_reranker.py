@@ -13,15 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import (
-    SEVERAL,
-    BaseEstimator,
-    fit_some,
-    safe_indexing,
-    sample_weights,
-    sequence_tags,
-    with_callbacks,
-)
+from .._sklearn import BaseEstimator, fit_some, safe_indexing, sample_weights, sequence_tags, with_callbacks
 from ..data.inputs import Inputs, Sequences, offsets_of, renumbered, take
 from ..data.types import Corpus, Given, Self, Weights
 from ..saving.registry import savable
@@ -111,7 +103,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         labels."""
     )
     k: int = parameter(20, "Analyses of the base.")
-    cv: int = parameter(10, "Parts of the corpus for jackknifing.", "int", [SEVERAL])
+    cv: int = parameter(10, "Parts of the corpus for jackknifing.", "int >= 2")
 
     _model_class = RerankModel
     explained_as = "lattice"

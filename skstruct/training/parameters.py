@@ -47,7 +47,7 @@ def parameter(default: Any, text: str, kind: str | None = None, allowed: Any = N
         int of at least 1, or the values of a ``Literal``; or None.
     allowed : list, optional
         The same as scikit-learn checks it; see ``sklearn.utils._param_validation``. Where this is None, the
-        kind says it: "float > 1", "float in [0, 1)"; or None.
+        kind says it: "int >= 2", "float > 1", "float in [0, 1)"; or None.
     """
     return field(default=default, metadata={"kind": kind, "allowed": allowed, "text": text})
 
@@ -59,12 +59,13 @@ def inner_estimator(text: str) -> Any:
 
 def _range(kind: str) -> list[Any]:
     """The numbers that a kind such as "float in [0, 1) or None" allows, as scikit-learn checks them."""
-    sign, low, *high = kind.removeprefix("float ").removesuffix(" or None").split()
+    number, sign, low, *high = kind.removesuffix(" or None").split()
     none = [None] if kind.endswith(" or None") else []
     if sign == "in":
         closed = {"[)": "left", "(]": "right", "[]": "both", "()": "neither"}[low[0] + high[0][-1]]
         return [Interval(Real, float(low[1:-1]), float(high[0][:-1]), closed=closed), *none]
-    return [Interval(Real, float(low), None, closed="left" if sign == ">=" else "neither"), *none]
+    numbers, read = (Integral, int) if number == "int" else (Real, float)
+    return [Interval(numbers, read(low), None, closed="left" if sign == ">=" else "neither"), *none]
 
 
 def _values(cls: type, name: str) -> tuple[str, Any]:
