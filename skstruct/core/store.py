@@ -265,7 +265,7 @@ def made_sparse(store):
     """The same weights and bookkeeping in the sparse layout, packed; ``store`` itself if it has it."""
     if store.sparse:
         return store
-    C = store.columns
+    C = max(store.columns, 1)  # the labels of a parser without labels have no column
     held = store.value != 0.0
     for part in (store.moment, store.received):
         if part.shape[0]:
