@@ -151,9 +151,10 @@ def after_each_submission(patch, act):
     """Let ``act(cluster, shard, epoch)`` follow each order to train that is sent to a worker."""
     submit = held.DaskShards._submit
 
-    def submitting(cluster, shards, function, calls, *how):
-        task = submit(cluster, shards, function, calls, *how)
-        for shard, call in zip(shards, calls if function is held._step else ()):
+    def submitting(cluster, shards, function, calls, add):
+        task = submit(cluster, shards, function, calls, add)
+        is_step = held._step in getattr(function, "args", ())
+        for shard, call in zip(shards, calls if is_step else ()):
             name, shared = call[3], call[5]
             if name == "train":
                 act(cluster, shard, shared[0])

@@ -29,11 +29,7 @@ class LocalShards:
     def make(self, maker, jobs):
         """Make the object of each shard: ``maker(job)``."""
         self.objects = self._map(maker, list(jobs))
-
-    @property
-    def n_shards(self):
-        """Shards there are."""
-        return len(self.objects)
+        self.n_shards = len(self.objects)
 
     def _call(self, name, each, shared):
         self.sent += n_bytes(each) + self.n_shards * n_bytes(shared)
@@ -85,7 +81,7 @@ def _holder(fit, number, n_steps, again):
         _HELD[fit, number] = held, n_steps
     held, reached = _HELD.get((fit, number), (None, None))
     if reached != n_steps:
-        raise Missing
+        raise Missing(number)
     return held
 
 
@@ -150,9 +146,7 @@ class DaskShards(Tasks):
 
     def ask(self, name, each=None, shared=None):
         """See :class:`LocalShards`."""
-        results = self._run(_ask, self._arguments(name, each, shared))
-        self.received += n_bytes(results)
-        return results
+        return self._run(_ask, self._arguments(name, each, shared))
 
     def step(self, name, each=None, shared=None, anew=None, adds=False):
         """See :class:`LocalShards`."""
@@ -161,14 +155,11 @@ class DaskShards(Tasks):
         self.steps.pop(key, None)
         self.steps[key] = name, each, shared if anew is None else anew
         self.n_steps += 1
-        self.received += n_bytes(results)
         return results
 
     def total(self, name, add, each=None, shared=None):
         """See :class:`LocalShards`."""
-        total = self._total(_ask, self._arguments(name, each, shared), add)
-        self.received += n_bytes(total)
-        return total
+        return self._total(_ask, self._arguments(name, each, shared), add)
 
     def close(self):
         """Let the workers forget the shards."""

@@ -10,7 +10,9 @@ Homes are runs of neighbouring shards, so that most sums of a tree (:mod:`.piece
 import contextlib
 import threading
 import uuid
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future, wait
+from functools import partial
+from itertools import chain, compress
 
 from ..data.inputs import describe
 from .pieces import FAN, add_neighbours, n_bytes
@@ -34,39 +36,31 @@ DONE, FAILED, MISSING = "done", "failed", "missing"
 # What runs on the workers
 # --------------------------------------------------------------------------------------------------
 class Missing(Exception):
-    """This process does not hold the shard."""
+    """This process does not hold the shard of a number."""
 
 
 def _call(function, *arguments):
     """Our results and errors as values, so that an exception raised by Dask is always a cluster failure."""
     try:
         return DONE, function(*arguments)
-    except Missing:
-        return MISSING, None
+    except Missing as missing:
+        return MISSING, list(missing.args)
     except Exception as error:
         return FAILED, error
 
 
-def _each(function, numbers, calls):
-    """What comes of some shards, one after the other."""
-    return [_call(function, *arguments) for arguments in calls]
+def _leaf(function, s, arguments):
+    """What comes of a shard, as a node of the tree."""
+    return {(0, s): function(*arguments)}
 
 
 def _summands(function, numbers, calls, n, add):
-    """The same, added up as far as they are neighbours; or the first error, or the shards missing."""
-    nodes, missing = {}, []
-    for s, arguments in zip(numbers, calls):
-        state, result = _call(function, *arguments)
-        if state == FAILED:
-            return state, result
-        if state == MISSING:
-            missing.append(s)
-        nodes[0, s] = result
-    return (MISSING, missing) if missing else _call(add_neighbours, nodes, n, add)
+    """What comes of some shards, added up as far as they are neighbours; as of :func:`_add`."""
+    return _add(n, add, *(_call(_leaf, function, s, arguments) for s, arguments in zip(numbers, calls)))
 
 
 def _add(n, add, *parts):
-    """The same of what came of several groups of shards."""
+    """What came of several shards, or groups of them, added up; or the first error, or the shards missing."""
     nodes, missing = {}, []
     for state, result in parts:
         if state == FAILED:
@@ -76,6 +70,16 @@ def _add(n, add, *parts):
         else:
             nodes.update(result)
     return (MISSING, missing) if missing else _call(add_neighbours, nodes, n, add)
+
+
+def _alone(function, *arguments):
+    """A list of one: a sum of these is what a function returns by shard."""
+    return [function(*arguments)]
+
+
+def _joined(lists):
+    """The sum of lists."""
+    return list(chain.from_iterable(lists))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -143,18 +147,12 @@ class Tasks:
         self.client, self.ours = connect(client)
         self.fit = uuid.uuid4().hex
         self.sent = self.received = 0
-        self.jobs, self.home, self.losses = [], [], []
-
-    @property
-    def n_shards(self):
-        """Shards there are."""
-        return len(self.jobs)
 
     def _settle(self, jobs):
         """Give each shard a home."""
-        self.jobs, self.losses = jobs, [0] * len(jobs)
+        self.jobs, self.n_shards, self.losses = jobs, len(jobs), [0] * len(jobs)
         workers = self._workers()
-        self.home = [workers[s * len(workers) // len(jobs)] for s in range(len(jobs))]
+        self.home = [workers[s * len(workers) // self.n_shards] for s in range(self.n_shards)]
 
     def _close(self, forget):
         """Let the workers forget the shards, by ``forget(fit)``."""
@@ -183,10 +181,10 @@ class Tasks:
         except Exception:  # a worker may just have died
             return message
 
-    def _submit(self, numbers, function, calls, how=_each, *more):
-        """A task for some shards of one home."""
+    def _submit(self, numbers, function, calls, add):
+        """A task for some shards of one home; see :func:`_summands`."""
         return self.client.submit(
-            how, function, numbers, calls, *more, workers=[self.home[numbers[0]]],
+            _summands, function, numbers, calls, self.n_shards, add, workers=[self.home[numbers[0]]],
             allow_other_workers=False, pure=False, retries=0,
         )  # fmt: skip
 
@@ -200,7 +198,7 @@ class Tasks:
             bounds = [len(mine) * k // n for k in range(n + 1)]
             yield from (mine[a:b] for a, b in zip(bounds, bounds[1:]))
 
-    def _move(self, s, error=None):
+    def _move(self, s, error):
         """Give a shard another home."""
         self.losses[s] += 1
         if self.losses[s] > MOST_LOSSES:
@@ -213,19 +211,25 @@ class Tasks:
         if self.home[s] not in load:
             self.home[s] = min(workers, key=lambda address: (load[address], address))
 
-    def _send(self, function, arguments, lost, *how):
-        """Tasks for shards, {their numbers: task}; ``lost``: by shard, what became of its home, or None."""
-        for s, error in lost.items():
-            if error is not None:
-                self._move(s, error if isinstance(error, BaseException) else None)
+    def _send(self, function, arguments, add, lost, error):
+        """Tasks for shards, {their numbers: task}; ``lost``: by shard, whether its home is, by ``error``."""
+        for s in compress(lost, lost.values()):
+            self._move(s, error)
         tasks = {}
         for numbers in self._groups(lost):
-            calls = [arguments(s, lost[s] is not None) for s in numbers]
-            tasks[tuple(numbers)] = self._submit(numbers, function, calls, *how)
+            calls = [arguments(s, lost[s]) for s in numbers]
+            tasks[tuple(numbers)] = self._submit(numbers, function, calls, add)
         return tasks
 
     def _run(self, function, arguments):
-        """What a function returns, by shard.
+        """What a function returns, by shard; arguments as of :meth:`_total`."""
+        return self._total(partial(_alone, function), arguments, _joined)
+
+    def _total(self, function, arguments, add):
+        """The sum over the shards in a tree (see :func:`.pieces.add_neighbours`) of what a function returns.
+
+        Only the sum comes here. Summands stay where they are until it is there, so that those of workers that
+        are not lost are worked out once.
 
         Parameters
         ----------
@@ -233,85 +237,48 @@ class Tasks:
         arguments : callable
             ``arguments(s, lost)`` is a list of what to call it with for shard s; ``lost``: whether the shard
             has to be made anew.
+        add : callable
+            Adds up a list of summands.
         """
-        numbers = range(len(self.jobs))
-        alive, results, waiting = set(self._workers()), {}, {}
-
-        def send(lost):
-            for group, task in self._send(function, arguments, lost).items():
-                waiting[_answer_of(task)] = group, task
-
-        try:
-            send({s: None if self.home[s] in alive else True for s in numbers})
-            while waiting:
-                done, _ = wait(waiting, timeout=POLL, return_when=FIRST_COMPLETED)
-                for answer in done:
-                    group, _ = waiting.pop(answer)
-                    error = answer.exception()
-                    if error is not None:  # the worker died, or what it was to begin with is lost
-                        send(dict.fromkeys(group, error))
-                        continue
-                    for s, (state, result) in zip(group, answer.result()):
-                        if state == FAILED:
-                            raise result
-                        if state == MISSING:
-                            send({s: True})
-                        else:
-                            results[s] = result
-                if not done:
-                    alive = set(self.client.nthreads())
-                    for answer, (group, task) in list(waiting.items()):
-                        if self.home[group[0]] not in alive:
-                            del waiting[answer]
-                            task.cancel()
-                            send(dict.fromkeys(group, True))
-        finally:
-            for _, task in waiting.values():
-                task.cancel()
-        return [results[s] for s in numbers]
-
-    def _total(self, function, arguments, add):
-        """The sum over the shards in a tree (see :func:`.pieces.add_neighbours`) of what a function returns.
-
-        Only the sum comes here. Summands stay where they are until it is there, so that those of workers that
-        are not lost are worked out once. Arguments as of :meth:`_run`.
-        """
-        n, groups, tree, failures = len(self.jobs), {}, [], 0
+        groups, tree, failures, error = {}, [], 0, None
         alive = set(self._workers())
-        lost = {s: None if self.home[s] in alive else True for s in range(n)}
+        lost = {s: home not in alive for s, home in enumerate(self.home)}
         try:
             while True:
-                groups.update(self._send(function, arguments, lost, _summands, n, add))
+                groups.update(self._send(function, arguments, add, lost, error))
                 tree = self._tree([groups[numbers] for numbers in sorted(groups)], add)
                 state, result = self._wait_for(tree[-1])
                 if state == DONE:
-                    self.losses = [0] * n  # what is counted are losses in a row
-                    return result[max(result)]
+                    self.losses = [0] * self.n_shards  # what is counted are losses in a row
+                    total = result[max(result)]
+                    self.received += n_bytes(total)
+                    return total
                 if state == FAILED:
                     raise result
-                alive, failures = set(self._workers()), failures + (state is None)
-                if failures > MOST_LOSSES:
-                    raise RuntimeError(f"a sum over shards failed {failures} times") from result
-                gone = {
-                    numbers: True
+                alive = set(self._workers())
+                gone = [
+                    numbers
                     for numbers, task in groups.items()
                     if self.home[numbers[0]] not in alive
                     or task.status in ("error", "cancelled", "lost")
                     or (state == MISSING and not set(result).isdisjoint(numbers))
-                }
+                ]
+                failures += not gone  # what fails with a shard is counted as its loss
+                if failures > MOST_LOSSES:
+                    raise RuntimeError(f"a sum over shards failed {failures} times") from result
                 for task in [*tree, *(groups.pop(numbers) for numbers in gone)]:
                     task.cancel()
-                lost = {s: result if state is None and result else True for numbers in gone for s in numbers}
+                lost, error = dict.fromkeys(chain(*gone), True), result if state is None else None
         finally:
             for task in [*tree, *groups.values()]:
                 task.release()
 
     def _tree(self, tasks, add):
         """Tasks that add up neighbours, and their sums again; the last one adds up all."""
-        n, tree = len(self.jobs), []
+        tree = []
         while True:
             tasks = [
-                self.client.submit(_add, n, add, *tasks[k : k + FAN], pure=False, retries=0)
+                self.client.submit(_add, self.n_shards, add, *tasks[k : k + FAN], pure=False, retries=0)
                 for k in range(0, len(tasks), FAN)
             ]
             tree += tasks
@@ -326,6 +293,5 @@ class Tasks:
             if done:
                 error = answer.exception()
                 return (None, error) if error is not None else answer.result()
-            alive = set(self.client.nthreads())
-            if not alive.issuperset(self.home):
+            if not set(self.home).issubset(self.client.nthreads()):
                 return None, None

@@ -157,7 +157,7 @@ def spans_to_columns(
     """
     tagger = SpanTagger(tokenizer=tokenizer, scheme=scheme, align=align, overlap=overlap)
     tagger._validate_params()
-    _, tokens, given, aligned = tagger._aligned(X, y)
+    tokens, given, aligned = tagger._aligned(X, y)
     labels: list[list[Any]] = labels_of(aligned, given, tokens.first, scheme)
     for i, types in enumerate(given.types):
         if types is not None:  # elsewhere there may be spans of other types

@@ -54,14 +54,14 @@ class Rounds(Loop):
 
     def run_epoch(self, interrupt):
         """Train and mix once."""
-        crew = self.crew
+        crew, done = self.crew, self.done  # a step that is taken again asks for the round it belonged to
         began, sent, received = time.perf_counter(), crew.sent, crew.received
 
         def shared(full=True):
-            return self.done, self.n_epochs, None if self.alone else self.mixed.start(full)
+            return done, self.n_epochs, None if self.alone else self.mixed.start(full)
 
         # After a resumption the shards know nothing of the rounds before.
-        now = shared(full=self.done == self.resumed_from)
+        now = shared(full=done == self.resumed_from)
         reports = crew.step("train", shared=now, anew=shared, adds=self.alone)
         updates = [report.updates for report in reports]
         share = mixture(self.mixer.mixing, updates)
