@@ -103,7 +103,7 @@ def sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, s
     Parameters
     ----------
     task, chain, rule, noise, trigrams, work
-        See :func:`.chain_epoch.prediction_arguments`. Labels in ``task.gold`` are kept.
+        See :func:`.chain_arguments.prediction_arguments`. Labels in ``task.gold`` are kept.
     lattice : Lattice, or an empty tuple in the second order
     logs : LogSums or an empty tuple
         With it sums are logarithms, as they always are in the second order.

@@ -62,7 +62,9 @@ def run(arguments):
     try:
         if is_code:
             if "check" in options:
-                options["check"] = read(options["check"], _READ_AS_IS, inputs_of(model)).X
+                inputs = inputs_of(model, "crfsuite")
+                how = Namespace(**_AS_IS, format="crfsuite" if inputs.token is dict else None)
+                options["check"] = read(options["check"], how, inputs).X
             told = str(export(model, arguments.target, **options)).replace("check=X", "--check FILE")
         else:
             _WRITERS[to](model, arguments.target)
@@ -73,5 +75,5 @@ def run(arguments):
         tell(line)
 
 
-_UNSET = dict.fromkeys(("format", "tokens", "label", "separator", "comment"))
-_READ_AS_IS = Namespace(**_UNSET, read=[], encoding="utf-8")
+_UNSET = dict.fromkeys(("tokens", "label", "separator", "comment"))
+_AS_IS = {**_UNSET, "read": [], "encoding": "utf-8"}

@@ -192,7 +192,7 @@ def errors_of(model, X, y, predicted, *, vocabulary=None, scheme=None):
     if getattr(inner, "tokenizer", None) == "words":
         inner, _ = innermost(inner.tagger_)
     known = None if vocabulary is None else frozenset(vocabulary)
-    if known is None and hasattr(inner, "_model"):
+    if known is None and hasattr(inner, "_model") and not hasattr(inner, "tagger_"):  # which reads characters
         known = inner._model.words_of_training()
     kind, items = _compared(task, X, y, predicted, scheme or own_scheme)
     n_items, n_unseen, groups = 0, 0, {}

@@ -54,13 +54,14 @@ class LabelConfusionDisplay(_LabelMatrix):
     figure_ : matplotlib Figure
     """
 
-    def plot(self, **kwargs: Any) -> Self:
+    def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the matrix.
 
         Parameters
         ----------
+        ax : matplotlib Axes, optional
         **kwargs
-            ``ax``, ``include_values``, ``values_format``, ``cmap``, ``colorbar`` and others, as of
+            ``include_values``, ``values_format``, ``cmap``, ``colorbar`` and others, as of
             scikit-learn's display. By default counts have the format ``"d"``, shares ``".2f"``.
 
         Returns
@@ -75,7 +76,8 @@ class LabelConfusionDisplay(_LabelMatrix):
         matrix = np.asarray(self.confusion_matrix)
         names = range(len(matrix)) if self.display_labels is None else self.display_labels
         form = "d" if np.issubdtype(matrix.dtype, np.integer) else ".2f"
-        return self._draw(names, names, "predicted label", "gold label", {"values_format": form, **kwargs})
+        options = {"ax": ax, "values_format": form, **kwargs}
+        return self._draw(names, names, "predicted label", "gold label", options)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Corpus, y: Corpus, **kwargs: Any) -> Self:
@@ -203,13 +205,14 @@ class TransitionDisplay(_LabelMatrix):
     ) -> None:
         self.weights, self.labels, self.allowed = weights, labels, allowed
 
-    def plot(self, **kwargs: Any) -> Self:
+    def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the heat map.
 
         Parameters
         ----------
+        ax : matplotlib Axes, optional
         **kwargs
-            ``ax``, ``cmap``, ``colorbar`` and others, as of scikit-learn's ``ConfusionMatrixDisplay``. The
+            ``cmap``, ``colorbar`` and others, as of scikit-learn's ``ConfusionMatrixDisplay``. The
             weights are written into the cells, with one decimal, if there are at most 15 labels
             (``include_values``, ``values_format``).
 
@@ -228,7 +231,7 @@ class TransitionDisplay(_LabelMatrix):
         known = np.pad(np.ones((n, n), np.bool_), (0, 1))
         allowed = np.ones_like(known) if self.allowed is None else self.allowed.copy()
         largest = float(np.abs(self.weights).max(initial=0.0)) or 1.0
-        options = {"include_values": n <= 15, "values_format": ".1f", "cmap": "RdBu", **kwargs}
+        options = {"ax": ax, "include_values": n <= 15, "values_format": ".1f", "cmap": "RdBu", **kwargs}
         options["im_kw"] = {"vmin": -largest, "vmax": largest, **(kwargs.get("im_kw") or {})}
         self._draw([*self.labels, "(start)"], [*self.labels, "(end)"], "next label", "label", options)
         for place in zip(*np.nonzero(~(known & allowed))) if options["include_values"] else ():

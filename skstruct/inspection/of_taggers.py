@@ -79,7 +79,7 @@ def seen_by_tagger(model, X, y=None):
     if kind == "segmenter":
         pieces = as_pieces(X)
         words = None if y is None else as_words(pieces, y)
-        X, y = inner._sequences(X), words and inner._labelled(pieces, *words, range(n))["y"]
+        X, y = inner._sequences(X), words and inner._labelled(pieces, *words, range(n))[1]
         tagger, X = final_step(inner.tagger_, X)
         return Seen(tagger, X, y, np.arange(n), n)
     raise TypeError(f"a tagger, a Segmenter or a SpanTagger is needed, got a {type(inner).__name__}")

@@ -45,11 +45,11 @@ class Rounds(Loop):
         self.n_rounds, self.n_epochs = (1, n) if once else (n, 1)
 
     def about(self):
-        """See :class:`.loop.Loop`."""
+        """See :class:`.training.loop.Loop`."""
         return self.run, self.mixer, self.n_rounds, self.mixer._stops(), self.mixer.checkpoint
 
     def epoch_arguments(self):
-        """See :class:`.loop.Loop`."""
+        """See :class:`.training.loop.Loop`."""
         return ()
 
     def run_epoch(self, interrupt):
@@ -82,21 +82,21 @@ class Rounds(Loop):
         return did, True
 
     def record(self, did, complete):
-        """See :class:`.loop.Loop`."""
+        """See :class:`.training.loop.Loop`."""
         return did
 
     def report(self):
-        """See :class:`.loop.Loop`."""
+        """See :class:`.training.loop.Loop`."""
         record = self.history[-1]
         megabytes = (record["bytes_sent"] + record["bytes_received"]) / 1e6
         self.run.tell(f"round {record['round']}", record, f", {megabytes:.1f} MB")
 
     def in_training(self):
-        """See :class:`.loop.Loop`."""
+        """See :class:`.training.loop.Loop`."""
         return self.crew.ask("model")[0] if self.alone else self.mixed.result()
 
     def attributes(self):
-        """See :class:`.loop.Loop`."""
+        """See :class:`.training.loop.Loop`."""
         estimator, n_iter = clone(self.mixer._template()), self.done * self.n_epochs
         learned = {"_model": self.run.finished(self.best()), "n_iter_": n_iter, **self.run.fitted()}
         estimator._become(learned, self.known)
@@ -108,12 +108,12 @@ class Rounds(Loop):
         return found
 
     def commit(self, for_good=False):
-        """See :class:`.loop.Loop`."""
+        """See :class:`.training.loop.Loop`."""
         set_fitted(self.mixer, self.attributes(), "classes_", "resumed_from_")
 
     # -- checkpoints -------------------------------------------------------------------------------
     def identity(self):
-        """See :class:`.loop.Loop`."""
+        """See :class:`.training.loop.Loop`."""
         mixer, run, learner = self.mixer, self.run, self.run.estimator
         parameters = simple_parameters(learner)
         parameters.pop("random_state")
@@ -130,7 +130,7 @@ class Rounds(Loop):
         return facts, arrays_of(run.prior(), "fit")
 
     def kept(self):
-        """See :class:`.loop.Loop`."""
+        """See :class:`.training.loop.Loop`."""
         key = {"key": self.run.state.key}
         if self.alone:
             return key, arrays_of(self.in_training(), "model")
@@ -138,7 +138,7 @@ class Rounds(Loop):
         return {**key, "steps": steps}, arrays
 
     def take_over(self, header, arrays):
-        """See :class:`.loop.Loop`."""
+        """See :class:`.training.loop.Loop`."""
         self.run.state.key = key = header["key"]
         form, model = self.run.fresh(key).model, None
         if self.alone:

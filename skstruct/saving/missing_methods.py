@@ -47,6 +47,7 @@ REASONS = {
         ["predict_marginals", "predict_posterior", "predict_segment_proba", "sequence_log_proba"],
         {
             "": "has no probabilities; L1CRF has, and CalibratedTagger gives them to other taggers",
+            "KBestReranker": "has no probabilities; its base_ has them if the base has",
             "SpanSets": "keeps the probabilities in its estimator_; predict_sets has those of spans",
             "WordSegmenter": "predicts words, by a search that keeps no other analyses than its beam",
             "ShiftReduceParser": "predicts trees, by a search that keeps no other analyses than its beam",

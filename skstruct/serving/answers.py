@@ -1,8 +1,9 @@
 """What a model says to a request: its input from text or JSON, and its predictions as JSON."""
 
-from .._sklearn import final_step, layers
+from .._sklearn import final_step, innermost, layers
 from ..data.inputs import SPANS, WORDS
 from ..datasets import to_utf16
+from ..saving.missing_methods import REASONS
 from .wsgi import Refused
 
 MOST = 100
@@ -20,10 +21,14 @@ def task_of(model):
 
 
 def reason(model, method):
-    """Why a model lacks a method: of the estimators around each other the innermost that lacks it knows."""
-    *_, lacking = (layer for layer, _ in layers(model) if not hasattr(layer, method))
+    """Why a model lacks a method: of the estimators around each other the innermost that lacks it knows.
+
+    Those with a reason of their own go before: what is inside of them would not help if it had the method.
+    """
+    lacking = [layer for layer, _ in layers(model) if not hasattr(layer, method)]
+    own = [layer for layer in lacking if type(layer).__name__ in REASONS.get(method, ())]
     try:
-        getattr(lacking, method)
+        getattr((own or lacking)[-1], method)
     except AttributeError as error:
         return str(error).rpartition(": ")[2]
 
@@ -61,7 +66,8 @@ def example(model):
         return ["Ann met Bob."]
     if inputs.token is tuple:
         return [[[word, *["tag"] * (inputs.width - 1)] for word in ("the", "dog")]]
-    return [{str: ["the", "dog"], dict: [{"word": "the"}]}.get(inputs.token, [[0.5]])]
+    numbers = [0.5] * getattr(innermost(model)[0], "n_features_in_", 1)
+    return [{str: ["the", "dog"], dict: [{"word": "the"}]}.get(inputs.token, [numbers])]
 
 
 def predicted(model, request):

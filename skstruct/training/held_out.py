@@ -127,7 +127,6 @@ class Watch:
 
     Parameters
     ----------
-    run : Run
     stopping : bool
         Whether there is early stopping.
 
@@ -137,23 +136,22 @@ class Watch:
         The model in training after the best epoch, with early stopping.
     """
 
-    def __init__(self, run, stopping):
-        self.run, self.stopping = run, stopping
+    def __init__(self, stopping):
+        self.stopping = stopping
         self.best_score, self.wait, self.best = -np.inf, 0, None
 
-    def look(self, in_training, record):
+    def look(self, run, in_training, record):
         """Score the model that ``in_training()`` returns, note it in the record, and say whether to stop."""
-        estimator = self.run.estimator
-        if self.run.held_out is None:
+        if run.held_out is None:
             return False
         model = in_training()
-        record["validation_score"] = score = self.run.score_epoch(model)
+        record["validation_score"] = score = run.score_epoch(model)
         if not self.stopping:
             return False
-        self.wait = 0 if score > self.best_score + estimator.tol else self.wait + 1
+        self.wait = 0 if score > self.best_score + run.estimator.tol else self.wait + 1
         if score > self.best_score:
             self.best_score, self.best = score, snapshot(model)
-        return self.wait >= estimator.n_iter_no_change
+        return self.wait >= run.estimator.n_iter_no_change
 
     def state(self):
         """(header, arrays) for a checkpoint; empty without early stopping."""

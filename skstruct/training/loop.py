@@ -61,7 +61,7 @@ class Loop:
             The estimator will not be trained further: it gets no training state, whose arrays are let go of.
         """
         run, owner, most, stops, folder = self.about()
-        self.watch, ended = Watch(run, stops), False
+        self.watch, ended = Watch(stops), False
         if n_epochs is None:
             n_epochs, ended = most, folder is not None and self._resume(folder, type(owner).__name__)
         events, began = epoch_context(context, owner, X, y, self.called), self.done > 0
@@ -75,7 +75,7 @@ class Loop:
                     began = True
                     self.history.append(self.record(did, complete))
                     self.done += complete
-                    ended = complete and self._end_epoch(events, self.done == n_epochs, keep_checkpoint)
+                    ended = complete and self._end_epoch(run, events, self.done == n_epochs, keep_checkpoint)
                     if interrupt.count and not ended:
                         raise KeyboardInterrupt
                 events.end_fit(self.attributes)
@@ -94,10 +94,10 @@ class Loop:
             raise KeyboardInterrupt
         return owner
 
-    def _end_epoch(self, events, last, keep_checkpoint):
+    def _end_epoch(self, run, events, last, keep_checkpoint):
         """Score, show and keep what an epoch has learned; returns whether it was the last one."""
-        last = last or self.watch.run.estimator._has_enough(self.history[-1])
-        stop = self.watch.look(self.in_training, self.history[-1])
+        last = last or run.estimator._has_enough(self.history[-1])
+        stop = self.watch.look(run, self.in_training, self.history[-1])
         self.unsaved = self.checkpoint is not None
         self.report()
         if self.unsaved and (keep_checkpoint or not (stop or last)):

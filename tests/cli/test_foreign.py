@@ -88,6 +88,8 @@ def test_data_of_crfsuite(model, tmp_path, capsys):
     assert json.loads(scores)["tokens"] == 3
     code, out, err = run(capsys, "tag", "-m", path, tmp_path / "data", "--format", "crfsuite", "--kbest", 2)
     assert code == 0 and out.count("# 1 ") == 2
+    code, _, err = run(capsys, "convert", path, tmp_path / "tagger.py", "--check", tmp_path / "data")
+    assert code == 0 and "0 of 2 sequences labelled otherwise" in err
 
 
 def test_learning_from_data_of_crfsuite(tmp_path, capsys):

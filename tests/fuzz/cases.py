@@ -30,7 +30,6 @@ SMALL = {
     "features.rows_encoder": {"SOME_ROWS": 7},
     "formats.span_offsets": {"_GROUP": 2},
     "parser.parser_epoch": {"FEW_LABELS": 1},
-    "parser.parser_model": {"FEW_LABELS": 1},
     "parser.parser_beam": {"REMEMBERED": 4},
     "reranker.lattice": {"BLOCK": 2},
     "training.epochs": {"CHUNK_TOKENS": 20},

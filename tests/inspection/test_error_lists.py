@@ -167,6 +167,7 @@ def test_segmenters_and_parsers():
     texts, words = ["abab", "ba"], [["ab", "ab"], ["ba"]]
     segmenter = Segmenter(StructuredPerceptron("char", random_state=0)).fit(texts, words)
     assert errors(segmenter, texts, words).n_errors == 0
+    assert errors(segmenter, texts, words).n_unseen is None  # it remembers characters, and no words
     assert errors(segmenter, texts, [["a", "b", "ab"], ["ba"]]).kind == "words"
     X, y = [[("a", "N"), ("b", "V")]], [[(2, "x"), (0, "r")]]
     parser = ShiftReduceParser("hs28", beam_size=2, max_iter=3, random_state=0).fit(X, y)

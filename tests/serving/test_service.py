@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from skstruct import (
     L1CRF,
     CalibratedTagger,
+    KBestReranker,
     ParameterMixer,
     Segmenter,
     ShiftReduceParser,
@@ -112,6 +113,12 @@ def test_methods_and_paths(service):
         assert status == 404 and "/ner/predict" in answer["error"]
 
 
+def test_the_example_of_a_model_of_rows_has_their_columns():
+    mixer = ParameterMixer(StructuredPerceptron()).fit([np.eye(3)] * 4, [["A", "B", "C"]] * 4)
+    (about,) = json.loads(call(app({"rows": mixer}), path="/models")[2])["models"]
+    assert asked(app({"rows": mixer}), about["example"])[0] == 200
+
+
 def test_names_are_unquoted_and_not_those_of_routes(models):
     service = app({"my ner": models["ner"], "é": models["ner"]})
     for name in "my ner", "é".encode().decode("latin-1"):  # as servers of WSGI give them
@@ -144,6 +151,9 @@ def test_probabilities(models, service):
     for model in parser, ParameterMixer(parser).fit([[("a", "N"), ("b", "V")]] * 2, [[2, 0]] * 2):
         status, answer = asked(app({"trees": model}), [[["a", "N"]]], query="proba=1")
         assert status == 400 and answer["error"].startswith("proba: ShiftReduceParser predicts trees, by a")
+    reranker = KBestReranker(StructuredPerceptron(), k=2, cv=2, max_iter=1).fit([["a"]] * 4, [["N"]] * 4)
+    status, answer = asked(app({"best": reranker}), [["a"]], query="proba=1")
+    assert status == 400 and answer["error"].startswith("proba: KBestReranker has no probabilities; its base")
 
 
 def test_k_best(models, service):

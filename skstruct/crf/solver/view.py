@@ -15,7 +15,6 @@ import threading
 from contextlib import contextmanager
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from ...core.compile import kernel
 from .corpus_sums import LAST, Corpus, Occurrences, row_width
@@ -140,7 +139,14 @@ def _is_shorter_by_parts(objective, n_weights):
 
 
 # -- dense rows of numbers ------------------------------------------------------------------------------
-_libraries = functools.cache(ThreadpoolController)
+@functools.cache
+def _libraries():
+    """What limits the threads of BLAS."""
+    from threadpoolctl import ThreadpoolController  # which scikit-learn brings along
+
+    return ThreadpoolController()
+
+
 _lock, _limits = threading.Lock(), []
 
 
