@@ -28,7 +28,7 @@ REASONS = {
         "ShiftReduceParser": "reads no accessor varieties",
         "WordSegmenter": "reads no accessor varieties",
         "SpanSets": "would void what it promises; its estimator_ has it if the estimator inside has",
-        "KBestReranker": "refers to the analyses of its base; adapt the base before fit",
+        "KBestReranker": "chooses among the analyses of its base; its base_ has adapt, if the base has",
         "SpanTagger": "cuts texts into pieces; its tagger_ has adapt, for lists of tokens",
         "": _INSIDE,
     },
