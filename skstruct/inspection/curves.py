@@ -114,7 +114,11 @@ class RegularizationPathDisplay:
             If matplotlib is not installed.
         sklearn.exceptions.NotFittedError
             If the search has not been made.
+        TypeError
+            If it is no ``L1CRFCV``.
         """
+        if not isinstance(search, L1CRFCV):
+            raise TypeError(f"search must be an L1CRFCV, got a {type(search).__name__}")
         check_is_fitted(search, "cv_results_")
         pairs = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"].tolist())
         points = [SimpleNamespace(c1=p["c1"], c2=p["c2"], score=score, n_active=None) for p, score in pairs]

@@ -179,6 +179,7 @@ def _metric(histories, metric):
     """The number to draw, which all trainings have."""
     records = [history[0] for trainings in histories.values() for history in trainings if history]
     common = [key for key in records[0] if all(key in record for record in records)] if records else []
+    common = [key for key in common if not isinstance(records[0][key], str)]  # as "stage" has
     if metric is None:
         metric = next((key for key in ("token_error", "objective", "loss") if key in common), None)
     if metric not in common:

@@ -12,7 +12,7 @@ REASONS = {
     "partial_fit": {
         "L1CRF": "minimises its objective over the whole corpus; warm_start=True lets fit go on",
         "L1CRFCV": "chooses its penalties on the whole corpus; best_estimator_ with warm_start=True goes on",
-        "BaggingShuffleAverager": "averages finished learners; its estimator has partial_fit",
+        "BaggingShuffleAverager": "averages finished learners; its estimator has it if it learns online",
         "ParameterMixer": "mixes after passes over whole shards; its estimator has partial_fit",
         "CalibratedTagger": "fits its temperature on text that its tagger has not seen; the tagger has it",
         "SpanSets": "would void what it promises; its estimator_ has it if the estimator inside has",
@@ -21,14 +21,14 @@ REASONS = {
     },
     "fit_shards": {
         "L1CRFCV": "chooses its penalties on one machine; an L1CRF with c1_ and c2_ has fit_shards",
-        "": "fits on one machine; ParameterMixer around it has fit_shards",
+        "": "fits on one machine; L1CRF has fit_shards, and ParameterMixer around online learners",
     },
     "member_scores": {"": "has no members; BaggingShuffleAverager has"},
     "adapt": {
         "ShiftReduceParser": "reads no accessor varieties",
         "WordSegmenter": "reads no accessor varieties",
         "SpanSets": "would void what it promises; its estimator_ has it if the estimator inside has",
-        "KBestReranker": "refers to the analyses of its base; adapt the base before fit",
+        "KBestReranker": "chooses among the analyses of its base; its base_ has adapt, if the base has",
         "SpanTagger": "cuts texts into pieces; its tagger_ has adapt, for lists of tokens",
         "": _INSIDE,
     },

@@ -41,6 +41,9 @@ def save(model: Any, path: Path, training: bool = True) -> None:
         If the file cannot be written.
     """
     if not isinstance(model, Pipeline):
+        if not hasattr(model, "save"):
+            can = "taggers and pipelines that end in one can, as the best_estimator_ of a search may be"
+            raise TypeError(f"a {type(model).__name__} cannot be saved; {can}")
         model.save(path, training)
         return
     check_is_fitted(model)

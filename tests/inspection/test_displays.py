@@ -146,6 +146,10 @@ def test_paths(corpus):
     assert search.best_score_ in display.score_line_.get_ydata()
     with pytest.raises(NotFittedError):
         RegularizationPathDisplay.from_search(L1CRFCV())
+    with pytest.raises(TypeError, match="search must be an L1CRFCV, got a L1CRF"):
+        RegularizationPathDisplay.from_search(crf.fit(X, y))
+    with pytest.raises(ValueError, match="metric must be one of 'objective', .*; got 'stage'"):
+        HistoryDisplay.from_estimator(crf, metric="stage")
 
 
 def test_confusions(tagger, corpus):

@@ -316,6 +316,18 @@ def test_clone_and_default_base():
     assert isinstance(estimator.base_, Segmenter) and estimator.base is None
 
 
+def test_its_base_adapts():
+    """That of training is trained anew, so that adapting the base before ``fit`` would be in vain."""
+    X, y = ["abcabc", "cab", "bcab"] * 4, [["ab", "c", "ab", "c"], ["c", "ab"], ["b", "c", "ab"]] * 4
+    tagger = StructuredPerceptron("char-av", max_iter=2, random_state=0)
+    reranker = KBestReranker(Segmenter(tagger), k=2, cv=2, max_iter=1, random_state=0).fit(X, y)
+    with pytest.raises(AttributeError, match="its base_ has adapt"):
+        reranker.adapt(["ccab"] * 20)
+    before = reranker.base_.predict_kbest(X, 2)
+    reranker.base_.adapt(["ccab"] * 20)
+    assert reranker.base_.predict_kbest(X, 2) != before
+
+
 def test_bad_input_is_named():
     X, y = texts()
     with pytest.raises(ValueError, match="y: sequence 1, position 0: the words must spell"):

@@ -10,6 +10,7 @@ import sys
 import pytest
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import skstruct
@@ -130,6 +131,10 @@ def test_any_model(tmp_path):
     tagger.save(tmp_path / "one", training=False)
     skstruct.save(tagger, tmp_path / "two", training=False)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    search = GridSearchCV(tagger, {"max_iter": [1]}, cv=2).fit(X, Y)
+    with pytest.raises(TypeError, match="a GridSearchCV cannot be saved; .* the best_estimator_ of a search"):
+        skstruct.save(search, tmp_path / "three")
+    skstruct.save(search.best_estimator_, tmp_path / "three")
 
 
 def test_transformers_of_others_are_pickled(tmp_path):
