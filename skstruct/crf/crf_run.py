@@ -12,7 +12,7 @@ from .._sklearn import epoch_context, set_fitted
 from ..chain.bigram import ChainTask
 from ..chain.chain_model import ChainModel, check_values, make_task
 from ..core.final_weights import entries, sparse_store
-from ..core.store import DENSE_WEIGHTS, FEW_LABELS, READ_ONLY, is_sparse, new_store
+from ..core.store import DENSE_WEIGHTS, FEW_LABELS, READ_ONLY, is_sparse, made_sparse, new_store
 from ..core.user_warnings import warn
 from ..data.inputs import as_tokens, check_X_y
 from ..data.labels import Labels, encode_known
@@ -222,7 +222,4 @@ def store_of(weights, save_memory=False):
 
 def nonzero_entries(store):
     """(keys, values) of a store, with those that are zero left out if it is dense."""
-    if store.sparse:
-        return entries(store)
-    keys = np.flatnonzero(store.value)
-    return keys, store.value[keys]
+    return entries(made_sparse(store))
