@@ -293,8 +293,8 @@ _PARTS = re.compile(r"((?:[^:\\]|\\.)*)(?::(.*))?", re.DOTALL)
 _ESCAPED = re.compile(r"\\([:\\])")
 
 
-def read_attributes(path_or_file, *, encoding="utf-8"):
-    r"""Read a data file of CRFsuite.
+def iter_attributes(path_or_file, *, encoding="utf-8"):
+    r"""Yield the sentences of a data file of CRFsuite.
 
     Parameters
     ----------
@@ -302,11 +302,10 @@ def read_attributes(path_or_file, *, encoding="utf-8"):
     encoding : str, default="utf-8"
         Of a path; an open file has its own.
 
-    Returns
-    -------
-    X : list of lists of dict
-        Values by name; those of a name that a line has several times are added, as CRFsuite does.
-    y : list of lists of str
+    Yields
+    ------
+    list of (label, dict)
+        The tokens; values by name, those of a name that a line has several times added, as CRFsuite does.
 
     Raises
     ------
@@ -316,15 +315,9 @@ def read_attributes(path_or_file, *, encoding="utf-8"):
     Examples
     --------
     >>> import io
-    >>> read_attributes(io.StringIO("D\tw=the\tfirst\nN\tw=dog\tlength:0.5\n"))
-    ([[{'w=the': 1.0, 'first': 1.0}, {'w=dog': 1.0, 'length': 0.5}]], [['D', 'N']])
+    >>> list(iter_attributes(io.StringIO("D\tw=the\tfirst\nN\tw=dog\tlength:0.5\n")))
+    [[('D', {'w=the': 1.0, 'first': 1.0}), ('N', {'w=dog': 1.0, 'length': 0.5})]]
     """
-    sentences = list(iter_attributes(path_or_file, encoding=encoding))
-    return [[token for _, token in s] for s in sentences], [[label for label, _ in s] for s in sentences]
-
-
-def iter_attributes(path_or_file, *, encoding="utf-8"):
-    """Yield the sentences of a data file as (label, attributes) of each token; see `read_attributes`."""
     with numbered_lines(path_or_file, encoding) as (name, lines):
         for rows in _sentences(lines, ""):
             sentence = []

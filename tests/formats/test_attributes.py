@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from skstruct.formats.readers import iter_attributes, read_attributes
+from skstruct.formats.readers import iter_attributes
 
 TEXT = "B\tw\\:he\tup:0.5\n\tback\\\\slash\n\n\n\nA\n"
 
@@ -14,15 +14,13 @@ def test_labels_names_and_values(tmp_path):
     expected = [[("B", {"w:he": 1.0, "up": 0.5}), ("", {"back\\slash": 1.0})], [("A", {})]]
     for file, encoding in ((tmp_path / "data", "utf-16"), (io.StringIO(TEXT), "utf-8")):
         assert list(iter_attributes(file, encoding=encoding)) == expected
-    X, y = read_attributes(tmp_path / "data", encoding="utf-16")
-    assert (X, y) == ([[t for _, t in s] for s in expected], [["B", ""], ["A"]])
 
 
 def test_values_of_one_name_are_added():
-    assert read_attributes(io.StringIO("A\tx\tx:0.5\tx:-2\n"))[0] == [[{"x": -0.5}]]
+    assert list(iter_attributes(io.StringIO("A\tx\tx:0.5\tx:-2\n"))) == [[("A", {"x": -0.5})]]
 
 
 @pytest.mark.parametrize("field", ["x:y", "x:", "x:inf", "x:nan", "x:1:2", "x\\"])
 def test_wrong_fields_are_named(field):
     with pytest.raises(ValueError, match=r"<StringIO>, line 3: expected name or name:value"):
-        read_attributes(io.StringIO(f"A\tx\n\nA\ta\t{field}\n"))
+        list(iter_attributes(io.StringIO(f"A\tx\n\nA\ta\t{field}\n")))
