@@ -70,7 +70,7 @@ def stop(server):
     from waitress import wasyncore
 
     server.task_dispatcher.shutdown()  # answers that are being written need the pipe
-    sockets = server.map if hasattr(server, "map") else server._map
+    sockets = next(vars(server)[name] for name in ("map", "_map") if name in vars(server))
     trigger = next(each for each in sockets.values() if hasattr(each, "thunks"))
     with trigger.lock:  # until the pipe is written to: closing it is what the server does next
         trigger.thunks.append(lambda: wasyncore.close_all(sockets, ignore_all=True))
