@@ -73,11 +73,9 @@ def write_files(folder):
         if os.path.exists(path):
             raise CommandError(f"{path}: is there already; nothing was written over it")
     for path, items in files.items():
-        if path.endswith(".txt"):
-            write_columns(items, path)
-        else:
-            write_spans(path, *zip(*items))
-        tell(f"wrote {counted(len(items), 'sentence')} to {path}")
+        texts = path.endswith(".jsonl")
+        write_spans(path, *zip(*items)) if texts else write_columns(items, path)
+        tell(f"wrote {counted(len(items), 'text' if texts else 'sentence')} to {path}")
 
 
 def run(arguments):

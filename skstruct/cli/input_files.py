@@ -128,7 +128,7 @@ EXTENSIONS = {
     ".conllu": "conllu", ".conllx": "conllu",
     ".conll": "columns", ".bio": "columns", ".iob": "columns", ".iob2": "columns", ".crf": "columns",
     ".seg": "segmented", ".segmented": "segmented",
-    ".jsonl": "spans", ".json": "spans", ".ann": "spans",
+    ".jsonl": "spans", ".json": "spans", ".ann": "spans", ".spacy": "spans",
 }  # fmt: skip
 
 

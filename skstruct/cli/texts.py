@@ -252,7 +252,9 @@ def _beside(wanted, name):
         warn(f"{name}: the records' own {key!r} is left out: {wanted} has no place for it")
 
     def fits(key, value):
-        if key in _OF_ANNOTATIONS or (key in SPAN_KEYS and not isinstance(value, str | int | float)):
+        if key in _OF_ANNOTATIONS or (
+            key in (*SPAN_KEYS, "candidates") and not isinstance(value, str | int | float)
+        ):
             return False
         if key in reserved or (wanted == "brat" and key != "name"):
             tell(key)

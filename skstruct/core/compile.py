@@ -41,9 +41,7 @@ from .kernel_folders import folders, make_folder, read_file, warn_once
 from .linking import HELPER, KERNEL, HelperContext, is_of_helper
 from .sources import HASH, are_edited, hash_file
 
-TEXT = (
-    "skstruct: compiling kernels for this machine: ten to twenty seconds for a kind of model; they are kept"
-)
+TEXT = "skstruct: compiling kernels for this machine: three to fifteen seconds a kind of model; they are kept"
 """What is said before the first compilation of a process."""
 
 PORTABLE = "generic", ""

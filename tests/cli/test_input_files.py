@@ -38,6 +38,12 @@ def test_lines_of_annotated_texts_are_not_kept(tmp_path):
             assert source.readline() == ""
 
 
+def test_a_docbin_is_refused_by_the_way_out(tmp_path, capsys):
+    (tmp_path / "train.spacy").write_bytes(b"x\x9c\x00\xff")
+    code, _, err = run(capsys, "train", tmp_path / "train.spacy", "-m", tmp_path / "model")
+    assert code == 1 and "spacy.tokens.DocBin().from_disk" in err and "--encoding" not in err
+
+
 def test_blank_lines_at_the_top_are_looked_at_once(monkeypatch):
     looks = []
 
