@@ -204,7 +204,9 @@ def _wrapped(arguments, learned):
     sums = on_shards and hasattr(kind, "fit_shards")
     by_example = sums or issubclass(kind, OnlineLearner)
     is_tagger = kind not in _TASKS and kind is not KBestReranker
+    has_state = issubclass(kind, OnlineLearner) and not several and not on_shards
     for wrong, message in (
+        (arguments.keep_training and not has_state, "--keep-training: such a model has no state of training"),
         (several and on_shards, "--members and --shards cannot both be given"),
         (several and kind is KBestReranker, "--members: the weights of a KBestReranker cannot be averaged"),
         (arguments.calibrate and not is_tagger, f"--calibrate is for taggers; {kind.__name__} is none"),

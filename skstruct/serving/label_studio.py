@@ -47,7 +47,7 @@ class Control(NamedTuple):
 def control_of(config):
     """The `Control` of a labelling interface: the first Labels over a Text."""
     try:
-        root = ElementTree.fromstring(config)
+        root = ElementTree.fromstring(config or "")
     except (ElementTree.ParseError, TypeError, ValueError) as error:
         raise Refused(400, f"the labelling interface cannot be read: {error}") from None
     keys = {each.get("name"): each.get("value", "").lstrip("$") for each in root.iter("Text")}

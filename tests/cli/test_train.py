@@ -99,6 +99,8 @@ def test_a_search_says_what_it_chose(folder, capsys, tmp_path):
         ("labels.txt", ["-a", "reranker", "-p", "base__magic=1"], "no parameter 'base__magic'"),
         ("labels.txt", ["-a", "reranker", "-p", "base__order=3"], "order"),
         ("labels.txt", ["-a", "reranker", "--stream", "5"], "does not learn example by example"),
+        ("labels.txt", ["--members", "2", "--keep-training"], "has no state of training"),
+        ("labels.txt", ["-a", "l1crf", "--keep-training"], "has no state of training"),
         ("labels.txt", ["--repair"], "--repair is for taggers with --param constraints=SCHEME"),
         ("labels.txt", ["-p", "constraints=FOO"], "--param constraints: scheme must be one of"),
         ("words.seg", ["--repair", "-p", "scheme=BI"], "--repair is for taggers"),
