@@ -196,7 +196,7 @@ class ChainModel(SavableModel):
     def words_of_training(self):
         """See ``training.saved.SavableModel``; models of templates remember them."""
         alphabets = getattr(self.encoder, "alphabets", None)
-        return frozenset(alphabets[0].strings()) or None if alphabets else None
+        return frozenset(alphabets[0]) or None if alphabets else None
 
     def stores(self):
         """Its stores by name; ``trigrams`` only in the second order."""

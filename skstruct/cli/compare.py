@@ -27,7 +27,7 @@ from .common import CommandError, counted, tell
 from .corpus import read
 from .evaluate import encodes_segments, warn_of_unknown
 from .learners import ALGORITHMS, add_features, features_of, named_algorithm
-from .options import add_options, setting
+from .options import add_options, repeated, setting
 
 PAIRS = {"ap": "perceptron", "pa": "pa", "lbfgs": "l1crf"}
 """CRFsuite's algorithm -> ours."""
@@ -61,8 +61,7 @@ def add_arguments(parser):
     what = "CRFsuite's algorithm (ap, pa, lbfgs), or the learner's name; may be repeated (default: ap and pa)"
     group.add_argument("--algorithm", "-a", action="append", type=_algorithm, metavar="NAME", help=what)
     what = "of both sides, as CRFsuite calls it: max_iterations (10 of ap and pa), c1, c2 (1 and 0 of lbfgs)"
-    several = {"action": "append", "default": [], "metavar": "NAME=VALUE", "type": setting}
-    group.add_argument("--param", "-p", **several, help=what)
+    group.add_argument("--param", "-p", **repeated("NAME=VALUE", setting), help=what)
 
 
 def _algorithm(text):

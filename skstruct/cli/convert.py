@@ -75,5 +75,4 @@ def run(arguments):
         tell(line)
 
 
-_UNSET = dict.fromkeys(("tokens", "label", "separator", "comment"))
-_AS_IS = {**_UNSET, "read": [], "encoding": "utf-8"}
+_AS_IS = {**dict.fromkeys(("tokens", "label", "separator", "comment")), "read": [], "encoding": "utf-8"}

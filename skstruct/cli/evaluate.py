@@ -16,10 +16,9 @@ from .. import metrics
 from .._sklearn import final_step, layers
 from ..data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from ..data.scheme_rules import SCHEMES, are_chunks
-from ..data.spans import trimmed_spans
 from ..formats.readers import read_segmented
 from ..metrics.label_scores import report_of
-from ..metrics.text_scores import count_spans
+from ..metrics.text_scores import span_counts
 from ..taggers.constraints import scheme_of
 from .common import CommandError, counted, load_model, warn
 from .corpus import inputs_of, layout_of, locating, read, read_all
@@ -79,10 +78,8 @@ def _options(arguments, task):
 
 
 def _scores(task, corpus, predicted, options):
-    try:
+    with locating(corpus.name, ()):  # labels that are not of the scheme, say
         return scores_of(task, corpus.X, corpus.y, predicted, **options)
-    except ValueError as error:  # labels that are not of the scheme, say
-        raise CommandError(f"{corpus.name}: {error}") from error
 
 
 # --------------------------------------------------------------------------------------------------
@@ -245,8 +242,7 @@ def span_scores(texts, y, predicted):
     dict
         ``texts``, ``spans``, and ``segments`` as of `tagging_scores`, by label.
     """
-    both = trimmed_spans(texts, y), trimmed_spans(texts, predicted)
-    rows = report_of(count_spans(*both, [1] * len(texts)))
+    rows = report_of(span_counts(y, predicted, texts=texts))
     return {"texts": len(texts), "spans": rows["micro avg"]["support"], "segments": rows}
 
 

@@ -32,7 +32,7 @@ from ..training.learner import OnlineLearner
 from ..words.word_segmenter import WordSegmenter
 from .common import positive
 from .input_files import Source
-from .options import setting
+from .options import repeated, setting
 
 ALGORITHMS = {
     "perceptron": StructuredPerceptron,
@@ -68,8 +68,7 @@ def add_learner(group, default):
     group.add_argument("--epochs", "--max-iter", type=positive, metavar="N", help=what)
     group.add_argument("--seed", type=int, default=0, help="random seed")
     what = "any parameter of the estimator, as penalty=l2 or constraints=BIO; may be repeated"
-    several = {"action": "append", "default": [], "metavar": "NAME=VALUE", "type": setting}
-    group.add_argument("--param", "-p", **several, help=what)
+    group.add_argument("--param", "-p", **repeated("NAME=VALUE", setting), help=what)
 
 
 def features_of(arguments):
@@ -100,9 +99,7 @@ def named_algorithm(text):
         return name
     wrong = f"unknown algorithm {text!r}; known are {', '.join(ALGORITHMS)}"
     if name in (kind.__name__.lower() for kind in _AROUND):
-        wrong = (
-            f"{text} goes around a learner: --members, --shards, --calibrate, or texts to learn, put it there"
-        )
+        wrong = f"{text} goes around a learner: --members, --shards, --calibrate, or texts to learn, add it"
     raise argparse.ArgumentTypeError(wrong)
 
 

@@ -21,7 +21,7 @@ def add_options(parser):
         "of any tool; text: to be tagged by models of spans (default: by the file's name, or its content)",
     )  # fmt: skip
     what = "an option of skstruct.datasets.read_spans, as text=KEY or annotator=NAME; may be repeated"
-    add("--read", action="append", default=[], metavar="NAME=VALUE", type=setting, help=what)
+    add("--read", **repeated("NAME=VALUE", setting), help=what)
     what = "columns of tokens, as 0,1 (default: all but the label), or CoNLL-U fields (default: form)"
     add("--tokens", type=_fields, metavar="LIST", help=what)
     what = "column of the label (default: -1, the last), or CoNLL-U field (default: xpos)"
@@ -30,6 +30,11 @@ def add_options(parser):
     add("--separator", type=_separator, metavar="SEP", help=what)
     add("--comment", metavar="PREFIX", help="lines of columns that start with it are no tokens")
     add("--encoding", type=_encoding, default="utf-8", help="of all text files")
+
+
+def repeated(metavar, type):
+    """What ``add_argument`` takes for an option that may be given several times."""
+    return {"action": "append", "default": [], "metavar": metavar, "type": type}
 
 
 def add_model(parser, required=True):
@@ -43,8 +48,7 @@ def add_corpus(parser):
     what = "the corpus; - is standard input; several files of annotated texts are learned together"
     parser.add_argument("files", metavar="FILE", nargs="+", help=what)
     what = "types of spans, as PER,LOC, that are all that one of the files annotates; may be repeated"
-    several = {"action": "append", "default": [], "metavar": "FILE=TYPES", "type": _annotated}
-    parser.add_argument("--annotated", **several, help=what)
+    parser.add_argument("--annotated", **repeated("FILE=TYPES", _annotated), help=what)
 
 
 def _types(text):

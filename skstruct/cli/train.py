@@ -26,7 +26,7 @@ from .corpus import batches, learned, located, locating, read, read_files
 from .evaluate import as_text, model_scores
 from .input_files import Source, tell_empty, tell_labels
 from .learners import add_features, add_learner, features_of, fit_of, new_model, task_of
-from .options import add_corpus, add_options, lexicon
+from .options import add_corpus, add_options, lexicon, repeated
 
 PARTIAL = ".partial"
 """Ending of the model that an interrupted training leaves, after the name asked for."""
@@ -43,8 +43,7 @@ def add_arguments(parser):
     add = group.add_argument
     add_features(group)
     what = "words, an entry a line, which templates read as %%lex_NAME[0,0]; presets get three of them"
-    several = {"action": "append", "default": [], "metavar": "NAME=FILE", "type": lexicon}
-    add("--lexicon", **several, help=what)
+    add("--lexicon", **repeated("NAME=FILE", lexicon), help=what)
     add("--text", metavar="FILE", help="raw text, of which clusters of words are learned for a tagger")
     add("--clusters", type=positive, metavar="N", help="clusters of the words of --text (default: 500)")
     add_learner(group, "perceptron")
@@ -130,12 +129,9 @@ def _read_text(arguments, model):
     if not names:
         arguments.usage_error(f"--text is for taggers; {type(model).__name__} reads no templates")
     words = WordVectors(n_clusters=arguments.clusters or 500, random_state=arguments.seed)
-    try:
-        with Source(arguments.text, arguments.encoding) as source:
-            lines = source.watched() if arguments.verbose else source.unkept()
-            table = words.fit_text(lines).table()
-    except ValueError as error:
-        raise CommandError(f"{arguments.text}: {error}") from error
+    with locating(arguments.text, ()), Source(arguments.text, arguments.encoding) as source:
+        lines = source.watched() if arguments.verbose else source.unkept()
+        table = words.fit_text(lines).table()
     tell(f"{arguments.text}: {table!r}")
     model.set_params(**{min(names, key=len): table})  # what is around others gives it to them
 

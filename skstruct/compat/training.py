@@ -18,7 +18,7 @@ from ..crf.l1crf import L1CRF
 from ..features.vectorizer import TokenVectorizer
 from ..interchange.crfsuite import ALL_PAIRS, crfsuite_bytes, crfsuite_model
 from ..interchange.foreign import NamedModel
-from ..saving.atomic import atomic_write
+from ..saving.atomic import write_whole
 from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from .parameters import DEFAULTS, NO_LIMIT
 
@@ -64,8 +64,7 @@ def train(algorithm, values, examples, path, holdout, message):
     log(f"Total seconds required for training: {time.perf_counter() - began:.3f}", "")
     began = time.perf_counter()
     if path:
-        with atomic_write(path) as file:
-            file.write(crfsuite_bytes(named))
+        write_whole(path, crfsuite_bytes(named))
     n_active = named.weight.size + np.count_nonzero(named.transitions[0])
     log(
         "Storing the model",

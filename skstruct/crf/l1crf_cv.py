@@ -128,9 +128,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         as by ``tol`` of :class:`L1CRF`.""",
         "float > 0",
     )
-    refit: bool = parameter(
-        True, "Fit the penalties chosen to all sequences; without it there is no prediction."
-    )
+    refit: bool = parameter(True, "Fit the penalties chosen to all sequences; else there is no prediction.")
 
     _session_parameters: ClassVar = ("cv", "scoring", "candidates")
 
@@ -177,15 +175,14 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             As :meth:`L1CRF.fit`, of the model that is refitted.
         """
         candidates, X, y, weight, folds = self._checked(X, y, sample_weight, groups)
-        context = self._init_callback_context(
-            max_subtasks=len(folds) * len(candidates) + self.refit, sequential_subtasks=False
-        )
+        n_tried = len(folds) * len(candidates)
+        context = self._init_callback_context(max_subtasks=n_tried + self.refit, sequential_subtasks=False)
         events = epoch_context(context, self, X.for_users(), y)
         events.begin_fit()
         found = self._chosen(candidates, X, y, weight, folds, events)
         if self.refit:
             best = self._tagger(**found["best_params_"])
-            with events.member(best, len(folds) * len(candidates), X.for_users(), y):
+            with events.member(best, n_tried, X.for_users(), y):
                 best.fit(X, y, sample_weight)
             found.update((name, value) for name, value in vars(best).items() if name in _FITTED)
         events.end_fit(found)
@@ -236,10 +233,8 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         self._validate_params()  # scoring may have been set after fit
         if self.scoring is None:
             if "_scoring_lost" in vars(self):
-                raise ValueError(
-                    "scoring was a callable, which a file cannot hold: set it again by "
-                    "set_params(scoring=...), or a name such as 'token_accuracy'"
-                )
+                wrong = "scoring was a callable, which a file cannot hold: set it again by "
+                raise ValueError(f"{wrong}set_params(scoring=...), or a name such as 'token_accuracy'")
             return super().score(X, y, sample_weight)
         scorer = SCORERS[self.scoring] if isinstance(self.scoring, str) else self.scoring
         if sample_weight is None:
@@ -294,9 +289,8 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             if isinstance(getattr(self, name), Iterator):
                 raise TypeError(f"{name} is an iterator, which one fit uses up; give a list: list({name})")
         found = []
-        for k, given in enumerate(
-            product(self.c1s, self.c2s) if self.candidates is None else self.candidates
-        ):
+        all_given = product(self.c1s, self.c2s) if self.candidates is None else self.candidates
+        for k, given in enumerate(all_given):
             pair = given
             if isinstance(given, dict):
                 odd = sorted(given.keys() - {"c1", "c2"})

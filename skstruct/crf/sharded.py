@@ -158,17 +158,14 @@ class ShardedRun(CRFRun):
 
     def __init__(self, estimator, crew, loads):
         self.crew = crew
-        undecided = clone(estimator).set_params(
-            min_count=1, class_weight=None, warm_start=False, checkpoint=None
-        )
-        crew.make(CRFShard, [Job(s, load, undecided, 0) for s, load in enumerate(loads)])
+        local = clone(estimator).set_params(min_count=1, class_weight=None, warm_start=False, checkpoint=None)
+        crew.make(CRFShard, [Job(s, load, local, 0) for s, load in enumerate(loads)])
         met = crew.ask("vocabulary", shared=estimator.min_count)
         encoder, labels, constraints, cost, ids, rows = merged(met, estimator, 0.0)
         empty = make_task(encoder, as_tokens([]))
         self.alive = empty.node_alive, empty.edge_alive
         super().__init__(estimator, None, encoder, labels, constraints, cost)
-        scale = float(getattr(encoder, "scale", 1.0))
-        facts = CorpusFacts(*self.about(0.0)[1:], scale)
+        facts = CorpusFacts(*self.about(0.0)[1:], float(getattr(encoder, "scale", 1.0)))
         self.facts = {"shards": crew.step("renumber", list(zip(ids, rows)), facts)}
 
     def objective(self, c1):

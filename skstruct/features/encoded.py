@@ -66,9 +66,7 @@ class Encoded(NamedTuple):
         """The features of some sequences, an array of numbers; ``token`` (n + 1,): where each starts."""
         anchor, at = ranges(self.anchor[sequences], np.diff(self.anchor)[sequences])
         of = ranges(token[sequences], np.diff(token)[sequences])[1]
-        nodes, edges = (
-            grid._replace(row=np.ascontiguousarray(grid.row[:, at])) for grid in (self.nodes, self.edges)
-        )
+        nodes, edges = (grid._replace(row=grid.row.take(at, axis=1)) for grid in (self.nodes, self.edges))
         bag, dense = self.bag, self.dense
         if bag.start.shape[0] > 1:
             start, entry = ranges(bag.start[of], np.diff(bag.start)[of])

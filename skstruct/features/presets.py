@@ -28,11 +28,9 @@ def ngrams(column, n, first, last, macro="x"):
     ]
 
 
-def affixes(column, longest):
-    """Prefixes and suffixes of the current token up to ``longest`` characters."""
-    return [
-        f"U{kind}{n}:%{kind}{n}[0,{column}]" for kind in ("prefix", "suffix") for n in range(1, longest + 1)
-    ]
+def affixes(column, most):
+    """Prefixes and suffixes of the current token, of ``most`` characters at most."""
+    return [f"U{kind}{n}:%{kind}{n}[0,{column}]" for kind in ("prefix", "suffix") for n in range(1, most + 1)]
 
 
 VARIETIES = [f"Uav{n}:%av{n}[0,0]" for n in (2, 3, 4)]

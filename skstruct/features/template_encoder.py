@@ -116,7 +116,7 @@ class TemplateEncoder(Encoder):
     def derive(self, channel):
         """Let the values of a function of one token follow the alphabet."""
         name, c, values, of_string = self.derived[channel]
-        strings = self.alphabets[c].strings()[of_string.shape[0] - 1 :]
+        strings = list(self.alphabets[c])[of_string.shape[0] - 1 :]
         fresh, values = values.interned(list(map(column_function(name, self.templates.words), strings)))
         of_string = np.concatenate([of_string[:-1], fresh, of_string[-1:]])
         self.derived[channel] = Derived(name, c, values, of_string)

@@ -192,7 +192,7 @@ def merge_templates(out, encoders, counts):
         raise ValueError("lexicons: some shards consist of characters and others of words")
     for c in range(plan.n_columns):
         for encoder in encoders:
-            _, out.alphabets[c] = out.alphabets[c].interned(encoder.alphabets[c].strings())
+            _, out.alphabets[c] = out.alphabets[c].interned(list(encoder.alphabets[c]))
     for channel in out.derived:
         out.derive(channel)
     channels = [_channel_maps(out, encoders, channel) for channel in plan.channels]
@@ -250,8 +250,7 @@ def _write(form, values):
     """
     literals, order = form
     written = dict(zip(order, values))
-    middle = (written[k] + literals[k + 1] for k in range(len(literals) - 1))
-    return literals[0] + "".join(middle)
+    return literals[0] + "".join(written[k] + literals[k + 1] for k in range(len(literals) - 1))
 
 
 def row_names(encoder, side, rows, syntax=CRFPP):

@@ -130,10 +130,8 @@ def _compile(templates, channels):
         atoms = template.atoms or (("const", 0, 0),)
         order = sorted(range(len(atoms)), key=lambda k: (atoms[k][2], atoms[k][:2], k))
         anchor = atoms[order[0]][2]
-        placed = tuple(
-            (channels.setdefault(atoms[k][:2], len(channels)), atoms[k][2] - anchor) for k in order
-        )
-        compound = compound_of(placed)
+        found = tuple((channels.setdefault(atoms[k][:2], len(channels)), atoms[k][2] - anchor) for k in order)
+        compound = compound_of(found)
         if shared.setdefault(template.skeleton, (compound, order)) != (compound, order):
             text = "has the same identifier as another one that combines other columns or distances"
             raise ValueError(f"template {template.text!r} {text}; give the two different identifiers")

@@ -89,10 +89,6 @@ class Alphabet:
     def __iter__(self):
         return iter(self.ids)
 
-    def strings(self):
-        """All strings, by id."""
-        return list(self.ids)
-
     def lookup(self, strings):
         """Ids as int32, -1 for what is unknown."""
         return np.fromiter(map(self.ids.get, strings, repeat(-1)), np.int32, len(strings))
@@ -129,7 +125,7 @@ class Alphabet:
         return out, grown
 
 
-alphabet = via(distinct, Alphabet.strings, Alphabet)
+alphabet = via(distinct, list, Alphabet)
 """How files have it."""
 
 
@@ -182,9 +178,7 @@ def character_type(token):
         return "numeral"
     if c.isascii() and c.isalpha():
         return "letter"
-    if unicodedata.category(c)[0] in "PS":
-        return "punctuation"
-    return "other"
+    return "punctuation" if unicodedata.category(c)[0] in "PS" else "other"
 
 
 def _any(test):

@@ -190,8 +190,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
             self._fit_inner("fit", inner, tokens, corpus, y, params, train)
             return np.asarray(inner.transform(safe_indexing(tokens, test)))
 
-        folds = folds_of(cv, filled.shape[0], once=True)
-        return by_fold(of_token, folds, rows), corpus
+        return by_fold(of_token, folds_of(cv, filled.shape[0], once=True), rows), corpus
 
     def _learn(self, method, inner, X, y, params):
         before = getattr(self, "_reads", None) if method == "partial_fit" else None

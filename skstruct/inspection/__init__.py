@@ -27,14 +27,8 @@ from .selection import select
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 
 # Why a sequence is labelled so
-__all__ = [
-    "explain",
-    "Explanation",
-    "TokenExplanation",
-    "TreeExplanation",
-    "ArcExplanation",
-    "Counterfactual",
-]
+__all__ = ["explain", "Explanation", "TokenExplanation", "Counterfactual"]
+__all__ += ["TreeExplanation", "ArcExplanation"]
 # What a model knows
 __all__ += ["feature_weights", "FeatureWeights", "FeatureWeight", "transition_weights", "TransitionWeights"]
 __all__ += ["coefficients", "Coefficients", "features_of"]

@@ -131,9 +131,8 @@ def _explain_spans(model, X, labels, **options):
         explanation_of(model.tagger_, sequence, spelled and spelled[p], **options)
         for p, sequence in enumerate(pieces.sequences(model.layout))
     ]
-    segments = []
-    for begin, each in zip(pieces.bounds.tolist(), found):
-        segments += [(begin + a, begin + b, kind) for a, b, kind in each.segments or ()]
+    placed = zip(pieces.bounds.tolist(), found)
+    segments = [(at + a, at + b, kind) for at, each in placed for a, b, kind in each.segments or ()]
     words = [X[0][a:b] for a, b in pieces.tokens.pairs()[0]]
     tokens = [replace(token, token=word) for token, word in zip(flatten([e.tokens for e in found]), words)]
     score = fsum(each.score for each in found)

@@ -240,9 +240,7 @@ def coefficients(tagger: Any) -> Coefficients:
     model = chain_of(tagger)
     encoder = model.encoder
     if not isinstance(encoder, RowsEncoder):
-        raise TypeError(
-            "coefficients needs a tagger trained on rows of numbers; feature_weights lists others"
-        )
+        raise TypeError("coefficients needs a tagger trained on rows of numbers; feature_weights has others")
     low, high = encoder.features.window
     size = encoder.width * (high - low + 1)
     rows = np.append(encoder.row_of, -1)[: size + 1]  # the bias is behind the columns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..data.inputs import TREES, WORDS
 from ..data.places import elements
 from ..data.types import Corpus
 from ..metrics.confidence import reliability
-from ..saving.atomic import atomic_write
+from ..saving.atomic import write_whole
 from .error_lists import errors_of
 from .explaining import explanation_of
 from .explanations import bars, by_size
@@ -74,8 +75,7 @@ class Report(Shown):
         ----------
         path : str or path
         """
-        with atomic_write(path, "utf-8") as file:
-            file.write(self.to_html())
+        write_whole(path, self.to_html(), "utf-8")
 
     def __str__(self) -> str:
         line = "{:<25}{:.4f}  ({:.4f} to {:.4f})".format
@@ -287,7 +287,7 @@ def _curve(curve):
 def _weights(model):
     """The largest weights of each label, and the transitions."""
     parts = []
-    try:
+    with suppress(TypeError):  # what has no chain has no transitions
         named = model_with(model, "named_weights", "").named_weights()
         labels = [label for part in named for label in part.labels][:LABELS_WITH_WEIGHTS]
         weights = FeatureWeights(item for label in labels for item in feature_weights(model, 20, label))
@@ -295,6 +295,4 @@ def _weights(model):
         transitions = transition_weights(model)
         if len(transitions) <= LABELS_WITH_TRANSITIONS:
             parts.append(f"<h2>Transitions</h2>{transitions._repr_html_()}")
-    except TypeError:  # what has no chain has no transitions
-        pass
     return "".join(parts)

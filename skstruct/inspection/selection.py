@@ -132,8 +132,7 @@ def _of_kbest(model, X, strategy):
     if not hasattr(model, "predict_kbest"):
         raise TypeError(f"strategy={strategy!r} needs a model with predict_kbest, got a {_name(model)}")
     gap = [ranked[0][1] - ranked[1][1] if len(ranked) > 1 else np.inf for ranked in model.predict_kbest(X, 2)]
-    length = _tokens(model, X).lengths
-    return -np.array(gap) * np.maximum(length, 1)
+    return -np.array(gap) * np.maximum(_tokens(model, X).lengths, 1)
 
 
 def _of_tagger(model, X, strategy):

@@ -21,9 +21,7 @@ def new_frame(data, who, **options):
     try:
         import pandas
     except ImportError as error:
-        raise ImportError(
-            f"{who}.to_frame needs pandas: pip install pandas; to_dict needs nothing"
-        ) from error
+        raise ImportError(f"{who}.to_frame needs pandas: pip install pandas; to_dict does not") from error
     return pandas.DataFrame(data, **options)
 
 
@@ -103,9 +101,7 @@ class FeatureWeights(Records):
 def _label_table(label, items, largest):
     top = [item for item in items if item.weight > 0.0][:SHOWN]
     bottom = [item for item in items if item.weight < 0.0][-SHOWN:]
-    rows = []
-    for feature, _, weight in top + bottom:
-        rows.append((_shaded(f"{weight:+.3f}", weight, largest), cell(escaped(feature, LONG))))
+    rows = [(_shaded(f"{w:+.3f}", w, largest), cell(escaped(name, LONG))) for name, _, w in top + bottom]
     if len(rows) < len(items):
         rest = cell(f"<i>{len(items) - len(rows):,} more</i>")
         rows.insert(len(top), (cell("…", "number"), rest))

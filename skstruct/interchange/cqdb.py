@@ -60,8 +60,7 @@ def read_strings(file, at, n, what):
     file.require(int(length.sum()) <= size, at, f"the records of {what} overlap")
     stop = start + _RECORD + length - 1
     file.require_all(raw[stop] == 0, stop, f"no NUL at the end of {what[:-1]} {{}}")
-    data = file.data
-    return [as_text(data[a + _RECORD : b]) for a, b in zip(start.tolist(), stop.tolist())]
+    return [as_text(file.data[a + _RECORD : b]) for a, b in zip(start.tolist(), stop.tolist())]
 
 
 # --------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 from ..crf.l1crf import L1CRF
 from ..data.types import Path
 from ..features.patterns import CRFPP
-from ..saving.atomic import atomic_write
+from ..saving.atomic import write_whole
 from ..saving.container import ModelFileError
 from .double_array import LONGEST, MOST_TIMES, UNIT, build, read_keys
 from .foreign import as_bytes, as_text, labels_in_order, read_source, refuse
@@ -72,8 +72,7 @@ def _load_binary(file):
     fits = end == len(file.data) and n_units % UNIT.itemsize == 0
     file.require(fits, 16, f"the parts end at byte {end}, the file at {len(file.data)}")
     weights = file.array(at + n_units, n_weights, "<f4", "the weights").astype(np.float64)
-    keys = read_keys(file, at, units)
-    return _crf_of(file, labels, lines, keys, weights)
+    return _crf_of(file, labels, lines, read_keys(file, at, units), weights)
 
 
 def _strings(file, at, what):
@@ -167,9 +166,7 @@ def save_crfpp(model: object, path: Path, text: bool = False) -> None:
     that read one row before and behind.
     """
     patterns, named = keyed_model(model, CRFPP)
-    data = (_text if text else _binary)(patterns, named.labels, *_weights(named))
-    with atomic_write(path) as file:
-        file.write(data)
+    write_whole(path, (_text if text else _binary)(patterns, named.labels, *_weights(named)))
 
 
 def _weights(named):

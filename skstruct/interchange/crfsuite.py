@@ -22,7 +22,7 @@ from ..crf.solver.solve import SparseWeights
 from ..data.places import ranges
 from ..data.types import Path
 from ..features.bag_encoder import BagEncoder
-from ..saving.atomic import atomic_write
+from ..saving.atomic import write_whole
 from ..saving.container import ModelFileError
 from .cqdb import read_strings, string_database
 from .foreign import MOST_LABELS, chain_model, encoded, labels_in_order, named_model, read_source, refuse
@@ -264,8 +264,7 @@ def save_crfsuite(model: object, path: Path | BinaryIO) -> None:
     """
     data = crfsuite_bytes(crfsuite_model(model))
     if isinstance(path, (str, os.PathLike)):
-        with atomic_write(path) as file:
-            file.write(data)
+        write_whole(path, data)
     else:
         path.write(data)
 

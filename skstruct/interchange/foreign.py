@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..crf.crf_run import nonzero_entries
+from ..crf.solver.solve import SparseWeights
 from ..data.inputs import LABELS, describe
 from ..data.labels import Labels
 from ..saving.container import ModelFileError
@@ -69,10 +70,7 @@ def refuse(tool, what):
 
 def entries(store):
     """(keys, weights) of a store, none of them 0, sorted; key = row * columns + column."""
-    keys, values = nonzero_entries(store)
-    kept = np.flatnonzero(values)
-    kept = kept[np.argsort(keys[kept], kind="stable")]
-    return keys[kept], values[kept]
+    return SparseWeights.of(None, *nonzero_entries(store))[1:]
 
 
 def named_model(model, tool, named=None):

@@ -15,7 +15,7 @@ from ..crf.solver.solve import SparseWeights
 from ..data.types import Path
 from ..features.bag_encoder import BagEncoder
 from ..features.patterns import WAPITI
-from ..saving.atomic import atomic_write
+from ..saving.atomic import write_whole
 from ..saving.container import ModelFileError
 from .foreign import as_bytes, as_text, labels_in_order, read_source
 from .pattern_models import keyed_model, label_weights, pattern_crf, patterns_of
@@ -166,9 +166,7 @@ def save_wapiti(model: object, path: Path) -> None:
     Features without weights are left out. Wapiti has one symbol for all that is five or more tokens before a
     sequence, or behind it; features that differ in these only need equal weights.
     """
-    patterns, named = keyed_model(model, WAPITI)
-    with atomic_write(path) as file:
-        file.write(_bytes_of(patterns, named))
+    write_whole(path, _bytes_of(*keyed_model(model, WAPITI)))
 
 
 def _bytes_of(patterns, named):

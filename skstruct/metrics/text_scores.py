@@ -96,7 +96,7 @@ def span_f1_score(
     1.0
     """
     check_choice("average", average, AVERAGES)
-    return f1_of(_counts(y_true, y_pred, sample_weight, texts), average)
+    return f1_of(span_counts(y_true, y_pred, sample_weight, texts), average)
 
 
 def span_report(
@@ -128,10 +128,10 @@ def span_report(
        macro avg     0.5000  0.5000  0.5000        2
     weighted avg     0.5000  0.5000  0.5000        2
     """
-    return report_text(report_of(_counts(y_true, y_pred, sample_weight, texts)), digits=4)
+    return report_text(report_of(span_counts(y_true, y_pred, sample_weight, texts)), digits=4)
 
 
-def _counts(y_true, y_pred, sample_weight, texts):
+def span_counts(y_true, y_pred, sample_weight=None, texts=None):
     """Spans by label: three Counters (correct, true, predicted)."""
     true, found = both_sides(y_true, y_pred, texts)
     weight = [1] * len(true) if sample_weight is None else check_weight(sample_weight, len(true)).tolist()

@@ -93,7 +93,7 @@ class ParserModel(tables.TableModel):
     def words_of_training(self):
         """See ``training.saved.SavableModel``; None if no template reads forms."""
         known = self.encoder.alphabets
-        return frozenset(known["w"].strings()) if "w" in known else None
+        return frozenset(known["w"]) if "w" in known else None
 
     @property
     def inputs(self):
@@ -195,7 +195,7 @@ class ParserModel(tables.TableModel):
         """
         lines, places = (self.templates.arcs, ARC_PLACES) if prefix else (self.templates.states, STATE_PLACES)
         alphabets = self.encoder.alphabets.items()
-        strings = {name: ["<s>", "NONE", "</s>", *alphabet.strings()] for name, alphabet in alphabets}
+        strings = {name: ["<s>", "NONE", "</s>", *alphabet] for name, alphabet in alphabets}
         strings["r"] = ["NONE", *take(self.labels.values, np.argsort(self.arrays.symbol))]
         return decode_keys(self.keys(prefix)[rows], lines, places, strings)
 

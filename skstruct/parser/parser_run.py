@@ -107,7 +107,7 @@ def _merged_encoder(encoders, learner):
     for name in out.alphabets:
         for mine, encoder in zip(maps, encoders):
             if name in encoder.alphabets:
-                strings = encoder.alphabets[name].strings()
+                strings = list(encoder.alphabets[name])
                 mine[name], out.alphabets[name] = out.alphabets[name].interned(strings)
     out.check_tags()
     return out, lines, maps

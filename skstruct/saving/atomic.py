@@ -21,6 +21,12 @@ def _named(path):
         raise
 
 
+def write_whole(path, data, encoding=None):
+    """Write bytes, or text in an encoding, by :func:`atomic_write`."""
+    with atomic_write(path, encoding) as file:
+        file.write(data)
+
+
 @contextlib.contextmanager
 def atomic_write(path, encoding=None, temporary=None):
     """A context with an open file that takes the place of ``path`` if the context ends without an error.

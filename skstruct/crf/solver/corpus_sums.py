@@ -54,6 +54,11 @@ class Sequences(NamedTuple):
         """(S,) tokens of each."""
         return np.diff(self.token)
 
+    @property
+    def are_long(self):
+        """(S,) bool: whether each is a group of its own because of its length."""
+        return self.lengths > LONGEST
+
     def partial(self):
         """(P,) the numbers of those with tokens that have no label, or a set."""
         return np.unique(np.repeat(np.arange(self.order.shape[0]), self.lengths)[self.gold < 0])

@@ -21,15 +21,7 @@ import numpy as np
 
 from ...data.places import ranges
 from .choose_pairs import choose_weights, count_features, seen_label_pairs
-from .corpus_sums import (
-    LONGEST,
-    ExpectedCounts,
-    Occurrences,
-    Sequences,
-    exp_conditioned,
-    exp_transitions,
-    new_lanes,
-)
+from .corpus_sums import ExpectedCounts, Occurrences, Sequences, exp_conditioned, exp_transitions, new_lanes
 from .expectations import expect
 from .quasi_newton import dot
 from .sequence_sums import new_alone
@@ -197,7 +189,7 @@ class CRFObjective(Objective):
         block = self._split(sequences)
         n_blocks = block.shape[0] - 1
         n_parts = min(N_PARTS, n_blocks) if keep or sums else n_blocks
-        bad = (sequences.lengths > LONGEST) & (not exp_edges)
+        bad = sequences.are_long & (not exp_edges)
         gradient = np.zeros((n_blocks, weights.shape[0]))
         everywhere = np.zeros((n_blocks, L * L))
         whole, whole_edges = self.wholes[clamped]
@@ -316,8 +308,7 @@ class CRFObjective(Objective):
         in common with the token's. Features of nearly every token make that many times what a token has by
         itself, and steps overshoot; so they do where weights make each step as long as several.
         """
-        count = np.zeros(self.n_features)
-        found = repetition(self.sequences.token, self.features, count)
+        found = repetition(self.sequences.token, self.features, np.zeros(self.n_features))
         weight = self.sequences.weight
         longer = max(float(weight.mean()), 1.0) if weight.size else 1.0
         return RATE * REPETITION / max(found, REPETITION) / longer

@@ -119,11 +119,8 @@ def _keys(objective):
 def unpack(objective, weights):
     """The weight vector as matrices (nodes, edges)."""
     o, L, n = objective, objective.n_labels, objective.n_pairs
-    nodes, edges = _keys(objective)
-    return (
-        SparseWeights.of((o.n_rows, L), nodes, weights[:n]),
-        SparseWeights.of((o.n_edge_rows * L, L), edges, weights[n:]),
-    )
+    shapes = (o.n_rows, L), (o.n_edge_rows * L, L)
+    return tuple(map(SparseWeights.of, shapes, _keys(o), (weights[:n], weights[n:])))
 
 
 def pack(objective, nodes, edges):
@@ -287,9 +284,7 @@ def solve(objective, options, progress, *, weights=None, carry=None, cuts=None, 
         n_iter = n_sgd = len(progress.history)
         if not np.isfinite(start).all():
             if only_sgd:
-                raise ValueError(
-                    f"the weights overflowed in stochastic gradient descent; eta0={options.eta0} is too high"
-                )
+                raise ValueError(f"the weights overflowed in stage one; eta0={options.eta0} is too high")
             start = np.zeros(o.size)
     if only_sgd or progress.stopped:
         value, gradient = penalised(o, start)

@@ -114,8 +114,7 @@ def _working_set(objective, weights, gradient):
     slope = np.abs(gradient[:k])
     slope[active] = 0.0
     room = max(np.count_nonzero(active), SMALLEST, k // 10)
-    threshold = MARGIN * objective.c1
-    steepest = slope > threshold
+    steepest = slope > MARGIN * objective.c1
     if room < k:
         limit = np.partition(slope, k - 1 - room)[k - 1 - room]
         # Where more weights than there is room for are equally steep, and the steepest, all enter.
@@ -225,15 +224,12 @@ class _OnWorkingSet(_Iterations):
         """What the recursion starts from, on the working set."""
         unit = self.memory.root**2
         curvature = self.objective.curvature(self.view, self.weights)
-        power = POWERS[len(self.past) > self.early]
-        return unit * np.maximum(curvature / unit, 1.0) ** power
+        return unit * np.maximum(curvature / unit, 1.0) ** POWERS[len(self.past) > self.early]
 
     def _root(self):
         """What weights are multiplied with, to count in each feature's unit, on the working set."""
-        view = self.view
-        root = np.ones(view.size)
-        states = view.chosen[: view.n_states]
-        root[: view.n_states] = self.unit[self.objective.pair_feature[states]]
+        root, n = np.ones(self.view.size), self.view.n_states
+        root[:n] = self.unit[self.objective.pair_feature[self.view.chosen[:n]]]
         return root
 
     def descend(self, budget):

@@ -13,7 +13,6 @@ import unicodedata
 
 import numpy as np
 
-from ...core.hashing import pairs_of
 from ...features.accessor import AccessorVariety
 from ...features.contexts import entries_in_tokens, is_context, lexicon_of
 from ...features.word_clusters import CLUSTER
@@ -32,10 +31,7 @@ class TemplateKeys:
 
     def __init__(self, encoder, used):
         self.encoder, self.sides, plan = encoder, (encoder.nodes, encoder.edges), encoder.plan
-        self.pairs = [
-            [pairs_of(encoder.table, side.offset + c) for c in range(len(side.compounds))]
-            for side in self.sides
-        ]
+        self.pairs = [side.all_pairs(encoder.table) for side in self.sides]
         self.kept = [side.in_use(*given)[1] for side, *given in zip(self.sides, self.pairs, used)]
         met = [[np.zeros(0, np.int64)] for _ in plan.channels]  # by channel the values of what is kept
         for side, pairs, kept in zip(self.sides, self.pairs, self.kept):
@@ -131,7 +127,7 @@ def _varieties(statistics: AccessorVariety, column, longest, sections):
     for n in range(longest - 1, 0, -1):
         kept[n - 1][pairs[n - 1][kept[n], 0]] = True
         kept[0][pairs[n - 1][kept[n], 1]] = True
-    strings = statistics.alphabet.strings()
+    strings = list(statistics.alphabet)
     order = sorted(np.flatnonzero(kept[0]).tolist(), key=strings.__getitem__)
     token = number = np.zeros(len(strings), np.int64)
     token[order] = np.arange(1, len(order) + 1)

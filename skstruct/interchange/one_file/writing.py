@@ -21,7 +21,7 @@ from ..._version import __version__
 from ...data.inputs import describe
 from ...data.types import Corpus, Path
 from ...formats.span_records import SPAN_KEYS
-from ...saving.atomic import atomic_write
+from ...saving.atomic import write_whole
 from .payload import payload_of, predictor_of
 from .python import open_model
 from .sections import WEIGHTS, check_spellings, refuse
@@ -132,8 +132,7 @@ def export(
         text = page_file(block, payload.parts, title or payload.header["about"]["model"])
     else:
         text = javascript_file(block, payload.parts, ".mjs" if ending == ".mjs" else ".js")
-    with atomic_write(path, encoding="utf-8") as file:
-        file.write(text)
+    write_whole(path, text, "utf-8")
     data = text.encode()
     sizes = len(data), len(gzip.compress(data, mtime=0))
     return ExportReport(os.fspath(path), *sizes, payload.n_weights, *found)
