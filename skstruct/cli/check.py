@@ -36,7 +36,9 @@ def add_arguments(parser):
     group.add_argument("--cv", type=positive, default=5, metavar="N", help="parts")
     add_features(group)
     add_learner(group, "l1crf")
-    parser.set_defaults(**dict.fromkeys(("verbose", "search", "calibrate"), False), members=1, shards=1)
+    parser.set_defaults(
+        **dict.fromkeys(("verbose", "search", "calibrate", "keep_training"), False), members=1, shards=1
+    )
     parser.set_defaults(**dict.fromkeys(("cluster", "stream", "dev", "recall")))
 
 
