@@ -135,8 +135,7 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
         tokens, label = tokens or how.fields, how.label if label is None else label
         for field in (*tokens, *several(label)):
             if field not in CONLLU_FIELDS:
-                wrong = f"CoNLL-U has no field {field!r}; its fields are {', '.join(CONLLU_FIELDS)}"
-                arguments.usage_error(wrong)
+                arguments.usage_error(f"CoNLL-U has no field {field!r}; it has {', '.join(CONLLU_FIELDS)}")
     else:
         label = how.column if label is None else label
         if any(isinstance(column, str) for column in (*(tokens or ()), *several(label))):
@@ -198,27 +197,21 @@ def sentences(source, layout, inputs=None, labels=True):
     ValueError, CommandError
         Naming file and line, if a line is not as the layout says.
     """
-    if layout.format in _READERS:
-        return _READERS[layout.format](source)
-    read = _conllu if layout.format == "conllu" else _columns
-    return read(source, layout, inputs, labels)
+    return _READERS[layout.format](source, layout, inputs, labels)
 
 
-def _attributes(source):
+def _attributes(source, *_):
     for rows in iter_attributes(source):
         lines = [(number, line, bool(line)) for number, line in source.take()]
         yield Sentence([token for _, token in rows], [label for label, _ in rows], lines)
 
 
-def _segmented(source):
+def _segmented(source, *_):
     with numbered_lines(source, source.encoding) as (_, lines):
         for _, line in lines:
             ((number, text),) = source.take()
             words = line.split()
             yield Sentence("".join(words), words, [(number, text, bool(words))])
-
-
-_READERS = {"segmented": _segmented, "crfsuite": _attributes}
 
 
 def _columns(source, layout, inputs, labels):
@@ -247,6 +240,9 @@ def _conllu(source, layout, inputs, labels):
         lines = [(k, line, line.split("\t")[0].isdecimal()) for k, line in source.take()]
         rows = [tuple(map(str, row)) for row in rows]
         yield _sentence(rows, tokens, range(n, n + len(label)), source.name, lines)
+
+
+_READERS = {"columns": _columns, "conllu": _conllu, "segmented": _segmented, "crfsuite": _attributes}
 
 
 def _choose(n, layout, inputs, labels, where):

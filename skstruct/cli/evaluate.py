@@ -150,8 +150,7 @@ def _check_same_tokens(gold, pred):
         wrong = f"{gold.name} is {gold.format} and {pred.name} is {pred.format}"
         raise CommandError(f"{wrong}; --format says how to read both")
     if len(gold.y) != len(pred.y):
-        wrong = f"found {len(gold.y)} and {len(pred.y)}"
-        raise CommandError(f"{names} must hold the same sentences: {wrong}")
+        raise CommandError(f"{names} must hold the same sentences: found {len(gold.y)} and {len(pred.y)}")
     for a, b, here, there in zip(gold.X, pred.X, gold.places, pred.places):
         if gold.format == "spans" and a != b:
             raise CommandError(f"{here} and {there}: the texts differ")

@@ -311,11 +311,9 @@ class FoldSearch:
 
     def _print(self, candidate, tried):
         c1, c2 = candidate
-        print(
-            f"fold {self.fold.number}: c1 {c1:g}, c2 {c2:g}, objective {tried.objective:.6g}, "
-            f"passes {tried.n_iter}, score {tried.score:.4f}, seconds {tried.fit_time:.3g}",
-            flush=True,
-        )
+        text = f"fold {self.fold.number}: c1 {c1:g}, c2 {c2:g}, objective {tried.objective:.6g}, "
+        text += f"passes {tried.n_iter}, score {tried.score:.4f}, seconds {tried.fit_time:.3g}"
+        print(text, flush=True)
 
 
 def _restricted(whole, position, tagger, train):

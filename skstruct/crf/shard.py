@@ -103,10 +103,8 @@ class CRFShard:
         edges = ranges(begin[at], n[at])[1]
         edge_pair = np.column_stack([np.repeat(edge_row, n[at]), choice.edge_pair[edges, 1:]])
         layout = WeightLayout(row, first.astype(np.int32), choice.pair_label[pairs], choice.pair, edge_pair)
-        n_rows, options = map(len, self.rows), ObjectiveOptions(0.0, 0.0)
-        self.objective = o = CRFObjective(
-            self.task, options, whole.potentials, *n_rows, layout=layout, fields=self.fields
-        )
+        given = self.task, ObjectiveOptions(0.0, 0.0), whole.potentials, *map(len, self.rows)
+        self.objective = o = CRFObjective(*given, layout=layout, fields=self.fields)
         self.n_optional = K + choice.edge_pair.shape[0]
         self.size = self.n_optional + Q
         self.at = np.concatenate([pairs, K + edges, self.n_optional + np.arange(Q)])

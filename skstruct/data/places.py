@@ -69,6 +69,11 @@ def place(offsets, k):
     return i, int(k - offsets[i])
 
 
+def placed(offsets, k, text):
+    """The error that says something of the k-th token of ``X``."""
+    return PlaceError(*place(offsets, k), text, "X")
+
+
 def is_sequence(value):
     """Whether something has elements by position, and is neither a string nor a sparse matrix."""
     if isinstance(value, (str, bytes, bytearray, dict)) or sparse.issparse(value):

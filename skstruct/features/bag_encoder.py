@@ -21,12 +21,13 @@ import numpy as np
 
 from ..data.corpus import FEATURES, called_by_kind
 from ..data.inputs import describe, lengths_of, offsets_of
+from ..data.places import placed
 from ..data.reads import Reads
 from ..saving.container import require, within
 from ..saving.fields import Field, Table, array, built, inline, integer, strings
 from .base import INDEX, MIN_COUNT, Encoder, FeatureIndex, has_cutoff
 from .encoded import NO_BAG, NO_ROWS, NOTHING, Bag, without_templates
-from .pairs import UNSEEN, Nested, Pairs, as_feature, concatenated, encode_nested, placed, spellings
+from .pairs import UNSEEN, Nested, Pairs, as_feature, concatenated, encode_nested, spellings
 
 CHUNK = 1024
 """Tokens encoded at a time: bounds the number of live (key, value) tuples."""
@@ -208,7 +209,7 @@ class BagEncoder(Encoder):
         for k in (features < 0).nonzero()[0].tolist():
             if not isinstance(names[k], str):
                 owner = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
-                raise placed(first + owner, offsets, f"a feature must be a str, got {describe(names[k])}")
+                raise placed(offsets, first + owner, f"a feature must be a str, got {describe(names[k])}")
             if grow:
                 features[k] = self.nodes.number(str(names[k]), grow)
         return features, None, sizes
@@ -283,7 +284,7 @@ def _runs(flat, offsets):
             token = sorted(token, key=str)  # whatever the hashes of this process are
         kind = next((kind for kind in (dict, list) if isinstance(token, kind)), None)
         if kind is None:
-            raise placed(k, offsets, f"expected a dict or a list of features, got {describe(token)}")
+            raise placed(offsets, k, f"expected a dict or a list of features, got {describe(token)}")
         if not runs or runs[-1][0] is not kind:
             runs.append((kind, k, []))
         # A subclass of dict may have an order of its own.

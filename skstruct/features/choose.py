@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ..data.corpus import DENSE, SPARSE, STRINGS, TokenCorpus, called_by_kind, number_block
-from ..data.places import PlaceError, describe, place
+from ..data.places import describe, placed
 from ..data.reads import ColumnInfo, Reads, names_of_all
 from ..data.tables import as_float
 from ..saving.container import require
@@ -53,7 +53,7 @@ def new_encoder(features, min_count, corpus, scaled=True, words=None):
     cls = PatternEncoder if isinstance(features, Patterns) else next(fitting, None)
     if cls is None:
         text = "a token must be a str, a tuple of str, a dict, a list of str or a row of numbers, got "
-        raise PlaceError(*place(corpus.offsets, 0), text + describe(first), "X")
+        raise placed(corpus.offsets, 0, text + describe(first))
     encoder = cls.for_tokens(features, min_count, corpus.tokens)
     if corpus.blocks[0].names is not None:
         encoder.reads = encoder.reads._replace(titles=corpus.blocks[0].names)
@@ -173,16 +173,8 @@ class MixedEncoder(Encoder):
     scale = property(attrgetter("numbers.scale"))
     rescaled = property(attrgetter("numbers.rescaled"))
     edge_names = property(attrgetter("others.edge_names"))
-
-    @property
-    def n_node_rows(self):
-        """Weight rows of the features of labels."""
-        return self.numbers.n_node_rows + self.others.n_node_rows
-
-    @property
-    def n_features(self):
-        """Number of features in use."""
-        return self.numbers.n_features + self.others.n_features
+    n_node_rows = property(lambda self: self.numbers.n_node_rows + self.others.n_node_rows)
+    n_features = property(lambda self: self.numbers.n_features + self.others.n_features)
 
     # -- encoding ----------------------------------------------------------------------------------
     def encode(self, corpus, grow):

@@ -15,7 +15,8 @@ from math import inf, isfinite
 import numpy as np
 
 from ..core.hashing import find_pairs, intern_pairs, pairs_of, table_of
-from ..data.inputs import PlaceError, describe, lengths_of, place
+from ..data.inputs import describe, lengths_of
+from ..data.places import placed
 
 MOST_LAYOUTS = 1000
 """Layouts remembered."""
@@ -293,7 +294,7 @@ def encode_nested(tokens, first, offsets, resolve):
         try:
             mine = [resolve(*pair) for pair in expand(token)]
         except ValueError as error:
-            raise placed(first + k, offsets, str(error)) from None
+            raise placed(offsets, first + k, str(error)) from None
         found += mine
         sizes.append(len(mine))
     features, values = zip(*found) if found else ((), ())
@@ -336,11 +337,6 @@ def expand(token, prefix=""):
                 yield f"{name}:{inner}", True
         else:
             yield name, value
-
-
-def placed(k, offsets, text):
-    """The error that says something of the k-th token."""
-    return PlaceError(*place(offsets, k), text, "X")
 
 
 def spellings(ids):

@@ -67,8 +67,7 @@ def parse_template(line, where="template"):
     atoms = []
     for name, offset, column in MACRO.findall(line):
         if not (is_context(name) or name == CLUSTER or is_function(name)):
-            text = f"unknown function %{name} in {line!r}; known are {FUNCTION_NAMES}"
-            raise ValueError(f"{where}: {text}")
+            raise ValueError(f"{where}: unknown function %{name} in {line!r}; known are {FUNCTION_NAMES}")
         if len(offset) > 5 or abs(int(offset)) > FARTHEST:
             raise ValueError(f"{where}: {line!r:.80} reads too far away: a row is at most {FARTHEST} from 0")
         atoms.append((name, int(column), int(offset)))

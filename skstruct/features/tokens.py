@@ -12,8 +12,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from ..data.inputs import PlaceError, describe, place
-from ..data.places import numbered
+from ..data.places import describe, numbered, placed
 from ..saving.fields import distinct, via
 
 
@@ -34,7 +33,7 @@ def split_columns(corpus, n_columns, expected=None):
     token_type, width = (tuple, len(like)) if isinstance(like, tuple) else (str, 1)
 
     def wrong(k, text):
-        return PlaceError(*place(corpus.offsets, k), f"{text}{describe(flat[k])}", "X")
+        return placed(corpus.offsets, k, f"{text}{describe(flat[k])}")
 
     if expected not in (None, token_type):
         raise wrong(0, f"expected a token of type {expected.__name__} as in training, got ")
@@ -65,8 +64,7 @@ def check_strings(columns, corpus):
     for c, column in enumerate(columns):
         if not are_strings(column):
             k = next(k for k, token in enumerate(column) if not isinstance(token, str))
-            text = f"expected {what.format(c)}, got {describe(column[k])}"
-            raise PlaceError(*place(corpus.offsets, k), text, "X")
+            raise placed(corpus.offsets, k, f"expected {what.format(c)}, got {describe(column[k])}")
 
 
 # --------------------------------------------------------------------------------------------------

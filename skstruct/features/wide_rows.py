@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, Integral, Interval, rows_tags
 from ..data.corpus import DENSE, SPARSE, called_by_kind, number_block
-from ..data.inputs import PlaceError, as_tokens, check_some, describe, place
+from ..data.inputs import as_tokens, check_some, describe
 from ..data.matrix import SequenceMatrix, assembled
+from ..data.places import placed
 from ..data.reads import ColumnInfo, FeatureNames, Reads
 from ..data.types import Corpus, Self
 from ..saving.fields import value, via
@@ -196,8 +197,7 @@ def _numbers(X):
     """A corpus of rows of numbers, or without tokens."""
     found = as_tokens(X)
     if found.tokens:
-        text = f"expected a row of numbers, got {describe(found.tokens[0])}"
-        raise PlaceError(*place(found.offsets, 0), text, "X")
+        raise placed(found.offsets, 0, f"expected a row of numbers, got {describe(found.tokens[0])}")
     return found
 
 

@@ -158,10 +158,7 @@ def _curve(history, keys):
 
 def _distinct(names):
     """Names with numbers where there are several."""
-    return [
-        f"{name} {names[: k + 1].count(name)}" if names.count(name) > 1 else name
-        for k, name in enumerate(names)
-    ]
+    return [f"{s} {names[: k + 1].count(s)}" if names.count(s) > 1 else s for k, s in enumerate(names)]
 
 
 def _histories_of(estimator):

@@ -74,10 +74,7 @@ class Errors(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """All attributes; confusions and examples are dicts too."""
-        confusions = [
-            {**confusion._asdict(), "examples": [each._asdict() for each in confusion.examples]}
-            for confusion in self.confusions
-        ]
+        confusions = [{**c._asdict(), "examples": [e._asdict() for e in c.examples]} for c in self.confusions]
         return {**vars(self), "confusions": confusions}
 
     def to_frame(self) -> Any:

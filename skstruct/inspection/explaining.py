@@ -127,10 +127,8 @@ def _explain_segmenter(segmenter, X, labels, **options):
 def _explain_spans(model, X, labels, **options):
     """The labellings of the pieces of a text, one behind the other."""
     pieces, spelled = model._pieces_of(X, None if labels is None else [labels])
-    found = [
-        explanation_of(model.tagger_, sequence, spelled and spelled[p], **options)
-        for p, sequence in enumerate(pieces.sequences(model.layout))
-    ]
+    each = enumerate(pieces.sequences(model.layout))
+    found = [explanation_of(model.tagger_, x, spelled and spelled[p], **options) for p, x in each]
     placed = zip(pieces.bounds.tolist(), found)
     segments = [(at + a, at + b, kind) for at, each in placed for a, b, kind in each.segments or ()]
     words = [X[0][a:b] for a, b in pieces.tokens.pairs()[0]]

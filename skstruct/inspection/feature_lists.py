@@ -102,11 +102,8 @@ def feature_weights(tagger: Any, top: int | None = None, label: Any = None) -> F
         mine = np.array([label is None or value == label for value in part.labels], np.bool_)
         kept = np.flatnonzero((weight != 0.0) & mine[column])
         order = kept[np.argsort(-np.abs(weight[kept]), kind="stable")[:top]]
-        names = part.names(row[order])
-        found += [
-            FeatureWeight(name, part.labels[c], w)
-            for name, c, w in zip(names, column[order].tolist(), weight[order].tolist())
-        ]
+        each = zip(part.names(row[order]), column[order].tolist(), weight[order].tolist())
+        found += [FeatureWeight(name, part.labels[c], w) for name, c, w in each]
     if len(parts) > 1:
         found = sorted(found, key=lambda item: -abs(item.weight))[:top]
     return FeatureWeights(found)

@@ -273,10 +273,9 @@ def _levels(listed):
 
 def _text(x, y, size, content, style="", title=""):
     title = f"<title>{title}</title>" if title else ""
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="middle" fill="currentColor" '
-        f'style="unicode-bidi:isolate;{style}">{title}{html.escape(content)}</text>'
-    )
+    look = f'text-anchor="middle" fill="currentColor" style="unicode-bidi:isolate;{style}"'
+    place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size}"'
+    return f"<text {place} {look}>{title}{html.escape(content)}</text>"
 
 
 def _word(token, word, tag, x, top):
@@ -293,10 +292,8 @@ def _arc(arc, centre, level, base, way):
         right = 1 if start < end else -1
         start, end = start + 4 * right, end - 4 * right
         bend = right * min(12.0, abs(end - start) / 2)
-        path = (
-            f"M{start:.1f},{base} C{start:.1f},{peak} {start:.1f},{peak} {start + bend:.1f},{peak} "
-            f"L{end - bend:.1f},{peak} C{end:.1f},{peak} {end:.1f},{peak} {end:.1f},{base}"
-        )
+        path = f"M{start:.1f},{base} C{start:.1f},{peak} {start:.1f},{peak} {start + bend:.1f},{peak} "
+        path += f"L{end - bend:.1f},{peak} C{end:.1f},{peak} {end:.1f},{peak} {end:.1f},{base}"
         middle = (start + end) / 2
     else:
         path, middle = f"M{end:.1f},{peak} L{end:.1f},{base}", end

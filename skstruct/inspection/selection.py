@@ -139,10 +139,8 @@ def _of_tagger(model, X, strategy):
     """Means over tokens: of the best labelling's negative log-probability, or of entropies."""
     seen = seen_by_tagger(model, X)
     if not hasattr(seen.tagger, "predict_marginals"):
-        raise TypeError(
-            f"strategy={strategy!r} needs a model that knows probabilities, got a {_name(model)}: L1CRF "
-            f"knows them, CalibratedTagger adds them; 'margin' needs none"
-        )
+        text = f"strategy={strategy!r} needs a model that knows probabilities, got a {_name(model)}: "
+        raise TypeError(f"{text}L1CRF knows them, CalibratedTagger adds them; 'margin' needs none")
     length = np.bincount(seen.of, as_tokens(seen.X).lengths, seen.n)
     if not length.any():
         return length

@@ -103,8 +103,7 @@ def _why_none(crfs, found):
         )
     if not crfs:
         return "no sklearn_crfsuite.CRF is in the pickle"
-    resource = crfs[0]["modelfile"]
-    state = getattr(resource, "state", None)
+    state = getattr(crfs[0]["modelfile"], "state", None)
     path = state.get("name") if isinstance(state, dict) else None
     if isinstance(path, str):
         return f"the CRF in the pickle has its model in a file of its own, {path!r:.200}: load that"

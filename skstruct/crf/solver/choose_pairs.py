@@ -123,15 +123,11 @@ def check_number(n, n_shown, what, every):
     """Raise if there are more weights of a kind than can be numbered; warn if they are many for what the
     corpus shows. ``every``: whether other ones take part, too."""
     if n > MOST_PAIRS:
-        raise ValueError(
-            f"the corpus has {n} {what}, at most {MOST_PAIRS} can have weights: use all_pairs=False, or a "
-            f"larger c1 or min_count"
-        )
+        text = f"the corpus has {n} {what}, at most {MOST_PAIRS} can have weights: "
+        raise ValueError(f"{text}use all_pairs=False, or a larger c1 or min_count")
     if every and n > max(MANY_WEIGHTS, MANY_TIMES * n_shown):
-        warn(
-            f"{n} {what} have weights, of which the corpus shows {n_shown}: "
-            f"all_pairs='transitions' or False takes a fraction of time and memory"
-        )
+        text = f"{n} {what} have weights, of which the corpus shows {n_shown}: "
+        warn(f"{text}all_pairs='transitions' or False takes a fraction of time and memory")
 
 
 def screened(rows, total, unknown, seen, signed, options):

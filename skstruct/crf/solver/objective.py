@@ -135,9 +135,8 @@ class CRFObjective(Objective):
         )
         self.lay_out(layout)
         # Partial labellings are left to the clamped pass.
-        *_, seen, self.occurrences, self.largest = count_features(
-            self.features, s, self.n_features, L, complete=True
-        )
+        counts = count_features(self.features, s, self.n_features, L, complete=True)
+        *_, seen, self.occurrences, self.largest = counts
         self.edges, edge_seen = combinations.with_weights(s, self.edge_pair, self.n_edge_rows, L)
         seen = seen[self.pair_feature * np.int64(L) + self.pair_label]
         self.seen = np.concatenate([seen, edge_seen, seen_label_pairs(s, self.pair, L)])

@@ -39,10 +39,8 @@ class Payload(NamedTuple):
         """This payload for a page."""
         header = self.header
         if header["features"] == "names":
-            raise ValueError(
-                "a page cannot make the features of dicts and lists, which your own code makes: "
-                "write .js and call predict from your page"
-            )
+            wrong = "a page cannot make the features of dicts and lists, which your own code makes: "
+            raise ValueError(f"{wrong}write .js and call predict from your page")
         chunks, labels = header.get("spans"), header["labels"]
         if chunks is None and all(isinstance(label, str) for label in labels) and are_chunks(labels):
             chunks = _segments(labels)

@@ -275,10 +275,8 @@ def page_file(block, parts, title):
     text = _joined(block, [*(_JAVASCRIPT / f"{part}.js" for part in parts), *(_PAGE / name for name in last)])
     script = "\n" + _as_function(text)
     style = "\n" + "".join((_PAGE / name).read_text(encoding="utf-8") for name in ("page.css", "marks.css"))
-    policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'; "
-        "form-action 'none'"
-    )
+    policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+    policy += "base-uri 'none'; form-action 'none'"
     shown = html.escape(title.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8"))
     values = {"policy": policy, "title": shown, "style": style, "script": script}
     page = (_PAGE / "page.html").read_text(encoding="utf-8")
