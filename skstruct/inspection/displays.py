@@ -136,6 +136,7 @@ class HistoryDisplay:
         >>> tagger = StructuredPerceptron(early_stopping=True, random_state=0).fit(X, y)
         >>> display = HistoryDisplay.from_estimator(tagger)  # doctest: +SKIP
         """
+        check_matplotlib(cls.__name__)
         if not estimators:
             raise ValueError("at least one fitted estimator is needed")
         if names is not None and len(names) != len(estimators):
@@ -300,6 +301,7 @@ class FeatureWeightsDisplay:
         >>> tagger = StructuredPerceptron(random_state=0).fit(X, y)
         >>> display = FeatureWeightsDisplay.from_estimator(tagger, label="N")  # doctest: +SKIP
         """
+        check_matplotlib(cls.__name__)
         check_positive("top", top)
         weights = feature_weights(estimator, label=label)
         if not weights:

@@ -149,6 +149,7 @@ class LabelConfusionDisplay(_LabelMatrix):
         >>> y_true, y_pred = [["D", "N", "V"], ["D", "N"]], [["D", "V", "V"], ["D", "N"]]
         >>> display = LabelConfusionDisplay.from_predictions(y_true, y_pred)  # doctest: +SKIP
         """
+        check_matplotlib(cls.__name__)
         check_choice("normalize", normalize, (None, "true", "pred", "all"))
         pairs, names = _labelled_pairs(y_true, y_pred, labels)
         ids = {name: k for k, name in enumerate(names)}
@@ -274,6 +275,7 @@ class TransitionDisplay(_LabelMatrix):
         >>> tagger = StructuredPerceptron(constraints="BIO", random_state=0).fit(X, y)
         >>> display = TransitionDisplay.from_estimator(tagger)  # doctest: +SKIP
         """
+        check_matplotlib(cls.__name__)
         weights = transition_weights(estimator)
         start, between, end = chain_of(estimator).constraints
         allowed = np.block([[between, end[:, None]], [start, np.zeros(1)]]) == 0.0
