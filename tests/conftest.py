@@ -40,6 +40,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """With ``-n`` the tests of a file share a worker and what it compiles, if they have no group."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+
+
 def find_corpora():
     """Return the folder of the corpora, which may not exist."""
     return pathlib.Path(os.environ.get("SKSTRUCT_DATA") or REPOSITORY.parent / "shared" / "data")
