@@ -9,7 +9,7 @@ from wsgiref.util import setup_testing_defaults
 from wsgiref.validate import validator
 
 from skstruct.serving import app
-from skstruct.serving.server import addresses_of, new_server
+from skstruct.serving.server import addresses_of, new_server, stop
 
 
 @contextmanager
@@ -63,15 +63,3 @@ def asked(*arguments, **more):
     status, headers, answer = call(application, "POST", *(path or ["/predict"]), body=body, **more)
     assert headers["Content-Type"] == "application/json" and int(headers["Content-Length"]) == len(answer)
     return status, json.loads(answer)
-
-
-def stop(server):
-    """Let ``run()`` return, from another thread; open connections are closed."""
-    from waitress import wasyncore
-
-    server.task_dispatcher.shutdown()  # answers that are being written need the pipe
-    sockets = next(vars(server)[name] for name in ("map", "_map") if name in vars(server))
-    trigger = next(each for each in sockets.values() if hasattr(each, "thunks"))
-    with trigger.lock:  # until the pipe is written to: closing it is what the server does next
-        trigger.thunks.append(lambda: wasyncore.close_all(sockets, ignore_all=True))
-        trigger.pull_trigger()

@@ -110,3 +110,15 @@ def addresses_of(server):
     """(host, port) of each address that a server listens at."""
     found = getattr(server, "effective_listen", None) or [(server.effective_host, server.effective_port)]
     return [(host, int(port)) for host, port in found]
+
+
+def stop(server):
+    """Let ``run()`` return, from another thread; open connections are closed."""
+    from waitress import wasyncore
+
+    server.task_dispatcher.shutdown()  # answers that are being written need the pipe
+    sockets = server.map if hasattr(server, "map") else server._map
+    trigger = next(each for each in sockets.values() if hasattr(each, "thunks"))
+    with trigger.lock:  # until the pipe is written to: closing it is what the server does next
+        trigger.thunks.append(lambda: wasyncore.close_all(sockets, ignore_all=True))
+        trigger.pull_trigger()

@@ -13,7 +13,7 @@ from http.client import HTTPConnection
 from urllib.request import urlopen
 
 import pytest
-from serving_cases import ask, served, stop
+from serving_cases import ask, served
 
 from skstruct import StructuredPerceptron
 from skstruct.cli import main
@@ -177,7 +177,7 @@ def test_the_loopback_of_ipv6(tagger):
     thread.start()
     with urlopen(f"http://[{host}]:{port}/health") as answer:
         assert json.load(answer)["status"] == "ok"
-    stop(found)
+    server.stop(found)
     thread.join(10)
 
 
@@ -230,7 +230,7 @@ def test_the_command_serves_models_called_as_their_files(tmp_path, tagger, monke
         connection.request("GET", "/health", headers={"Host": name})
         assert connection.getresponse().status == status
         connection.close()
-    stop(stopped[0])
+    server.stop(stopped[0])
     thread.join(10)
     assert f"ready: http://{host}:{port}/" in capsys.readouterr().err
 
