@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from skstruct.core.compile import TEXT
+
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
 EXPECTED = {
     "trained_model.py": [": 'po'", "after training: BoxType BoxType Box", "training: 1.0000", "file: True"],
@@ -86,7 +88,7 @@ def test_example(name, tmp_path):
         timeout=600,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    assert done.stderr.replace(f"{TEXT}\n", "") == ""  # what no test before has compiled
     said = re.sub(" +", " ", done.stdout)  # columns of tables are aligned
     assert [text for text in EXPECTED[name] if text not in said] == []
     assert list(tmp_path.iterdir()) == []  # nothing is left behind
