@@ -1,7 +1,7 @@
 r"""Corpus files: CoNLL columns, CoNLL-U trees, segmented text, and data of CRFsuite.
 
 Each format has one generator, ``iter_*``, that holds one sentence at a time, so that files larger
-than memory stream; ``read_*`` is the list of what it yields. Every error
+than memory stream; ``read_*``, which all but CRFsuite's have, is the list of what it yields. Every error
 names the file and, where there is one, the line.
 
 What is read here is what estimators take: columns give sequences of tuples, trees give sequences of
