@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn import utils
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _set_output
 from sklearn.utils import get_tags as get_tags
 from sklearn.utils._param_validation import HasMethods as HasMethods
@@ -136,9 +137,13 @@ def layers(estimator, X=None):
 
     Searches are around their best estimator and pipelines around their last step, which gets what the other
     steps make of ``X`` (computed when it is asked for; None for no input); averages, mixtures, calibrated
-    taggers, segmenters and re-rankers are around what they have fitted.
+    taggers, segmenters and re-rankers are around what they have fitted. What is frozen is no layer: the
+    estimator inside stands in its place.
     """
     while estimator is not None:
+        if isinstance(estimator, FrozenEstimator):
+            estimator = estimator.estimator
+            continue
         yield estimator, X
         if hasattr(estimator, "steps") and not hasattr(estimator, "best_estimator_"):
             for _, step in estimator.steps[:-1] if X is not None else ():
@@ -167,6 +172,33 @@ def innermost(estimator, X=None):
     found = final_step(estimator, X, ("best_estimator_", "steps", "estimator_"))
     check_is_fitted(found[0])
     return found
+
+
+def refuse_frozen(around: BaseEstimator, verb: str, **inside: Any) -> None:
+    """Raise if what is inside of an estimator is frozen: the verb would change an object of the user's.
+
+    Parameters
+    ----------
+    around : estimator
+    verb : str
+        The method that was called.
+    **inside : estimator
+        What is inside, by the name of the parameter.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter, and what to write instead.
+    """
+    me = type(around).__name__
+    for role, given in inside.items():
+        if isinstance(given, FrozenEstimator):
+            inner = type(given.estimator).__name__
+            raise ValueError(
+                f"{me}.{verb} would change the {inner} in {role}=FrozenEstimator(...), and what is frozen "
+                f"stays as it is: give {me}({inner}(...)), which trains one of its own, or call {verb} of "
+                f"your {inner}"
+            )
 
 
 def check_parameters(estimator, *names):

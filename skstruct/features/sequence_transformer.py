@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import get_tags, safe_indexing, safe_set_output, sequence_tags
@@ -172,6 +173,8 @@ def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
         if not targets.shape[0]:
             raise ValueError(f"{where} leaves no labelled token to learn from")
         more["y"] = targets
+    elif isinstance(getattr(fit, "__self__", None), FrozenEstimator):
+        more["y"] = None  # it learns nothing, and asks for labels
     more |= {name: by_token(name, value, corpus.lengths, keep) for name, value in params.items()}
     fit(tokens if keep is None else safe_indexing(tokens, keep), **more)
 

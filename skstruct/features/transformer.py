@@ -12,7 +12,16 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, HasMethods, StrOptions, available_if, folds_of, get_tags, safe_indexing
+from .._sklearn import (
+    BaseEstimator,
+    HasMethods,
+    StrOptions,
+    available_if,
+    folds_of,
+    get_tags,
+    refuse_frozen,
+    safe_indexing,
+)
 from ..data.corpus import rows_of
 from ..data.inputs import PlaceError, as_tokens, by_sequence, check_some, renumbered
 from ..data.matrix import SequenceMatrix
@@ -151,8 +160,15 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`; and if the transformer is frozen, since it stays as it is.
         """
         self._validate_params()
+        refuse_frozen(self, "partial_fit", transformer=self.transformer)
+        refuse_frozen(self, "partial_fit", transformer=getattr(self, "transformer_", None))
         if self.per == "sequence":
             raise ValueError('per="sequence" fits a transformer on each sequence: none goes on learning')
         inner = self.transformer_ if hasattr(self, "transformer_") else clone(self.transformer)

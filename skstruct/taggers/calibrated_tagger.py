@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Literal
 
@@ -235,9 +236,17 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            If the estimator was frozen: it stays as it is. And as the estimator's ``adapt``.
         """
         check_is_fitted(self)
-        self.estimator_.adapt(X)
+        self._refuse_frozen("adapt")
+        adapted = copy(self.estimator_)
+        adapted.adapt(X)
+        self.estimator_ = adapted
         return self
 
     # -- prediction --------------------------------------------------------------------------------

@@ -81,7 +81,13 @@ class TaggerTraining(FitsAnother, Parameters, CallbackSupportMixin, Savable, Bas
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`; and if the tagger is frozen, since it stays as it is.
         """
+        self._refuse_frozen("partial_fit")
         self._validate_params()
         tagger = self.tagger_ if hasattr(self, "tagger_") else self._learner()
         data = self._weighted(X, y, sample_weight, go_on=True)

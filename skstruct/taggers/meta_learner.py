@@ -20,6 +20,7 @@ from .._sklearn import (
     CallbackSupportMixin,
     available_if,
     fit_routing,
+    refuse_frozen,
     rows_tags,
     sequence_tags,
 )
@@ -65,6 +66,12 @@ class FitsAnother:
         """The estimator to train: of it only the parameters count."""
         given = getattr(self, self._around)
         return StructuredPerceptron() if given is None else given
+
+    def _refuse_frozen(self, verb):
+        """Raise if the estimator inside is frozen, and the method ``verb`` would change it."""
+        role = self._around
+        refuse_frozen(self, verb, **{role: self._inside()})
+        refuse_frozen(self, verb, **{role: self._template()})
 
     def _inside(self):
         """The estimator that was trained, or is to be: what it can do, this one can."""
@@ -255,7 +262,9 @@ class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, Bas
         self
         """
         check_is_fitted(self)
-        self.estimator_.adapt(X)
+        adapted = copy(self.estimator_)  # the one that was fitted may be known elsewhere, too
+        adapted.adapt(X)
+        self.estimator_ = adapted
         return self
 
     def score(self, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:

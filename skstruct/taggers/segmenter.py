@@ -186,13 +186,14 @@ class Segmenter(WordAnalyses, TaggerTraining):
         ------
         ValueError
             If the tagger's templates read no accessor variety (``features="char-av"`` do), or ``X`` holds
-            no character or is no list of str.
+            no character or is no list of str; if the tagger is frozen.
 
         See Also
         --------
         StructuredPerceptron.adapt : what it does, and its source.
         """
         check_is_fitted(self)
+        self._refuse_frozen("adapt")
         if X is not None:
             pieces = as_pieces(X)
             X = [list("".join(pieces[i])) for i in with_characters(pieces)]
