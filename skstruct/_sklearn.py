@@ -26,7 +26,7 @@ from sklearn.utils._param_validation import InvalidParameterError as InvalidPara
 from sklearn.utils._param_validation import Options as Options
 from sklearn.utils._param_validation import StrOptions as StrOptions
 from sklearn.utils._param_validation import validate_parameter_constraints
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.validation import _check_method_params as cut_metadata
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from .data.inputs import PLACE, PlaceError, renumbered
@@ -234,12 +234,22 @@ def sample_weights(sample_weight, X):
     return weight
 
 
-def fit_some(estimator, X, y, keep, weight=None, **given):
-    """The estimator, trained on the sequences at the positions in ``keep``; errors count those of X."""
-    if weight is not None:
-        given["sample_weight"] = weight[keep]
+def fit_some(estimator, X, y, keep, metadata=None, **given):
+    """The estimator, trained on the sequences at the positions in ``keep``; errors count those of X.
+
+    ``metadata`` are arguments of ``fit`` by name, of which those that have a value a sequence are cut, too;
+    others, ``given``, are handed on as they are.
+    """
+    if metadata:
+        given.update(cut_metadata(X, metadata, keep))
     with renumbered(keep):
         return estimator.fit(safe_indexing(X, keep), safe_indexing(y, keep), **given)
+
+
+def requested_name(estimator: Any, verb: str, metadata: str) -> bool | str | None:
+    """What a method of an estimator itself requests of one kind of metadata; None if it says nothing."""
+    asked = getattr(estimator, "_get_metadata_request", None)
+    return None if asked is None else getattr(asked(), verb).requests.get(metadata)
 
 
 def takes_sample_weight(scorer):
@@ -332,13 +342,6 @@ class epoch_context:
             task.call_on_fit_task_begin(**shown)
             yield
             task.call_on_fit_task_end(**shown)
-
-
-def fit_routing(owner, **inside):
-    """The metadata routing of what trains another estimator, given by name, a MetadataRouter."""
-    mapping = MethodMapping().add(caller="fit", callee="fit")
-    mapping.add(caller="partial_fit", callee="partial_fit")
-    return MetadataRouter(owner=owner).add_self_request(owner).add(**inside, method_mapping=mapping)
 
 
 def text_tags(tags):

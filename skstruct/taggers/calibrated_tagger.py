@@ -103,6 +103,7 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
     estimator_: Any = field(init=False)
     temperature_: float = field(init=False)
 
+    _hands_on = False
     _not_combinable = "its temperature is that of one model; use {} inside of it"
     """Why averages and mixtures do not take it."""
 
@@ -123,7 +124,14 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
+        **params: Any,
     ) -> Self:
         """Train the tagger, and find its temperature.
 
@@ -132,10 +140,13 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
         X, y
             As the estimator's ``fit`` takes them.
         sample_weight : array-like of shape (n_sequences,), optional
-            Handed to the estimator; multiplies a sequence's log-likelihood in the choice of the temperature.
+            Multiplies a sequence's log-likelihood in the choice of the temperature; and handed to the
+            estimator, with metadata routing if it asks for it.
         X_val, y_val : lists of sequences, optional
             Held-out sequences, handed to the ``fit`` of the tagger that predicts. The clones by which the
             temperature is found do not see them.
+        **params
+            Metadata that the estimator asks for, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -160,6 +171,7 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
         given = both_or_neither(X_val, y_val)
         X, y, _ = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
+        metadata = self._routed("fit", {"sample_weight": weight, **params})
         used = np.flatnonzero((X.lengths > 0) & (True if weight is None else weight > 0.0))
         if frozen := isinstance(template, FrozenEstimator):
             fitted = template.estimator
@@ -174,7 +186,7 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
 
         def trained(number, tagger, keep, **given):
             with events.member(tagger, number, X.take(keep).for_users(), take(y, keep)):
-                return fit_some(tagger, X, y, keep, weight, **given)
+                return fit_some(tagger, X, y, keep, metadata, **given)
 
         if not frozen:
             fitted = trained(0, clone(template), np.arange(len(X)), **dict(zip(NAMES, given or ())))

@@ -19,7 +19,6 @@ from .._sklearn import (
     BaseEstimator,
     CallbackSupportMixin,
     available_if,
-    fit_routing,
     refuse_frozen,
     rows_tags,
     sequence_tags,
@@ -28,6 +27,7 @@ from ..data.inputs import Inputs
 from ..data.types import Corpus, History, Ranked, Self, Weights
 from ..saving.registry import Savable
 from ..training.parameters import RunParameters
+from .metadata import asking_for_weights, fit_routing, routed
 from .perceptron import StructuredPerceptron
 from .sequence_tagger import SequenceTagger
 
@@ -65,7 +65,14 @@ class FitsAnother:
     def _template(self):
         """The estimator to train: of it only the parameters count."""
         given = getattr(self, self._around)
-        return StructuredPerceptron() if given is None else given
+        return asking_for_weights(StructuredPerceptron()) if given is None else given
+
+    _hands_on = True
+    """Whether weights of sequences are for the estimator inside alone."""
+
+    def _routed(self, verb, given):
+        """What a method of the estimator inside gets of metadata; see ``_sklearn.routed``."""
+        return routed(self, verb, self._around, given, hands_on=self._hands_on)
 
     def _refuse_frozen(self, verb):
         """Raise if the estimator inside is frozen, and the method ``verb`` would change it."""

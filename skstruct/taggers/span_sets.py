@@ -26,6 +26,7 @@ from ..training.parameters import Parameters, documented, inner_estimator, param
 from .calibrated_tagger import CalibratedTagger
 from .constraints import scheme_of
 from .meta_learner import FitsAnother
+from .metadata import routed
 from .span_tagger import SpanTagger
 from .span_thresholds import certain_threshold, numbered_documents, offering_threshold
 
@@ -131,7 +132,7 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
         require(well and isinstance(sure, float) and sure > 0.0, f"{where}: thresholds must be probabilities")
         return {}
 
-    def fit(self, X: Corpus, y: Corpus, groups: Any = None) -> Self:
+    def fit(self, X: Corpus, y: Corpus, groups: Any = None, **params: Any) -> Self:
         """Train the estimator, and find the thresholds.
 
         Parameters
@@ -140,6 +141,8 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
             As the estimator's ``fit`` takes them; all labels are needed.
         groups : array-like of shape (n_sequences,), optional
             The document of each sequence; by default each is a document of its own.
+        **params
+            Metadata that the estimator asks for, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -165,17 +168,18 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
         X, y, true = _read(inner, X, y)
         gold = [[span for span in spans if span[2] is not None] for spans in true]
         document = numbered_documents(groups, len(X))
+        metadata = routed(self, "fit", "estimator", params, plain=())
         if frozen:
             check_is_fitted(inner)
             folds = [(np.arange(0), np.arange(len(X)))]
         else:
             folds = self._folds(document, groups)
-        p, offered = self._out_of_fold(template, folds, X, y, gold)
+        p, offered = self._out_of_fold(template, folds, X, y, gold, metadata)
         of_gold = np.repeat(document, lengths_of(gold))
         found = {"thresholds_": self._thresholds(flatten(p), flatten(gold), of_gold)}
         if self.precision is not None:
             found["sure_threshold_"] = self._sure(offered, true, document)
-        fitted = inner if frozen else clone(template).fit(X, y)
+        fitted = inner if frozen else clone(template).fit(X, y, **metadata)
         found.update(estimator_=fitted, n_calibration_=len(np.unique(of_gold)))
         set_fitted(self, found, "sure_threshold_")
         return self
@@ -198,12 +202,12 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
                 )
         return folds
 
-    def _out_of_fold(self, template, folds, X, y, gold):
+    def _out_of_fold(self, template, folds, X, y, gold, metadata):
         """For each sequence the probabilities of its gold spans, and all candidates of sure ones."""
         p, offered = [[] for _ in range(len(X))], [[] for _ in range(len(X))]
         for train, test in folds:
             frozen = isinstance(template, FrozenEstimator)
-            member = template.estimator if frozen else fit_some(clone(template), X, y, train)
+            member = template.estimator if frozen else fit_some(clone(template), X, y, train, metadata)
             known, some = _types(member), safe_indexing(X, test)
             asked = [[span for span in gold[i] if span[2] in known] for i in test]
             more = [[]] * len(test)

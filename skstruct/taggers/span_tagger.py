@@ -142,7 +142,14 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self, X: Texts, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
+        self,
+        X: Texts,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
+        **params: Any,
     ) -> Self:
         """Learn from annotated texts.
 
@@ -158,6 +165,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         X_val, y_val : list of str and list of lists, optional
             Held-out texts and their spans, handed to the tagger as tokens and labels: what it scores is
             labels, with its own ``scoring``.
+        **params
+            Metadata that the tagger asks for, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -176,7 +185,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         UserWarning
             If spans do not end where tokens do, or are left out: they hold no token, or overlap others.
         """
-        return self._fit_tagger(X, y, sample_weight, X_val, y_val)
+        return self._fit_tagger(X, y, sample_weight, X_val, y_val, params)
 
     # -- before fitting ----------------------------------------------------------------------------
     def tokens(self, X: Texts) -> list[list[tuple[int, int]]]:

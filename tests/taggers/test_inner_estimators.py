@@ -17,10 +17,10 @@ from sklearn.preprocessing import StandardScaler
 
 from skstruct import (
     L1CRF,
+    L1CRFCV,
     BaggingShuffleAverager,
     CalibratedTagger,
     KBestReranker,
-    L1CRFCV,
     ParameterMixer,
     Segmenter,
     SpanSets,
@@ -87,11 +87,15 @@ METAS = {
         TokenTransformer, "transformer", StandardScaler, (ROWS, ROW_LABELS), (np.concatenate(ROWS), None),
     ),
 }  # fmt: skip
-"""Name -> the class, the parameter, what is inside, data, and data for what is inside if it is other data."""
+"""Name -> class, parameter, what is inside, data, and data of its own for what is inside."""
 
-MORE = {"Segmenter": {}, "CalibratedTagger": {"cv": 2}, "SpanSets": {"recall": 0.5, "precision": 0.5, "cv": 2},
-        "BaggingShuffleAverager": {"n_estimators": 2, "keep_members": True}, "KBestReranker": {"k": 3, "cv": 2},
-        "TokenPredictions": {"cv": 2}}  # fmt: skip
+MORE = {
+    "CalibratedTagger": {"cv": 2},
+    "SpanSets": {"recall": 0.5, "precision": 0.5, "cv": 2},
+    "BaggingShuffleAverager": {"n_estimators": 2, "keep_members": True},
+    "KBestReranker": {"k": 3, "cv": 2},
+    "TokenPredictions": {"cv": 2},
+}
 
 STATES = "unfitted", "fitted", "frozen"
 
@@ -202,7 +206,8 @@ def test_what_is_frozen_is_refused_before_anything_changes(name, verb):
         assert not hasattr(model, f"{METAS[name][1]}_")
     model.fit(X, y)
     before = joblib.hash(model), contents(inner)
-    with pytest.raises(ValueError, match=f"{name}.{verb} would change the {type(inner.estimator).__name__} in"):
+    kind = type(inner.estimator).__name__
+    with pytest.raises(ValueError, match=f"{name}.{verb} would change the {kind} in"):
         getattr(model, verb)(*([X] if verb == "adapt" else [X, y]))
     assert (joblib.hash(model), contents(inner)) == before
 
