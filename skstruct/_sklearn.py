@@ -261,15 +261,29 @@ def takes_sample_weight(scorer):
     return "sample_weight" in given or any(each.kind is each.VAR_KEYWORD for each in given.values())
 
 
-def folds_of(cv, n, groups=None, once=False):
-    """[(train, test)]: positions among n sequences, as a splitter of scikit-learn cuts them.
+def folds_of(
+    cv: Any, X: Any, y: Any = None, groups: Any = None, once: bool = False
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Positions among sequences, as a splitter of scikit-learn cuts them.
 
-    With ``once``, each sequence has to be in exactly one test set.
+    Parameters
+    ----------
+    cv : int, splitter or iterable of (train, test)
+    X, y, groups
+        What the splitter is shown: sequences and labels as the user gave them, since it may look
+        into them; and groups, if there are some.
+    once : bool
+        Whether each sequence has to be in exactly one test set.
+
+    Returns
+    -------
+    list of (train, test)
     """
     from sklearn.model_selection import check_cv  # slow to import, and not needed to predict
 
+    n = len(X)
     every, folds = np.arange(n), []
-    for k, fold in enumerate(check_cv(cv).split(every[:, None], None, groups)):
+    for k, fold in enumerate(check_cv(cv).split(X, y, groups)):
         try:
             train, test = (every[list(part)] for part in fold)
         except IndexError as error:

@@ -277,9 +277,10 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         """(candidates, X, y, weights, folds) of a search."""
         self._validate_params()
         candidates = self._candidates()
+        shown = X, y
         X, y, _ = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
-        folds = [Fold(k, *fold) for k, fold in enumerate(folds_of(self.cv, len(X), groups))]
+        folds = [Fold(k, *fold) for k, fold in enumerate(folds_of(self.cv, *shown, groups))]
         return candidates, X, y, weight, folds
 
     def _candidates(self):

@@ -161,7 +161,7 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
             One row for each token, one column for each label.
         """
         tokens, corpus, method, params, groups = self._begin("fit_transform", X, y, params)
-        splits = folds_of(self.cv, len(corpus), groups, once=True)
+        splits = folds_of(self.cv, X, y, groups, once=True)
         whole = self._trained(tokens, corpus, y, params)
 
         def rows(k, train, test):

@@ -206,7 +206,8 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
             self._fit_inner("fit", inner, tokens, corpus, y, params, train)
             return np.asarray(inner.transform(safe_indexing(tokens, test)))
 
-        return by_fold(of_token, folds_of(cv, filled.shape[0], once=True), rows), corpus
+        shown = safe_indexing(X, filled), safe_indexing(y, filled)
+        return by_fold(of_token, folds_of(cv, *shown, once=True), rows), corpus
 
     def _learn(self, method, inner, X, y, params):
         before = getattr(self, "_reads", None) if method == "partial_fit" else None

@@ -169,6 +169,7 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
         template = self._template()
         _check_tagger(template)
         given = both_or_neither(X_val, y_val)
+        shown = X, y
         X, y, _ = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
         metadata = self._routed("fit", {"sample_weight": weight, **params})
@@ -178,7 +179,7 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
             check_is_fitted(fitted)
             if given is not None:
                 raise ValueError("X_val and y_val: a frozen estimator is not trained")
-        folds = [(used[:0], used)] if frozen else self._folds(used, len(X))
+        folds = [(used[:0], used)] if frozen else self._folds(used, *shown)
         n_trained = 0 if frozen else 1 + len(folds)
         context = self._init_callback_context(max_subtasks=n_trained, sequential_subtasks=False)
         events = epoch_context(context, self, X.for_users(), y)
@@ -213,8 +214,8 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
         vars(self).update(found)
         return self
 
-    def _folds(self, used, n):
-        """[(train, test)]: positions among n sequences, of those with tokens and a weight (``used``)."""
+    def _folds(self, used, X, y):
+        """[(train, test)]: positions of sequences, of those with tokens and a weight (``used``)."""
         cv = 5 if self.cv is None else self.cv
         if is_int(cv):
             if len(used) < cv:
@@ -222,9 +223,9 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
                     f"cv={cv} folds need at least as many sequences that are not empty, got "
                     f"{len(used)}; with a FrozenEstimator all sequences are for the temperature"
                 )
-            return [(used[train], used[test]) for train, test in folds_of(cv, len(used))]
+            return [(used[train], used[test]) for train, test in folds_of(cv, used)]
         # What others cut are positions in the user's X.
-        folds = [[part[np.isin(part, used)] for part in fold] for fold in folds_of(cv, n)]
+        folds = [[part[np.isin(part, used)] for part in fold] for fold in folds_of(cv, X, y)]
         folds = [(train, test) for train, test in folds if len(test)]
         if not folds or not all(len(train) for train, _ in folds):
             raise ValueError("cv leaves no sequence that is not empty to train on, or to test on")

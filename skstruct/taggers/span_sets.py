@@ -165,6 +165,7 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
         template = self._template()
         frozen = isinstance(template, FrozenEstimator)
         inner = template.estimator if frozen else template
+        shown = X, y
         X, y, true = _read(inner, X, y)
         gold = [[span for span in spans if span[2] is not None] for spans in true]
         document = numbered_documents(groups, len(X))
@@ -173,7 +174,7 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
             check_is_fitted(inner)
             folds = [(np.arange(0), np.arange(len(X)))]
         else:
-            folds = self._folds(document, groups)
+            folds = self._folds(document, *shown, groups)
         p, offered = self._out_of_fold(template, folds, X, y, gold, metadata)
         of_gold = np.repeat(document, lengths_of(gold))
         found = {"thresholds_": self._thresholds(flatten(p), flatten(gold), of_gold)}
@@ -184,15 +185,16 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
         set_fitted(self, found, "sure_threshold_")
         return self
 
-    def _folds(self, document, groups):
-        cv, n = 5 if self.cv is None else self.cv, len(document)
+    def _folds(self, document, X, y, groups):
+        """[(train, test)]: positions of sequences; numbers cut documents, splitters see X and y."""
+        cv = 5 if self.cv is None else self.cv
         if is_int(cv):
             n_documents = int(document.max(initial=-1)) + 1
             if n_documents < cv:
                 raise ValueError(f"cv={cv} folds need at least as many documents, got {n_documents}")
-            parts = folds_of(cv, n_documents)
+            parts = folds_of(cv, range(n_documents))
             return [tuple(np.flatnonzero(np.isin(document, part)) for part in fold) for fold in parts]
-        folds = folds_of(cv, n, groups, once=True)
+        folds = folds_of(cv, X, y, groups, once=True)
         for k, (train, test) in enumerate(folds):
             both = np.intersect1d(document[train], document[test])
             if both.size:
