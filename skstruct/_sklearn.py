@@ -376,6 +376,13 @@ def sequence_tags(tags):
     return tags
 
 
+def tags_around(tags: Any, inner: Any) -> Any:
+    """scikit-learn's tags, with those of the input that an estimator inside has."""
+    if hasattr(inner, "__sklearn_tags__") and not isinstance(inner, type):
+        tags.input_tags = get_tags(inner).input_tags
+    return tags
+
+
 def rows_tags(tags):
     """The same of estimators whose tokens may be rows of numbers.
 

@@ -79,6 +79,30 @@ class SequenceTransformer(TransformerMixin):
         return vars(self).values()
 
 
+class KnowsColumns:
+    """What transformers know of the columns of the tokens that they were fitted on."""
+
+    _reads: Reads
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns of the tokens of ``fit``; absent where tokens have none."""
+        return int(self._known_of_columns("width", "n_features_in_"))
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Names of the columns of the tokens of ``fit``, if they had any."""
+        names = self._known_of_columns("names", "feature_names_in_").all()
+        return np.array(names, dtype=object)
+
+    def _known_of_columns(self, what, attribute):
+        found = getattr(vars(self).get("_reads"), what, None)
+        if found is None:
+            me = type(self).__name__
+            raise AttributeError(f"{me} has no attribute {attribute!r}: it has seen none")
+        return found
+
+
 def table_of(X, reads=None):
     """(tokens as a transformer of scikit-learn takes them, the corpus that they are)
 

@@ -28,7 +28,16 @@ from ..data.matrix import SequenceMatrix
 from ..data.reads import FeatureNames
 from ..data.tables import is_frame
 from ..data.types import Corpus, Self
-from .sequence_transformer import SequenceTransformer, as_rows, by_fold, fit_on, reading, reads_of, table_of
+from .sequence_transformer import (
+    KnowsColumns,
+    SequenceTransformer,
+    as_rows,
+    by_fold,
+    fit_on,
+    reading,
+    reads_of,
+    table_of,
+)
 
 
 def _if_inner_has(name):
@@ -53,7 +62,7 @@ def _target_encoder(transformer):
     return next((part for part in parts if isinstance(part, TargetEncoder)), None)
 
 
-class TokenTransformer(SequenceTransformer, BaseEstimator):
+class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
     """Let a transformer of scikit-learn work on the tokens of sequences.
 
     It gets the tokens of all sequences as one table, and what it returns is cut where sequences end.

@@ -20,11 +20,13 @@ from .._sklearn import (
     safe_indexing,
     sample_weights,
     sequence_tags,
+    tags_around,
     with_callbacks,
 )
 from ..data.inputs import Inputs, Sequences, offsets_of, renumbered, take
 from ..data.types import Corpus, Given, Self, Weights
 from ..saving.registry import savable
+from ..taggers.meta_learner import ShowsColumns
 from ..taggers.metadata import asking_for_weights, fit_routing, routed
 from ..taggers.segmenter import Segmenter
 from ..training.chunks import map_chunks, threads
@@ -51,7 +53,7 @@ from .reranker_model import RerankModel, RerankRun, f1_of
     random_state="Determines folds, orders, noise and the held-out sequences; not the base.",
 )
 @dataclass(eq=False, repr=False)
-class KBestReranker(OnlineLearner, BaseEstimator):
+class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
     """Re-rank the k best analyses of a base model, with features of words and of their neighbours.
 
     A tagger of characters sees words only label by label. Here the k best segmentations of the base, with
@@ -68,6 +70,8 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     ----------
     base_ : estimator
         The base, trained on everything.
+    classes_ : ndarray of shape (n_labels,)
+        If the base has labels.
     n_iter_ : int
         Epochs completed.
     history_ : list of dict
@@ -114,6 +118,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     k: int = parameter(20, "Analyses of the base.")
     cv: int = parameter(10, "Parts of the corpus for jackknifing.", "int >= 2")
 
+    _around = "base"
     _model_class = RerankModel
     explained_as = "lattice"
 
@@ -121,7 +126,15 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     oracle_: float = field(init=False)
 
     def __sklearn_tags__(self) -> Any:
-        return sequence_tags(super().__sklearn_tags__())
+        return tags_around(sequence_tags(super().__sklearn_tags__()), self._template())
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels that the base knows, where it is a tagger."""
+        check_is_fitted(self)
+        if not hasattr(self.base_, "classes_"):
+            raise AttributeError("KBestReranker has no attribute 'classes_': its base has none")
+        return self.base_.classes_
 
     @property
     def inputs(self) -> Inputs:

@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import CallbackSupportMixin, epoch_context, fit_some, folds_of, sample_weights, with_callbacks
 from ..data.inputs import Sequences, as_tokens, check_X_y, is_int, renumbered, take
-from ..data.types import Corpus, Given, History, Ranked, Self, Weights
+from ..data.types import Corpus, Given, Ranked, Self, Weights
 from ..saving.registry import savable
 from ..training.chunks import threads
 from ..training.held_out import NAMES, both_or_neither
 from ..training.parameters import RunParameters, documented, inner_estimator, parameter, parameters_named
 from .constraints import scheme_of
-from .meta_learner import FitsAnother, MetaLearner
+from .meta_learner import FitsAnother, MetaLearner, ShowsTraining
 from .perceptron import StructuredPerceptron
 from .probability_tagger import ProbabilityTagger
 from .sequence_tagger import SequenceTagger
@@ -40,7 +40,7 @@ ENOUGH_SEEN = 200
     not the estimator.""",
 )
 @dataclass(eq=False, repr=False)
-class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, ProbabilityTagger):
+class CalibratedTagger(ShowsTraining, FitsAnother, RunParameters, CallbackSupportMixin, ProbabilityTagger):
     """Probabilities from the scores of a tagger.
 
     Scores divided by a temperature are the log-probabilities of a conditional random field, up to a constant:
@@ -61,6 +61,8 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
     classes_ : ndarray of shape (n_labels,)
     history_ : list of dict
         That of ``estimator_``.
+    n_iter_ : int
+        Epochs of ``estimator_``.
 
     Notes
     -----
@@ -114,12 +116,6 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
     @property
     def _distribution(self):
         return replace(self._model, scale=1.0 / self.temperature_)
-
-    @property
-    def history_(self) -> History:
-        """The ``history_`` of the fitted tagger."""
-        check_is_fitted(self)
-        return self.estimator_.history_
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks

@@ -18,11 +18,11 @@ from .._sklearn import (
     text_tags,
 )
 from ..data.inputs import renumbered
-from ..data.types import Corpus, History, Self, Texts, Weights
+from ..data.types import Corpus, Self, Texts, Weights
 from ..saving.registry import Savable
 from ..training.held_out import NAMES, both_or_neither, of_held_out
 from ..training.parameters import Parameters
-from .meta_learner import FitsAnother, inside_has
+from .meta_learner import FitsAnother, ShowsTraining, inside_has
 from .perceptron import StructuredPerceptron
 
 
@@ -36,7 +36,7 @@ class TaggerData(NamedTuple):
     metadata: Any = None  # of the sequences, by name: arguments of the tagger's methods
 
 
-class TaggerTraining(FitsAnother, Parameters, CallbackSupportMixin, Savable, BaseEstimator):
+class TaggerTraining(ShowsTraining, FitsAnother, Parameters, CallbackSupportMixin, Savable, BaseEstimator):
     """The part of ``Segmenter`` and ``SpanTagger`` that hands their texts to the tagger.
 
     A subclass has
@@ -68,12 +68,6 @@ class TaggerTraining(FitsAnother, Parameters, CallbackSupportMixin, Savable, Bas
     def _learner(self):
         """A tagger, not fitted."""
         return clone(self._template())
-
-    @property
-    def history_(self) -> History:
-        """What the fitted tagger noted of its epochs."""
-        check_is_fitted(self)
-        return self.tagger_.history_
 
     @inside_has("partial_fit")
     def partial_fit(self, X: Texts, y: Corpus, sample_weight: Weights = None, **params: Any) -> Self:

@@ -20,8 +20,8 @@ from .._sklearn import (
     CallbackSupportMixin,
     available_if,
     refuse_frozen,
-    rows_tags,
     sequence_tags,
+    tags_around,
 )
 from ..data.inputs import Inputs
 from ..data.types import Corpus, History, Ranked, Self, Weights
@@ -29,7 +29,6 @@ from ..saving.registry import Savable
 from ..training.parameters import RunParameters
 from .metadata import asking_for_weights, fit_routing, routed
 from .perceptron import StructuredPerceptron
-from .sequence_tagger import SequenceTagger
 
 _FROZEN = "what is frozen does not learn; give it the estimator inside, of which only the parameters count"
 
@@ -102,7 +101,48 @@ class FitsAnother:
         return getattr(self, f"{self._around}_")._model
 
 
-class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
+class ShowsColumns:
+    """What is known of rows of numbers by an estimator that keeps a fitted one as an attribute."""
+
+    _around: str
+
+    def _of_rows(self, name, lack):
+        fitted = vars(self).get(f"{self._around}_")
+        if not hasattr(fitted, name):
+            me = type(self).__name__
+            raise AttributeError(f"{me} has no attribute {name!r}: it has seen no matrix{lack}")
+        return getattr(fitted, name)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns of the rows of numbers that it was trained on; absent with other tokens."""
+        return self._of_rows("n_features_in_", "")
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Names of the columns of the rows of numbers that it was trained on, if they had any."""
+        return self._of_rows("feature_names_in_", " with names of columns")
+
+
+class ShowsTraining:
+    """The record of the training of a fitted estimator that is kept as an attribute."""
+
+    _around: str
+
+    @property
+    def history_(self) -> History:
+        """What the fitted estimator inside noted of its epochs."""
+        check_is_fitted(self)
+        return getattr(self, f"{self._around}_").history_
+
+    @property
+    def n_iter_(self) -> int:
+        """Epochs, or passes, of the fitted estimator inside."""
+        check_is_fitted(self)
+        return getattr(self, f"{self._around}_").n_iter_
+
+
+class MetaLearner(ShowsColumns, FitsAnother, RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
     """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
 
     estimator_: Any
@@ -111,8 +151,7 @@ class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, Bas
     history_: History
 
     def __sklearn_tags__(self) -> Any:
-        tags = sequence_tags(super().__sklearn_tags__())
-        return rows_tags(tags) if isinstance(self._template(), SequenceTagger) else tags
+        return tags_around(sequence_tags(super().__sklearn_tags__()), self._template())
 
     def _trainable(self):
         """The base estimator, after a check that its weights can be combined."""

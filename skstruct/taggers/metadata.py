@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from sklearn import get_config
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
 
 from .._sklearn import requested_name
 
@@ -19,7 +23,11 @@ def fit_routing(owner: Any, **inside: Any) -> MetadataRouter:
     for verb in ("fit", "partial_fit"):
         if hasattr(type(owner), verb):
             mapping.add(caller=verb, callee=verb)
-    return MetadataRouter(owner=owner).add_self_request(owner).add(**inside, method_mapping=mapping)
+    return (
+        MetadataRouter(owner=owner)
+        .add_self_request(owner)
+        .add(**inside, method_mapping=mapping)
+    )
 
 
 def is_routing() -> bool:

@@ -47,6 +47,8 @@ class Segmenter(WordAnalyses, TaggerTraining):
         Whether words have tags.
     history_ : list of dict
         That of ``tagger_``, if it has one.
+    n_iter_ : int
+        Epochs of ``tagger_``, if it counts them.
 
     Notes
     -----

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, fit_some, folds_of, safe_indexing, set_fitted, text_tags
+from .._sklearn import BaseEstimator, fit_some, folds_of, safe_indexing, set_fitted, tags_around, text_tags
 from ..core.user_warnings import warn
 from ..data.inputs import Sequences, as_tokens, check_X_y, flatten, is_int, lengths_of, renumbered
 from ..data.labels import single_labels
@@ -25,7 +25,7 @@ from ..saving.registry import Savable, savable
 from ..training.parameters import Parameters, documented, inner_estimator, parameter
 from .calibrated_tagger import CalibratedTagger
 from .constraints import scheme_of
-from .meta_learner import FitsAnother
+from .meta_learner import FitsAnother, ShowsColumns, ShowsTraining
 from .metadata import routed
 from .span_tagger import SpanTagger
 from .span_thresholds import certain_threshold, numbered_documents, offering_threshold
@@ -37,7 +37,7 @@ LEAST = 0.01
 @savable
 @documented()
 @dataclass(eq=False, repr=False)
-class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
+class SpanSets(ShowsTraining, ShowsColumns, FitsAnother, Parameters, Savable, BaseEstimator):
     """Sets of spans with a promised recall, and spans with a promised precision.
 
     Of all spans with at least a probability λ a new document misses at most the share ``1 - recall``, in
@@ -56,6 +56,10 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
         ``precision``.
     n_calibration_ : int
         Documents with spans.
+    history_ : list of dict
+        That of ``estimator_``.
+    n_iter_ : int
+        Epochs of ``estimator_``.
 
     Notes
     -----
@@ -117,7 +121,7 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
     """Why averages and mixtures do not take it."""
 
     def __sklearn_tags__(self) -> Any:
-        return text_tags(super().__sklearn_tags__())
+        return tags_around(text_tags(super().__sklearn_tags__()), self._template())
 
     def _template(self):
         return SpanTagger(CalibratedTagger()) if self.estimator is None else self.estimator

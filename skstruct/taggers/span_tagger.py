@@ -52,6 +52,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         The counts of the :class:`skstruct.data.alignment_report.AlignmentReport` of the training texts.
     history_ : list of dict
         That of ``tagger_``, if it has one.
+    n_iter_ : int
+        Epochs of ``tagger_``, if it counts them.
 
     Notes
     -----

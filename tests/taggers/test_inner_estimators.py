@@ -34,14 +34,26 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning"),
 ]
 
-WORDS = [["ab", "cab"], ["b", "ab"], ["cab", "b", "ab"], ["ab", "ab"], ["b", "cab"], ["cab", "cab"]] * 3
+WORDS = [
+    ["ab", "cab"],
+    ["b", "ab"],
+    ["cab", "b", "ab"],
+    ["ab", "ab"],
+    ["b", "cab"],
+    ["cab", "cab"],
+] * 3
 TEXTS = ["".join(words) for words in WORDS]
 CHARACTERS = [list(text) for text in TEXTS]
-PLACES = [[label for word in words for label in ["B"] + ["E"] * (len(word) - 1)] for words in WORDS]
+PLACES = [
+    [label for word in words for label in ["B"] + ["E"] * (len(word) - 1)]
+    for words in WORDS
+]
 PROSE = ["Ann lives in Rome", "in Rome lives Bob", "Bob saw Ann", "Rome saw Bob"] * 5
 SPANS = [[(0, 3, "P"), (13, 17, "L")], [(3, 7, "L"), (14, 17, "P")], [(0, 3, "P"), (8, 11, "P")],
          [(0, 4, "L"), (9, 12, "P")]] * 5  # fmt: skip
-ROWS = [np.array([[len(words), t] for t in range(len(words))], float) for words in WORDS]
+ROWS = [
+    np.array([[len(words), t] for t in range(len(words))], float) for words in WORDS
+]
 ROW_LABELS = [["AB"[t % 2] for t in range(len(words))] for words in WORDS]
 
 
@@ -54,39 +66,96 @@ def span_tagger():
 
 
 METAS = {
-    "Segmenter": (Segmenter, "tagger", perceptron, (TEXTS, WORDS), (CHARACTERS, PLACES)),
-    "SpanTagger": (
-        SpanTagger, "tagger", lambda: perceptron("auto", constraints="BIOES"), (PROSE, SPANS),
-        ([text.split() for text in PROSE], [["S-P", "O", "O", "S-L"], ["O", "S-L", "O", "S-P"],
-         ["S-P", "O", "S-P"], ["S-L", "O", "S-P"]] * 5),
+    "Segmenter": (
+        Segmenter,
+        "tagger",
+        perceptron,
+        (TEXTS, WORDS),
+        (CHARACTERS, PLACES),
     ),
-    "CalibratedTagger": (CalibratedTagger, "estimator", perceptron, (CHARACTERS, PLACES), None),
+    "SpanTagger": (
+        SpanTagger,
+        "tagger",
+        lambda: perceptron("auto", constraints="BIOES"),
+        (PROSE, SPANS),
+        (
+            [text.split() for text in PROSE],
+            [
+                ["S-P", "O", "O", "S-L"],
+                ["O", "S-L", "O", "S-P"],
+                ["S-P", "O", "S-P"],
+                ["S-L", "O", "S-P"],
+            ]
+            * 5,
+        ),
+    ),
+    "CalibratedTagger": (
+        CalibratedTagger,
+        "estimator",
+        perceptron,
+        (CHARACTERS, PLACES),
+        None,
+    ),
     "CalibratedTagger of an average": (
-        CalibratedTagger, "estimator", lambda: BaggingShuffleAverager(perceptron(), 2, random_state=0),
-        (CHARACTERS, PLACES), None,
+        CalibratedTagger,
+        "estimator",
+        lambda: BaggingShuffleAverager(perceptron(), 2, random_state=0),
+        (CHARACTERS, PLACES),
+        None,
     ),
     "SpanSets": (SpanSets, "estimator", span_tagger, (PROSE, SPANS), None),
     "BaggingShuffleAverager": (
-        BaggingShuffleAverager, "estimator", perceptron, (CHARACTERS, PLACES), None,
+        BaggingShuffleAverager,
+        "estimator",
+        perceptron,
+        (CHARACTERS, PLACES),
+        None,
     ),
     "BaggingShuffleAverager of a search": (
-        BaggingShuffleAverager, "estimator",
-        lambda: L1CRFCV(features="char", candidates=[(0.1, 0.1), (1.0, 0.1)], cv=2, random_state=0),
-        (CHARACTERS, PLACES), None,
+        BaggingShuffleAverager,
+        "estimator",
+        lambda: L1CRFCV(
+            features="char", candidates=[(0.1, 0.1), (1.0, 0.1)], cv=2, random_state=0
+        ),
+        (CHARACTERS, PLACES),
+        None,
     ),
-    "ParameterMixer": (ParameterMixer, "estimator", perceptron, (CHARACTERS, PLACES), None),
+    "ParameterMixer": (
+        ParameterMixer,
+        "estimator",
+        perceptron,
+        (CHARACTERS, PLACES),
+        None,
+    ),
     "ParameterMixer of a Segmenter": (
-        ParameterMixer, "estimator", lambda: Segmenter(perceptron("char")), (TEXTS, WORDS), None,
+        ParameterMixer,
+        "estimator",
+        lambda: Segmenter(perceptron("char")),
+        (TEXTS, WORDS),
+        None,
     ),
-    "KBestReranker": (KBestReranker, "base", lambda: Segmenter(perceptron()), (TEXTS, WORDS), None),
+    "KBestReranker": (
+        KBestReranker,
+        "base",
+        lambda: Segmenter(perceptron()),
+        (TEXTS, WORDS),
+        None,
+    ),
     "TokenPredictions": (
-        TokenPredictions, "classifier", lambda: SGDClassifier(random_state=0), (ROWS, ROW_LABELS),
+        TokenPredictions,
+        "classifier",
+        lambda: SGDClassifier(random_state=0),
+        (ROWS, ROW_LABELS),
         (np.concatenate(ROWS), np.concatenate(ROW_LABELS)),
     ),
     "TokenTransformer": (
-        TokenTransformer, "transformer", StandardScaler, (ROWS, ROW_LABELS), (np.concatenate(ROWS), None),
+        TokenTransformer,
+        "transformer",
+        StandardScaler,
+        (ROWS, ROW_LABELS),
+        (np.concatenate(ROWS), None),
     ),
-}  # fmt: skip
+}
 """Name -> class, parameter, what is inside, data, and data of its own for what is inside."""
 
 MORE = {
@@ -123,8 +192,14 @@ def around(name, inner):
 
 def contents(inner):
     """All that an object holds, as one digest of its bits; and which objects it holds."""
-    own = getattr(inner, "estimator", inner) if isinstance(inner, FrozenEstimator) else inner
-    public = {name: id(value) for name, value in vars(own).items() if not name.startswith("_")}
+    own = (
+        getattr(inner, "estimator", inner)
+        if isinstance(inner, FrozenEstimator)
+        else inner
+    )
+    public = {
+        name: id(value) for name, value in vars(own).items() if not name.startswith("_")
+    }
     return joblib.hash(own), public
 
 
@@ -139,13 +214,25 @@ def arguments(method, X, y, tmp_path):
     }
     given = inspect.signature(method).parameters.values()
     required = [each for each in given if each.default is each.empty]
-    return [known[each.name] for each in required if each.kind is not each.VAR_KEYWORD and each.name in known]
+    return [
+        known[each.name]
+        for each in required
+        if each.kind is not each.VAR_KEYWORD and each.name in known
+    ]
 
 
 def verbs_of(model):
     """The public methods that a model has, by name."""
-    names = (name for name in dir(model) if not name.startswith(("_", "set_")) and not name.endswith("_"))
-    return {name: getattr(model, name) for name in names if inspect.ismethod(getattr(model, name, None))}
+    names = (
+        name
+        for name in dir(model)
+        if not name.startswith(("_", "set_")) and not name.endswith("_")
+    )
+    return {
+        name: getattr(model, name)
+        for name in names
+        if inspect.ismethod(getattr(model, name, None))
+    }
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -166,7 +253,9 @@ def test_no_verb_changes_what_the_user_put_inside(name, state, tmp_path):
     for verb, method in verbs_of(model).items():
         given = arguments(method, X, y, tmp_path)
         if state == "frozen" and verb in CHANGES:
-            with pytest.raises(ValueError, match=f"{verb} would change the .*FrozenEstimator.*give "):
+            with pytest.raises(
+                ValueError, match=f"{verb} would change the .*FrozenEstimator.*give "
+            ):
                 method(*given)
         else:
             try:
@@ -176,13 +265,16 @@ def test_no_verb_changes_what_the_user_put_inside(name, state, tmp_path):
         assert contents(inner) == before, verb
         tried.add(verb)
     assert {"fit", "get_params"} <= tried
-    for change in (lambda: pickle.loads(pickle.dumps(model)), lambda: clone(model), model._repr_html_):
+    for change in (
+        lambda: pickle.loads(pickle.dumps(model)),
+        lambda: clone(model),
+        model._repr_html_,
+    ):
         change()
         assert contents(inner) == before
     own = model.get_params(deep=False).keys() - {METAS[name][1]}
     model.set_params(**{key: getattr(model, key) for key in own}).fit(X[:9], y[:9])
     assert contents(inner) == before, "fit again"
-
 
 
 @pytest.mark.parametrize(
@@ -213,7 +305,10 @@ def test_what_is_frozen_is_refused_before_anything_changes(name, verb):
 
 
 def test_a_tagger_that_was_frozen_stays_as_it_is_after_the_parameter_is_set_anew():
-    for inner in (perceptron(), BaggingShuffleAverager(perceptron(), 2, random_state=0)):
+    for inner in (
+        perceptron(),
+        BaggingShuffleAverager(perceptron(), 2, random_state=0),
+    ):
         inner.fit(CHARACTERS, PLACES)
         before = inner.decision_function(CHARACTERS)
         model = CalibratedTagger(FrozenEstimator(inner)).fit(CHARACTERS, PLACES)
@@ -226,13 +321,18 @@ def test_what_is_frozen_deeper_inside_is_not_changed():
     tagger = perceptron().fit(CHARACTERS, PLACES)
     before = contents(tagger)
     model = Segmenter(CalibratedTagger(FrozenEstimator(tagger))).fit(TEXTS, WORDS)
-    with pytest.raises(ValueError, match="CalibratedTagger.adapt would change the StructuredPerceptron"):
+    with pytest.raises(
+        ValueError, match="CalibratedTagger.adapt would change the StructuredPerceptron"
+    ):
         model.adapt(TEXTS)
     assert contents(tagger) == before
 
 
 def test_steps_of_a_union_stay_the_users():
-    for step in (StandardScaler(), FrozenEstimator(StandardScaler().fit(np.concatenate(ROWS)))):
+    for step in (
+        StandardScaler(),
+        FrozenEstimator(StandardScaler().fit(np.concatenate(ROWS))),
+    ):
         before = contents(step)
         union = SequenceUnion([("a", TokenTransformer(step)), ("b", "passthrough")])
         union.fit(ROWS, ROW_LABELS).transform(ROWS)

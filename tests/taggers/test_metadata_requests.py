@@ -30,10 +30,20 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning"),
 ]
 
-WORDS = [["ab", "cab"], ["b", "ab"], ["cab", "b", "ab"], ["ab", "ab"], ["b", "cab"], ["cab", "cab"]] * 2
+WORDS = [
+    ["ab", "cab"],
+    ["b", "ab"],
+    ["cab", "b", "ab"],
+    ["ab", "ab"],
+    ["b", "cab"],
+    ["cab", "cab"],
+] * 2
 TEXTS = ["".join(words) for words in WORDS]
 CHARACTERS = [list(text) for text in TEXTS]
-PLACES = [[label for word in words for label in ["B"] + ["E"] * (len(word) - 1)] for words in WORDS]
+PLACES = [
+    [label for word in words for label in ["B"] + ["E"] * (len(word) - 1)]
+    for words in WORDS
+]
 PROSE = ["Ann lives in Rome", "in Rome lives Bob", "Bob saw Ann", "Rome saw Bob"] * 3
 SPANS = [[(0, 3, "P"), (13, 17, "L")], [(3, 7, "L"), (14, 17, "P")], [(0, 3, "P"), (8, 11, "P")],
          [(0, 4, "L"), (9, 12, "P")]] * 3  # fmt: skip
@@ -80,42 +90,70 @@ def passing(estimator):
 METAS = {
     "Segmenter": (lambda request: Segmenter(recorder(request)), TEXTS, WORDS),
     "SpanTagger": (
-        lambda request: SpanTagger(requesting(Recorder(max_iter=1, random_state=0), request)), PROSE, SPANS,
+        lambda request: SpanTagger(
+            requesting(Recorder(max_iter=1, random_state=0), request)
+        ),
+        PROSE,
+        SPANS,
     ),
     "averager": (
-        lambda request: BaggingShuffleAverager(recorder(request), 2, random_state=0), CHARACTERS, PLACES,
+        lambda request: BaggingShuffleAverager(recorder(request), 2, random_state=0),
+        CHARACTERS,
+        PLACES,
     ),
-    "mixer": (lambda request: ParameterMixer(recorder(request), random_state=0), CHARACTERS, PLACES),
+    "mixer": (
+        lambda request: ParameterMixer(recorder(request), random_state=0),
+        CHARACTERS,
+        PLACES,
+    ),
     "calibrated": (
-        lambda request: CalibratedTagger(recorder(request), cv=2, random_state=0), CHARACTERS, PLACES,
+        lambda request: CalibratedTagger(recorder(request), cv=2, random_state=0),
+        CHARACTERS,
+        PLACES,
     ),
     "sets": (
-        lambda request: SpanSets(passing(SpanTagger(crf(request))), recall=0.5, cv=2), PROSE, SPANS,
+        lambda request: SpanSets(passing(SpanTagger(crf(request))), recall=0.5, cv=2),
+        PROSE,
+        SPANS,
     ),
     "reranker": (
-        lambda request: KBestReranker(recorder(request), k=2, cv=2, max_iter=1, random_state=0),
-        CHARACTERS, PLACES,
+        lambda request: KBestReranker(
+            recorder(request), k=2, cv=2, max_iter=1, random_state=0
+        ),
+        CHARACTERS,
+        PLACES,
     ),
     "reranker of a segmenter": (
         lambda request: KBestReranker(
             passing(Segmenter(recorder(request))), k=2, cv=2, max_iter=1, random_state=0
         ),
-        TEXTS, WORDS,
+        TEXTS,
+        WORDS,
     ),
     "mixer of a segmenter": (
-        lambda request: ParameterMixer(passing(Segmenter(recorder(request))), random_state=0), TEXTS, WORDS,
+        lambda request: ParameterMixer(
+            passing(Segmenter(recorder(request))), random_state=0
+        ),
+        TEXTS,
+        WORDS,
     ),
     "segmenter of an average": (
-        lambda request: Segmenter(passing(BaggingShuffleAverager(recorder(request), 2, random_state=0))),
-        TEXTS, WORDS,
+        lambda request: Segmenter(
+            passing(BaggingShuffleAverager(recorder(request), 2, random_state=0))
+        ),
+        TEXTS,
+        WORDS,
     ),
     "calibrated average in threads": (
         lambda request: CalibratedTagger(
-            passing(BaggingShuffleAverager(recorder(request), 2, random_state=0)), cv=2, n_jobs=2
+            passing(BaggingShuffleAverager(recorder(request), 2, random_state=0)),
+            cv=2,
+            n_jobs=2,
         ),
-        CHARACTERS, PLACES,
+        CHARACTERS,
+        PLACES,
     ),
-}  # fmt: skip
+}
 
 ALSO_ITSELF = {"calibrated", "reranker"}
 """Those around the tagger that use weights themselves: they take them, whatever the tagger calls its own."""
@@ -165,7 +203,10 @@ def assert_handed_on(found):
 def test_weights_by_another_name_than_the_one_asked_for(name, method):
     with config_context(enable_metadata_routing=True):
         if name in ALSO_ITSELF:
-            assert all(weight is None for weight in calls(name, method, "mine", sample_weight=WEIGHT))
+            assert all(
+                weight is None
+                for weight in calls(name, method, "mine", sample_weight=WEIGHT)
+            )
         else:
             with pytest.raises((TypeError, ValueError), match="sample_weight|'mine'"):
                 calls(name, method, "mine", sample_weight=WEIGHT)
@@ -179,24 +220,32 @@ def test_without_routing(name, method):
         model, other = METAS[name][0](False), METAS[name][0]("mine")
     X, y = METAS[name][1:]
     if name == "sets":
-        with pytest.raises(TypeError, match="SpanSets.fit got an unexpected .* 'sample_weight'"):
+        with pytest.raises(
+            TypeError, match="SpanSets.fit got an unexpected .* 'sample_weight'"
+        ):
             model.fit(X, y, sample_weight=WEIGHT)
     else:
         getattr(model, method)(X, y, sample_weight=WEIGHT)
         assert_handed_on([weight for _, weight in LOG])
     LOG.clear()
-    with pytest.raises(TypeError, match=f"{type(other).__name__}.{method} got an unexpected .* 'mine'"):
+    with pytest.raises(
+        TypeError, match=f"{type(other).__name__}.{method} got an unexpected .* 'mine'"
+    ):
         getattr(other, method)(X, y, mine=WEIGHT)
     assert LOG == []
 
 
 @pytest.mark.parametrize("request_, given", [(True, "sample_weight"), ("mine", "mine")])
-@pytest.mark.parametrize("name", ["averager", "mixer", "calibrated", "Segmenter", "reranker"])
+@pytest.mark.parametrize(
+    "name", ["averager", "mixer", "calibrated", "Segmenter", "reranker"]
+)
 def test_searches_and_pipelines_hand_metadata_on(name, request_, given):
     make, X, y = METAS[name]
     with config_context(enable_metadata_routing=True):
         model = requesting(make(request_), request_ if request_ is True else False)
-        search = GridSearchCV(Pipeline([("model", model)]), {}, cv=2, error_score="raise", scoring=first)
+        search = GridSearchCV(
+            Pipeline([("model", model)]), {}, cv=2, error_score="raise", scoring=first
+        )
         search.fit(X, y, **{given: WEIGHT})
     assert LOG and all(weight is not None for _, weight in LOG)
 
@@ -211,8 +260,18 @@ def test_defaults_ask_for_weights():
         for model, X, y in (
             (Segmenter(), TEXTS, WORDS),
             (SpanTagger(), PROSE, SPANS),
-            (SpanTagger(passing(BaggingShuffleAverager(n_estimators=1, random_state=0))), PROSE, SPANS),
-            (BaggingShuffleAverager(n_estimators=1, random_state=0), CHARACTERS, PLACES),
+            (
+                SpanTagger(
+                    passing(BaggingShuffleAverager(n_estimators=1, random_state=0))
+                ),
+                PROSE,
+                SPANS,
+            ),
+            (
+                BaggingShuffleAverager(n_estimators=1, random_state=0),
+                CHARACTERS,
+                PLACES,
+            ),
             (ParameterMixer(random_state=0), CHARACTERS, PLACES),
             (CalibratedTagger(cv=2), CHARACTERS, PLACES),
             (KBestReranker(k=2, cv=2, max_iter=1), TEXTS, WORDS),
@@ -223,11 +282,17 @@ def test_defaults_ask_for_weights():
 def test_groups_reach_a_search_inside():
     groups = np.arange(12) // 2
     for around, X, y in (
-        (lambda search: BaggingShuffleAverager(search, 1, random_state=0), CHARACTERS, PLACES),
+        (
+            lambda search: BaggingShuffleAverager(search, 1, random_state=0),
+            CHARACTERS,
+            PLACES,
+        ),
         (lambda search: Segmenter(search), TEXTS, WORDS),
     ):
         with config_context(enable_metadata_routing=True):
-            search = L1CRFCV(features="char", c1s=[0.1], c2s=[0.1], cv=GroupKFold(3), max_iter=3)
+            search = L1CRFCV(
+                features="char", c1s=[0.1], c2s=[0.1], cv=GroupKFold(3), max_iter=3
+            )
             model = around(search.set_fit_request(groups=True)).fit(X, y, groups=groups)
             assert len(model.predict(X)) == 12
             with pytest.raises(ValueError, match="groups"):
@@ -238,7 +303,9 @@ def test_held_out_sequences_have_one_name():
     with config_context(enable_metadata_routing=True):
         for make, X, y in METAS.values():
             inner = make(False)
-            role = next(name for name in ("tagger", "estimator", "base") if hasattr(inner, name))
+            role = next(
+                name for name in ("tagger", "estimator", "base") if hasattr(inner, name)
+            )
             if "X_val" not in str(getattr(inner, role).get_metadata_routing()):
                 continue
             getattr(inner, role).set_fit_request(X_val="held", y_val="out")

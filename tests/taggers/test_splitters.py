@@ -33,9 +33,13 @@ pytestmark = [
 ]
 
 WORDS = [["ab", "cab"], ["b", "ab", "b"], ["cab"], ["ab", "ab"]] * 5
-LABELS = [["AB"[(i // 4 + t) % 2] for t in range(len(words))] for i, words in enumerate(WORDS)]
+LABELS = [
+    ["AB"[(i // 4 + t) % 2] for t in range(len(words))] for i, words in enumerate(WORDS)
+]
 BIO = [[{"A": "B-X", "B": "O"}[label] for label in labels] for labels in LABELS]
-ROWS = [np.array([[len(word), t] for t, word in enumerate(words)], float) for words in WORDS]
+ROWS = [
+    np.array([[len(word), t] for t, word in enumerate(words)], float) for words in WORDS
+]
 TAGS = [np.array([[word] for word in words], object) for words in WORDS]
 PROSE = ["Ann lives in Rome", "in Rome lives Bob", "Bob saw Ann", "Rome saw Bob"] * 5
 SPANS = [[(0, 3, "P"), (13, 17, "L")], [(3, 7, "L"), (14, 17, "P")], [(0, 3, "P"), (8, 11, "P")],
@@ -56,7 +60,12 @@ class ByContent(BaseCrossValidator):
         self.shown.append((X, y, groups))
         kinds = [str(labels[0][-1]) for labels in y]
         place = {}
-        fold = np.array([place.setdefault(kind, []).append(0) or len(place[kind]) % 2 for kind in kinds])
+        fold = np.array(
+            [
+                place.setdefault(kind, []).append(0) or len(place[kind]) % 2
+                for kind in kinds
+            ]
+        )
         for k in range(2):
             yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 
@@ -66,33 +75,61 @@ def crf():
 
 
 PLACES = {
-    "L1CRFCV": (lambda cv, X, y, **more: L1CRFCV(c1s=[0.1], c2s=[0.1], cv=cv, random_state=0).fit(X, y, **more), WORDS, LABELS),
+    "L1CRFCV": (
+        lambda cv, X, y, **more: L1CRFCV(
+            c1s=[0.1], c2s=[0.1], cv=cv, random_state=0
+        ).fit(X, y, **more),
+        WORDS,
+        LABELS,
+    ),
     "CalibratedTagger": (
-        lambda cv, X, y: CalibratedTagger(StructuredPerceptron(random_state=0), cv=cv).fit(X, y), WORDS, LABELS,
+        lambda cv, X, y: CalibratedTagger(
+            StructuredPerceptron(random_state=0), cv=cv
+        ).fit(X, y),
+        WORDS,
+        LABELS,
     ),
     "SpanSets": (
-        lambda cv, X, y, **more: SpanSets(SpanTagger(crf()), recall=0.5, cv=cv).fit(X, y, **more), PROSE, SPANS,
+        lambda cv, X, y, **more: SpanSets(SpanTagger(crf()), recall=0.5, cv=cv).fit(
+            X, y, **more
+        ),
+        PROSE,
+        SPANS,
     ),
     "SpanSets of tokens": (
         lambda cv, X, y, **more: SpanSets(
             L1CRF(c1=0.1, constraints="BIO", random_state=0), recall=0.5, cv=cv
         ).fit(X, y, **more),
-        WORDS, BIO,
+        WORDS,
+        BIO,
     ),
     "TokenPredictions": (
-        lambda cv, X, y, **more: TokenPredictions(SGDClassifier(random_state=0), cv=cv).fit_transform(X, y, **more),
-        ROWS, LABELS,
+        lambda cv, X, y, **more: TokenPredictions(
+            SGDClassifier(random_state=0), cv=cv
+        ).fit_transform(X, y, **more),
+        ROWS,
+        LABELS,
     ),
     "label_issues": (
-        lambda cv, X, y, **more: inspection.label_issues(crf(), X, y, cv=cv, **more), WORDS, LABELS,
+        lambda cv, X, y, **more: inspection.label_issues(crf(), X, y, cv=cv, **more),
+        WORDS,
+        LABELS,
     ),
     "label_issues of spans": (
-        lambda cv, X, y, **more: inspection.label_issues(SpanTagger(crf()), X, y, cv=cv, **more), PROSE, SPANS,
+        lambda cv, X, y, **more: inspection.label_issues(
+            SpanTagger(crf()), X, y, cv=cv, **more
+        ),
+        PROSE,
+        SPANS,
     ),
     "out_of_fold_marginals": (
-        lambda cv, X, y, **more: inspection.out_of_fold_marginals(crf(), X, y, cv=cv, **more), WORDS, LABELS,
+        lambda cv, X, y, **more: inspection.out_of_fold_marginals(
+            crf(), X, y, cv=cv, **more
+        ),
+        WORDS,
+        LABELS,
     ),
-}  # fmt: skip
+}
 
 WITHOUT_GROUPS = {"CalibratedTagger"}
 
@@ -146,7 +183,9 @@ def test_a_splitter_is_as_good_as_its_splits(name):
         assert repr(one) == repr(other)
 
 
-@pytest.mark.parametrize("container", ["list", "array", "tuple", "frames", "texts in an array"])
+@pytest.mark.parametrize(
+    "container", ["list", "array", "tuple", "frames", "texts in an array"]
+)
 def test_containers_are_shown_as_they_are(container):
     X, y, work = WORDS, LABELS, PLACES["L1CRFCV"][0]
     if container == "array":
@@ -170,6 +209,8 @@ def test_the_encoder_of_targets_cuts_sequences_that_have_tokens():
     encoder = TargetEncoder(target_type="binary").set_params(cv=cv)
     try:
         TokenTransformer(encoder).fit_transform(X, y)
-    except ValueError as error:  # scikit-learn's own fit, once the folds are done: numbers alone
+    except (
+        ValueError
+    ) as error:  # scikit-learn's own fit, once the folds are done: numbers alone
         assert "'cv' parameter" in str(error)
     assert len(cv.shown[0][0]) == len(cv.shown[0][1]) == len(X) - 1
