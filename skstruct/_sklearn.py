@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn import utils
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _set_output
 from sklearn.utils import get_tags as get_tags
 from sklearn.utils._param_validation import HasMethods as HasMethods
@@ -25,7 +26,7 @@ from sklearn.utils._param_validation import InvalidParameterError as InvalidPara
 from sklearn.utils._param_validation import Options as Options
 from sklearn.utils._param_validation import StrOptions as StrOptions
 from sklearn.utils._param_validation import validate_parameter_constraints
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.validation import _check_method_params as cut_metadata
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from .data.inputs import PLACE, PlaceError, renumbered
@@ -136,9 +137,13 @@ def layers(estimator, X=None):
 
     Searches are around their best estimator and pipelines around their last step, which gets what the other
     steps make of ``X`` (computed when it is asked for; None for no input); averages, mixtures, calibrated
-    taggers, segmenters and re-rankers are around what they have fitted.
+    taggers, segmenters and re-rankers are around what they have fitted. What is frozen is no layer: the
+    estimator inside stands in its place.
     """
     while estimator is not None:
+        if isinstance(estimator, FrozenEstimator):
+            estimator = estimator.estimator
+            continue
         yield estimator, X
         if hasattr(estimator, "steps") and not hasattr(estimator, "best_estimator_"):
             for _, step in estimator.steps[:-1] if X is not None else ():
@@ -167,6 +172,33 @@ def innermost(estimator, X=None):
     found = final_step(estimator, X, ("best_estimator_", "steps", "estimator_"))
     check_is_fitted(found[0])
     return found
+
+
+def refuse_frozen(around: BaseEstimator, verb: str, **inside: Any) -> None:
+    """Raise if what is inside of an estimator is frozen: the verb would change an object of the user's.
+
+    Parameters
+    ----------
+    around : estimator
+    verb : str
+        The method that was called.
+    **inside : estimator
+        What is inside, by the name of the parameter.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter, and what to write instead.
+    """
+    me = type(around).__name__
+    for role, given in inside.items():
+        if isinstance(given, FrozenEstimator):
+            inner = type(given.estimator).__name__
+            raise ValueError(
+                f"{me}.{verb} would change the {inner} in {role}=FrozenEstimator(...), and what is frozen "
+                f"stays as it is: give {me}({inner}(...)), which trains one of its own, or call {verb} of "
+                f"your {inner}"
+            )
 
 
 def check_parameters(estimator, *names):
@@ -202,12 +234,22 @@ def sample_weights(sample_weight, X):
     return weight
 
 
-def fit_some(estimator, X, y, keep, weight=None, **given):
-    """The estimator, trained on the sequences at the positions in ``keep``; errors count those of X."""
-    if weight is not None:
-        given["sample_weight"] = weight[keep]
+def fit_some(estimator, X, y, keep, metadata=None, **given):
+    """The estimator, trained on the sequences at the positions in ``keep``; errors count those of X.
+
+    ``metadata`` are arguments of ``fit`` by name, of which those that have a value a sequence are cut, too;
+    others, ``given``, are handed on as they are.
+    """
+    if metadata:
+        given.update(cut_metadata(X, metadata, keep))
     with renumbered(keep):
         return estimator.fit(safe_indexing(X, keep), safe_indexing(y, keep), **given)
+
+
+def requested_name(estimator: Any, verb: str, metadata: str) -> bool | str | None:
+    """What a method of an estimator itself requests of one kind of metadata; None if it says nothing."""
+    asked = getattr(estimator, "_get_metadata_request", None)
+    return None if asked is None else getattr(asked(), verb).requests.get(metadata)
 
 
 def takes_sample_weight(scorer):
@@ -219,15 +261,29 @@ def takes_sample_weight(scorer):
     return "sample_weight" in given or any(each.kind is each.VAR_KEYWORD for each in given.values())
 
 
-def folds_of(cv, n, groups=None, once=False):
-    """[(train, test)]: positions among n sequences, as a splitter of scikit-learn cuts them.
+def folds_of(
+    cv: Any, X: Any, y: Any = None, groups: Any = None, once: bool = False
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Positions among sequences, as a splitter of scikit-learn cuts them.
 
-    With ``once``, each sequence has to be in exactly one test set.
+    Parameters
+    ----------
+    cv : int, splitter or iterable of (train, test)
+    X, y, groups
+        What the splitter is shown: sequences and labels as the user gave them, since it may look
+        into them; and groups, if there are some.
+    once : bool
+        Whether each sequence has to be in exactly one test set.
+
+    Returns
+    -------
+    list of (train, test)
     """
     from sklearn.model_selection import check_cv  # slow to import, and not needed to predict
 
+    n = len(X)
     every, folds = np.arange(n), []
-    for k, fold in enumerate(check_cv(cv).split(every[:, None], None, groups)):
+    for k, fold in enumerate(check_cv(cv).split(X, y, groups)):
         try:
             train, test = (every[list(part)] for part in fold)
         except IndexError as error:
@@ -302,13 +358,6 @@ class epoch_context:
             task.call_on_fit_task_end(**shown)
 
 
-def fit_routing(owner, **inside):
-    """The metadata routing of what trains another estimator, given by name, a MetadataRouter."""
-    mapping = MethodMapping().add(caller="fit", callee="fit")
-    mapping.add(caller="partial_fit", callee="partial_fit")
-    return MetadataRouter(owner=owner).add_self_request(owner).add(**inside, method_mapping=mapping)
-
-
 def text_tags(tags):
     """scikit-learn's tags, as estimators over texts have them."""
     tags.estimator_type = None
@@ -324,6 +373,13 @@ def sequence_tags(tags):
     """The same of estimators over sequences, whose tokens may be dicts."""
     tags = text_tags(tags)
     tags.input_tags.dict = True
+    return tags
+
+
+def tags_around(tags: Any, inner: Any) -> Any:
+    """scikit-learn's tags, with those of the input that an estimator inside has."""
+    if hasattr(inner, "__sklearn_tags__") and not isinstance(inner, type):
+        tags.input_tags = get_tags(inner).input_tags
     return tags
 
 

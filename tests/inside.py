@@ -24,6 +24,18 @@ Part = corpora._Part
 plant = contexts._plant
 
 
+# -- what an estimator is given ------------------------------------------------------------------------
+def weights_noted(log):
+    """Base of a learner that appends (sequences, weights) to ``log`` when it begins to learn."""
+
+    class Noted:
+        def _prepare(self, X, y, sample_weight, *given, **more):
+            log.append((len(X), sample_weight))
+            return super()._prepare(X, y, sample_weight, *given, **more)
+
+    return Noted
+
+
 # -- what an estimator has learned ---------------------------------------------------------------------
 def model_of(estimator):
     """What prediction needs."""

@@ -100,7 +100,7 @@ def open_shard(job):
     learner._leave_undecided()
     with naming(job):
         learner._validate_params()
-        run, fitted = job.estimator._prepare_with(learner, X, y, sample_weight)
+        run, fitted = job.estimator._prepare_with(learner, X, y, sample_weight=sample_weight)
     run.state.key = shard_key(job.key, job.number)
     return Shard(run, fitted)
 

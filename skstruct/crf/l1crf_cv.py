@@ -262,10 +262,11 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         shared = {name: value for name, value in self.get_params(deep=False).items() if name in names}
         return L1CRF(**{**shared, **parameters})
 
-    def _settled(self, X, y, sample_weight):
+    def _settled(self, X, y, sample_weight=None, groups=None):
         """See ``SavableLearner._settled``: the search is made once."""
         silent = epoch_context(None, self, X, y)
-        return self._tagger(**self._chosen(*self._checked(X, y, sample_weight), silent)["best_params_"])
+        checked = self._checked(X, y, sample_weight, groups)
+        return self._tagger(**self._chosen(*checked, silent)["best_params_"])
 
     def _prepare(self, X, y, sample_weight, given=None):
         """The run of the model with the penalties chosen."""
@@ -276,9 +277,10 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         """(candidates, X, y, weights, folds) of a search."""
         self._validate_params()
         candidates = self._candidates()
+        shown = X, y
         X, y, _ = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
-        folds = [Fold(k, *fold) for k, fold in enumerate(folds_of(self.cv, len(X), groups))]
+        folds = [Fold(k, *fold) for k, fold in enumerate(folds_of(self.cv, *shown, groups))]
         return candidates, X, y, weight, folds
 
     def _candidates(self):

@@ -28,7 +28,15 @@ from ..data.inputs import check_some
 from ..data.matrix import SequenceMatrix, assembled
 from ..data.reads import FeatureNames
 from ..data.types import Corpus, Self
-from .sequence_transformer import SequenceTransformer, by_fold, fit_on, reading, reads_of, table_of
+from .sequence_transformer import (
+    KnowsColumns,
+    SequenceTransformer,
+    by_fold,
+    fit_on,
+    reading,
+    reads_of,
+    table_of,
+)
 
 METHODS = ("predict_log_proba", "predict_proba", "decision_function")
 
@@ -37,7 +45,7 @@ LEAST = 0.01
 
 
 @dataclass(eq=False, repr=False)
-class TokenPredictions(SequenceTransformer, BaseEstimator):
+class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
     """Let a classifier of scikit-learn score the labels of tokens; the scores are rows for a tagger.
 
     So any classifier becomes part of a structured model: it says how a token looks, and the tagger learns
@@ -161,7 +169,7 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
             One row for each token, one column for each label.
         """
         tokens, corpus, method, params, groups = self._begin("fit_transform", X, y, params)
-        splits = folds_of(self.cv, len(corpus), groups, once=True)
+        splits = folds_of(self.cv, X, y, groups, once=True)
         whole = self._trained(tokens, corpus, y, params)
 
         def rows(k, train, test):

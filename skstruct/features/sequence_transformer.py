@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import get_tags, safe_indexing, safe_set_output, sequence_tags
@@ -76,6 +77,30 @@ class SequenceTransformer(TransformerMixin):
     def _parts(self):
         """What may be an estimator inside."""
         return vars(self).values()
+
+
+class KnowsColumns:
+    """What transformers know of the columns of the tokens that they were fitted on."""
+
+    _reads: Reads
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns of the tokens of ``fit``; absent where tokens have none."""
+        return int(self._known_of_columns("width", "n_features_in_"))
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Names of the columns of the tokens of ``fit``, if they had any."""
+        names = self._known_of_columns("names", "feature_names_in_").all()
+        return np.array(names, dtype=object)
+
+    def _known_of_columns(self, what, attribute):
+        found = getattr(vars(self).get("_reads"), what, None)
+        if found is None:
+            me = type(self).__name__
+            raise AttributeError(f"{me} has no attribute {attribute!r}: it has seen none")
+        return found
 
 
 def table_of(X, reads=None):
@@ -172,6 +197,8 @@ def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
         if not targets.shape[0]:
             raise ValueError(f"{where} leaves no labelled token to learn from")
         more["y"] = targets
+    elif isinstance(getattr(fit, "__self__", None), FrozenEstimator):
+        more["y"] = None  # it learns nothing, and asks for labels
     more |= {name: by_token(name, value, corpus.lengths, keep) for name, value in params.items()}
     fit(tokens if keep is None else safe_indexing(tokens, keep), **more)
 

@@ -12,14 +12,32 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, HasMethods, StrOptions, available_if, folds_of, get_tags, safe_indexing
+from .._sklearn import (
+    BaseEstimator,
+    HasMethods,
+    StrOptions,
+    available_if,
+    folds_of,
+    get_tags,
+    refuse_frozen,
+    safe_indexing,
+)
 from ..data.corpus import rows_of
 from ..data.inputs import PlaceError, as_tokens, by_sequence, check_some, renumbered
 from ..data.matrix import SequenceMatrix
 from ..data.reads import FeatureNames
 from ..data.tables import is_frame
 from ..data.types import Corpus, Self
-from .sequence_transformer import SequenceTransformer, as_rows, by_fold, fit_on, reading, reads_of, table_of
+from .sequence_transformer import (
+    KnowsColumns,
+    SequenceTransformer,
+    as_rows,
+    by_fold,
+    fit_on,
+    reading,
+    reads_of,
+    table_of,
+)
 
 
 def _if_inner_has(name):
@@ -44,7 +62,7 @@ def _target_encoder(transformer):
     return next((part for part in parts if isinstance(part, TargetEncoder)), None)
 
 
-class TokenTransformer(SequenceTransformer, BaseEstimator):
+class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
     """Let a transformer of scikit-learn work on the tokens of sequences.
 
     It gets the tokens of all sequences as one table, and what it returns is cut where sequences end.
@@ -151,8 +169,15 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`; and if the transformer is frozen, since it stays as it is.
         """
         self._validate_params()
+        refuse_frozen(self, "partial_fit", transformer=self.transformer)
+        refuse_frozen(self, "partial_fit", transformer=getattr(self, "transformer_", None))
         if self.per == "sequence":
             raise ValueError('per="sequence" fits a transformer on each sequence: none goes on learning')
         inner = self.transformer_ if hasattr(self, "transformer_") else clone(self.transformer)
@@ -190,7 +215,8 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
             self._fit_inner("fit", inner, tokens, corpus, y, params, train)
             return np.asarray(inner.transform(safe_indexing(tokens, test)))
 
-        return by_fold(of_token, folds_of(cv, filled.shape[0], once=True), rows), corpus
+        shown = safe_indexing(X, filled), safe_indexing(y, filled)
+        return by_fold(of_token, folds_of(cv, *shown, once=True), rows), corpus
 
     def _learn(self, method, inner, X, y, params):
         before = getattr(self, "_reads", None) if method == "partial_fit" else None

@@ -23,10 +23,10 @@ from ..data.types import Corpus, Self
 from ..saving.fields import value, via
 from ..saving.values import savable_value
 from .numeric import neighbours_of, picked, side_by_side
-from .sequence_transformer import SequenceTransformer
+from .sequence_transformer import KnowsColumns, SequenceTransformer
 
 
-class Window(SequenceTransformer, BaseEstimator):
+class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
     """Give tokens that are rows of numbers the columns of their neighbours.
 
     Beyond the ends of a sequence columns are 0. Taggers can read windows without this copy, by
@@ -64,8 +64,6 @@ class Window(SequenceTransformer, BaseEstimator):
         **dict.fromkeys(["deltas", "boundary"], ["boolean"]),
     }
 
-    n_features_in_: int
-
     def __init__(
         self, before: int = 1, after: int = 1, *, deltas: bool = False, boundary: bool = True
     ) -> None:
@@ -94,7 +92,7 @@ class Window(SequenceTransformer, BaseEstimator):
         numbers = _numbers(X)
         check_some(len(numbers.numbers))
         self._reads, self._nothing = Reads.of(numbers), numbers[:0]
-        self.n_features_in_, self._names = self._reads.width, self._names_by_block(numbers)
+        self._names = self._names_by_block(numbers)
         return self
 
     def transform(self, X: Corpus) -> SequenceMatrix:

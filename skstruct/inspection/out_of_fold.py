@@ -102,7 +102,7 @@ def by_fold(look, estimator, X, y, cv, groups, n_jobs):
         from sklearn.model_selection import GroupKFold  # slow to import
 
         cv = GroupKFold(cv)
-    folds, estimator = folds_of(cv, len(X), groups, once=True), with_marginals(estimator)
+    folds, estimator = folds_of(cv, X, y, groups, once=True), with_marginals(estimator)
     with warning_once():
         parts = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(_one_fold)(look, clone(estimator), X, y, train, test) for train, test in folds

@@ -92,7 +92,14 @@ class BaggingShuffleAverager(MetaLearner):
 
     @with_callbacks
     def fit(
-        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
+        **params: Any,
     ) -> Self:
         """Train the members and average them.
 
@@ -103,6 +110,8 @@ class BaggingShuffleAverager(MetaLearner):
         X_val, y_val : optional
             Held-out sequences, on which each member is scored as in the estimator's ``fit``; the scores are
             in ``history_``.
+        **params
+            Metadata that the estimator asks for, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -116,10 +125,12 @@ class BaggingShuffleAverager(MetaLearner):
             After Ctrl-C, which stops all members; the estimator is then as it was before.
         """
         self._validate_params()
+        self._trainable()  # before anybody asks what it requests
+        metadata = self._routed("fit", {"sample_weight": sample_weight, **params})
         context = self._init_callback_context(max_subtasks=self.n_estimators, sequential_subtasks=False)
         events = epoch_context(context, self, X, y)
         events.begin_fit()
-        members = _Members(self, X, y, sample_weight, both_or_neither(X_val, y_val), events)
+        members = _Members(self, X, y, metadata, both_or_neither(X_val, y_val), events)
         fitted = self._averaged(members)
         events.end_fit(fitted)
         set_fitted(self, fitted, "classes_", "estimators_")
@@ -196,14 +207,14 @@ class _Members:
         What members raised; the first one stopped the others.
     """
 
-    def __init__(self, averager, X, y, sample_weight, given, events):
+    def __init__(self, averager, X, y, metadata, given, events):
         self.averager, self.X, self.y, self.events = averager, X, y, events
         self.interrupt, self.checkpoints, self.failures, self.all = None, [], [], []
-        self.template = averager._trainable()._settled(X, y, sample_weight)
+        self.template = averager._trainable()._settled(X, y, **metadata)
         random = check_random_state(averager.random_state)
         prepared = clone(self.template).set_params(random_state=new_key(random))
         prepared._validate_params()
-        self.shared = prepared._prepare(X, y, sample_weight, given)
+        self.shared = prepared._prepare(X, y, metadata.get("sample_weight"), given)
         nonempty = np.flatnonzero(np.diff(self.shared.task.token) > 0)
         n_drawn = max(1, round(averager.max_samples * nonempty.shape[0]))
         parameters = {} if averager.checkpoint is None else {"checkpoint": averager.checkpoint}

@@ -132,7 +132,14 @@ class ParameterMixer(MetaLearner):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
+        **params: Any,
     ) -> Self:
         """Deal the sequences to shards and train.
 
@@ -143,6 +150,8 @@ class ParameterMixer(MetaLearner):
         X_val, y_val : optional
             Held-out sequences, on which the mixed model is scored after each round, with the learner's
             ``scoring``. With its ``early_stopping`` they decide when to stop and which round to keep.
+        **params
+            Metadata that the estimator asks for, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -160,11 +169,15 @@ class ParameterMixer(MetaLearner):
         self._validate_params()
         given = both_or_neither(X_val, y_val)
         estimator, learner = self._checked(given)
+        metadata = self._routed("fit", {"sample_weight": sample_weight, **params})
+        metadata = estimator._learner_metadata(metadata)
+        if odd := sorted(metadata.keys() - {"sample_weight"}):
+            raise ValueError(f"{odd[0]}: the shards of ParameterMixer are given weights of sequences alone")
         if self.client is not None:
-            loads = dealt(X, y, sample_weight, self.n_shards)
+            loads = dealt(X, y, metadata.get("sample_weight"), self.n_shards)
             return self._fit_jobs(estimator, learner, loads, X, y, given)
         learner.random_state = self.random_state  # not a copy: a RandomState moves on, as in the learner
-        run, fitted = estimator._prepare_with(learner, X, y, sample_weight)
+        run, fitted = estimator._prepare_with(learner, X, y, **metadata)
         n = run.visited.shape[0]
         check_number(self.n_shards, n)
 

@@ -101,8 +101,9 @@ class Rounds(Loop):
         learned = {"_model": self.run.finished(self.best()), "n_iter_": n_iter, **self.run.fitted()}
         estimator._become(learned, self.known)
         found = {"n_iter_": n_iter, "history_": list(self.history), "estimator_": estimator}
-        if "classes_" in learned:
-            found["classes_"] = learned["classes_"]
+        for one in (learned, {"classes_": getattr(estimator, "classes_", None)}):
+            if one.get("classes_") is not None:
+                found["classes_"] = one["classes_"]
         if self.checkpoint is not None:
             found["resumed_from_"] = self.resumed_from
         return found

@@ -13,10 +13,21 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, fit_some, safe_indexing, sample_weights, sequence_tags, with_callbacks
+from .._sklearn import (
+    BaseEstimator,
+    cut_metadata,
+    fit_some,
+    safe_indexing,
+    sample_weights,
+    sequence_tags,
+    tags_around,
+    with_callbacks,
+)
 from ..data.inputs import Inputs, Sequences, offsets_of, renumbered, take
 from ..data.types import Corpus, Given, Self, Weights
 from ..saving.registry import savable
+from ..taggers.meta_learner import ShowsColumns
+from ..taggers.metadata import asking_for_weights, fit_routing, routed
 from ..taggers.segmenter import Segmenter
 from ..training.chunks import map_chunks, threads
 from ..training.epochs import epoch_order
@@ -42,7 +53,7 @@ from .reranker_model import RerankModel, RerankRun, f1_of
     random_state="Determines folds, orders, noise and the held-out sequences; not the base.",
 )
 @dataclass(eq=False, repr=False)
-class KBestReranker(OnlineLearner, BaseEstimator):
+class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
     """Re-rank the k best analyses of a base model, with features of words and of their neighbours.
 
     A tagger of characters sees words only label by label. Here the k best segmentations of the base, with
@@ -59,6 +70,8 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     ----------
     base_ : estimator
         The base, trained on everything.
+    classes_ : ndarray of shape (n_labels,)
+        If the base has labels.
     n_iter_ : int
         Epochs completed.
     history_ : list of dict
@@ -105,6 +118,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     k: int = parameter(20, "Analyses of the base.")
     cv: int = parameter(10, "Parts of the corpus for jackknifing.", "int >= 2")
 
+    _around = "base"
     _model_class = RerankModel
     explained_as = "lattice"
 
@@ -112,7 +126,15 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     oracle_: float = field(init=False)
 
     def __sklearn_tags__(self) -> Any:
-        return sequence_tags(super().__sklearn_tags__())
+        return tags_around(sequence_tags(super().__sklearn_tags__()), self._template())
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels that the base knows, where it is a tagger."""
+        check_is_fitted(self)
+        if not hasattr(self.base_, "classes_"):
+            raise AttributeError("KBestReranker has no attribute 'classes_': its base has none")
+        return self.base_.classes_
 
     @property
     def inputs(self) -> Inputs:
@@ -123,7 +145,14 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
+        **params: Any,
     ) -> Self:
         """Train the bases, then the model that judges their analyses.
 
@@ -133,12 +162,15 @@ class KBestReranker(OnlineLearner, BaseEstimator):
             As the base takes them: texts and their words, or (word, tag) pairs; or sequences of tokens and
             their labels, where None marks a token that is not labelled.
         sample_weight : array-like of shape (n_sequences,), optional
-            Multiplies a sequence's update, and is handed to the bases. Sequences of weight 0 are left out.
+            Multiplies a sequence's update, and is handed to the bases, with metadata routing if the base asks
+            for it. Sequences of weight 0 are left out.
         X_val, y_val : optional
             Held-out sequences, as ``X`` and ``y``, on which re-ranking is scored after each epoch
             (``scoring``); the scores are ``validation_score`` in ``history_``. With ``early_stopping`` they
             decide when to stop and which epoch to keep, in place of a part of ``X``; otherwise they have no
             influence. The bases do not see them.
+        **params
+            Metadata that the base asks for, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -158,13 +190,21 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         UserWarning
             If ``y_val`` has labels that training lacks; once, naming them. They count as wrong.
         """
-        run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
+        run, context = self._begin_fit(X, y, sample_weight, X_val, y_val, **params)
         return run.train(X, y, context)
 
-    def _new_base(self):
-        return Segmenter() if self.base is None else clone(self.base)
+    def get_metadata_routing(self) -> Any:
+        """Metadata routing of this object and the base; see scikit-learn's user guide."""
+        return fit_routing(self, base=self._template())
 
-    def _prepare(self, X, y, sample_weight, given=None, continued=False):
+    def _template(self):
+        """The base to train: of it only the parameters count."""
+        return asking_for_weights(Segmenter()) if self.base is None else self.base
+
+    def _new_base(self):
+        return clone(self._template())
+
+    def _prepare(self, X, y, sample_weight, given=None, continued=False, **params):
         """Check everything, train the bases, and encode their analyses."""
         rule, view = self._rule(), view_of(self._new_base())
         X, y = view.check(X, y)
@@ -172,6 +212,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
             with of_held_out():
                 given = view.check(*given)
         weight = sample_weights(sample_weight, X)
+        metadata = routed(self, "fit", "base", {"sample_weight": weight, **params})
         lengths = view.lengths(X)
         used = np.flatnonzero((lengths > 0) & (True if weight is None else weight > 0.0))
         if used.shape[0] < self.cv:
@@ -181,12 +222,13 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         if continued:
             check_unchanged(self, min_count=(int(self.min_count), self._training.model.features.min_count))
         key = self._training.key if continued else new_key(self.random_state)
+        metadata = cut_metadata(X, metadata, used)
         X, y, lengths, n = safe_indexing(X, used), take(y, used), lengths[used], used.shape[0]
         weight = None if weight is None else weight[used]
         test = self._held_out(np.arange(n)) if self.early_stopping and given is None else []
         with renumbered(used):
-            base = fit_some(self._new_base(), X, y, np.arange(n), weight)
-            lattices = self._jackknife(view, X, y, weight, key)
+            base = fit_some(self._new_base(), X, y, np.arange(n), metadata)
+            lattices = self._jackknife(view, X, y, metadata, key)
         words, tags = (dict(self._model.words), dict(self._model.tags)) if continued else ({}, {})
         gold, train = view.gold(X, y), np.setdiff1d(np.arange(n), test)
 
@@ -210,13 +252,13 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         rule = self._rule()
         return TrainingState(new_model(int(self.min_count), rule), rule, key)
 
-    def _jackknife(self, view, X, y, weight, key):
+    def _jackknife(self, view, X, y, metadata, key):
         """The lattice of each sequence, from a base that has not seen it."""
         n = len(X)
         parts = [np.sort(part) for part in np.array_split(epoch_order(key, 2**31, n), self.cv)]
 
         def work(part):
-            base = fit_some(self._new_base(), X, y, np.setdiff1d(np.arange(n), part), weight)
+            base = fit_some(self._new_base(), X, y, np.setdiff1d(np.arange(n), part), metadata)
             with renumbered(part):
                 return lattices_of(view, base, safe_indexing(X, part), self.k)
 

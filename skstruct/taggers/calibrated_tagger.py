@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Literal
 
@@ -13,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import CallbackSupportMixin, epoch_context, fit_some, folds_of, sample_weights, with_callbacks
 from ..data.inputs import Sequences, as_tokens, check_X_y, is_int, renumbered, take
-from ..data.types import Corpus, Given, History, Ranked, Self, Weights
+from ..data.types import Corpus, Given, Ranked, Self, Weights
 from ..saving.registry import savable
 from ..training.chunks import threads
 from ..training.held_out import NAMES, both_or_neither
 from ..training.parameters import RunParameters, documented, inner_estimator, parameter, parameters_named
 from .constraints import scheme_of
-from .meta_learner import FitsAnother, MetaLearner
+from .meta_learner import FitsAnother, MetaLearner, ShowsTraining
 from .perceptron import StructuredPerceptron
 from .probability_tagger import ProbabilityTagger
 from .sequence_tagger import SequenceTagger
@@ -39,7 +40,7 @@ ENOUGH_SEEN = 200
     not the estimator.""",
 )
 @dataclass(eq=False, repr=False)
-class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, ProbabilityTagger):
+class CalibratedTagger(ShowsTraining, FitsAnother, RunParameters, CallbackSupportMixin, ProbabilityTagger):
     """Probabilities from the scores of a tagger.
 
     Scores divided by a temperature are the log-probabilities of a conditional random field, up to a constant:
@@ -60,6 +61,8 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
     classes_ : ndarray of shape (n_labels,)
     history_ : list of dict
         That of ``estimator_``.
+    n_iter_ : int
+        Epochs of ``estimator_``.
 
     Notes
     -----
@@ -102,6 +105,7 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
     estimator_: Any = field(init=False)
     temperature_: float = field(init=False)
 
+    _hands_on = False
     _not_combinable = "its temperature is that of one model; use {} inside of it"
     """Why averages and mixtures do not take it."""
 
@@ -113,16 +117,17 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
     def _distribution(self):
         return replace(self._model, scale=1.0 / self.temperature_)
 
-    @property
-    def history_(self) -> History:
-        """The ``history_`` of the fitted tagger."""
-        check_is_fitted(self)
-        return self.estimator_.history_
-
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
+        **params: Any,
     ) -> Self:
         """Train the tagger, and find its temperature.
 
@@ -131,10 +136,13 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
         X, y
             As the estimator's ``fit`` takes them.
         sample_weight : array-like of shape (n_sequences,), optional
-            Handed to the estimator; multiplies a sequence's log-likelihood in the choice of the temperature.
+            Multiplies a sequence's log-likelihood in the choice of the temperature; and handed to the
+            estimator, with metadata routing if it asks for it.
         X_val, y_val : lists of sequences, optional
             Held-out sequences, handed to the ``fit`` of the tagger that predicts. The clones by which the
             temperature is found do not see them.
+        **params
+            Metadata that the estimator asks for, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -157,15 +165,17 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
         template = self._template()
         _check_tagger(template)
         given = both_or_neither(X_val, y_val)
+        shown = X, y
         X, y, _ = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
+        metadata = self._routed("fit", {"sample_weight": weight, **params})
         used = np.flatnonzero((X.lengths > 0) & (True if weight is None else weight > 0.0))
         if frozen := isinstance(template, FrozenEstimator):
             fitted = template.estimator
             check_is_fitted(fitted)
             if given is not None:
                 raise ValueError("X_val and y_val: a frozen estimator is not trained")
-        folds = [(used[:0], used)] if frozen else self._folds(used, len(X))
+        folds = [(used[:0], used)] if frozen else self._folds(used, *shown)
         n_trained = 0 if frozen else 1 + len(folds)
         context = self._init_callback_context(max_subtasks=n_trained, sequential_subtasks=False)
         events = epoch_context(context, self, X.for_users(), y)
@@ -173,7 +183,7 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
 
         def trained(number, tagger, keep, **given):
             with events.member(tagger, number, X.take(keep).for_users(), take(y, keep)):
-                return fit_some(tagger, X, y, keep, weight, **given)
+                return fit_some(tagger, X, y, keep, metadata, **given)
 
         if not frozen:
             fitted = trained(0, clone(template), np.arange(len(X)), **dict(zip(NAMES, given or ())))
@@ -200,8 +210,8 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
         vars(self).update(found)
         return self
 
-    def _folds(self, used, n):
-        """[(train, test)]: positions among n sequences, of those with tokens and a weight (``used``)."""
+    def _folds(self, used, X, y):
+        """[(train, test)]: positions of sequences, of those with tokens and a weight (``used``)."""
         cv = 5 if self.cv is None else self.cv
         if is_int(cv):
             if len(used) < cv:
@@ -209,9 +219,9 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
                     f"cv={cv} folds need at least as many sequences that are not empty, got "
                     f"{len(used)}; with a FrozenEstimator all sequences are for the temperature"
                 )
-            return [(used[train], used[test]) for train, test in folds_of(cv, len(used))]
+            return [(used[train], used[test]) for train, test in folds_of(cv, used)]
         # What others cut are positions in the user's X.
-        folds = [[part[np.isin(part, used)] for part in fold] for fold in folds_of(cv, n)]
+        folds = [[part[np.isin(part, used)] for part in fold] for fold in folds_of(cv, X, y)]
         folds = [(train, test) for train, test in folds if len(test)]
         if not folds or not all(len(train) for train, _ in folds):
             raise ValueError("cv leaves no sequence that is not empty to train on, or to test on")
@@ -235,9 +245,17 @@ class CalibratedTagger(FitsAnother, RunParameters, CallbackSupportMixin, Probabi
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            If the estimator was frozen: it stays as it is. And as the estimator's ``adapt``.
         """
         check_is_fitted(self)
-        self.estimator_.adapt(X)
+        self._refuse_frozen("adapt")
+        adapted = copy(self.estimator_)
+        adapted.adapt(X)
+        self.estimator_ = adapted
         return self
 
     # -- prediction --------------------------------------------------------------------------------

@@ -5,18 +5,24 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from sklearn import clone, get_config
+from sklearn import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from .._sklearn import BaseEstimator, CallbackSupportMixin, epoch_context, sample_weights, text_tags
+from .._sklearn import (
+    BaseEstimator,
+    CallbackSupportMixin,
+    cut_metadata,
+    epoch_context,
+    sample_weights,
+    text_tags,
+)
 from ..data.inputs import renumbered
-from ..data.types import Corpus, History, Self, Texts, Weights
+from ..data.types import Corpus, Self, Texts, Weights
 from ..saving.registry import Savable
 from ..training.held_out import NAMES, both_or_neither, of_held_out
 from ..training.parameters import Parameters
-from .meta_learner import FitsAnother, inside_has
+from .meta_learner import FitsAnother, ShowsTraining, inside_has
 from .perceptron import StructuredPerceptron
 
 
@@ -27,10 +33,10 @@ class TaggerData(NamedTuple):
     y: list
     positions: Any  # by sequence: the number of its text
     known: dict  # the attributes of a fit that succeeds
-    weight: Any = None  # of the sequences
+    metadata: Any = None  # of the sequences, by name: arguments of the tagger's methods
 
 
-class TaggerTraining(FitsAnother, Parameters, CallbackSupportMixin, Savable, BaseEstimator):
+class TaggerTraining(ShowsTraining, FitsAnother, Parameters, CallbackSupportMixin, Savable, BaseEstimator):
     """The part of ``Segmenter`` and ``SpanTagger`` that hands their texts to the tagger.
 
     A subclass has
@@ -63,42 +69,43 @@ class TaggerTraining(FitsAnother, Parameters, CallbackSupportMixin, Savable, Bas
         """A tagger, not fitted."""
         return clone(self._template())
 
-    @property
-    def history_(self) -> History:
-        """What the fitted tagger noted of its epochs."""
-        check_is_fitted(self)
-        return self.tagger_.history_
-
     @inside_has("partial_fit")
-    def partial_fit(self, X: Texts, y: Corpus, sample_weight: Weights = None) -> Self:
+    def partial_fit(self, X: Texts, y: Corpus, sample_weight: Weights = None, **params: Any) -> Self:
         """Go on learning from more texts, with the tagger's ``partial_fit``.
 
         Parameters
         ----------
         X, y, sample_weight
             As in :meth:`fit`. What the data of the first call decide besides the tagger's weights stays.
+        **params
+            Metadata that the tagger asks for, with scikit-learn's metadata routing.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`; and if the tagger is frozen, since it stays as it is.
         """
+        self._refuse_frozen("partial_fit")
         self._validate_params()
         tagger = self.tagger_ if hasattr(self, "tagger_") else self._learner()
-        data = self._weighted(X, y, sample_weight, go_on=True)
-        return self._train(tagger, tagger.partial_fit, data, self._routed("partial_fit", data))
+        metadata = self._routed("partial_fit", {"sample_weight": sample_weight, **params})
+        data = self._weighted(X, y, metadata, go_on=True)
+        return self._train(tagger, tagger.partial_fit, data, data.metadata)
 
-    def _weighted(self, X, y, sample_weight, go_on=False):
-        data, weight = self._training_data(X, y, go_on), sample_weights(sample_weight, X)
-        return data if weight is None else data._replace(weight=weight[data.positions])
+    def _weighted(self, X, y, metadata, go_on=False):
+        """The :class:`TaggerData` of texts, with the tagger's metadata for each of its sequences."""
+        data = self._training_data(X, y, go_on)
+        classes = {name: given for name, given in metadata.items() if name == "classes"}
+        found = {name: given for name, given in metadata.items() if name not in classes}
+        if "sample_weight" in found:
+            found["sample_weight"] = sample_weights(found["sample_weight"], X)
+        return data._replace(metadata={**cut_metadata(X, found, data.positions), **classes})
 
-    def _routed(self, method, data):
-        """The metadata of the tagger's method, by name."""
-        routed = {} if data.weight is None else {"sample_weight": data.weight}
-        if get_config()["enable_metadata_routing"]:
-            routed = process_routing(self, method, **routed).tagger[method]
-        return routed
-
-    def _fit_tagger(self, X, y, sample_weight, X_val, y_val):
+    def _fit_tagger(self, X, y, sample_weight, X_val, y_val, params):
         """``fit``; the subclass has it under ``with_callbacks``."""
         self._validate_params()
         tagger = self._learner()
@@ -106,8 +113,8 @@ class TaggerTraining(FitsAnother, Parameters, CallbackSupportMixin, Savable, Bas
         if given is not None and not has_fit_parameter(tagger, "X_val"):
             raise ValueError(f"X_val: the fit of the tagger, a {type(tagger).__name__}, takes none")
         context = self._init_callback_context(max_subtasks=1)
-        data = self._weighted(X, y, sample_weight)
-        metadata = {**self._routed("fit", data), **dict(zip(NAMES, self._given_to_learner(given) or ()))}
+        data = self._weighted(X, y, self._routed("fit", {"sample_weight": sample_weight, **params}))
+        metadata = {**data.metadata, **dict(zip(NAMES, self._given_to_learner(given) or ()))}
         events = epoch_context(context, self, X, y)
         events.begin_fit()
         with events.member(tagger, None, X, y, "fit-tagger"):
@@ -128,10 +135,14 @@ class TaggerTraining(FitsAnother, Parameters, CallbackSupportMixin, Savable, Bas
         return self._train(tagger, train(tagger), self._training_data(X, y))
 
     # -- as an estimator around a learner; see ``training.learner.OnlineLearner`` ---------------------
-    def _prepare_with(self, learner, X, y, sample_weight):
-        data = self._weighted(X, y, sample_weight)
+    def _learner_metadata(self, metadata):
+        return self._routed("fit", metadata)
+
+    def _prepare_with(self, learner, X, y, **metadata):
+        data = self._weighted(X, y, metadata)
+        weight = data.metadata.pop("sample_weight", None)
         with renumbered(data.positions):
-            return learner._prepare(data.X, data.y, data.weight), data.known
+            return learner._prepare(data.X, data.y, weight, **data.metadata), data.known
 
     def _become(self, learned, known):
         tagger = self._learner()

@@ -19,16 +19,16 @@ from .._sklearn import (
     BaseEstimator,
     CallbackSupportMixin,
     available_if,
-    fit_routing,
-    rows_tags,
+    refuse_frozen,
     sequence_tags,
+    tags_around,
 )
 from ..data.inputs import Inputs
 from ..data.types import Corpus, History, Ranked, Self, Weights
 from ..saving.registry import Savable
 from ..training.parameters import RunParameters
+from .metadata import asking_for_weights, fit_routing, routed
 from .perceptron import StructuredPerceptron
-from .sequence_tagger import SequenceTagger
 
 _FROZEN = "what is frozen does not learn; give it the estimator inside, of which only the parameters count"
 
@@ -64,7 +64,20 @@ class FitsAnother:
     def _template(self):
         """The estimator to train: of it only the parameters count."""
         given = getattr(self, self._around)
-        return StructuredPerceptron() if given is None else given
+        return asking_for_weights(StructuredPerceptron()) if given is None else given
+
+    _hands_on = True
+    """Whether weights of sequences are for the estimator inside alone."""
+
+    def _routed(self, verb, given):
+        """What a method of the estimator inside gets of metadata; see ``_sklearn.routed``."""
+        return routed(self, verb, self._around, given, hands_on=self._hands_on)
+
+    def _refuse_frozen(self, verb):
+        """Raise if the estimator inside is frozen, and the method ``verb`` would change it."""
+        role = self._around
+        refuse_frozen(self, verb, **{role: self._inside()})
+        refuse_frozen(self, verb, **{role: self._template()})
 
     def _inside(self):
         """The estimator that was trained, or is to be: what it can do, this one can."""
@@ -88,7 +101,48 @@ class FitsAnother:
         return getattr(self, f"{self._around}_")._model
 
 
-class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
+class ShowsColumns:
+    """What is known of rows of numbers by an estimator that keeps a fitted one as an attribute."""
+
+    _around: str
+
+    def _of_rows(self, name, lack):
+        fitted = vars(self).get(f"{self._around}_")
+        if not hasattr(fitted, name):
+            me = type(self).__name__
+            raise AttributeError(f"{me} has no attribute {name!r}: it has seen no matrix{lack}")
+        return getattr(fitted, name)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns of the rows of numbers that it was trained on; absent with other tokens."""
+        return self._of_rows("n_features_in_", "")
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Names of the columns of the rows of numbers that it was trained on, if they had any."""
+        return self._of_rows("feature_names_in_", " with names of columns")
+
+
+class ShowsTraining:
+    """The record of the training of a fitted estimator that is kept as an attribute."""
+
+    _around: str
+
+    @property
+    def history_(self) -> History:
+        """What the fitted estimator inside noted of its epochs."""
+        check_is_fitted(self)
+        return getattr(self, f"{self._around}_").history_
+
+    @property
+    def n_iter_(self) -> int:
+        """Epochs, or passes, of the fitted estimator inside."""
+        check_is_fitted(self)
+        return getattr(self, f"{self._around}_").n_iter_
+
+
+class MetaLearner(ShowsColumns, FitsAnother, RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
     """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
 
     estimator_: Any
@@ -97,8 +151,7 @@ class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, Bas
     history_: History
 
     def __sklearn_tags__(self) -> Any:
-        tags = sequence_tags(super().__sklearn_tags__())
-        return rows_tags(tags) if isinstance(self._template(), SequenceTagger) else tags
+        return tags_around(sequence_tags(super().__sklearn_tags__()), self._template())
 
     def _trainable(self):
         """The base estimator, after a check that its weights can be combined."""
@@ -255,7 +308,9 @@ class MetaLearner(FitsAnother, RunParameters, CallbackSupportMixin, Savable, Bas
         self
         """
         check_is_fitted(self)
-        self.estimator_.adapt(X)
+        adapted = copy(self.estimator_)  # the one that was fitted may be known elsewhere, too
+        adapted.adapt(X)
+        self.estimator_ = adapted
         return self
 
     def score(self, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:

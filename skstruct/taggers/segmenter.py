@@ -25,6 +25,7 @@ from ..saving.registry import savable
 from ..training.parameters import documented, inner_estimator, parameter
 from .inner_tagger import TaggerData, TaggerTraining
 from .meta_learner import inside_has
+from .metadata import asking_for_weights
 from .perceptron import StructuredPerceptron
 from .text_probabilities import WordAnalyses
 
@@ -46,6 +47,8 @@ class Segmenter(WordAnalyses, TaggerTraining):
         Whether words have tags.
     history_ : list of dict
         That of ``tagger_``, if it has one.
+    n_iter_ : int
+        Epochs of ``tagger_``, if it counts them.
 
     Notes
     -----
@@ -102,7 +105,14 @@ class Segmenter(WordAnalyses, TaggerTraining):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self, X: Texts, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
+        self,
+        X: Texts,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
+        **params: Any,
     ) -> Self:
         """Learn from segmented texts.
 
@@ -117,6 +127,8 @@ class Segmenter(WordAnalyses, TaggerTraining):
         X_val, y_val : list of str and list of lists, optional
             Held-out texts and their words, handed to the tagger as characters and labels: what it scores is
             labels, with its own ``scoring``.
+        **params
+            Metadata that the tagger asks for, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -130,10 +142,12 @@ class Segmenter(WordAnalyses, TaggerTraining):
         KeyboardInterrupt
             After Ctrl-C; what the tagger kept can be used.
         """
-        return self._fit_tagger(X, y, sample_weight, X_val, y_val)
+        return self._fit_tagger(X, y, sample_weight, X_val, y_val, params)
 
     def _template(self):
-        return StructuredPerceptron(features="char") if self.tagger is None else self.tagger
+        if self.tagger is not None:
+            return self.tagger
+        return asking_for_weights(StructuredPerceptron(features="char"))
 
     def _sequences(self, X):
         """What the tagger sees of texts."""
@@ -186,13 +200,14 @@ class Segmenter(WordAnalyses, TaggerTraining):
         ------
         ValueError
             If the tagger's templates read no accessor variety (``features="char-av"`` do), or ``X`` holds
-            no character or is no list of str.
+            no character or is no list of str; if the tagger is frozen.
 
         See Also
         --------
         StructuredPerceptron.adapt : what it does, and its source.
         """
         check_is_fitted(self)
+        self._refuse_frozen("adapt")
         if X is not None:
             pieces = as_pieces(X)
             X = [list("".join(pieces[i])) for i in with_characters(pieces)]

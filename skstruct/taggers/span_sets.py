@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, fit_some, folds_of, safe_indexing, set_fitted, text_tags
+from .._sklearn import BaseEstimator, fit_some, folds_of, safe_indexing, set_fitted, tags_around, text_tags
 from ..core.user_warnings import warn
 from ..data.inputs import Sequences, as_tokens, check_X_y, flatten, is_int, lengths_of, renumbered
 from ..data.labels import single_labels
@@ -25,7 +25,8 @@ from ..saving.registry import Savable, savable
 from ..training.parameters import Parameters, documented, inner_estimator, parameter
 from .calibrated_tagger import CalibratedTagger
 from .constraints import scheme_of
-from .meta_learner import FitsAnother
+from .meta_learner import FitsAnother, ShowsColumns, ShowsTraining
+from .metadata import routed
 from .span_tagger import SpanTagger
 from .span_thresholds import certain_threshold, numbered_documents, offering_threshold
 
@@ -36,7 +37,7 @@ LEAST = 0.01
 @savable
 @documented()
 @dataclass(eq=False, repr=False)
-class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
+class SpanSets(ShowsTraining, ShowsColumns, FitsAnother, Parameters, Savable, BaseEstimator):
     """Sets of spans with a promised recall, and spans with a promised precision.
 
     Of all spans with at least a probability λ a new document misses at most the share ``1 - recall``, in
@@ -55,6 +56,10 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
         ``precision``.
     n_calibration_ : int
         Documents with spans.
+    history_ : list of dict
+        That of ``estimator_``.
+    n_iter_ : int
+        Epochs of ``estimator_``.
 
     Notes
     -----
@@ -116,7 +121,7 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
     """Why averages and mixtures do not take it."""
 
     def __sklearn_tags__(self) -> Any:
-        return text_tags(super().__sklearn_tags__())
+        return tags_around(text_tags(super().__sklearn_tags__()), self._template())
 
     def _template(self):
         return SpanTagger(CalibratedTagger()) if self.estimator is None else self.estimator
@@ -131,7 +136,7 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
         require(well and isinstance(sure, float) and sure > 0.0, f"{where}: thresholds must be probabilities")
         return {}
 
-    def fit(self, X: Corpus, y: Corpus, groups: Any = None) -> Self:
+    def fit(self, X: Corpus, y: Corpus, groups: Any = None, **params: Any) -> Self:
         """Train the estimator, and find the thresholds.
 
         Parameters
@@ -140,6 +145,8 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
             As the estimator's ``fit`` takes them; all labels are needed.
         groups : array-like of shape (n_sequences,), optional
             The document of each sequence; by default each is a document of its own.
+        **params
+            Metadata that the estimator asks for, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -162,33 +169,36 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
         template = self._template()
         frozen = isinstance(template, FrozenEstimator)
         inner = template.estimator if frozen else template
+        shown = X, y
         X, y, true = _read(inner, X, y)
         gold = [[span for span in spans if span[2] is not None] for spans in true]
         document = numbered_documents(groups, len(X))
+        metadata = routed(self, "fit", "estimator", params, plain=())
         if frozen:
             check_is_fitted(inner)
             folds = [(np.arange(0), np.arange(len(X)))]
         else:
-            folds = self._folds(document, groups)
-        p, offered = self._out_of_fold(template, folds, X, y, gold)
+            folds = self._folds(document, *shown, groups)
+        p, offered = self._out_of_fold(template, folds, X, y, gold, metadata)
         of_gold = np.repeat(document, lengths_of(gold))
         found = {"thresholds_": self._thresholds(flatten(p), flatten(gold), of_gold)}
         if self.precision is not None:
             found["sure_threshold_"] = self._sure(offered, true, document)
-        fitted = inner if frozen else clone(template).fit(X, y)
+        fitted = inner if frozen else clone(template).fit(X, y, **metadata)
         found.update(estimator_=fitted, n_calibration_=len(np.unique(of_gold)))
         set_fitted(self, found, "sure_threshold_")
         return self
 
-    def _folds(self, document, groups):
-        cv, n = 5 if self.cv is None else self.cv, len(document)
+    def _folds(self, document, X, y, groups):
+        """[(train, test)]: positions of sequences; numbers cut documents, splitters see X and y."""
+        cv = 5 if self.cv is None else self.cv
         if is_int(cv):
             n_documents = int(document.max(initial=-1)) + 1
             if n_documents < cv:
                 raise ValueError(f"cv={cv} folds need at least as many documents, got {n_documents}")
-            parts = folds_of(cv, n_documents)
+            parts = folds_of(cv, range(n_documents))
             return [tuple(np.flatnonzero(np.isin(document, part)) for part in fold) for fold in parts]
-        folds = folds_of(cv, n, groups, once=True)
+        folds = folds_of(cv, X, y, groups, once=True)
         for k, (train, test) in enumerate(folds):
             both = np.intersect1d(document[train], document[test])
             if both.size:
@@ -198,12 +208,12 @@ class SpanSets(FitsAnother, Parameters, Savable, BaseEstimator):
                 )
         return folds
 
-    def _out_of_fold(self, template, folds, X, y, gold):
+    def _out_of_fold(self, template, folds, X, y, gold, metadata):
         """For each sequence the probabilities of its gold spans, and all candidates of sure ones."""
         p, offered = [[] for _ in range(len(X))], [[] for _ in range(len(X))]
         for train, test in folds:
             frozen = isinstance(template, FrozenEstimator)
-            member = template.estimator if frozen else fit_some(clone(template), X, y, train)
+            member = template.estimator if frozen else fit_some(clone(template), X, y, train, metadata)
             known, some = _types(member), safe_indexing(X, test)
             asked = [[span for span in gold[i] if span[2] in known] for i in test]
             more = [[]] * len(test)

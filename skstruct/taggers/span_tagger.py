@@ -52,6 +52,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         The counts of the :class:`skstruct.data.alignment_report.AlignmentReport` of the training texts.
     history_ : list of dict
         That of ``tagger_``, if it has one.
+    n_iter_ : int
+        Epochs of ``tagger_``, if it counts them.
 
     Notes
     -----
@@ -142,7 +144,14 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self, X: Texts, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
+        self,
+        X: Texts,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
+        **params: Any,
     ) -> Self:
         """Learn from annotated texts.
 
@@ -158,6 +167,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         X_val, y_val : list of str and list of lists, optional
             Held-out texts and their spans, handed to the tagger as tokens and labels: what it scores is
             labels, with its own ``scoring``.
+        **params
+            Metadata that the tagger asks for, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -176,7 +187,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         UserWarning
             If spans do not end where tokens do, or are left out: they hold no token, or overlap others.
         """
-        return self._fit_tagger(X, y, sample_weight, X_val, y_val)
+        return self._fit_tagger(X, y, sample_weight, X_val, y_val, params)
 
     # -- before fitting ----------------------------------------------------------------------------
     def tokens(self, X: Texts) -> list[list[tuple[int, int]]]:

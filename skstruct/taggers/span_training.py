@@ -14,6 +14,7 @@ from ..data.spans import as_spans
 from ..data.text import as_texts, check_tokenizer, is_white_space, tokenized
 from ..training.parameters import parameters_named
 from .inner_tagger import TaggerData, TaggerTraining
+from .metadata import asking_for_weights
 from .perceptron import StructuredPerceptron
 from .sequence_tagger import WordsParameter
 
@@ -130,7 +131,7 @@ def _constrained(tagger, scheme):
     """
     for name, value in parameters_named(tagger, "estimator").items():
         if value is None:
-            tagger.set_params(**{name: StructuredPerceptron()})
+            tagger.set_params(**{name: asking_for_weights(StructuredPerceptron())})
     for name, value in parameters_named(tagger, "constraints").items():
         if value is None:
             tagger.set_params(**{name: scheme})

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn import config_context, get_config
 
 from ..data.inputs import renumbered
 
@@ -73,8 +74,17 @@ def threads(n_jobs, n):
     if n_threads < 2:
         yield map
         return
+    config = get_config()  # that of this thread: scikit-learn keeps one for each
+
+    def map_all(work, items):
+        def configured(item):
+            with config_context(**config):
+                return work(item)
+
+        return pool.map(configured, items)
+
     with ThreadPoolExecutor(n_threads) as pool:
-        yield pool.map
+        yield map_all
 
 
 def map_chunks(work, token, n_jobs, piece_tokens=PIECE_TOKENS):

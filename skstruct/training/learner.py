@@ -31,8 +31,9 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     ``partial_fit``, which may have more arguments. A subclass that is no perceptron has a ``_rule`` of its
     own.
 
-    What trains on shards asks an estimator for ``_learner``, ``_prepare_with``, ``_agreed``,
-    ``_given_to_learner`` and ``_become``. An estimator around a learner, such as ``Segmenter``, has them too.
+    What trains on shards asks an estimator for ``_learner``, ``_learner_metadata``,
+    ``_prepare_with``, ``_agreed``, ``_given_to_learner`` and ``_become``. An estimator around a
+    learner, such as ``Segmenter``, has them too.
     """
 
     n_iter_: int
@@ -61,7 +62,11 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
         node.update(key=new_key(self.random_state), epoch=getattr(self, "n_iter_", 0))
         return training_from_state(node, self._model, [], None, "")
 
-    def _prepare_with(self, learner, X, y, sample_weight):
+    def _learner_metadata(self, metadata):
+        """What the learner gets of the metadata that the ``fit`` of this estimator would get."""
+        return metadata
+
+    def _prepare_with(self, learner, X, y, sample_weight=None):
         """The learner's run on data as this estimator takes it; and the fitted attributes known by then."""
         return learner._prepare(X, y, sample_weight), {}
 
@@ -102,13 +107,13 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
         """The callbacks' context of a fit."""
         return self._init_callback_context(max_subtasks=self.max_iter)
 
-    def _begin_fit(self, X, y, sample_weight, X_val, y_val):
+    def _begin_fit(self, X, y, sample_weight, X_val, y_val, **more):
         """The run of ``fit``, and the callbacks' context."""
         self._validate_params()
         given = both_or_neither(X_val, y_val)
         context = self._callback_context()
         continued = self.warm_start and hasattr(self, "_model")
-        return self._prepare(X, y, sample_weight, given, continued), context
+        return self._prepare(X, y, sample_weight, given, continued, **more), context
 
     def _partial_fit(self, X, y, sample_weight, **more):
         self._validate_params()

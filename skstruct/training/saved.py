@@ -71,7 +71,7 @@ class SavableLearner(Savable):
 
     _model_class = None
 
-    def _settled(self, X, y, sample_weight):
+    def _settled(self, X, y, **metadata):
         """The estimator to train on a corpus: itself, but for one that chooses parameters by the corpus."""
         return self
 

@@ -7,7 +7,6 @@ import tracemalloc
 
 import numpy as np
 import pytest
-import sklearn
 from inside import model_of, tokens_of_member
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
@@ -341,15 +340,6 @@ def test_parameters_inside_a_pipeline_can_be_searched():
     grid = {"tag__estimator__penalty": ["l2"], "tag__n_estimators": [1, 2], "tag__average": ["all"]}
     search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(X, Y)
     assert search.best_estimator_[-1].estimator_.penalty == "l2"
-
-
-def test_sample_weight_is_routed():
-    weight = np.arange(len(X)) % 2
-    expected = weights(averager().fit(X, Y, sample_weight=weight))
-    assert expected != weights(averager().fit(X, Y))
-    with sklearn.config_context(enable_metadata_routing=True):
-        routed = Pipeline([("tag", averager().set_fit_request(sample_weight=True))])
-        assert weights(routed.fit(X, Y, sample_weight=weight)[-1]) == expected
 
 
 # -- what is refused -----------------------------------------------------------------------------------
