@@ -188,11 +188,13 @@ def test_empty_sequences_and_few_of_them():
         ([lambda: (X, Y), lambda: X], r"shard 1: its callable must return \(X, y\), got list"),
         ([lambda: (X, Y), lambda: (X, Y, None, 1)], r"shard 1: its callable must return \(X, y\)"),
         ([lambda: (X, Y), lambda: 1 / 0], "shard 1: its callable raised ZeroDivisionError"),
-        ([lambda: (X, Y), lambda: ([], [])], "shard 1: X is empty"),
+        ([lambda: ([], [])] * 2, "shard 0: X is empty"),
+        ([lambda: (X, Y, np.zeros(len(X)))], "shard 0: sample_weight must not be zero for all"),
         ([lambda: (X, Y), lambda: (X, Y[1:])], "shard 1: X and y must hold the same number"),
         ([lambda: (X, Y), lambda: ([["a"]], [[1]])], "labels of shard 1 are of type int"),
+        ([lambda: ([], []), lambda: (X, Y), lambda: ([["a"]], [[1]])], "labels of shard 2 .* of shard 1 str"),
         ([lambda: (X, Y), lambda: ([[("a", "b")]], [["X"]])], "shard 1: its tokens are not of the kind"),
-        ([lambda: (X, Y), lambda: ([["a"]], [[None]])], "shard 1: y holds no label"),
+        ([lambda: ([["a"]], [[None]])] * 2, "y holds no label"),
     ],
 )
 def test_shards_that_are_wrong(shards, message):
