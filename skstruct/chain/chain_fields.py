@@ -69,7 +69,7 @@ def _keys(of):
 
 
 SHOWN_PAIRS = Table(
-    "Pairs that training has shown",
+    "Shown pairs",
     Field("nodes", _keys("R × L"), default=None),
     Field("edges", _keys("E × L × L"), default=None),
     make=lambda f: Pairs(f["nodes"], f["edges"]),

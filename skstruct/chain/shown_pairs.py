@@ -1,7 +1,7 @@
-"""The pairs that training has shown, which alone may have weights unless ``all_pairs`` says otherwise.
+"""The pairs that training has shown, which alone have weights where ``all_pairs`` says so.
 
-They are a fact about a corpus, as its features and labels are: decided before the first epoch, kept in the
-state of training, and united where a corpus is in shards.
+They are a fact about a corpus, as its features and labels are: decided before the first
+epoch, kept in the state of training, and united where a corpus is in shards.
 """
 
 from typing import NamedTuple
@@ -12,10 +12,12 @@ from .bigram import ALL_PAIRS
 
 
 class Pairs(NamedTuple):
-    """Keys of weights, ascending; None where nothing is known, as where all pairs may have weights."""
+    """Keys of weights, ascending; None of a kind of which nothing is known."""
 
     nodes: np.ndarray | None = None  # (K,) int64: row * L + label
-    edges: np.ndarray | None = None  # (K,) int64: (combination * L + previous label) * L + label
+    edges: np.ndarray | None = (
+        None  # (K,) int64: (combination * L + previous label) * L + label
+    )
 
 
 _FIELDS = {"nodes": "node_pairs", "edges": "edge_pairs"}
@@ -23,7 +25,7 @@ _FIELDS = {"nodes": "node_pairs", "edges": "edge_pairs"}
 
 
 def add_known(task, known):
-    """Let a task that marks the pairs of its own corpus learn those, too, that earlier calls have shown.
+    """Let a task that marks the pairs of its own corpus mark those of earlier calls, too.
 
     Parameters
     ----------
@@ -49,7 +51,10 @@ def add_known(task, known):
 
 def marked(task, pairs, n_node_rows, n_edge_rows, n_labels):
     """A task that marks given pairs, of so many rows, combinations and labels."""
-    sizes = {"nodes": n_node_rows * n_labels, "edges": n_edge_rows * n_labels * n_labels}
+    sizes = {
+        "nodes": n_node_rows * n_labels,
+        "edges": n_edge_rows * n_labels * n_labels,
+    }
     for name, field in _FIELDS.items():
         keys, marks = None if pairs is None else getattr(pairs, name), ALL_PAIRS
         if keys is not None:
@@ -92,10 +97,12 @@ def translated(pairs, ids, n_labels, rows=None):
 
 
 def united(parts):
-    """The pairs of several corpora under the same rows and labels; None if none of them knows any."""
+    """The pairs of several corpora under the same rows and labels; None if none has any."""
     parts = [part for part in parts if part is not None]
     found = {}
     for name in _FIELDS:
-        keys = [getattr(part, name) for part in parts if getattr(part, name) is not None]
+        keys = [
+            getattr(part, name) for part in parts if getattr(part, name) is not None
+        ]
         found[name] = np.unique(np.concatenate(keys)) if keys else None
     return Pairs(**found) if parts else None

@@ -176,7 +176,7 @@ def moved(kind, rows, piece, seen):
 
 
 def add_changes(parts):
-    """The sum of the changes of some shards, in their order; None of those that have nothing to learn from."""
+    """The sum of the changes of some shards, in their order; those of empty shards are None."""
     parts = [part for part in parts if part is not None]
     if not parts:
         return None

@@ -12,7 +12,6 @@ import numpy as np
 from ..data.inputs import describe
 from ..data.labels import UNLABELLED, Labels
 
-
 NO_LABEL = "y holds no label: all tokens are None"
 
 

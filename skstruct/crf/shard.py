@@ -94,8 +94,8 @@ class CRFShard:
     def renumber(self, plan, whole):
         """Learn what the labels and rows have become in all shards; returns a digest of the examples.
 
-        ``plan``: (ids, rows) of this shard, as of ``taggers.labelled_corpus.merged``; of an empty one the task
-        of a corpus without sequences.
+        ``plan``: (ids, rows) of this shard, as of ``taggers.labelled_corpus.merged``; of an empty
+        one the task of a corpus without sequences.
         """
         self.whole = whole
         if self.task is None:

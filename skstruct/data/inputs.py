@@ -198,7 +198,8 @@ class NothingToLearn(ValueError):
 def check_some(n_tokens, name="X"):
     """Raise if a corpus has no token."""
     if not n_tokens:
-        raise NothingToLearn(f"{name} holds no token: at least one sequence with at least one token is needed")
+        needed = "at least one sequence with at least one token is needed"
+        raise NothingToLearn(f"{name} holds no token: {needed}")
 
 
 class Sequences(list):

@@ -18,7 +18,6 @@ from .parser_model import ParserModel, final_model, make_task
 from .states import SPECIAL
 from .template_sets import lines_of
 
-
 NO_LABEL = "y holds no label: all are None; for heads alone, labeled=False"
 
 

@@ -119,7 +119,8 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
 
         ``class_weight`` may name labels that are still to come. ``"balanced"`` counts the labels of each
         call alone, so that the weights depend on how the data is cut and ordered; costs that should not are
-        given as a dict.
+        given as a dict. Noise of features depends on it, too: it is drawn by their numbers, and those of a
+        call stand behind those of earlier calls.
         """
         return self._partial_fit(X, y, sample_weight, classes=classes)
 

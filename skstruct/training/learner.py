@@ -78,7 +78,7 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
         vars(self).update(known, **learned)
 
     _is_part = False
-    """Whether the corpus to train on is a shard of another, which has labels and decides what depends on all."""
+    """Whether the corpus to train on is a shard of another: that one decides what depends on all."""
 
     def _leave_undecided(self):
         """Let ``_prepare`` leave open what a part of the corpus cannot decide."""
