@@ -29,7 +29,7 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.validation import _check_method_params as cut_metadata
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from .data.inputs import PLACE, PlaceError, renumbered
+from .data.inputs import PLACE, NothingToLearn, PlaceError, renumbered
 
 safe_indexing, safe_set_output = utils._safe_indexing, _set_output._safe_set_output
 
@@ -215,22 +215,32 @@ def set_fitted(estimator, found, *optional):
     vars(estimator).update(found)
 
 
+ALL_ZERO = "sample_weight must not be zero for all sequences"
+
+
 def sample_weights(sample_weight, X):
     """Validated weights as float64, or None if none were given.
 
     Raises
     ------
+    NothingToLearn
+        If all are zero.
     ValueError
-        Wrong length or dimension, not numbers, not finite, negative, or all zero.
+        Wrong length or dimension, not numbers, not finite, or negative.
     """
     if sample_weight is None:
         return None
-    weight = _check_sample_weight(sample_weight, X, dtype="float64", copy=True)
+    try:
+        weight = _check_sample_weight(sample_weight, X, dtype="float64", copy=True)
+    except ValueError as error:
+        if "non-zero" in str(error):  # as releases from 1.8 on say it
+            raise NothingToLearn(ALL_ZERO) from None
+        raise
     if (weight < 0).any():
         i = int((weight < 0).argmax())
         raise PlaceError(i, None, f"sample_weight must not be negative, got {weight[i]} for {PLACE}")
     if not weight.any():
-        raise ValueError("sample_weight must not be zero for all sequences")
+        raise NothingToLearn(ALL_ZERO)
     return weight
 
 

@@ -208,6 +208,11 @@ def kept_by_a_worker():
     return len(held._HELD)
 
 
+def forget_shards():
+    """Let this process lose the shards that it holds for others, as one that was started anew has none."""
+    held._HELD.clear()
+
+
 # -- files ---------------------------------------------------------------------------------------------
 def savable():
     """The classes that can be saved, by name."""

@@ -11,6 +11,7 @@ from ..saving.fields import Field, Table, array, via
 from ..saving.label_sets import label_set
 from ..saving.stores import weights
 from .bigram import n_trigram_rows
+from .shown_pairs import Pairs
 
 _ROWS = {"nodes": "R", "edges": "E × L", "trigrams": "L × (L + 1)"}
 
@@ -55,3 +56,27 @@ TAGGER = Table(
 )
 
 TRAINED = Table("Chain in training", *_stores(final=False), **SIZES)
+
+
+def _ascending(keys):
+    if (np.diff(keys) <= 0).any():
+        raise ValueError("ascending numbers expected")
+    return keys
+
+
+def _keys(of):
+    return via(array("int64", None, low=0, high=of), lambda keys: keys, _ascending)
+
+
+SHOWN_PAIRS = Table(
+    "Shown pairs",
+    Field("nodes", _keys("R × L"), default=None),
+    Field("edges", _keys("E × L × L"), default=None),
+    make=lambda f: Pairs(f["nodes"], f["edges"]),
+    **{
+        "R × L": lambda f: f["encoder"].n_node_rows * len(f["labels"]),
+        "E × L × L": lambda f: f["encoder"].n_edge_rows * len(f["labels"]) ** 2,
+    },
+)
+
+SHOWN = Field("pairs", SHOWN_PAIRS, default=None)

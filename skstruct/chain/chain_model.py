@@ -27,7 +27,7 @@ from .chain_arguments import (
     rows_of,
 )
 from .chain_epoch import predict, predict_small
-from .chain_fields import TAGGER, TRAINED
+from .chain_fields import SHOWN, TAGGER, TRAINED
 from .chain_kbest import new_lists, predict_kbest
 
 LARGEST = 1e100
@@ -150,7 +150,7 @@ class ChainModel(SavableModel):
     trigrams: Store | None = None
     scale: float = 1.0
 
-    FIELDS, TRAINED, FACTS = TAGGER, TRAINED, ("closed", "stream")
+    FIELDS, TRAINED, FACTS, MORE = TAGGER, TRAINED, ("closed", "stream"), (SHOWN,)
 
     def compressed(self, dtype, keep):
         """See ``training.saved.SavableModel``."""

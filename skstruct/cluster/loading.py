@@ -3,15 +3,14 @@
 What is asked of an estimator is in ``training.learner.OnlineLearner``, of its run in ``training.run.Run``.
 """
 
-from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 
 from .._sklearn import safe_indexing, sample_weights
-from ..data.inputs import PlaceError, as_tokens, describe, lengths_of, take
+from ..data.inputs import NothingToLearn, as_tokens, describe, lengths_of, take
 from ..training.chunks import no_collection
-from .shards import Shard, shard_key
+from .shards import EmptyShard, Shard, naming, shard_key
 
 
 class Given:
@@ -52,6 +51,11 @@ def check_loads(shards):
     return list(shards)
 
 
+def place_of(job):
+    """What :func:`.shards.naming` takes."""
+    return job.number, getattr(job.load, "positions", None)
+
+
 def load_shard(job):
     """(X, y, sample_weight) of a shard.
 
@@ -70,24 +74,9 @@ def load_shard(job):
     return (*data, None)[:3]
 
 
-@contextmanager
-def naming(job):
-    """Let errors about the data of a shard name the shard."""
-    s = job.number
-    try:
-        yield
-    except PlaceError as error:
-        error.text = f"shard {s}: {error.text}"
-        positions = getattr(job.load, "positions", None)
-        error.move(error.sequence if positions is None else positions[error.sequence])
-        raise
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"shard {s}: {error}") from error
-
-
 @no_collection()  # which takes a third of the time for many lists
 def open_shard(job):
-    """Load and encode a shard; a :class:`.shards.Shard`.
+    """Load and encode a shard; a :class:`.shards.Shard`, or an ``EmptyShard``.
 
     Raises
     ------
@@ -98,11 +87,17 @@ def open_shard(job):
     learner = job.estimator._learner()
     learner.random_state = 0  # the key decides
     learner._leave_undecided()
-    with naming(job):
-        learner._validate_params()
-        run, fitted = job.estimator._prepare_with(learner, X, y, sample_weight=sample_weight)
+    place = place_of(job)
+    try:
+        with naming(*place):
+            learner._validate_params()
+            run, fitted = job.estimator._prepare_with(
+                learner, X, y, sample_weight=sample_weight
+            )
+    except NothingToLearn as error:  # which the other shards may have
+        return EmptyShard(str(error))
     run.state.key = shard_key(job.key, job.number)
-    return Shard(run, fitted)
+    return Shard(run, fitted, place)
 
 
 def check_number(n_shards, n):

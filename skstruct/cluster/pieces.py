@@ -176,7 +176,10 @@ def moved(kind, rows, piece, seen):
 
 
 def add_changes(parts):
-    """The sum of the changes of some shards, in their order."""
+    """The sum of the changes of some shards, in their order; those of empty shards are None."""
+    parts = [part for part in parts if part is not None]
+    if not parts:
+        return None
     first, keys, pieces, seen = parts[0], [], [], []
     for k, kind in enumerate(first.kinds):
         mine = [(part.pieces[k], part.seen[k]) for part in parts]

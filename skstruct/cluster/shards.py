@@ -6,7 +6,9 @@ is a pure function of the shard's data, the mixed weights, the shard's key and t
 whoever computes it comes to the same bits.
 """
 
+import re
 import time
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +17,7 @@ from ..core.feature_table import FeatureTable, counters, extended, renumbered
 from ..core.hashing import keys_of
 from ..core.penalties import has_lazy_penalty
 from ..core.store import n_rows, settle
+from ..data.inputs import PlaceError
 from ..training.checkpoint import arrays_of, fingerprint
 from ..training.epochs import run_epoch, stores_of, with_store
 from .pieces import Changes, Kind, moved, scaled
@@ -29,6 +32,26 @@ class Met(NamedTuple):
     n_examples: int
     n_tokens: int
     fitted: dict  # of an estimator around the learner
+
+
+@contextmanager
+def naming(number, positions=None):
+    """Let errors about the data of a shard name the shard.
+
+    Parameters
+    ----------
+    number : int
+    positions : list of int, optional
+        Where its sequences are in the corpus that errors name.
+    """
+    try:
+        yield
+    except PlaceError as error:
+        error.text = f"shard {number}: {error.text}"
+        error.move(error.sequence if positions is None else positions[error.sequence])
+        raise
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"shard {number}: {error}") from error
 
 
 class Start(NamedTuple):
@@ -66,10 +89,12 @@ class Shard:
         On the shard's examples, with zero weights; its state has the shard's key.
     fitted : dict
         Of an estimator around the learner.
+    place : tuple
+        What :func:`naming` takes.
     """
 
-    def __init__(self, run, fitted=None):
-        self.run, self.fitted = run, fitted
+    def __init__(self, run, fitted=None, place=(0,)):
+        self.run, self.fitted, self.place = run, fitted, place
 
     def met(self, _, min_count):
         """What the shard met, a :class:`Met`; with counts of features if ``min_count`` > 1."""
@@ -84,7 +109,8 @@ class Shard:
         """
         run, self.alone = self.run, alone
         if plan is not None:
-            run.adopt(plan)
+            with naming(*self.place):
+                run.adopt(plan)
         self.lengths, self.work = np.diff(run.task.token), run.scratch()
         self._forget()
 
@@ -180,6 +206,57 @@ class Shard:
             store = take_over(store, base, piece, rule, start.steps.visited)
             model = with_store(model, name, store)
         state.model = model
+
+
+class EmptyShard:
+    """A shard without anything to learn from; it takes no part in the mixture.
+
+    Parameters
+    ----------
+    reason : str
+        What the error says if no shard has anything.
+    """
+
+    def __init__(self, reason):
+        self.reason = reason
+
+    def met(self, _, __):
+        """The reason; see :meth:`Shard.met`."""
+        return self.reason
+
+    def fingerprint(self, _, __):
+        """See :meth:`Shard.fingerprint`."""
+        return ""
+
+    def _nothing(self, _, __):
+        """No report, and no changes."""
+
+    join = resume = train = changes = _nothing
+
+
+@contextmanager
+def counting_all(answers):
+    """Errors inside count the shards that are not empty; let them count all. See :func:`in_turn`."""
+    numbers = [s for s, is_empty in enumerate(map(_is_empty, answers)) if not is_empty]
+    try:
+        yield
+    except ValueError as error:
+        text = re.sub(r"\bshard (\d+)", lambda found: f"shard {numbers[int(found[1])]}", str(error))
+        raise type(error)(text) from error
+
+
+def _is_empty(answer):
+    """Whether the shard that answered is empty: it says nothing, or why."""
+    return answer is None or isinstance(answer, str)
+
+
+def in_turn(answers, values, otherwise=None):
+    """A list with the next of ``values`` for each shard that is not empty, ``otherwise`` for the others.
+
+    ``answers``: what the shards said, an empty one None, or the reason, a str.
+    """
+    values = iter(values)
+    return [otherwise if _is_empty(answer) else next(values) for answer in answers]
 
 
 class Mixture:

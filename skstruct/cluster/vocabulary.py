@@ -12,6 +12,8 @@ import numpy as np
 from ..data.inputs import describe
 from ..data.labels import UNLABELLED, Labels
 
+NO_LABEL = "y holds no label: all tokens are None"
+
 
 class Vocabulary(NamedTuple):
     """What a shard met."""
@@ -20,15 +22,24 @@ class Vocabulary(NamedTuple):
     labels: Labels | None = None
     counts: object = None  # RowMap of occurrences by row
     label_counts: np.ndarray | None = None  # (L,) tokens by label
+    pairs: object = None  # the ``pairs`` of its TrainingState
 
 
-def merged_labels(vocabularies):
-    """All labels, and by shard the new id of each; the last entry serves UNLABELLED."""
+def merged_labels(vocabularies, no_label=NO_LABEL):
+    """All labels, and by shard the new id of each; the last entry serves UNLABELLED.
+
+    ``no_label``: what the error says if there is none.
+    """
     known = [vocabulary.labels.values for vocabulary in vocabularies]
-    types = [type(values[0]) for values in known]
-    for s, kind in enumerate(types):
-        if kind is not types[0]:
+    types = {s: type(values[0]) for s, values in enumerate(known) if values}
+    if not types:
+        raise ValueError(no_label)
+    first, expected = next(iter(types.items()))
+    for s, kind in types.items():
+        if kind is not expected:
             wrong = f"of type {kind.__name__} (the first is {describe(known[s][0])})"
-            raise ValueError(f"y: the labels of shard {s} are {wrong}, those of shard 0 {types[0].__name__}")
+            raise ValueError(
+                f"y: the labels of shard {s} are {wrong}, those of shard {first} {expected.__name__}"
+            )
     labels = Labels(set().union(*known))
     return labels, [np.array([*map(labels.ids.get, values), UNLABELLED], np.int32) for values in known]

@@ -16,7 +16,7 @@ from ..data.inputs import renumbered
 from ..data.types import Corpus, Given, History, Self, Weights
 from ..saving.registry import savable
 from ..taggers.constraints import constraint_arrays
-from ..taggers.labelled_corpus import encoder_for, read_corpus
+from ..taggers.labelled_corpus import class_costs, encoder_for, read_corpus
 from ..taggers.probability_tagger import ProbabilityTagger
 from ..taggers.sequence_tagger import PAIRS, TaggerParameters
 from ..training.held_out import both_or_neither
@@ -262,17 +262,21 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     def _callback_context(self):
         return self._init_callback_context(max_subtasks=None)  # nobody knows how many passes it takes
 
-    def _prepare(self, X, y, sample_weight, given=None):
-        """Check and encode everything; what is left to do is to train."""
+    def _prepare(self, X, y, sample_weight, given=None, is_part=False):
+        """Check and encode everything; what is left to do is to train.
+
+        ``is_part``: the corpus is a shard of another.
+        """
         before = self._model if self.warm_start and hasattr(self, "_model") else None
-        corpus = read_corpus(self, X, y, sample_weight, before and before.labels)
+        corpus = read_corpus(self, X, y, sample_weight, before and before.labels, is_part=is_part)
+        cost = class_costs(self.class_weight, corpus.gold.ids, corpus.labels, 0.0)
         # What is empty, or left out by its weight, must not even take part in the shuffle.
         filled = np.flatnonzero(np.diff(corpus.token))
         X, weight = corpus.X.take(filled), corpus.weight[filled]
         encoder = encoder_for(self, X, before, scaled=False)
         with renumbered(filled):
             task = make_task(encoder, X, corpus.gold, weight, grow=True, rows_as_features=True)
-        run = CRFRun(self, task, encoder, corpus.labels, corpus.constraints, corpus.cost, before)
+        run = CRFRun(self, task, encoder, corpus.labels, corpus.constraints, cost, before)
         run.hold_out(given)
         return run
 

@@ -10,9 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..chain.chain_model import renumbered_labels
-from ..cluster.loading import load_shard, naming
+from ..cluster.loading import load_shard, place_of
 from ..cluster.pieces import Piece, key_type
+from ..cluster.shards import naming
+from ..data.inputs import NothingToLearn
+from ..data.labels import Gold, Labels
 from ..data.places import ranges
+from ..features.encoded import RowMap
+from ..taggers.constraints import check_gold
 from ..taggers.labelled_corpus import vocabulary_of
 from ..training.checkpoint import arrays_of, fingerprint
 from .solver.choose_pairs import Combinations, WeightLayout, added_up, count_features, shown_label_pairs
@@ -30,6 +35,8 @@ class CorpusFacts(NamedTuple):
     n_rows: int  # of features
     n_edge_rows: int  # combinations
     scale: float  # of rows of numbers
+    labels: Labels
+    constraints: tuple  # start, allowed, end
 
 
 class Descent(NamedTuple):
@@ -68,27 +75,40 @@ class CRFShard:
     """
 
     def __init__(self, job):
-        self.number = job.number
+        self.number, self.place = job.number, place_of(job)
+        self.task = self.encoder = self.labels = None
         data = load_shard(job)
-        with naming(job):
-            run = job.estimator._prepare(*data)
+        try:
+            with naming(*self.place):
+                run = job.estimator._prepare(*data, is_part=True)
+        except NothingToLearn as error:  # which the other shards may have
+            self.reason = str(error)
+            return
         self.task, self.encoder, self.labels = run.task, run.encoder, run.labels
 
     # -- steps -------------------------------------------------------------------------------------
     def vocabulary(self, _, min_count):
-        """What the shard holds: a Vocabulary."""
-        return vocabulary_of(self, min_count)
+        """What the shard holds: a Vocabulary; or why it has nothing to learn from."""
+        return self.reason if self.task is None else vocabulary_of(self, min_count)
 
     def renumber(self, plan, whole):
         """Learn what the labels and rows have become in all shards; returns a digest of the examples.
 
-        ``plan``: (ids, rows) of this shard, as of ``taggers.labelled_corpus.merged``.
+        ``plan``: (ids, rows) of this shard, as of ``taggers.labelled_corpus.merged``; of an empty
+        one the task of a corpus without sequences.
         """
-        task, (ids, self.rows), self.whole = self.task, plan, whole
+        self.whole = whole
+        if self.task is None:
+            self.task, self.rows, self.fields = plan, RowMap(*np.zeros((2, 0), np.int32)), None
+            self.sequences = Sequences.of(self.task)
+            return ""
+        task, (ids, self.rows) = self.task, plan
         self.fields = self.encoder.template_of_row(task)
         if whole.scale != 1.0:
             task = self.encoder.rescaled(task, whole.scale)
-        self.task = renumbered_labels(task, ids, whole.potentials.cost.shape[0])
+        self.task = task = renumbered_labels(task, ids, whole.potentials.cost.shape[0])
+        with naming(*self.place):
+            check_gold(Gold(task.gold, task.sets), task.token, whole.labels, whole.constraints)
         self.sequences = Sequences.of(self.task)
         self.encoder = self.labels = None
         return fingerprint({}, arrays_of(self.task, "shard"))
@@ -111,9 +131,9 @@ class CRFShard:
         self.by_place = np.argsort(self.at[: o.n_optional], kind="stable")
         self.n_features, self.kept, self.view = choice.row.shape[0], None, None
         self.task = self.fields = self.listed = self.sequences = self.rows = None
-        largest = np.ones(self.n_features)
-        if o.features.dense or o.features.value.shape[0]:
-            largest[:], largest[self.feature] = 0.0, o.largest
+        # Nothing is known of features that the shard lacks: in others they may have small values.
+        largest = np.zeros(self.n_features)
+        largest[self.feature] = o.largest
         return o.n_tokens, o.n_entries, self.n_sequences(), o.all_labelled, largest
 
     def n_sequences(self):

@@ -21,7 +21,10 @@ from ..chain.chain_model import make_task
 from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads
 from ..cluster.pieces import Piece, add_arrays, add_pieces
-from ..data.inputs import as_tokens
+from ..cluster.shards import counting_all, in_turn
+from ..cluster.vocabulary import Vocabulary
+from ..data.inputs import NothingToLearn, as_tokens
+from ..features.encoded import ALL_ALIVE
 from ..taggers.labelled_corpus import merged
 from .crf_run import CRFRun
 from .shard import CorpusFacts, CRFShard, Descent
@@ -160,13 +163,20 @@ class ShardedRun(CRFRun):
         self.crew = crew
         local = clone(estimator).set_params(min_count=1, class_weight=None, warm_start=False, checkpoint=None)
         crew.make(CRFShard, [Job(s, load, local, 0) for s, load in enumerate(loads)])
-        met = crew.ask("vocabulary", shared=estimator.min_count)
-        encoder, labels, constraints, cost, ids, rows = merged(met, estimator, 0.0)
+        answers = crew.ask("vocabulary", shared=estimator.min_count)
+        met = [answer for answer in answers if isinstance(answer, Vocabulary)]
+        if not met:
+            raise NothingToLearn(answers[0])
+        with counting_all(answers):
+            encoder, labels, constraints, cost, ids, rows = merged(met, estimator, 0.0)
         empty = make_task(encoder, as_tokens([]))
         self.alive = empty.node_alive, empty.edge_alive
         super().__init__(estimator, None, encoder, labels, constraints, cost)
-        facts = CorpusFacts(*self.about(0.0)[1:], float(getattr(encoder, "scale", 1.0)))
-        self.facts = {"shards": crew.step("renumber", list(zip(ids, rows)), facts)}
+        scale = float(getattr(encoder, "scale", 1.0))
+        facts = CorpusFacts(*self.about(0.0)[1:], scale, labels, constraints)
+        nothing = empty._replace(node_alive=ALL_ALIVE, edge_alive=ALL_ALIVE, dense=())
+        plans = in_turn(answers, zip(ids, rows), nothing)
+        self.facts = {"shards": crew.step("renumber", plans, facts)}
 
     def objective(self, c1):
         """The objective."""

@@ -188,10 +188,18 @@ def check_same_lengths(token_lengths, label_lengths, names=("X", "y"), are_rows=
         raise PlaceError(i, None, text, None if names == ("X", "y") else " and ".join(names))
 
 
+class NothingToLearn(ValueError):
+    """A corpus that is right but for this: there is no token in it to learn from.
+
+    It ends a ``fit``; a shard of a corpus may be such.
+    """
+
+
 def check_some(n_tokens, name="X"):
     """Raise if a corpus has no token."""
     if not n_tokens:
-        raise ValueError(f"{name} holds no token: at least one sequence with at least one token is needed")
+        needed = "at least one sequence with at least one token is needed"
+        raise NothingToLearn(f"{name} holds no token: {needed}")
 
 
 class Sequences(list):
@@ -229,7 +237,7 @@ def check_X_y(X, y, names=("X", "y"), read=as_sequences):
     lengths = X.lengths if read is as_tokens else lengths_of(X)
     check_same_lengths(lengths, lengths_of(y), names, read is as_tokens and X.called == "rows of numbers")
     if not len(X):
-        raise ValueError(f"{names[0]} is empty: at least one sequence is needed")
+        raise NothingToLearn(f"{names[0]} is empty: at least one sequence is needed")
     check_some(lengths.sum(), names[0])
     return X, y, offsets_of(lengths)
 

@@ -11,7 +11,17 @@ from itertools import accumulate, chain
 
 import numpy as np
 
-from .inputs import PlaceError, as_sequences, by_sequence, describe, flatten, lengths_of, offsets_of, place
+from .inputs import (
+    NothingToLearn,
+    PlaceError,
+    as_sequences,
+    by_sequence,
+    describe,
+    flatten,
+    lengths_of,
+    offsets_of,
+    place,
+)
 from .places import as_objects, numbered
 from .scheme_rules import CLOSING, OPENING, SPELLINGS, LabelTable
 from .text import as_texts, codes_of
@@ -47,9 +57,9 @@ def with_characters(pieces):
     """Positions of the texts, cut by :func:`as_pieces`, that are not empty; an error if there is none."""
     found = [i for i, parts in enumerate(pieces) if parts]
     if not pieces:
-        raise ValueError("X is empty: at least one text is needed")
+        raise NothingToLearn("X is empty: at least one text is needed")
     if not found:
-        raise ValueError("X holds no character: at least one text that is not empty is needed")
+        raise NothingToLearn("X holds no character: at least one text that is not empty is needed")
     return found
 
 

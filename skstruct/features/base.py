@@ -71,6 +71,12 @@ class Encoder:
         twin.nodes, twin.edges = self.nodes.copy(), self.edges.copy()
         return twin
 
+    def count_anew(self):
+        """Count in the next corpus alone what no count cut-off has let in: it may be the last one again."""
+        if self.min_count > 1:
+            self.nodes.count_anew(self.min_count)
+            self.edges.count_anew(self.min_count)
+
     def encode_one(self, tokens):
         """``chain_arguments.rows_of`` a list of tokens; None if it may not read these, or transitions do."""
 
@@ -220,6 +226,10 @@ class RowIndex:
             self.counts, enough = counts, counts >= min_count
             enough[always] = True
         self.row_of, self.n_rows = with_new_rows(self.row_of, n, self.n_rows, enough)
+
+    def count_anew(self, min_count):
+        """See :meth:`Encoder.count_anew`."""
+        self.counts = np.where(self.counts < min_count, 0, self.counts)
 
     def stays(self, used):
         """(n,) whether the row of each feature is ``used``."""

@@ -167,6 +167,10 @@ class MixedEncoder(Encoder):
         """An encoder that can grow while this one stays as it is."""
         return type(self)(self.numbers.copy(), self.others.copy(), self.columns)
 
+    def count_anew(self):
+        """See :class:`.base.Encoder`; dense rows are never cut off."""
+        self.others.count_anew()
+
     # -- what the parts say ------------------------------------------------------------------------
     n_edge_rows = property(attrgetter("others.n_edge_rows"))
     bias_row = property(attrgetter("numbers.bias_row"))

@@ -89,6 +89,10 @@ class TemplateSide:
         twin.counts, twin.alive = list(self.counts), self.alive.copy()
         return twin
 
+    def count_anew(self, min_count):
+        """See :meth:`.base.Encoder.count_anew`."""
+        self.counts = [np.where(count < min_count, np.int32(0), count) for count in self.counts]
+
     def assign_rows(self, c, min_count):
         """Give rows to the nodes of compound ``c`` that have none and deserve them."""
         width, enough = len(self.compounds[c].slots), self.counts[c] >= min_count

@@ -14,7 +14,8 @@ from sklearn.base import clone
 from .._sklearn import with_callbacks
 from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads, check_number, dealt, open_shard
-from ..cluster.shards import Shard, shard_key
+from ..cluster.shards import Met, Shard, counting_all, in_turn, shard_key
+from ..data.inputs import NothingToLearn
 from ..data.types import Corpus, Given, Self, Weights
 from ..saving.registry import savable
 from ..taggers.meta_learner import TRAINABLE, MetaLearner
@@ -71,9 +72,12 @@ class ParameterMixer(MetaLearner):
     A step on one of S shards moves the mixed weights by 1/S, so that more shards need more rounds:
     `docs/scaling.md` has measurements.
 
-    What a cluster adds to that: every shard numbers the features that it meets, and the numberings are
-    united in the order of the shards. Features that count accessor varieties are statistics of a whole text,
-    and work in ``fit`` without ``client`` only.
+    What a cluster, or ``fit_shards``, adds to that: every shard numbers the features that it meets, and the
+    numberings are united in the order of the shards. ``feature_noise`` and ``edge_noise`` draw by these
+    numbers, so that under them ``fit`` without ``client``, which numbers the features of ``X`` as a whole,
+    draws other noise for the same shards; else the weights are the same. Features that count accessor
+    varieties are statistics of a whole text, and work in ``fit`` without ``client`` only. A shard without a
+    token to learn from takes no part.
 
     References
     ----------
@@ -269,11 +273,15 @@ class ParameterMixer(MetaLearner):
         key, shipped = new_key(self.random_state), clone(estimator)
         with closing(LocalShards(self.n_jobs) if self.client is None else DaskShards(self.client)) as crew:
             crew.make(open_shard, [Job(s, load, shipped, key) for s, load in enumerate(loads)])
-            met = crew.ask("met", shared=learner.min_count)
-            fitted = estimator._agreed([shard.fitted for shard in met])
-            run, plans = met[0].kind.merged([shard.vocabulary for shard in met], learner, key)
+            answers = crew.ask("met", shared=learner.min_count)
+            met = [answer for answer in answers if isinstance(answer, Met)]
+            if not met:
+                raise NothingToLearn(answers[0])
+            with counting_all(answers):
+                fitted = estimator._agreed([shard.fitted for shard in met])
+                run, plans = met[0].kind.merged([shard.vocabulary for shard in met], learner, key)
             run.hold_out(estimator._given_to_learner(given))
-            crew.step("join", plans, shared=len(loads) == 1)
+            crew.step("join", in_turn(answers, plans), shared=len(loads) == 1)
             n_examples = sum(shard.n_examples for shard in met)
             n_tokens = sum(shard.n_tokens for shard in met)
             return self._rounds(crew, run, fitted, n_examples, n_tokens, X, y)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from .._sklearn import set_fitted
 from ..cluster.pieces import add_changes
-from ..cluster.shards import Mixture, shard_key
+from ..cluster.shards import Mixture, in_turn, shard_key
 from ..cluster.weights import NONZERO, mixture
 from ..training.checkpoint import arrays_of, simple_parameters, with_arrays
 from ..training.held_out import held_out_facts
@@ -62,19 +62,21 @@ class Rounds(Loop):
 
         # After a resumption the shards know nothing of the rounds before.
         now = shared(full=done == self.resumed_from)
-        reports = crew.step("train", shared=now, anew=shared, adds=self.alone)
+        answers = crew.step("train", shared=now, anew=shared, adds=self.alone)
+        reports = [report for report in answers if report is not None]
         updates = [report.updates for report in reports]
         share = mixture(self.mixer.mixing, updates)
         if not self.alone:
-            coefficients = self.mixed.coefficients(reports, share)
-            self.mixed.mix(crew.total("changes", add_changes, coefficients, self.mixed.nonzero), len(reports))
+            coefficients = in_turn(answers, self.mixed.coefficients(reports, share))
+            changes = crew.total("changes", add_changes, coefficients, self.mixed.nonzero)
+            self.mixed.mix(changes, len(reports))
         did = {
             "round": self.done + 1,
             "updates": sum(updates),
             "sequence_error": sum(updates) / (self.n_examples * self.n_epochs),
             "token_error": sum(r.wrong_tokens for r in reports) / (self.n_tokens * self.n_epochs),
             "loss": sum(report.loss for report in reports),
-            "mixture": share.tolist(),
+            "mixture": in_turn(answers, share.tolist(), 0.0),
             "bytes_sent": crew.sent - sent,
             "bytes_received": crew.received - received,
             "seconds": time.perf_counter() - began,

@@ -5,7 +5,7 @@ from operator import eq
 import numpy as np
 
 from ..cluster.vocabulary import Vocabulary, merged_labels
-from ..data.inputs import check_X_y
+from ..data.inputs import NothingToLearn, check_X_y
 from ..data.labels import UNLABELLED, Labels, encode_known, encode_labels
 from ..metrics.tree_scores import split_heads
 from ..training.held_out import NAMES, HeldOut
@@ -17,6 +17,8 @@ from .parser_epoch import epoch
 from .parser_model import ParserModel, final_model, make_task
 from .states import SPECIAL
 from .template_sets import lines_of
+
+NO_LABEL = "y holds no label: all are None; for heads alone, labeled=False"
 
 
 class ParseRun(Run):
@@ -71,7 +73,7 @@ class ParseRun(Run):
         """See ``training.run.Run``."""
         labels, label_maps = Labels(), [np.full(1, UNLABELLED, np.int32) for _ in vocabularies]
         if learner.labeled:
-            labels, label_maps = merged_labels(vocabularies)
+            labels, label_maps = merged_labels(vocabularies, NO_LABEL)
         encoder, lines, atom_maps = _merged_encoder([v.encoder for v in vocabularies], learner)
         state = learner._fresh_state(lines, encoder, labels, key)
         task = make_task(np.zeros((len(encoder.rows), 0), np.int32), encoder.rows, np.zeros(1, np.int64))
@@ -129,21 +131,22 @@ def trained_on(token, skipped, weight, projectivize):
     if weight is not None:
         used &= weight > 0.0
     if not used.any():
-        raise ValueError(
+        raise NothingToLearn(
             "no sentence is left to train on: all are empty, of sample_weight 0, or not projective "
             f"(projectivize={projectivize!r})"
         )
     return used
 
 
-def learned_labels(arcs, token, used, labels):
+def learned_labels(arcs, token, used, labels, is_part=False):
     """(ids of labels, (N,) int32; the labels, with those that are new).
 
     Labels of sentences that are not ``used``, (n,) bool, are as unknown as None: nothing is learned of them,
     and a label without weights scores 0, which wins wherever the scores of all others are negative.
+    ``is_part``: other shards may have all the labels.
     """
     arcs = [names if keep else [None] * len(names) for names, keep in zip(arcs, used.tolist())]
     gold, labels = encode_labels(arcs, token, labels, grow=True, with_sets=False)
-    if len(labels) == 0:
-        raise ValueError("y holds no label: all are None; for heads alone, labeled=False")
+    if len(labels) == 0 and not is_part:
+        raise ValueError(NO_LABEL)
     return gold.ids, labels

@@ -223,7 +223,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         old_labels, gold = self._model.labels if continued else Labels(), None
         labels = old_labels
         if self.labeled:
-            gold, labels = learned_labels(arcs, token, used, labels)
+            gold, labels = learned_labels(arcs, token, used, labels, self._is_part)
             gold = gold[words]
         columns = [take(column, words) for column in columns]
         encoder = self._model.encoder if continued else AtomEncoder(lines.attributes(), len(columns))

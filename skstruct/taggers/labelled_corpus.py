@@ -10,14 +10,14 @@ import numpy as np
 
 from .._sklearn import Real, sample_weights
 from ..chain.bigram import ChainTask
-from ..cluster.vocabulary import Vocabulary, merged_labels
+from ..cluster.vocabulary import NO_LABEL, Vocabulary, merged_labels
 from ..core.user_warnings import warn
-from ..data.inputs import as_tokens, blanked, check_X_y
+from ..data.inputs import NothingToLearn, PlaceError, as_tokens, blanked, check_X_y
 from ..data.labels import UNLABELLED, Gold, Labels, encode_labels, some_of
 from ..features.choose import check_same_features, merge_encoders, new_encoder
 from ..features.encoded import count_rows
 from ..features.word_vectors import clusters_of, is_unfitted
-from .constraints import constraint_arrays, constraints_of
+from .constraints import BrokenConstraint, constraint_arrays, constraints_of
 
 
 class LabelledCorpus(NamedTuple):
@@ -34,27 +34,26 @@ class LabelledCorpus(NamedTuple):
     weight: np.ndarray  # (n,) float64
     labels: Labels
     constraints: tuple  # start, allowed, end
-    cost: np.ndarray  # (L,) float64: of missing a token of each label
 
 
-def read_corpus(estimator, X, y, sample_weight, labels=None, grow=True, cost=0.0, complete=True):
+def read_corpus(estimator, X, y, sample_weight, labels=None, grow=True, is_part=False):
     """The :class:`LabelledCorpus` that an estimator is to learn from.
 
     Parameters
     ----------
     estimator : estimator
-        Its ``constraints`` and ``class_weight`` are read.
+        Its ``constraints`` are read.
     labels : Labels, optional
         Those of the training so far.
     grow : bool
         Whether there may be others.
-    cost : float
-        Of missing a token whose label has no weight.
-    complete : bool
-        Whether no label may come later.
+    is_part : bool
+        Whether the corpus is one of several shards: then the others may have all the labels.
 
     Raises
     ------
+    NothingToLearn
+        If no token is left to learn from.
     ValueError
         If something is wrong; the message names the place.
     """
@@ -63,23 +62,35 @@ def read_corpus(estimator, X, y, sample_weight, labels=None, grow=True, cost=0.0
     if weight is None:
         weight = np.ones(len(X))
     elif not (weight * np.diff(token)).any():
-        raise ValueError("all sequences with a positive sample_weight are empty")
+        raise NothingToLearn("all sequences with a positive sample_weight are empty")
     else:
         empty = np.flatnonzero(weight == 0.0)
         X, y = X.blanked(empty), blanked(y, empty)
         token = X.offsets
     gold, labels = encode_labels(y, token, Labels() if labels is None else labels, grow=grow)
-    if len(labels) == 0:
-        raise ValueError("y holds no label: all tokens are None")
-    constraints = constraints_of(estimator.constraints, labels, gold, token)
-    cost = class_costs(estimator.class_weight, gold.ids, labels, cost, complete)
-    return LabelledCorpus(X, y, token, gold, weight, labels, constraints, cost)
+    if len(labels) == 0 and not is_part:
+        raise ValueError(NO_LABEL)
+    constraints = _constraints(estimator.constraints, labels, gold, token, is_part)
+    return LabelledCorpus(X, y, token, gold, weight, labels, constraints)
 
 
-def encoder_for(estimator, corpus, model=None, scaled=True):
+def _constraints(given, labels, gold, token, is_part):
+    """As :func:`.constraints_of`; a part of a corpus may lack the labels that its missing ones have to be."""
+    try:
+        return constraints_of(given, labels, gold, token)
+    except BrokenConstraint:
+        raise
+    except PlaceError:
+        if not is_part:
+            raise
+        return constraint_arrays(given, labels)
+
+
+def encoder_for(estimator, corpus, model=None, scaled=True, stream=False):
     """The encoder of a fit to a corpus: a new one, or a copy, which grows, of that of the ``model`` so far.
 
-    ``scaled``: whether rows of numbers may be.
+    ``scaled``: whether rows of numbers may be; ``stream``: whether the count cut-off counts over all corpora
+    that the encoder has met, and not in each by itself, which may be the same again.
     """
     if model is None:
         words = clusters_of(estimator.words, corpus)
@@ -90,12 +101,15 @@ def encoder_for(estimator, corpus, model=None, scaled=True):
         known = getattr(encoder.templates, "words", None)
         words = known if is_unfitted(words) else words.table()
     check_same_features(encoder, estimator.features, estimator.min_count, words)
+    if not stream:
+        encoder.count_anew()
     return encoder
 
 
 def class_costs(class_weight, gold, labels, otherwise, complete=True):
     """(L,) cost of missing a token of each label; ``otherwise`` where ``class_weight`` says nothing.
 
+    ``gold``: the labels to train on, without those of held-out sequences.
     ``complete``: no label may come later, so that one which is not among ``labels`` is warned of. It is no
     error: a part of a corpus, as in cross-validation, may lack a rare label.
     """
@@ -167,7 +181,7 @@ def merged(vocabularies, learner, cost):
     -------
     encoder, labels, constraints
     cost : ndarray of shape (L,)
-        As in :class:`LabelledCorpus`.
+        See :func:`class_costs`.
     ids : list of ndarray
         By shard: the label that each of its labels has become; the last one serves UNLABELLED.
     rows : list of RowMap

@@ -17,17 +17,25 @@ from ..chain.bigram import lists_rows, new_work
 from ..chain.chain_arguments import kernel_arguments
 from ..chain.chain_epoch import epoch
 from ..chain.chain_model import ChainModel, make_task, renumbered_labels
+from ..chain.shown_pairs import add_known, marked, translated, united
 from ..chain.state import continued_state, final_model, fresh_state, order_of, with_pairs
 from ..core.noise import MOST_COLUMNS
 from ..data.inputs import as_tokens, check_X_y, renumbered, take
-from ..data.labels import Labels, encode_known, some_of
+from ..data.labels import Gold, Labels, encode_known, some_of
 from ..data.types import Corpus, Given, Self, Weights
 from ..training.held_out import NAMES, HeldOut
 from ..training.learner import OnlineLearner
 from ..training.parameters import parameter
 from ..training.run import Run, new_key
-from .constraints import check_known
-from .labelled_corpus import EncodedPart, encoder_for, merged, read_corpus, vocabulary_of
+from .constraints import check_gold, check_known
+from .labelled_corpus import (
+    EncodedPart,
+    class_costs,
+    encoder_for,
+    merged,
+    read_corpus,
+    vocabulary_of,
+)
 from .sequence_tagger import SequenceTagger, TaggerParameters
 
 
@@ -41,9 +49,6 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         labels make one with the start of the sequence). Decoding is exact with both; with 2 its time
         grows with the third power of the number of labels at worst, and with the second as a rule.""",
     )
-
-    _scaled = True
-    """Whether the corpus of ``fit`` decides the scale of rows of numbers; None in a shard of another."""
 
     @with_callbacks
     def fit(
@@ -106,19 +111,23 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         Notes
         -----
         The count cut-off ``min_count`` counts over all calls: a feature enters when it has been seen
-        often enough. After a ``fit``, the pass starts from the (averaged) weights of the fit and begins
-        a new average. ``early_stopping`` and callbacks do not apply. ``history_`` remembers the last calls
-        only, about a thousand.
+        often enough. A ``fit`` under ``warm_start``, whose corpus may be the same again, counts in that
+        alone. Of pairs that ``all_pairs`` leaves to the data, a call knows those shown so far. After a
+        ``fit``, the pass starts from the (averaged) weights of the fit and begins a new average.
+        ``early_stopping`` and callbacks do not apply. ``history_`` remembers the last calls only, about a
+        thousand.
 
         ``class_weight`` may name labels that are still to come. ``"balanced"`` counts the labels of each
         call alone, so that the weights depend on how the data is cut and ordered; costs that should not are
-        given as a dict.
+        given as a dict. Noise of features depends on it, too: it is drawn by their numbers, and those of a
+        call stand behind those of earlier calls.
         """
         return self._partial_fit(X, y, sample_weight, classes=classes)
 
     def _leave_undecided(self):
+        super()._leave_undecided()
         # Which features are frequent enough, and what labels there are, is known when all are counted.
-        self.min_count, self.class_weight, self._scaled = 1, None, None
+        self.min_count, self.class_weight = 1, None
 
     def _prepare(self, X, y, sample_weight, given=None, continued=False, stream=False, classes=None):
         """Check and encode everything; what is left to do is to train."""
@@ -127,14 +136,15 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         labels, closed = Labels() if model is None else model.labels, continued and before.closed
         if classes is not None:
             labels, closed = _closed_labels(classes, before, labels), True
-        cost = float(rule.hamming)
-        corpus = read_corpus(self, X, y, sample_weight, labels, not closed, cost, not stream)
+        corpus = read_corpus(self, X, y, sample_weight, labels, not closed, self._is_part)
         sequences, token, gold, labels, test = corpus.X, corpus.token, corpus.gold, corpus.labels, []
         if self.early_stopping and not stream and given is None:
             test = self._held_out(np.flatnonzero(np.diff(token) > 0))
             gold = gold.at(~np.repeat(np.isin(np.arange(len(sequences)), test), np.diff(token)))
             sequences = sequences.blanked(test)
-        encoder = encoder_for(self, sequences, model, self._scaled)
+        cost = class_costs(self.class_weight, gold.ids, labels, float(rule.hamming), not stream)
+        scaled = None if self._is_part else True
+        encoder = encoder_for(self, sequences, model, scaled, stream)
         if continued and self.order != model.order:
             raise ValueError(
                 f"order={self.order} differs from that of the training so far, {model.order}; a fit that "
@@ -146,18 +156,33 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
                 f"dropout={self.dropout} masks at most {MOST_COLUMNS} columns of a token, but the templates "
                 f"read column {task.n_columns - 1}, which makes {task.n_columns} columns; use dropout=0"
             )
-        about = encoder, labels, rule, corpus.constraints, corpus.cost
+        about = encoder, labels, rule, corpus.constraints, cost
         if continued:
             state = continued_state(before, model.labels, *about, stream)
         else:
             state = fresh_state(*about, new_key(self.random_state), self.order)
         state.closed, state.stream = closed, stream
+        task, state.pairs = self._with_pairs(task, state.model, before, model, labels)
         run = ChainRun(self, state, task, encoder, labels, corpus.constraints)
         if test:
             with renumbered(test):
                 run.held_out, _ = run.held_out_part(corpus.X.take(test), take(corpus.y, test))
         run.hold_out(given)
         return run
+
+    def _with_pairs(self, task, chain, before, model, labels):
+        """The task with the pairs that may have weights, and these as the state of training keeps them.
+
+        Here and not when an epoch begins: then a fit that goes on from a checkpoint would take the weights
+        that it has by then for pairs that were shown.
+        """
+        known = None
+        if before is not None:
+            new_of_old = [labels.ids[label] for label in model.labels.values]
+            known = translated(before.pairs, new_of_old, len(labels))
+        if len(labels) and self.all_pairs is not True:
+            task = with_pairs(task, chain, self.all_pairs, self._least_seen)
+        return task, add_known(task, known)
 
 
 def _closed_labels(classes, before, labels):
@@ -195,9 +220,6 @@ class ChainRun(Run):
 
     def kernel_arguments(self, noise, work):
         """See ``training.run.Run``."""
-        e, task = self.estimator, self.task
-        if e.all_pairs is not True and not (task.node_pairs.size or task.edge_pairs.size):
-            self.task = with_pairs(task, self.state.model, e.all_pairs, e._least_seen)
         return kernel_arguments(self.task, self.state.model, self.state.rule, noise, work)
 
     def finished(self, model, reuse=False):
@@ -233,12 +255,14 @@ class ChainRun(Run):
     def fresh(self, key):
         """See ``training.run.Run``."""
         rule, model = self.state.rule, self.state.model
-        order = order_of(model)
-        return fresh_state(self.encoder, self.labels, rule, self.constraints, model.cost, key, order)
+        about = self.encoder, self.labels, rule, self.constraints, model.cost
+        state = fresh_state(*about, key, order_of(model))
+        state.pairs = self.state.pairs
+        return state
 
     def vocabulary(self, min_count):
         """See ``training.run.Run``."""
-        return vocabulary_of(self, min_count)
+        return vocabulary_of(self, min_count)._replace(pairs=self.state.pairs)
 
     @classmethod
     def merged(cls, vocabularies, learner, key):
@@ -247,6 +271,8 @@ class ChainRun(Run):
         encoder, labels, constraints, cost, ids, rows = merged(vocabularies, learner, float(rule.hamming))
         task = make_task(encoder, as_tokens([]))
         state = fresh_state(encoder, labels, rule, constraints, cost, key, learner.order)
+        of_shards = zip(vocabularies, ids, rows)
+        state.pairs = united([translated(v.pairs, new[:-1], len(labels), of) for v, new, of in of_shards])
         run = cls(learner, state, task, encoder, labels, constraints)
         shared = {
             "labels": labels,
@@ -255,6 +281,7 @@ class ChainRun(Run):
             "encoder": WeightRows(encoder.n_node_rows, encoder.n_edge_rows, encoder.has_bigram),
             "alive": (task.node_alive, task.edge_alive),
             "scale": getattr(encoder, "scale", None),  # of rows of numbers
+            "pairs": state.pairs,
         }
         return run, [{**shared, "ids": new, "map": of} for new, of in zip(ids, rows)]
 
@@ -268,7 +295,7 @@ class ChainRun(Run):
             return np.append(new, np.int32(-1))[old]
 
         node_alive, edge_alive = plan["alive"]
-        self.task = renumbered_labels(task, plan["ids"], len(plan["labels"]))._replace(
+        task = renumbered_labels(task, plan["ids"], len(plan["labels"]))._replace(
             nodes=task.nodes._replace(row=mapped(task.nodes.row, rows.nodes)),
             edges=task.edges._replace(row=mapped(task.edges.row, rows.edges)),
             bag=task.bag._replace(row=mapped(task.bag.row, rows.nodes)),
@@ -276,5 +303,8 @@ class ChainRun(Run):
             edge_alive=edge_alive,
         )
         self.encoder, self.labels, self.constraints = plan["encoder"], plan["labels"], plan["constraints"]
+        sizes = self.encoder.n_node_rows, self.encoder.n_edge_rows, len(self.labels)
+        self.task, self.state.pairs = marked(task, plan["pairs"], *sizes), plan["pairs"]
+        check_gold(Gold(task.gold, task.sets), task.token, self.labels, self.constraints)
         self.state.model = self.state.model._replace(cost=plan["cost"])
         self.state = self.fresh(self.state.key)

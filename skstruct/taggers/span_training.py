@@ -6,6 +6,7 @@ import functools
 
 from ..core.user_warnings import warn
 from ..data.alignment_report import align_spans, counts_of, labels_of
+from ..data.inputs import NothingToLearn
 from ..data.labels import AllBut
 from ..data.pieces import chosen, cut_texts
 from ..data.scheme_rules import check_scheme
@@ -111,10 +112,10 @@ def _check_tokens(tokens, tokenizer):
     if tokens.start.size:
         return
     if len(tokens.offset) == 1:
-        raise ValueError("X is empty: at least one text is needed")
+        raise NothingToLearn("X is empty: at least one text is needed")
     if not is_white_space(tokens.text):
-        raise ValueError(f"X holds no token: tokenizer={tokenizer!r} finds none")
-    raise ValueError("X holds no token: at least one text that is not white space is needed")
+        raise NothingToLearn(f"X holds no token: tokenizer={tokenizer!r} finds none")
+    raise NothingToLearn("X holds no token: at least one text that is not white space is needed")
 
 
 def _sum(counts):

@@ -82,8 +82,12 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
         """Be fitted: with the attributes of a fitted learner, and those that ``_prepare_with`` knew."""
         vars(self).update(known, **learned)
 
+    _is_part = False
+    """Whether the corpus to train on is a shard of another: that one decides what depends on all."""
+
     def _leave_undecided(self):
-        """Change parameters so that ``_prepare`` leaves open what a part of the corpus cannot decide."""
+        """Let ``_prepare`` leave open what a part of the corpus cannot decide."""
+        self._is_part = True
 
     def _rule(self):
         """The update rule that the parameters ask for."""

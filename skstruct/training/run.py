@@ -39,6 +39,9 @@ class TrainingState:
     stream : bool
         Whether the average is one over calls of ``partial_fit``; else it belongs to a ``fit``.
     history : list of dict
+    pairs : object
+        The weights that there may be because training has shown them, as the structure keeps
+        them; None if nothing is known.
     """
 
     model: NamedTuple
@@ -48,6 +51,7 @@ class TrainingState:
     closed: bool = False
     stream: bool = False
     history: list = field(default_factory=list)
+    pairs: object = None
 
 
 def new_key(random_state):

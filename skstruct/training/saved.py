@@ -45,6 +45,7 @@ class SavableModel:
     - ``FIELDS``: the table of its members in a state, which makes the arguments of its constructor;
     - ``TRAINED``: the table of the members that describe ``TrainingState.model``;
     - ``FACTS``: which of ``closed``, ``stream`` and ``min_count`` a training state has;
+    - ``MORE``: fields of a training state besides, of which files may lack any;
     - ``compressed(dtype, keep)``: a smaller model; see :meth:`.Savable.compress`;
     - ``in_training(f)``: the model in training, from the members of a training state, of which ``trained`` is
       what ``TRAINED`` has made, or None if there is only this model to go on from.
@@ -53,6 +54,7 @@ class SavableModel:
     FIELDS: ClassVar[Table]
     TRAINED: ClassVar[Table]
     FACTS: ClassVar[tuple]
+    MORE: ClassVar[tuple] = ()
 
     packed: str | None = None
     version: str = __version__
@@ -107,6 +109,8 @@ class SavableLearner(Savable):
             training = vars(attributes["_training"])
             if training["history"] is attributes.get("history_") or not kept:
                 training = {**training, "history": None}
+            if not kept:
+                training = {**training, **dict.fromkeys(field.name for field in model.MORE)}
             table = training_table(type(model))
             state["training"] = table.write(training, writer, f"{name}training", known)
         return state
@@ -168,6 +172,7 @@ def training_table(model_class):
             "clock", CLOCK, of=lambda state: state["model"].clock, when="kept", default=lambda _: new_clock()
         ),
         Field("trained", inline(model_class.TRAINED), of="model", when="kept", default=None),
+        *model_class.MORE,
         make=_training_state,
     )
 
@@ -175,7 +180,7 @@ def training_table(model_class):
 def _training_state(f):
     history = f["history_"] if f["history"] is None else f["history"]
     require(isinstance(history, list), f"{f.where}.history must be a list")
-    facts = {fact: f[fact] for fact in ("closed", "stream") if fact in f}
+    facts = {fact: f[fact] for fact in ("closed", "stream", "pairs") if fact in f}
     trained = f["model"].in_training(f)
     return TrainingState(trained, f["rule"], f["key"], f["epoch"], history=history, **facts)
 

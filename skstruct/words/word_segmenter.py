@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, sample_weights, text_tags, with_callbacks
 from ..core.codes import UPDATES, WORD_TEMPLATES
-from ..data.inputs import Sequences, check_positive, take
+from ..data.inputs import NothingToLearn, Sequences, check_positive, take
 from ..data.segmented import as_dictionary, as_pieces, as_words, with_characters
 from ..data.types import Corpus, Given, Self, Texts, Weights
 from ..metrics.text_scores import word_f1_score
@@ -194,7 +194,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         if weight is not None:
             used &= weight > 0.0
             if not used.any():
-                raise ValueError("all texts with a positive sample_weight are empty")
+                raise NothingToLearn("all texts with a positive sample_weight are empty")
         held_out = None
         if self.early_stopping and not stream and given is None:
             whole = np.array([items is not None for items in words], np.bool_)

@@ -4,10 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from inside import model_of
+from inside import model_of, training_of
 
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron, load
 from skstruct.inspection import feature_weights, transition_weights
+from skstruct.saving.container import ModelFileError
 
 RNG = np.random.default_rng(0)
 CYCLES = (RNG.integers(4, size=(30, 1)) + np.arange(6)) % 4
@@ -78,3 +79,50 @@ def test_the_choice_is_saved(tmp_path):
     more = [each.set_params(warm_start=True, max_iter=6).fit(X, Y) for each in (tagger, again)]
     assert np.array_equal(*(model_of(each).nodes.value for each in more))
     assert _weighted(again)[0] <= _shown(X, Y)[0]
+
+
+def some_pairs_again(tagger):
+    """Further training on a part of the corpus, which shows some of the pairs again."""
+    return tagger.set_params(warm_start=True, max_iter=2).fit(X[20:], Y[20:])
+
+
+@pytest.mark.parametrize("kind", [False, "states", "transitions"])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_files_keep_the_pairs_shown_that_have_no_weight(learner, kind, tmp_path):
+    """Pairs with a weight follow from the weights; those that were always right are in no other place."""
+    tagger = LEARNERS[learner](all_pairs=kind).set_params(max_iter=1).fit(X, Y)
+    tagger.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    kept = [training_of(each).pairs for each in (tagger, again)]
+    assert [each is None for each in kept[0]] == [kind == "states", kind == "transitions"]
+    for mine, theirs in zip(*kept):
+        assert (mine is theirs is None) or np.array_equal(mine, theirs)
+    one, other = some_pairs_again(tagger), some_pairs_again(again)
+    for name in "nodes", "edges":
+        assert np.array_equal(getattr(model_of(one), name).value, getattr(model_of(other), name).value)
+    tagger.save(tmp_path / "small", training=False)
+    assert training_of(load(tmp_path / "small")).pairs is None
+
+
+def test_pairs_follow_labels_and_features_that_are_new():
+    tagger = StructuredPerceptron(["U:%x[0,0]", "B"], random_state=0, all_pairs=False)
+    tagger.partial_fit([["a", "b"]], [["M", "P"]]).partial_fit([["c", "b", "a"]], [["A", "N", "Z"]])
+    (nodes, edges), labels = training_of(tagger).pairs, tagger.classes_.tolist()
+    L, encoder = len(labels), model_of(tagger).encoder
+    names = encoder.row_names(set(range(encoder.n_node_rows)))
+    seen = {(names[key // L], labels[key % L]) for key in nodes.tolist()}
+    assert seen == {("U:a", "M"), ("U:b", "P"), ("U:c", "A"), ("U:b", "N"), ("U:a", "Z")}
+    found = [(labels[key // L], labels[key % L]) for key in edges.tolist()]
+    assert found == [("A", "N"), ("M", "P"), ("N", "Z")]
+
+
+@pytest.mark.parametrize("broken", ["far", "twice"])
+def test_a_file_whose_pairs_are_wrong_is_refused(broken, tmp_path):
+    tagger = StructuredPerceptron(random_state=0, all_pairs=False, max_iter=1).fit(X, Y)
+    state = training_of(tagger)
+    nodes = state.pairs.nodes.copy()
+    nodes[-1] = 10**9 if broken == "far" else nodes[-2]
+    state.pairs = state.pairs._replace(nodes=nodes)
+    tagger.save(tmp_path / "model")
+    with pytest.raises(ModelFileError, match="nodes"):
+        load(tmp_path / "model")

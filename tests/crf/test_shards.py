@@ -197,3 +197,88 @@ def test_what_was_learned_on_shards_is_saved(tmp_path):
     crf.save(tmp_path / "model")
     assert skstruct.load(tmp_path / "model").predict(X) == crf.predict(X)
     assert crf.set_params(warm_start=True).fit(X, y).objective_ <= crf.objective_
+
+
+def mixed_scales(size):
+    """Sequences of tokens with words, and of tokens with numbers of a size."""
+    rng, X, y = np.random.default_rng(0), [], []
+    for i in range(60):
+        if i % 2:
+            words = rng.integers(0, 8, 6)
+            X.append([{f"w{word}": 1.0} for word in words])
+            y.append(["AB"[word % 2] if rng.random() < 0.8 else "A" for word in words])
+        else:
+            found = rng.normal(size=(6, 4))
+            for_tokens = (found * size).tolist()
+            X.append([{f"x{k}": value for k, value in enumerate(row)} for row in for_tokens])
+            y.append(["AB"[int(row[0] + row[1] > 0)] for row in found])
+    return X, y
+
+
+@pytest.mark.parametrize("size", [1e-4, 1e-2, 1e3])
+@pytest.mark.parametrize("n", [2, 3])
+def test_features_that_a_shard_lacks_keep_their_scale(size, n):
+    """A shard knows no value of features that it lacks: neither that they are small, nor that they are 1.
+
+    Beside the largest values there are counts of features, of unlabelled tokens and of labels, the signs of
+    values, and which sequences are labelled completely: `test_partial_labels_and_weights_of_sequences`, and
+    the table of ``tests/test_roads.py``.
+    """
+    X, y = mixed_scales(size)
+    given = {"c1": 1e-5, "c2": 0.0, "random_state": 0}
+    alone, sharded = L1CRF(**given).fit(X, y), L1CRF(**given).fit_shards(dealt(X, y, n))
+    assert sharded.objective_ == pytest.approx(alone.objective_, rel=2e-3)
+    assert sharded.n_iter_ < 2 * alone.n_iter_
+
+
+NO_SEQUENCES, NO_TOKENS = (lambda: ([], [])), (lambda: ([[], []], [[], []]))
+
+
+@pytest.mark.parametrize("kind", [dicts, rows, sparse_rows, pairs])
+@pytest.mark.parametrize("nothing", [NO_SEQUENCES, NO_TOKENS, "weights of 0"])
+@pytest.mark.parametrize("at", [0, 2])
+def test_a_shard_without_anything_to_learn_from(kind, nothing, at):
+    X, y = kind(4)
+    given = {"features": PATTERNS if kind is pairs else "auto", "c1": 0.1, "tol": 1e-9, "random_state": 0}
+    shards = dealt(X, y, 2)
+    if nothing == "weights of 0":
+        nothing = dealt(X, y, 1, np.zeros(len(X)))[0]
+    found = L1CRF(**given).fit_shards([*shards[:at], nothing, *shards[at:]])
+    expected = L1CRF(**given).fit_shards(shards)
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
+    assert found.predict(X) == expected.predict(X) and found.n_features() == expected.n_features()
+
+
+def test_a_shard_without_labels_has_tokens():
+    X, y = make_hmm_sequences(30, random_state=0)
+    unknown = [[None] * len(labels) for labels in y[:10]]
+    given = {"c1": 0.1, "tol": 1e-9, "random_state": 0}
+    whole = L1CRF(**given).fit(X, [*unknown, *y[10:]])
+    shards = [lambda: (X[:10], unknown), lambda: (X[10:], y[10:])]
+    for each in shards, shards[::-1]:
+        found = L1CRF(**given).fit_shards(each)
+        assert found.objective_ == pytest.approx(whole.objective_, rel=1e-3)
+        assert found.n_features() == whole.n_features()
+
+
+def test_if_no_shard_has_anything():
+    X, y = make_hmm_sequences(3, random_state=0)
+    unknown, numbers = ([[of] * len(labels) for labels in y] for of in (None, 3))
+    for shards, message in (
+        ([NO_SEQUENCES, NO_TOKENS], "shard 0: X is empty: at least one sequence is needed"),
+        ([NO_TOKENS], "shard 0: X holds no token"),
+        ([lambda: (X, unknown), NO_SEQUENCES], "y holds no label: all tokens are None"),
+        ([NO_SEQUENCES, lambda: (X, y), lambda: (X, numbers)], "labels of shard 2 are of type int"),
+        ([NO_SEQUENCES, lambda: (X, y[1:])], "shard 1: X and y must hold the same number"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            L1CRF(random_state=0).fit_shards(shards)
+
+
+def test_labels_that_only_another_shard_has_are_allowed_where_labels_lack():
+    pairs_allowed = [("A", "B"), ("B", "A")]
+    first, last = (lambda: ([["a", "b", "a"]], [["A", None, "A"]])), (lambda: ([["b", "a"]], [["B", "A"]]))
+    found = L1CRF(constraints=pairs_allowed, random_state=0).fit_shards([first, last])
+    assert found.predict([["a", "b", "a"]]) == [["A", "B", "A"]]
+    with pytest.raises(ValueError, match="shard 0: y: sequence 0: under the constraints there is no"):
+        L1CRF(constraints=pairs_allowed, random_state=0).fit_shards([first, lambda: ([["a"]], [["A"]])])

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import sklearn
-from mixer_cases import LEARNERS, NOISY, TEXTS, WORDS, X, Y, assert_same, stores
+from mixer_cases import LEARNERS, NOISY, TEXTS, TREES, WORDS, X, Y, assert_same, stores
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
@@ -188,11 +188,13 @@ def test_empty_sequences_and_few_of_them():
         ([lambda: (X, Y), lambda: X], r"shard 1: its callable must return \(X, y\), got list"),
         ([lambda: (X, Y), lambda: (X, Y, None, 1)], r"shard 1: its callable must return \(X, y\)"),
         ([lambda: (X, Y), lambda: 1 / 0], "shard 1: its callable raised ZeroDivisionError"),
-        ([lambda: (X, Y), lambda: ([], [])], "shard 1: X is empty"),
+        ([lambda: ([], [])] * 2, "shard 0: X is empty"),
+        ([lambda: (X, Y, np.zeros(len(X)))], "shard 0: sample_weight must not be zero for all"),
         ([lambda: (X, Y), lambda: (X, Y[1:])], "shard 1: X and y must hold the same number"),
         ([lambda: (X, Y), lambda: ([["a"]], [[1]])], "labels of shard 1 are of type int"),
+        ([lambda: ([], []), lambda: (X, Y), lambda: ([["a"]], [[1]])], "labels of shard 2 .* of shard 1 str"),
         ([lambda: (X, Y), lambda: ([[("a", "b")]], [["X"]])], "shard 1: its tokens are not of the kind"),
-        ([lambda: (X, Y), lambda: ([["a"]], [[None]])], "shard 1: y holds no label"),
+        ([lambda: ([["a"]], [[None]])] * 2, "y holds no label"),
     ],
 )
 def test_shards_that_are_wrong(shards, message):
@@ -265,3 +267,45 @@ def test_an_interrupt_keeps_the_rounds_completed(monkeypatch):
         mixer.fit(X, Y)
     assert mixer.n_iter_ == 2
     assert_same(mixer.estimator_, expected.estimator_)
+
+
+# -- shards that have little or nothing ------------------------------------------------------------------
+EMPTY = {"no sequences": lambda X, y: ([], []), "weights of 0": lambda X, y: (X, y, np.zeros(len(X)))}
+
+
+@pytest.mark.parametrize("nothing, mixing", [*zip(EMPTY, ["uniform", "nonzero"])])
+@pytest.mark.parametrize("estimator, X, y", LEARNERS)
+def test_a_shard_without_anything_to_learn_from_takes_no_part(estimator, X, y, nothing, mixing):
+    X, y = list(X), list(y)
+    full = [lambda: (X[::2], y[::2]), lambda: (X[1::2], y[1::2])]
+    mixer = ParameterMixer(estimator, random_state=0, mixing=mixing)
+    whole = clone(mixer).fit_shards(full)
+    found = clone(mixer).fit_shards([*full, lambda: EMPTY[nothing](X, y)])
+    assert_same(whole.estimator_, found.estimator_)
+    assert [record["mixture"][:2] for record in found.history_] == [r["mixture"] for r in whole.history_]
+    assert all(record["mixture"][2] == 0.0 for record in found.history_)
+
+
+def test_a_shard_without_labels_learns_from_those_of_others():
+    unknown = [[None] * len(labels) for labels in Y[:5]]
+    mixer = ParameterMixer(StructuredPerceptron(max_iter=3), random_state=0)
+    shards = [lambda: (X[:5], unknown), lambda: (X[5:], Y[5:])]
+    for each in shards, shards[::-1]:
+        found = clone(mixer).fit_shards(each)
+        assert set(found.classes_) == {label for labels in Y[5:] for label in labels}
+        assert found.history_[0]["mixture"] == [0.5, 0.5]
+    trees = [[(head, None) for head, _ in tree] for tree in TREES[1]]
+    parser = ParameterMixer(ShiftReduceParser(max_iter=3), random_state=0)
+    assert parser.fit_shards([lambda: (TREES[0], trees), lambda: TREES]).predict(TREES[0]) == TREES[1]
+
+
+def test_labels_that_only_another_shard_has_are_allowed_where_labels_lack():
+    mixer = ParameterMixer(StructuredPerceptron(constraints=[("A", "B"), ("B", "A")]), random_state=0)
+
+    def first():
+        return [["a", "b", "a"]], [["A", None, "A"]]
+
+    found = mixer.fit_shards([first, lambda: ([["b", "a"]], [["B", "A"]])])
+    assert found.predict([["a", "b", "a"]]) == [["A", "B", "A"]]
+    with pytest.raises(ValueError, match="shard 0: y: sequence 0: under the constraints there is no"):
+        mixer.fit_shards([first, lambda: ([["a"]], [["A"]])])

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from skstruct.chain.chain_fields import CHAIN, CONSTRAINTS
+from skstruct.chain.chain_fields import CHAIN, CONSTRAINTS, SHOWN_PAIRS
 from skstruct.chain.chain_model import ChainModel
 from skstruct.features import (
     bag_encoder,
@@ -54,6 +54,7 @@ TABLES = {
     "statistics": contexts.STATISTICS,
     **{name: model.FIELDS for name, model in WITH_TABLES.items()},
     "training of taggers": training_table(ChainModel),
+    "shown pairs": SHOWN_PAIRS,
     **{f"training of {name}": training_table(model) for name, model in WITH_TABLES.items()},
 }
 
