@@ -133,7 +133,8 @@ class KBestReranker(OnlineLearner, BaseEstimator):
             As the base takes them: texts and their words, or (word, tag) pairs; or sequences of tokens and
             their labels, where None marks a token that is not labelled.
         sample_weight : array-like of shape (n_sequences,), optional
-            Multiplies a sequence's update, and is handed to the bases. Sequences of weight 0 are left out.
+            Multiplies a sequence's update; the bases get it divided by its mean, since margins are told apart
+            by their size. Sequences of weight 0 are left out.
         X_val, y_val : optional
             Held-out sequences, as ``X`` and ``y``, on which re-ranking is scored after each epoch
             (``scoring``); the scores are ``validation_score`` in ``history_``. With ``early_stopping`` they
@@ -183,10 +184,12 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         key = self._training.key if continued else new_key(self.random_state)
         X, y, lengths, n = safe_indexing(X, used), take(y, used), lengths[used], used.shape[0]
         weight = None if weight is None else weight[used]
+        # Scores of a base may grow with its weights, but lattices know sizes of margins.
+        of_base = None if weight is None else weight / weight.mean()
         test = self._held_out(np.arange(n)) if self.early_stopping and given is None else []
         with renumbered(used):
-            base = fit_some(self._new_base(), X, y, np.arange(n), weight)
-            lattices = self._jackknife(view, X, y, weight, key)
+            base = fit_some(self._new_base(), X, y, np.arange(n), of_base)
+            lattices = self._jackknife(view, X, y, of_base, key)
         words, tags = (dict(self._model.words), dict(self._model.tags)) if continued else ({}, {})
         gold, train = view.gold(X, y), np.setdiff1d(np.arange(n), test)
 

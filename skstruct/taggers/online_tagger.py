@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from .._sklearn import with_callbacks
 from ..chain.bigram import lists_rows, new_work
-from ..chain.chain_arguments import kernel_arguments
+from ..chain.chain_arguments import has_chosen_pairs, kernel_arguments
 from ..chain.chain_epoch import epoch
 from ..chain.chain_model import ChainModel, make_task, renumbered_labels
 from ..chain.state import continued_state, final_model, fresh_state, order_of, with_pairs
@@ -196,7 +196,7 @@ class ChainRun(Run):
     def kernel_arguments(self, noise, work):
         """See ``training.run.Run``."""
         e, task = self.estimator, self.task
-        if e.all_pairs is not True and not (task.node_pairs.size or task.edge_pairs.size):
+        if e.all_pairs is not True and not has_chosen_pairs(task):
             self.task = with_pairs(task, self.state.model, e.all_pairs, e._least_seen)
         return kernel_arguments(self.task, self.state.model, self.state.rule, noise, work)
 
