@@ -183,13 +183,17 @@ def set_fitted(estimator, found, *optional):
     vars(estimator).update(found)
 
 
+LARGEST_SAMPLE_WEIGHT = 1e50
+"""Weights of features are sums of such numbers, times values of up to 1e100."""
+
+
 def sample_weights(sample_weight, X):
     """Validated weights as float64, or None if none were given.
 
     Raises
     ------
     ValueError
-        Wrong length or dimension, not numbers, not finite, negative, or all zero.
+        Wrong length or dimension, not numbers, not finite, negative, above 1e50, or all zero.
     """
     if sample_weight is None:
         return None
@@ -197,6 +201,10 @@ def sample_weights(sample_weight, X):
     if (weight < 0).any():
         i = int((weight < 0).argmax())
         raise PlaceError(i, None, f"sample_weight must not be negative, got {weight[i]} for {PLACE}")
+    if weight.max(initial=0.0) > LARGEST_SAMPLE_WEIGHT:
+        i = int(weight.argmax())
+        what = f"sample_weight must be at most {LARGEST_SAMPLE_WEIGHT:g}, or scores are no numbers"
+        raise PlaceError(i, None, f"{what}; got {weight[i]} for {PLACE}")
     if not weight.any():
         raise ValueError("sample_weight must not be zero for all sequences")
     return weight
