@@ -216,6 +216,8 @@ def set_fitted(estimator, found, *optional):
 
 
 ALL_ZERO = "sample_weight must not be zero for all sequences"
+LARGEST_SAMPLE_WEIGHT = 1e50
+"""Weights of features are sums of such numbers, times values of up to 1e100."""
 
 
 def sample_weights(sample_weight, X):
@@ -226,7 +228,7 @@ def sample_weights(sample_weight, X):
     NothingToLearn
         If all are zero.
     ValueError
-        Wrong length or dimension, not numbers, not finite, or negative.
+        Wrong length or dimension, not numbers, not finite, negative, above 1e50.
     """
     if sample_weight is None:
         return None
@@ -239,6 +241,10 @@ def sample_weights(sample_weight, X):
     if (weight < 0).any():
         i = int((weight < 0).argmax())
         raise PlaceError(i, None, f"sample_weight must not be negative, got {weight[i]} for {PLACE}")
+    if weight.max(initial=0.0) > LARGEST_SAMPLE_WEIGHT:
+        i = int(weight.argmax())
+        what = f"sample_weight must be at most {LARGEST_SAMPLE_WEIGHT:g}, or scores are no numbers"
+        raise PlaceError(i, None, f"{what}; got {weight[i]} for {PLACE}")
     if not weight.any():
         raise NothingToLearn(ALL_ZERO)
     return weight

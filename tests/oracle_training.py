@@ -163,7 +163,8 @@ def train(
             w = learner.weights
             table = _tables(features, w, labels)
             scores = {z: _sum(table, z) for z, _ in everything[i]}
-            raised = {z: value + cost_of(z, gold, costs) for z, value in scores.items()}
+            scale = 1.0 if sample_weight is None else sample_weight[i]
+            raised = {z: value + scale * cost_of(z, gold, costs) for z, value in scores.items()}
             right = ranked([z for z, ok in everything[i] if ok], scores.get, labels)
             rivals = [z for z, ok in everything[i] if not ok or variant == "perceptron"]
             tie = reversed_ids if variant == "perceptron" else wrong_tie(gold, features.order)
@@ -174,7 +175,6 @@ def train(
             if rivals and right:
                 y = right[0][1]
                 z = rivals[0][1]
-                scale = 1.0 if sample_weight is None else sample_weight[i]
                 if variant == "perceptron":
                     if not agrees(z, gold):
                         n_updates += 1
@@ -182,12 +182,13 @@ def train(
                 else:
                     gap = scores[y] - scores[z]
                     asked = cost_of(z, gold, costs) + (1.0 if margin == "one" else 0.0)
-                    loss = max(0.0, asked - gap)
+                    loss = max(0.0, scale * asked - gap)
                     loss_sum += loss
                     vector = difference(features, y, z)
-                    tau = step_size(variant, C, loss, squared_norm(vector))
+                    bound = scale * C if variant == "PA-I" else C  # costs and steps are in units of weights
+                    tau = step_size(variant, bound, loss, squared_norm(vector))
                     n_updates += loss > 0
-                    delta = {key: scale * tau * v for key, v in vector.items()}
+                    delta = {key: tau * v for key, v in vector.items()}
             learner.step(delta)
             step += 1
         learner.end_epoch()

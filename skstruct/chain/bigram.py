@@ -19,14 +19,14 @@ from ..core.codes import NO_NOISE
 from ..core.compile import ONE, ZERO, inline, spliced
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
 from ..core.penalties import has_lazy_penalty, is_lazy
-from ..core.rules import Difference, new_difference
+from ..core.rules import Difference, Pairs, new_difference
 from ..core.store import Clock, Store
 from ..features.encoded import Bag, Dense, Grid
 from .dense import DenseWork, new_dense_work, sum_dense
 from .second_order import Trigrams, new_trigrams
 from .token_scores import Runs, list_dense, list_runs, mask_tokens, new_runs, sum_features, sum_rows
 
-ALL_PAIRS = np.zeros(0, np.uint8)
+ALL_PAIRS = Pairs(np.zeros(0, np.int64), np.zeros(0, np.int32))
 
 
 class ChainTask(NamedTuple):
@@ -46,8 +46,8 @@ class ChainTask(NamedTuple):
     option: np.ndarray  # (N, L) bool: labels a token may get in prediction; empty if all may
     dense: Dense | tuple[()] = ()
     sets: np.ndarray | tuple[()] = ()  # (S, L + 1) bool: see ``data.labels.Gold``; empty if there are none
-    node_pairs: np.ndarray = ALL_PAIRS  # (R * L,) uint8: weights of ``Chain.nodes`` there may be; empty: all
-    edge_pairs: np.ndarray = ALL_PAIRS  # the same of ``Chain.edges``
+    node_pairs: Pairs | tuple[()] = ALL_PAIRS  # rows and columns of ``Chain.nodes`` that may have a weight
+    edge_pairs: Pairs | tuple[()] = ALL_PAIRS  # the same of ``Chain.edges``
 
 
 class Chain(NamedTuple):

@@ -30,6 +30,11 @@ def are_rows_of_nodes(x):
     return not (x.dense or x.edges.row.shape[0])
 
 
+def has_chosen_pairs(task):
+    """Whether only some pairs of a row and a column may have a weight."""
+    return task.node_pairs.start.size > 0 or task.edge_pairs.start.size > 0
+
+
 def applies_to(task, chain, rule, noise):
     """Whether a small kernel is for this."""
     noisy = noise.feature != NO_NOISE or noise.edge != NO_NOISE or noise.token_below > 0
@@ -64,7 +69,7 @@ def kernel_arguments(task, chain, rule, noise, work):
         task, chain, noise, work = _small(task), _small(chain), (), _small(work)
         if rule.update == PERCEPTRON:
             margin = ()
-        if not (task.node_pairs.size or task.edge_pairs.size):
+        if not has_chosen_pairs(task):
             task = _without(task, ["node_pairs", "edge_pairs"])
     return task, chain, rule, noise, trigrams, margin, work
 

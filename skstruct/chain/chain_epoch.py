@@ -61,8 +61,8 @@ def _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, 
         if has_noise:
             emit_edges(work.edge_runs, n_edges, L, task.edge_alive, labels, difference)
         more = difference.size[0]
-        leave_out(difference, ZERO, edges, ZERO, L, task.node_pairs)
-        leave_out(difference, edges, more, EDGE_ROWS, L, task.edge_pairs)
+        leave_out(difference, ZERO, edges, ZERO, task.node_pairs)
+        leave_out(difference, edges, more, EDGE_ROWS, task.edge_pairs)
         if second_order:
             emit_trigrams(labels, T, L, step, noise, difference)
         if has_noise:
@@ -81,7 +81,7 @@ def _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, 
         norm2 += sum_of_squares(difference.amount, ZERO, edges)
         norm2 += sum_of_squares(difference.amount, edges, more)
         norm2 += sum_of_squares(difference.amount, more, end)
-        tau *= step_size(rule, loss, norm2)
+        tau = step_size(rule, loss, norm2, tau)
     if has_noise:
         apply_dense(task.dense, chain.nodes, clock, rule, tau, work.dense)
     _step(difference, ZERO, edges, ZERO, chain.nodes, clock, rule, noise, tau)
@@ -121,6 +121,7 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
 
     Perceptron: if the best labelling (under costs) is not the target, step towards the target.
     Passive-aggressive: the best wrong labelling, with the hinge loss ``cost + score(ŷ) - score(y)``.
+    The weight of an example multiplies its costs, as it multiplies steps (see :func:`.rules.step_size`).
 
     Returns (code, k): DONE and ``end``, or why it stopped before example ``order[k]`` was learned:
     POOL_FULL (grow a sparse store and call again from k) or RESCALE (rebase the stores).
@@ -149,7 +150,7 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
         else:
             score_tokens(task, i, chain, emission)
             score_transitions(chain, transition)
-        loss, right = 1.0, 0.0
+        loss, right, weight = 1.0, 0.0, task.weight[i]
         complete = np.int64(set_target(gold, labels[0]))
         for last in range(complete, 2):  # if labels are missing, their best completion first
             wrong = False
@@ -158,10 +159,10 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
                 if wrong:
                     right = score_path(emission, transition, stride, trigrams, start, stop, labels[0], T, L)
             if last:
-                add_costs(gold, task.sets, chain.cost, L, emission)
+                add_costs(gold, task.sets, chain.cost, weight, L, emission)
             if has_margin:
                 if wrong:
-                    loss = 0.0 if rule.hamming else 1.0
+                    loss = 0.0 if rule.hamming else weight
                     loss += decode_wrong(
                         emission, transition, stride, trigrams, start, stop, gold, task.sets, score,
                         labels[1], T, L,

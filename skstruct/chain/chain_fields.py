@@ -11,7 +11,7 @@ from ..saving.fields import Field, Table, array, via
 from ..saving.label_sets import label_set
 from ..saving.stores import weights
 from .bigram import n_trigram_rows
-from .shown_pairs import Pairs
+from .shown_pairs import ShownPairs
 
 _ROWS = {"nodes": "R", "edges": "E × L", "trigrams": "L × (L + 1)"}
 
@@ -72,7 +72,7 @@ SHOWN_PAIRS = Table(
     "Shown pairs",
     Field("nodes", _keys("R × L"), default=None),
     Field("edges", _keys("E × L × L"), default=None),
-    make=lambda f: Pairs(f["nodes"], f["edges"]),
+    make=lambda f: ShownPairs(f["nodes"], f["edges"]),
     **{
         "R × L": lambda f: f["encoder"].n_node_rows * len(f["labels"]),
         "E × L × L": lambda f: f["encoder"].n_edge_rows * len(f["labels"]) ** 2,

@@ -31,7 +31,7 @@ from .chain_fields import SHOWN, TAGGER, TRAINED
 from .chain_kbest import new_lists, predict_kbest
 
 LARGEST = 1e100
-"""Values of features above this have squares that are no numbers."""
+"""Values of features above this have squares, and products with weights, that are no numbers."""
 NO_OPTION, NO_GOLD = np.zeros((0, 0), np.bool_), np.zeros(0, np.int32)
 """Where all labels are allowed, and none is given."""
 
@@ -55,17 +55,14 @@ def renumbered_labels(task, new, n_labels):
 def task_of(encoder, corpus, gold=None, weight=None, grow=False, option=NO_OPTION, rows_as_features=False):
     """Encode a corpus, or a piece of one, that passed the check into what kernels read, a :class:`ChainTask`.
 
-    ``grow``: to train on it, with features that may be new and values that may not be too large.
+    ``grow``: to train on it, with features that may be new.
     ``rows_as_features`` makes features, one by one, of dense rows of numbers beside other features.
     """
     encoded = encoded_corpus(encoder, corpus, grow)
     if rows_as_features and encoded.dense:
         if encoded.bag.start.shape[0] > 1 or encoded.nodes.row.shape[0] > 0:
             encoded = encoded._replace(bag=bag_of(encoded, corpus.offsets))
-    task = new_task(encoded, corpus.offsets, gold, weight, option)
-    if grow:
-        check_values(task, getattr(encoder, "scale", 1.0))
-    return task
+    return new_task(encoded, corpus.offsets, gold, weight, option)
 
 
 def new_task(encoded, token, gold=None, weight=None, option=NO_OPTION):
@@ -82,19 +79,31 @@ def new_task(encoded, token, gold=None, weight=None, option=NO_OPTION):
     )
 
 
-def check_values(task, scale=1.0):
+def _check_values(encoded, token, scale):
     """Raise if a value is too large to be squared; ``scale``: what those of sparse rows are multiplied by."""
-    block = task.dense.block if task.dense else np.zeros((0, 1))
-    for values, factor in (block, 1.0), (task.bag.value, scale):
-        if max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))) <= LARGEST * min(factor, 1.0):
+    block = encoded.dense.block if encoded.dense else np.zeros((0, 1))
+    for values, factor in (block, 1.0), (encoded.bag.value, scale):
+        if _are_small(values, LARGEST * min(factor, 1.0)):
             continue
         k = int(np.abs(values).argmax())
-        token = k // block.shape[1]
-        if values is task.bag.value:
-            token = int(np.searchsorted(task.bag.start, k, side="right")) - 1
-        i, t = place(task.token, token)
+        at = k // block.shape[1]
+        if values is encoded.bag.value:
+            at = int(np.searchsorted(encoded.bag.start, k, side="right")) - 1
+        i, t = place(token, at)
         what = f"values of features must be at most {LARGEST:g} in size, got {values.flat[k] / factor:g}"
         raise PlaceError(i, t, what, "X")
+
+
+def _are_small(values, most):
+    """Whether no value is above ``most`` in size."""
+    if values.dtype == np.float32 and most >= np.finfo(np.float32).max:
+        return True
+    if values.flags.c_contiguous:  # one pass, where both ends of the range take two
+        flat = values.ravel()
+        with np.errstate(over="ignore"):
+            if flat.dot(flat) <= most * most:
+                return True
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))) <= most
 
 
 def encoded_corpus(encoder, corpus, grow=False):
@@ -114,6 +123,7 @@ def encoded_corpus(encoder, corpus, grow=False):
         bag=len(x.bag.start) in (1, n + 1),
         dense=not x.dense or len(x.dense.block) == n,
     )
+    _check_values(x, corpus.offsets, getattr(encoder, "scale", 1.0))
     return x
 
 
@@ -297,7 +307,10 @@ class ChainModel(SavableModel):
 
         None where the long one is to be taken: for other tokens, or a model that small kernels do not serve.
         """
-        return None if self.ready.final is None else self.encoder.encode_one(tokens)
+        rows = None if self.ready.final is None else self.encoder.encode_one(tokens)
+        if rows is not None and rows[-1].shape[0] and not _are_small(rows[-1], LARGEST):
+            return None  # the long road says where
+        return rows
 
     def label_one(self, tokens):
         """The best labelling of one sequence, as :meth:`predict` has it; None where the long road decides."""

@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.rules import Pairs
+from ..data.places import offsets_of
 from .bigram import ALL_PAIRS
 
 
-class Pairs(NamedTuple):
+class ShownPairs(NamedTuple):
     """Keys of weights, ascending; None of a kind of which nothing is known."""
 
     nodes: np.ndarray | None = None  # (K,) int64: row * L + label
@@ -21,46 +23,57 @@ class Pairs(NamedTuple):
 
 
 _FIELDS = {"nodes": "node_pairs", "edges": "edge_pairs"}
-"""By store the field of a task that marks its pairs."""
+"""By store the field of a task that has its pairs."""
 
 
-def add_known(task, known):
-    """Let a task that marks the pairs of its own corpus mark those of earlier calls, too.
+def as_pairs(keys, rows, columns):
+    """The :class:`.Pairs` that kernels read, of ascending numbers ``row * columns + column``."""
+    start = offsets_of(np.bincount(keys // columns, minlength=rows))
+    return Pairs(start, (keys % columns).astype(np.int32))
+
+
+def keys_of(pairs, columns):
+    """The opposite of :func:`as_pairs`: ascending numbers, int64."""
+    row = np.repeat(np.arange(len(pairs.start) - 1), np.diff(pairs.start))
+    return row * columns + pairs.column
+
+
+def add_known(task, known, n_labels):
+    """Let a task that has the pairs of its own corpus have those of earlier calls, too.
 
     Parameters
     ----------
     task : ChainTask
-        Its marks, if it has any, are changed.
-    known : Pairs or None
+    known : ShownPairs or None
+    n_labels : int
 
     Returns
     -------
-    Pairs or None
-        All that the task marks, and what is known of a kind of which it marks none.
+    task : ChainTask
+    found : ShownPairs or None
+        All that the task has, and what is known of a kind of which it has none.
     """
-    found = known or Pairs()
+    found = known or ShownPairs()
     for name, field in _FIELDS.items():
-        marks, before = getattr(task, field), getattr(found, name)
-        if not marks.shape[0]:
+        pairs, before = getattr(task, field), getattr(found, name)
+        n = len(pairs.start) - 1
+        if n < 0:
             continue
+        keys = keys_of(pairs, n_labels)
         if before is not None:
-            marks[before] = 1
-        found = found._replace(**{name: np.flatnonzero(marks)})
-    return None if all(keys is None for keys in found) else found
+            keys = np.union1d(keys, before)
+            task = task._replace(**{field: as_pairs(keys, n, n_labels)})
+        found = found._replace(**{name: keys})
+    return task, None if all(keys is None for keys in found) else found
 
 
-def marked(task, pairs, n_node_rows, n_edge_rows, n_labels):
-    """A task that marks given pairs, of so many rows, combinations and labels."""
-    sizes = {
-        "nodes": n_node_rows * n_labels,
-        "edges": n_edge_rows * n_labels * n_labels,
-    }
+def marked(task, shown, n_node_rows, n_edge_rows, n_labels):
+    """A task that has given pairs, of so many rows, combinations and labels."""
+    rows = {"nodes": n_node_rows, "edges": n_edge_rows * n_labels}
     for name, field in _FIELDS.items():
-        keys, marks = None if pairs is None else getattr(pairs, name), ALL_PAIRS
-        if keys is not None:
-            marks = np.zeros(sizes[name], np.uint8)
-            marks[keys] = 1
-        task = task._replace(**{field: marks})
+        keys = None if shown is None else getattr(shown, name)
+        pairs = ALL_PAIRS if keys is None else as_pairs(keys, rows[name], n_labels)
+        task = task._replace(**{field: pairs})
     return task
 
 
@@ -69,7 +82,7 @@ def translated(pairs, ids, n_labels, rows=None):
 
     Parameters
     ----------
-    pairs : Pairs or None
+    pairs : ShownPairs or None
     ids : ndarray of int
         What each label has become; as many as there were.
     n_labels : int
@@ -79,7 +92,7 @@ def translated(pairs, ids, n_labels, rows=None):
 
     Returns
     -------
-    Pairs or None
+    ShownPairs or None
     """
     if pairs is None:
         return None
@@ -93,7 +106,7 @@ def translated(pairs, ids, n_labels, rows=None):
         row, before, label = edges // (n * n), ids[edges // n % n], ids[edges % n]
         row = row if rows is None else rows.edges[row].astype(np.int64)
         edges = np.sort(((row * n_labels + before) * n_labels + label)[row >= 0])
-    return Pairs(nodes, edges)
+    return ShownPairs(nodes, edges)
 
 
 def united(parts):
@@ -105,4 +118,4 @@ def united(parts):
             getattr(part, name) for part in parts if getattr(part, name) is not None
         ]
         found[name] = np.unique(np.concatenate(keys)) if keys else None
-    return Pairs(**found) if parts else None
+    return ShownPairs(**found) if parts else None

@@ -28,6 +28,7 @@ from ..training.epochs import stores_of
 from ..training.run import TrainingState
 from .bigram import n_trigram_rows
 from .chain_model import ChainModel, new_chain
+from .shown_pairs import as_pairs
 
 
 def order_of(chain):
@@ -154,33 +155,39 @@ def with_pairs(task, chain, all_pairs, least):
     trigrams of labels keep all their weights.
     """
     L, found = len(chain.start), {}
-    sets = task.sets[:, :L] if len(task.sets) else np.zeros((0, L))
+    sets = sparse.csr_matrix(task.sets[:, :L]) if len(task.sets) else sparse.csr_matrix((0, L))
     number = np.where(task.gold >= 0, task.gold, np.where(task.gold < UNLABELLED, L - 2 - task.gold, -1))
-    given = sparse.csr_matrix(np.vstack([np.eye(L), sets, np.zeros((1, L))]))[number]
-
-    def add(pairs, features, labels, rows):
-        shown = (features.T @ labels).tocoo()
-        enough = shown.data >= max(least, np.finfo(float).tiny)
-        pairs[rows(shown.row[enough]) * L + shown.col[enough]] = 1
-
+    given = sparse.vstack([sparse.identity(L), sets, sparse.csr_matrix((1, L))], format="csr")[number]
+    least = max(least, np.finfo(float).tiny)
     if all_pairs not in (True, "states"):
-        found["node_pairs"] = pairs = _with_weights(chain.nodes)
         listed = features_listed(task._replace(dense=()), task.token)
         features = _matrix(listed, abs(listed.value), n_rows(chain.nodes))
-        add(pairs, features, given, lambda row: row)
-        pairs[: task.dense.n_rows * L if task.dense else 0] = 1
+        row, label = _shown(features, given, least)
+        dense = np.arange(task.dense.n_rows * L if task.dense else 0)
+        keys = np.unique(np.concatenate([row * L + label, dense, _with_weights(chain.nodes)]))
+        found["node_pairs"] = as_pairs(keys, n_rows(chain.nodes), L)
     if all_pairs not in (True, "transitions"):
-        found["edge_pairs"] = pairs = _with_weights(chain.edges)
         listed = grid_listed(task, task.token, task.edges, task.edge_alive)
         features = _matrix(listed, np.ones(len(listed.row)), n_rows(chain.edges) // L)
         inner = np.setdiff1d(np.arange(len(task.gold)), task.token)
         bigram = np.ones(len(inner)), (inner, np.zeros(len(inner), int))
         features += sparse.csr_matrix(bigram, shape=features.shape)  # the bigram has the number 0
         before = given[inner - 1].tocsc()
-        for p in range(L):
-            at = inner[before[:, [p]].nonzero()[0]]
-            add(pairs, features[at], given[at], lambda row, p=p: row * L + p)
+        keys = [_with_weights(chain.edges)]
+        for p in np.flatnonzero(np.diff(before.indptr)).tolist():
+            at = inner[before.indices[before.indptr[p] : before.indptr[p + 1]]]
+            feature, label = _shown(features[at], given[at], least)
+            keys.append((feature * L + p) * L + label)
+        keys = np.unique(np.concatenate(keys))
+        found["edge_pairs"] = as_pairs(keys, n_rows(chain.edges), L)
     return task._replace(**found)
+
+
+def _shown(features, labels, least):
+    """(features, labels), int64: the pairs that tokens show ``least`` times; matrices with a row a token."""
+    shown = (features.T @ labels).tocoo()
+    enough = shown.data >= least
+    return shown.row[enough].astype(np.int64), shown.col[enough].astype(np.int64)
 
 
 def _matrix(bag, value, n):
@@ -189,13 +196,11 @@ def _matrix(bag, value, n):
 
 
 def _with_weights(store):
-    """(R * C,) uint8: the weights that are not zero, or have not always been."""
+    """The weights that are not zero, or have not always been; int64, row * C + column."""
     used = store.value != 0.0
     if store.moment.shape[0]:
         used |= store.moment != 0.0
     if not store.sparse:
-        return used.astype(np.uint8)
-    found = np.zeros(len(store.count) * store.columns, np.uint8)
+        return np.flatnonzero(used)
     keys, used = entries(store._replace(value=used))
-    found[keys] = used
-    return found
+    return keys[used]

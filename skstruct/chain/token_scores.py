@@ -284,10 +284,10 @@ def cost_of(g, sets, cost):
 
 
 @spliced
-def add_costs(gold, sets, cost, L, emission):
-    """Cost-augmented decoding: missing the gold label y at t gains ``cost[y]``."""
+def add_costs(gold, sets, cost, weight, L, emission):
+    """Cost-augmented decoding: missing the gold label y at t gains ``weight * cost[y]``."""
     for t in range(gold.shape[0]):
-        missing = cost_of(gold[t], sets, cost)
+        missing = weight * cost_of(gold[t], sets, cost)
         if missing != 0.0:
             for y in range(L):
                 if differs(y, gold[t], sets):

@@ -116,7 +116,7 @@ def _counts(X, y, estimator):
     least, all_pairs = estimator._least_seen, estimator.all_pairs
     values = TokenVectorizer().fit_transform(X).matrix
     labels, n = len(set(chain.from_iterable(y))), values.shape[1]
-    label = sparse.csr_matrix(np.eye(labels)[np.concatenate(y).astype(int)])
+    label = sparse.identity(labels, format="csr")[np.concatenate(y).astype(int)]
     inner = np.ones(label.shape[0], bool)
     inner[np.cumsum([len(each) for each in y if each][:-1], dtype=int)] = False  # first tokens
     later = label[1:].multiply(inner[1:, None])

@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from . import hashing
 from . import store as stores
 from .compile import inline, kernel
 from .final_weights import Average, sparse_store
 from .final_weights import entries as entries_of
-from .hashing import MAX_LOAD, empty_table, grown, intern, keys_of, room
+from .hashing import MAX_LOAD, check_rows, empty_table, grown, intern, keys_of, room
 from .store import READ_ONLY, Store, copy_store, grow_rows, n_rows, new_store
 
 FIRST_CAPACITY = 2**14
@@ -87,8 +88,8 @@ def _number_on(keys, is_node, known, table, entries, rows, begin):
 # In training
 # --------------------------------------------------------------------------------------------------
 def _capacity(table):
-    """Rows of weights that go with a table: as many as it takes entries."""
-    return int(MAX_LOAD * table.shape[0])
+    """Rows of weights that go with a table: as many as it takes entries, and as can be numbered."""
+    return min(int(MAX_LOAD * table.shape[0]), hashing.MOST_NUMBERED)
 
 
 def new_table(columns, rule, min_count=1, *, by_weight=True, sparse=False):
@@ -148,6 +149,9 @@ def _longer_rows(rule, name, features):
 
 def _longer_table(features, wanted):
     table = features.table
+    check_rows(int(features.entries[0]) + wanted)
+    if _capacity(table) == hashing.MOST_NUMBERED:  # more slots would be no more rows
+        check_rows(hashing.MOST_NUMBERED + 1)
     return grown(table, max(2 * _capacity(table), int(features.entries[0]) + wanted))
 
 
@@ -290,6 +294,7 @@ def extended(table, entries, keys, known, is_node=None):
     while done < keys.shape[0]:
         table = grown(table, 2 * int(entries[0]) + 1)
         done = _number_on(keys, is_node, known, table, entries, rows, done)
+    check_rows(int(entries[0]))
     return table, rows
 
 

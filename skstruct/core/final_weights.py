@@ -12,8 +12,16 @@ import numpy as np
 
 from .store import longer, made_sparse, n_rows
 
+LARGEST_WEIGHT = 1e200
+"""A model with larger ones has scores that are no numbers: values of features are up to 1e100."""
+
 PIECE_ROWS = 2**18
 """Rows that are moved at a time: a copy of all would be as large as the model."""
+
+
+def are_weights(values):
+    """Whether all are numbers that scores can be sums of."""
+    return values.size == 0 or bool(-LARGEST_WEIGHT <= values.min() and values.max() <= LARGEST_WEIGHT)
 
 
 class Average:

@@ -25,6 +25,17 @@ from .compile import inline, kernel
 EMPTY = -1
 MAX_LOAD = 0.6
 LOW = 0xFFFFFFFF
+MOST_NUMBERED = 2**31 - 1
+"""Combinations, and rows of weights, are numbered in 32 bits."""
+
+
+def check_rows(n, what="rows of weights"):
+    """Raise a ValueError if there are more of something than can be numbered."""
+    if n > MOST_NUMBERED:
+        raise ValueError(
+            f"the features need {n} {what}, and there can be {MOST_NUMBERED}: use a larger min_count, fewer "
+            f"templates, or TokenVectorizer to choose features"
+        )
 
 
 @inline
@@ -255,6 +266,7 @@ def intern_pairs(table, entries, compound, left, right, distance, span, anchor, 
         if done < n:
             longest = int(np.diff(anchor).max())
             table = grown(table, max(2 * int(entries[0]), int(entries[0]) + longest))
+    check_rows(int(n_nodes[0]), "numbers of combinations")
     return table
 
 

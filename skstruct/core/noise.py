@@ -10,19 +10,22 @@ bit-identical on any machine, because drawing uses integers only.
 * Input dropout (Zhang, Su and Zhou 2014, equations 18 and 19): a token of the input is masked, and
   every feature that reads it is left out.
 * Feature dropout (their equation 20): a feature is left out.
-* Zipfian corruption (Søgaard 2013): a feature counts 1/ξ with P(ξ = k) ∝ k^-s.
+* Zipfian corruption (Søgaard 2013): a feature counts 1/ξ with P(ξ = k) = k^-s / ζ(s) for k = 1, 2, ...,
+  ζ(s) = Σ_k k^-s. He draws by ``random.zipf(3, M)``, whose numbers have no largest one. Here
+  ξ = min(k, 4096), so that P(ξ = 4096) = 1 - Σ_{k < 4096} k^-s / ζ(s) and all others are as they were.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import zeta
 
 from .codes import DROPOUT, NO_NOISE, NOISES
 from .compile import inline
 from .hashing import mix64
 
 ZIPF_SUPPORT = 4096
-"""Largest ξ drawn; the tail beyond it counts as ξ = 4096 (for s = 3 its mass is below 3e-8)."""
+"""Largest ξ; it has the probability of all larger ones, too (3e-8 for s = 3, 0.41 for s = 1.1)."""
 
 MOST_COLUMNS = 64
 """Columns of a token that input dropout can mask independently; numbered consecutively over all tokens."""
@@ -60,9 +63,9 @@ def make_noise(seed=0, dropout=0.0, feature_noise=None, edge_noise=None, rate=0.
     """
     feature = NOISES[feature_noise]
     edge = feature if edge_noise == "same" else NOISES[edge_noise]
-    mass = np.arange(1, ZIPF_SUPPORT + 1, dtype=np.float64) ** -float(exponent)
+    mass = np.arange(1, ZIPF_SUPPORT + 1, dtype=np.float64) ** -float(exponent) / zeta(float(exponent))
     # Rounded to 32 bits, so that a last-digit difference of `pow` between machines does not show.
-    below = np.round(np.cumsum(mass) / mass.sum() * 2.0**32).astype(np.uint64)
+    below = np.round(np.minimum(np.cumsum(mass), 1.0) * 2.0**32).astype(np.uint64)
     below[-1] = 2**32
     return Noise(
         seed=np.uint64(seed),

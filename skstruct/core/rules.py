@@ -76,15 +76,32 @@ def emit(difference, row, column, amount):
     difference.size[0] = entry + 1
 
 
+class Pairs(NamedTuple):
+    """Pairs of a row and a column, by row; R rows, K pairs. Without any row they are all pairs."""
+
+    start: np.ndarray  # (R + 1,) int64: where the columns of each row begin
+    column: np.ndarray  # (K,) int32: ascending in each row
+
+
 @inline
-def leave_out(difference, begin, end, first, columns, pairs):
+def leave_out(difference, begin, end, first, pairs):
     """Forget the amounts of entries whose pair, a row from ``first`` on and a column, is none of ``pairs``.
 
-    Empty ``pairs`` are all.
+    ``pairs`` is a :class:`Pairs`, or an empty tuple for all pairs.
     """
     if len(pairs) > 0:
-        for entry in range(begin, end):
-            if not pairs[(difference.row[entry] - first) * columns + difference.column[entry]]:
+        start, columns = pairs.start, pairs.column
+        for entry in range(begin, end if start.shape[0] > 0 else begin):
+            row, column = difference.row[entry] - first, difference.column[entry]
+            low, stop = start[row], start[row + 1]
+            high = stop
+            while low < high:
+                middle = (low + high) // 2
+                if columns[middle] < column:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low == stop or columns[low] != column:
                 difference.amount[entry] = 0.0
 
 
@@ -107,21 +124,22 @@ def sum_of_squares(amount, begin, end):
 
 
 @spliced
-def step_size(rule, loss, norm2):
-    """τ, the length of the step along Δφ.
+def step_size(rule, loss, norm2, weight):
+    """τ, the length of the step along Δφ for an example of weight v.
 
-    Perceptron: 1 (Zhang, Su and Zhou 2014, equation 5 with η = 1). Passive-aggressive: PA
-    ``ℓ / ‖Δφ‖²``, PA-I ``min(C, ℓ / ‖Δφ‖²)`` (Gao, Qiu and Huang 2010, equations 12 and 13), PA-II
-    ``ℓ / (‖Δφ‖² + 1 / 2C)`` (Crammer et al. 2006).
+    Perceptron: v (Zhang, Su and Zhou 2014, equation 5 with η = v). Passive-aggressive: PA
+    ``ℓ / ‖Δφ‖²``, PA-I ``min(v C, ℓ / ‖Δφ‖²)`` (Gao, Qiu and Huang 2010, equations 12 and 13), PA-II
+    ``ℓ / (‖Δφ‖² + 1 / 2C)`` (Crammer et al. 2006). The costs in the hinge loss ℓ are multiplied by v already:
+    if all examples weigh v, all weights of features are v times those of v = 1.
     """
     if rule.update == PERCEPTRON:
-        return 1.0
+        return weight
     if loss <= 0.0 or norm2 == 0.0:
         return 0.0
     if rule.update == PA:
         return loss / norm2
     if rule.update == PA_I:
-        return min(rule.aggressiveness, loss / norm2)
+        return min(weight * rule.aggressiveness, loss / norm2)
     return loss / (norm2 + 0.5 / rule.aggressiveness)
 
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._sklearn import epoch_context, set_fitted
 from ..chain.bigram import ChainTask
-from ..chain.chain_model import ChainModel, check_values, make_task
+from ..chain.chain_model import ChainModel, make_task
 from ..core.final_weights import entries, sparse_store
 from ..core.store import DENSE_WEIGHTS, FEW_LABELS, READ_ONLY, is_sparse, made_sparse, new_store
 from ..core.user_warnings import warn
@@ -66,7 +66,6 @@ class CRFRun:
             judged = X.blanked(left_out)
             if judged.offsets[-1]:
                 self.validation = make_task(self.encoder, judged, gold, weight, rows_as_features=True)
-                check_values(self.validation)
         n, part = len(left_out), None
         if not (n or self.validation.dense):
             part = EncodedPart.of(self.validation, gold, unseen)

@@ -247,13 +247,6 @@ class Gold(NamedTuple):
             named.append(np.flatnonzero(used[~used[:, -1], :-1].any(axis=0)))
         return np.unique(np.concatenate(named))
 
-    def may_be(self, t, n_labels):
-        """(L,) bool: what the label of a token may be."""
-        g = self.ids[t]
-        if g < UNLABELLED:
-            return self.sets[-2 - g, :n_labels]
-        return np.arange(n_labels) == g if g >= 0 else np.ones(n_labels, np.bool_)
-
     def under(self, new, n_labels):
         """The same under ``n_labels`` others: label k becomes ``new[k]``, or -1, as the last of ``new``."""
         new, sets = np.asarray(new, np.int32), self.sets

@@ -16,6 +16,7 @@ the evaluation script conlleval, whose reading of malformed sequences `chunks` f
 """
 
 from collections.abc import Collection
+from functools import partial
 from itertools import chain, pairwise
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .labels import NOT_SEVERAL
-from .places import PlaceError
+from .places import PlaceError, numbered
 
 OPENING = ("B", "S", "U")
 """Prefixes of labels that open a chunk wherever they stand."""
@@ -232,6 +233,15 @@ def may_follow(name, previous, label):
     return label[0] == "O" or may_open(name, previous, label)
 
 
+def table_of_pairs(parsed, holds):
+    """(L, L) bool: whether ``holds(previous, label)``, which looks at types only to see if they are equal."""
+    prefix, prefixes = numbered([prefix for prefix, _ in parsed])
+    kind, _ = numbered([kind for _, kind in parsed])
+    table = [[[holds((p, ""), (q, k)) for q in prefixes] for p in prefixes] for k in (" ", "")]
+    same = (kind[:, None] == kind).astype(int)
+    return np.array(table, np.bool_)[same, prefix[:, None], prefix]
+
+
 def first_fault(name, parsed):
     """The position of the first label that breaks the scheme; T if the last may not be the last; or None."""
     for t, (previous, label) in enumerate(zip([None, *parsed], parsed)):
@@ -377,9 +387,7 @@ def allowed_transitions(
     """
     name = check_scheme(scheme)
     parsed = LabelTable(name).parse(labels)
-    n = len(parsed)
     start = np.array([may_follow(name, None, label) for label in parsed], dtype=bool)
-    pairs = [may_follow(name, previous, label) for previous in parsed for label in parsed]
-    transition = np.array(pairs, dtype=bool).reshape(n, n)
+    transition = table_of_pairs(parsed, partial(may_follow, name))
     end = np.array([may_end(name, label) for label in parsed], dtype=bool)
     return start, transition, end

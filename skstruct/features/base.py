@@ -6,6 +6,7 @@ from itertools import compress, repeat
 
 import numpy as np
 
+from ..core.hashing import check_rows
 from ..data.corpus import OTHER
 from ..data.places import by_sequence
 from ..data.reads import Reads
@@ -172,12 +173,19 @@ def with_new_rows(row_of, n, n_rows, deserving=True, width=1):
     -------
     row_of : ndarray of shape (n + 1,), int32
     n_rows : int
+
+    Raises
+    ------
+    ValueError
+        If there are more rows than 32 bits can number.
     """
     out = np.full(n + 1, -1, np.int32)
     out[: len(row_of[:-1])] = row_of[:-1]
     new = np.flatnonzero((out[:-1] < 0) & deserving)
-    out[new] = n_rows + width * np.arange(new.shape[0], dtype=np.int32)
-    return out, n_rows + width * new.shape[0]
+    total = n_rows + width * new.shape[0]
+    check_rows(total)
+    out[new] = n_rows + width * np.arange(new.shape[0])
+    return out, total
 
 
 class RowIndex:

@@ -10,6 +10,7 @@ from operator import attrgetter
 import numpy as np
 from scipy import sparse
 
+from ..core.hashing import check_rows
 from ..data.corpus import DENSE, SPARSE, STRINGS, TokenCorpus, called_by_kind, number_block
 from ..data.places import describe, placed
 from ..data.reads import ColumnInfo, Reads, names_of_all
@@ -188,6 +189,7 @@ class MixedEncoder(Encoder):
         dense = self.numbers.encode(corpus.only(DENSE), grow).dense
         found = self.others.encode(corpus.only(SPARSE, STRINGS), grow)
         n, alive = self.numbers.n_node_rows, found.node_alive
+        check_rows(self.n_node_rows)
         if alive.shape[0]:
             alive = np.append(np.ones(n, np.uint8), alive)
         nodes, bag = (part._replace(row=_behind(part.row, n)) for part in (found.nodes, found.bag))

@@ -182,7 +182,8 @@ def as_features(rows, token, window, scale, bias):
     used = value != 0.0
     if not used.all():  # zeros that are written down
         start, number, value = offsets_of(used)[start], number[used], value[used]
-    value = value * scale
+    with np.errstate(over="ignore"):  # models refuse values that are too large
+        value = value * scale
     if not bias:
         return start, number, value
     last = np.int32(width * (high - low + 1))

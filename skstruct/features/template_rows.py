@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from ..core.hashing import pairs_of
+from ..core.hashing import check_rows, pairs_of
 from ..data.inputs import lengths_of, offsets_of
 from ..saving.container import require, within
 from ..saving.fields import Field, Table, array, each, exactly, integer, without_last
@@ -111,6 +111,7 @@ class TemplateSide:
         for c, compound in enumerate(self.compounds):
             n_slots = len(compound.slots)
             if min_count > 1 and n_slots:
+                check_rows(self.n_nodes[c] * n_slots, "counters for min_count")
                 count = np.zeros((self.n_nodes[c], n_slots), np.int32)
                 count[: self.counts[c].shape[0]] = self.counts[c]
                 mine = [g for g, group in enumerate(self.groups) if group.compound == c]

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from ..core.final_weights import LARGEST_WEIGHT
 from ..crf.l1crf import L1CRF, ready_crf
 from ..crf.solver.solve import SparseWeights
 from ..data.places import ranges
@@ -154,6 +155,8 @@ def _crf_of(file, contents, parameters):
     at = header["off_features"] + CHUNK_HEADER + FEATURE.itemsize * np.arange(features.shape[0])
     file.require_all(features["dst"] < L, at, f"a feature of a label above {L - 1}")
     file.require_all(np.isfinite(features["weight"]), at, "a weight that is not finite")
+    small = np.abs(features["weight"]) <= LARGEST_WEIGHT
+    file.require_all(small, at, f"a weight above {LARGEST_WEIGHT:g} in size: scores would be no numbers")
     parts = (TRANSITION, b"LFRF", "off_labelrefs", L), (STATE, b"AFRF", "off_attrrefs", len(attributes))
     for kind, tag, lists, n in parts:
         mine = np.flatnonzero(features["type"] == kind)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.final_weights import LARGEST_WEIGHT
 from ..crf.l1crf import L1CRF, ready_crf
 from ..crf.solver.solve import SparseWeights
 from ..data.types import Path
@@ -105,19 +106,19 @@ def _weights(file, n):
         weight.append(_number(found[2]))
         if weight[-1] is None:
             file.at = at
-            file.expected("index=weight, a finite number")
+            file.expected(f"index=weight, a number of at most {LARGEST_WEIGHT:g} in size")
     file.require(file.at == len(data), file.at, f"more than {n} weights")
     return np.array(index, np.int64), np.array(weight)
 
 
 def _number(text):
-    """A finite number as C writes it with ``%la``, or None."""
+    """A number that can be a weight, as C writes it with ``%la``, or None."""
     text = text.replace(b",", b".").decode("ascii", "replace")  # a locale may write a comma
     try:
         value = float.fromhex(text) if "x" in text.lower() else float(text)
     except (ValueError, OverflowError):
         return None
-    return value if abs(value) < float("inf") else None
+    return value if abs(value) <= LARGEST_WEIGHT else None
 
 
 def _layout(file, names, L):

@@ -95,7 +95,7 @@ def visit(i, model, task, noise, adjustment, work):
                 wrong += 1
     if L > 0:
         actions = task.action[2 * first : 2 * (first + n)]
-        wrong += emit_labels(actions, heads, labels, n, model, adjustment, work)
+        wrong += emit_labels(actions, heads, labels, n, task.weight[i], model, adjustment, work)
         more = work.label_difference
         if not room_for(more, ZERO, more.size[0], ZERO, model.arc_features.weights):
             clear(work.difference)

@@ -162,8 +162,9 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
             As the base takes them: texts and their words, or (word, tag) pairs; or sequences of tokens and
             their labels, where None marks a token that is not labelled.
         sample_weight : array-like of shape (n_sequences,), optional
-            Multiplies a sequence's update, and is handed to the bases, with metadata routing if the base asks
-            for it. Sequences of weight 0 are left out.
+            Multiplies a sequence's update, and is handed to the bases, divided by its mean, since margins are
+            told apart by their size; with metadata routing if the base asks for it. Sequences of weight 0 are
+            left out.
         X_val, y_val : optional
             Held-out sequences, as ``X`` and ``y``, on which re-ranking is scored after each epoch
             (``scoring``); the scores are ``validation_score`` in ``history_``. With ``early_stopping`` they
@@ -225,6 +226,9 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         metadata = cut_metadata(X, metadata, used)
         X, y, lengths, n = safe_indexing(X, used), take(y, used), lengths[used], used.shape[0]
         weight = None if weight is None else weight[used]
+        of_base = metadata.get("sample_weight")
+        if of_base is not None:  # scores of a base may grow with its weights, but lattices know sizes of margins
+            metadata = {**metadata, "sample_weight": np.asarray(of_base) / np.mean(of_base)}
         test = self._held_out(np.arange(n)) if self.early_stopping and given is None else []
         with renumbered(used):
             base = fit_some(self._new_base(), X, y, np.arange(n), metadata)

@@ -254,8 +254,11 @@ def exactly(name, why="other members ask for it"):
     return Kind(name, as_it_is, read)
 
 
-def array(dtype, *shape, low=None, high=MOST, finite=False, may_lack=False):
-    """An array; None in ``shape`` is any length. An empty one ``may_lack``."""
+def array(dtype, *shape, low=None, high=MOST, finite=False, largest=np.inf, may_lack=False):
+    """An array; None in ``shape`` is any length. An empty one ``may_lack``.
+
+    ``largest``: of ``finite`` numbers, the largest size.
+    """
 
     def read(node, where, members):
         sizes = [members.size(n) for n in shape]
@@ -264,6 +267,9 @@ def array(dtype, *shape, low=None, high=MOST, finite=False, may_lack=False):
         ok = low is None or all(within(part, members.size(low), members.size(most)) for part, most in highs)
         require(ok, f"{where} is out of range")
         require(not finite or np.isfinite(found).all(), f"{where} must be finite")
+        if largest < np.inf and found.size:
+            ok = -largest <= found.min() and found.max() <= largest
+            require(ok, f"{where} must be at most {largest:g} in size: scores would be no numbers")
         return found
 
     def absent(lacks, members):
@@ -272,6 +278,8 @@ def array(dtype, *shape, low=None, high=MOST, finite=False, may_lack=False):
 
     sizes = ", ".join("…" if n is None else str(n) for n in shape)
     text = f"{dtype} ({sizes}{',' * (len(shape) == 1)})" + _range(low, high) + ", finite" * finite
+    if largest < np.inf:
+        text += f", at most {largest:g} in size"
 
     def write(value, writer, name, _):
         return writer.array(name, value)

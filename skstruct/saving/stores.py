@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 from ..core.codes import EACH_EPOCH, EACH_STEP, NO_AVERAGE, PENALTIES, PERCEPTRON, VARIANTS
+from ..core.final_weights import LARGEST_WEIGHT, are_weights
 from ..core.store import READ_ONLY, Clock, Rule, in_use, new_store, sizes
 from .container import require
 from .fields import Field, Kind, Members, Table, array, choice, exactly, flag, integer, number, pair, via
@@ -19,7 +20,7 @@ def _kept(name, dtype, n, **how):
 
 
 _SHAPE = Field("sparse", flag), Field("columns", exactly("C"))
-_VALUE = _kept("value", "float64", "places", finite=True)
+_VALUE = _kept("value", "float64", "places", finite=True, largest=LARGEST_WEIGHT)
 _COLUMN = _kept("column", "int32", "listed", low=0, high="C")
 _ROWS = _kept("first", "int64", "rows listed"), _kept("count", "int32", "rows listed", low=0, high=2**31)
 _SIZES = {
@@ -69,6 +70,7 @@ def _unpacked(f):
         with np.errstate(over="ignore"):  # what is not finite is refused
             value = value.astype(f["rounded"] or "float64").astype(np.float64)
     require(np.isfinite(value).all(), f"{f.where} must be finite")
+    require(are_weights(value), f"{f.where} must be at most {LARGEST_WEIGHT:g} in size")
     found = {"sparse": f["sparse"], "value": value}
     if f["sparse"]:
         count = f["count"]
@@ -121,6 +123,9 @@ def weights(rows, columns, *, final=True, may_be_sparse=True):
         for field in ("value", "moment", "received"):
             if not np.isfinite(getattr(store, field)).all():
                 raise ValueError(f"the model cannot be saved: it has weights ({name}) that are not finite")
+        if not are_weights(store.value):
+            what = f"weights ({name}) above {LARGEST_WEIGHT:g} in size"
+            raise ValueError(f"the model cannot be saved: it has {what}")
         if writer.packed is None:
             return TRAINED.write(store._asdict(), writer, name)
         return PACKED.write(_packed(store, writer.packed, f["divisor"]), writer, name)

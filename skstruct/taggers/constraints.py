@@ -1,11 +1,12 @@
 """Constraints: which labels may start, follow each other, and end."""
 
 from collections.abc import Hashable
+from typing import NamedTuple
 
 import numpy as np
 
 from ..data.labels import UNLABELLED
-from ..data.places import PLACE, PlaceError, describe, place
+from ..data.places import PLACE, PlaceError, describe, offsets_of, place
 from ..data.scheme_rules import allowed_transitions, check_scheme
 from ..data.schemes import rewriting
 from ..training.parameters import parameters_named
@@ -122,30 +123,105 @@ def _remedy(y, scheme):
 
 def check_gold(gold, token, labels, constraints):
     """Raise if a gold sequence breaks the constraints; the message names the place."""
-    L = len(labels)
-    may = np.ones((L + 1, L + 1), np.bool_)  # follow; L stands for what is before and behind a sequence
-    may[L, :L], may[:L, :L], may[:L, L] = (part == 0.0 for part in constraints)
-    if may.all():
+    chain = _Follow.of(gold, token, constraints, len(labels))
+    if chain is None:
         return
-    flat = np.insert(np.maximum(gold.ids, UNLABELLED), token, L)
-    wrong = (flat[:-1] >= 0) & (flat[1:] >= 0) & ~may[flat[:-1], flat[1:]]
-    if wrong.any():
-        k = int(wrong.argmax())
-        before, label = ([*map(repr, labels.values), None][flat[j]] for j in (k, k + 1))
-        i, t = place(token + np.arange(len(token)), k)
+    wrong = chain.broken_pairs()
+    if wrong.size:
+        k = int(wrong[0])
+        before, label = ([*map(repr, labels.values), None][chain.flat[j]] for j in (k, k + 1))
+        i, t = place(chain.begin, k)
         what = f"{label} cannot follow {before}"
         if before is None:
             what = f"{label} cannot start a sequence"
         elif label is None:
             what, t = f"{before} cannot end a sequence", t - 1
         raise BrokenConstraint(i, t, f"the label {what} under the constraints", "y")
-    for i in np.unique(np.searchsorted(token, np.flatnonzero(gold.ids < 0), side="right") - 1):
-        reached = may[L]
-        for t in range(token[i], token[i + 1]):
-            reached = may[:L][reached[:L] & gold.may_be(t, L)].any(axis=0)
-        if not reached[L]:
-            what = "under the constraints there is no labelling with the labels given"
-            raise PlaceError(i, None, what, "y")
+    closed = chain.closed_gaps()
+    if closed.size:
+        what = "under the constraints there is no labelling with the labels given"
+        raise PlaceError(chain.sequences(closed)[0], None, what, "y")
+
+
+GAPS = 4096
+"""Gaps that are gone through side by side, each with a number for every label."""
+
+
+class _Follow(NamedTuple):
+    """The labels of a corpus as one chain, and which of them may follow each other; L labels.
+
+    A gap is what is between two labels that are given, or an end of a sequence: tokens without a label, or
+    with a set of labels.
+    """
+
+    may: np.ndarray  # (L + 1, L + 1) bool [before, behind]; L stands before and behind a sequence
+    flat: np.ndarray  # (N + n + 1,) ids as in Gold, with an L before each sequence and behind the last
+    begin: np.ndarray  # (n + 1,) int64: where each of these L stands
+    sets: np.ndarray | tuple[()]  # as in Gold
+
+    @classmethod
+    def of(cls, gold, token, constraints, L):
+        """Those of gold labels under constraints; None if every label may follow every other one."""
+        may = np.ones((L + 1, L + 1), np.bool_)
+        may[L, :L], may[:L, :L], may[:L, L] = (part == 0.0 for part in constraints)
+        if may.all():
+            return None
+        return cls(may, np.insert(gold.ids, token, L), token + np.arange(len(token)), gold.sets)
+
+    def sequences(self, places):
+        """The sequences of some places in the chain."""
+        return np.searchsorted(self.begin, places, side="right") - 1
+
+    def broken_pairs(self):
+        """The places of labels that are given and cannot stand before the one behind them, ascending."""
+        flat = np.maximum(self.flat, UNLABELLED)
+        return np.flatnonzero((flat[:-1] >= 0) & (flat[1:] >= 0) & ~self.may[flat[:-1], flat[1:]])
+
+    def closed_gaps(self):
+        """The places of gaps that no labels fill, ascending.
+
+        Gaps without sets are alike where their ends and lengths are, so that one of each kind is looked at.
+        """
+        unknown, L = self.flat < 0, self.may.shape[0] - 1
+        gap = np.flatnonzero(unknown[1:] & ~unknown[:-1]) + 1
+        stop = np.flatnonzero(unknown[:-1] & ~unknown[1:]) + 1
+        before, after, length = self.flat[gap - 1].astype(np.int64), self.flat[stop], stop - gap
+        has_set = np.zeros(gap.shape[0], np.bool_)
+        has_set[np.searchsorted(gap, np.flatnonzero(self.flat < UNLABELLED), side="right") - 1] = True
+        plain, others = np.flatnonzero(~has_set), np.flatnonzero(has_set)
+        kind = ((before * (L + 1) + after) * (length.max(initial=0) + 1) + length)[plain]
+        _, one, which = np.unique(kind, return_index=True, return_inverse=True)
+        closed = np.zeros(gap.shape[0], np.bool_)
+        closed[plain] = self._are_closed(gap[plain[one]], stop[plain[one]], False)[which]
+        closed[others] = self._are_closed(gap[others], stop[others], True)
+        return gap[closed]
+
+    def _are_closed(self, gap, stop, with_sets):
+        """(G,) bool: whether no labels fill each of the gaps, which begin and stop at these places."""
+        out, longest_first = np.zeros(gap.shape[0], np.bool_), np.argsort(gap - stop, kind="stable")
+        for begin in range(0, gap.shape[0], GAPS):
+            part = longest_first[begin : begin + GAPS]
+            reached = self._reached(gap[part], stop[part], with_sets)
+            out[part] = ~(reached & self.may[:-1, self.flat[stop[part]]].T).any(axis=1)
+        return out
+
+    def _reached(self, gap, stop, with_sets):
+        """(G, L) bool: the labels that the last token of each gap can have; the longest gaps come first."""
+        L = self.may.shape[0] - 1
+        choices = np.ones((1, L), np.bool_)  # by -1 - id
+        if with_sets:
+            choices = np.concatenate([choices, self.sets[:, :L]])
+        follow = self.may[:L, :L].astype(np.float32)
+        reached = self.may[self.flat[gap - 1], :L] & choices[-1 - self.flat[gap]]
+        for t in range(1, int((stop - gap).max(initial=0))):
+            n = np.count_nonzero(stop - gap > t)
+            new = reached[:n].astype(np.float32) @ follow > 0.0
+            if with_sets:
+                new &= choices[-1 - self.flat[gap[:n] + t]]
+            elif np.array_equal(new, reached[:n]):  # all further steps give the same
+                break
+            reached[:n] = new
+        return reached
 
 
 def check_known(gold, unseen, token, labels, constraints):
@@ -166,14 +242,11 @@ def check_known(gold, unseen, token, labels, constraints):
     list of int
         The sequences with such labels for which constraints and their other labels leave no labelling.
     """
-    found, known = [], np.ones(gold.ids.shape[0], np.bool_)
-    for i in np.unique(np.searchsorted(token, np.flatnonzero(unseen), side="right") - 1).tolist():
-        mine = slice(int(token[i]), int(token[i + 1]))
-        known[mine] = False
-        try:
-            check_gold(gold.at(mine), np.array([0, token[i + 1] - token[i]]), labels, constraints)
-        except PlaceError:
-            found.append(i)
-    kept = np.concatenate([[0], np.cumsum(known)])[token]
-    check_gold(gold.at(known), kept, labels, constraints)
-    return found
+    chain = _Follow.of(gold, token, constraints, len(labels))
+    if chain is None:
+        return []
+    with_unseen = np.unique(np.searchsorted(token, np.flatnonzero(unseen), side="right") - 1)
+    known = ~np.repeat(np.isin(np.arange(len(token) - 1), with_unseen), np.diff(token))
+    check_gold(gold.at(known), offsets_of(known)[token], labels, constraints)
+    broken = chain.sequences(np.concatenate([chain.broken_pairs(), chain.closed_gaps()]))
+    return np.intersect1d(broken, with_unseen).tolist()

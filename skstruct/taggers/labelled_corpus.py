@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._sklearn import Real, sample_weights
+from .._sklearn import LARGEST_SAMPLE_WEIGHT, Real, sample_weights
 from ..chain.bigram import ChainTask
 from ..cluster.vocabulary import NO_LABEL, Vocabulary, merged_labels
 from ..core.user_warnings import warn
@@ -119,8 +119,9 @@ def class_costs(class_weight, gold, labels, otherwise, complete=True):
     if class_weight == "balanced":
         return balanced_costs(np.bincount(gold[gold >= 0], minlength=len(labels)), otherwise)
     for label, cost in class_weight.items():
-        if not isinstance(cost, Real) or not 0 <= cost < np.inf:
-            raise ValueError(f"class_weight[{label!r}] must be a number of at least 0, got {cost!r}")
+        if not isinstance(cost, Real) or not 0 <= cost <= LARGEST_SAMPLE_WEIGHT:
+            allowed = f"a number from 0 to {LARGEST_SAMPLE_WEIGHT:g}"
+            raise ValueError(f"class_weight[{label!r}] must be {allowed}, got {cost!r}")
         if label in labels.ids:
             costs[labels.ids[label]] = float(cost)
         elif complete:

@@ -182,7 +182,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
             known = translated(before.pairs, new_of_old, len(labels))
         if len(labels) and self.all_pairs is not True:
             task = with_pairs(task, chain, self.all_pairs, self._least_seen)
-        return task, add_known(task, known)
+        return add_known(task, known, len(labels))
 
 
 def _closed_labels(classes, before, labels):

@@ -22,7 +22,7 @@ from ..data.inputs import (
 )
 from ..data.labels import encode_labels, some_of
 from ..data.places import PlaceError, by_sequence, describe, offsets_of
-from ..data.scheme_rules import LabelTable, check_scheme, read_spans, same_chunk
+from ..data.scheme_rules import LabelTable, check_scheme, read_spans, same_chunk, table_of_pairs
 from ..data.types import Corpus, Given
 from .constraints import scheme_of
 from .sequence_tagger import SequenceTagger, is_one_list
@@ -180,7 +180,7 @@ class ProbabilityTagger(SequenceTagger):
         parsed = LabelTable(name).parse(self._model.labels.values)
         kinds = {kind: k for k, kind in enumerate(sorted({kind for prefix, kind in parsed if prefix != "O"}))}
         of_label = np.array([-1 if prefix == "O" else kinds[kind] for prefix, kind in parsed])
-        joins = np.array([[same_chunk(p, y) for y in parsed] for p in parsed], np.bool_)
+        joins = table_of_pairs(parsed, same_chunk)
         sequences, table = as_tokens(X), LabelTable(name, strict=False)
         if segments is None and min_proba is None:
             segments = [read_spans(labels, table) for labels in self._best(sequences)[0]]

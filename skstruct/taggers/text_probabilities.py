@@ -274,9 +274,8 @@ class WordAnalyses:
         starts = np.zeros(int(texts.offsets[-1]), np.bool_)
         starts[offsets_of(lengths_of(flatten(pieces)))[:-1]] = True
         of_label = np.array([kinds[kind] for _, kind in parsed])
-        joins = np.array(
-            [[p not in ENDING_WORD and q not in STARTING_WORD for q in prefixes] for p in prefixes]
-        )
+        goes_on, is_inner = (~np.isin(prefixes, list(of)) for of in (ENDING_WORD, STARTING_WORD))
+        joins = goes_on[:, None] & is_inner
         options = tagger._options(texts, self._constraints(pieces).get("allowed"))
         how = tagger._distribution, texts, of_label, joins, starts, options
         found = probabilities_of(segments, min_proba, kinds, *how, n_jobs=self.tagger_.n_jobs)

@@ -1,14 +1,21 @@
 """Online learners whose weights are those of pairs that training shows."""
 
 import itertools
+import subprocess
+import sys
+import textwrap
+import tracemalloc
 
 import numpy as np
 import pytest
 from inside import model_of, training_of
 
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron, load
+from skstruct.chain.state import with_pairs
+from skstruct.features.encoded import features_listed, grid_listed
 from skstruct.inspection import feature_weights, transition_weights
 from skstruct.saving.container import ModelFileError
+from skstruct.taggers import online_tagger
 
 RNG = np.random.default_rng(0)
 CYCLES = (RNG.integers(4, size=(30, 1)) + np.arange(6)) % 4
@@ -126,3 +133,95 @@ def test_a_file_whose_pairs_are_wrong_is_refused(broken, tmp_path):
     tagger.save(tmp_path / "model")
     with pytest.raises(ModelFileError, match="nodes"):
         load(tmp_path / "model")
+
+
+# -- what the choice takes -----------------------------------------------------------------------------
+@pytest.fixture
+def chosen(monkeypatch):
+    """The tasks of fits, in which pairs are chosen, and the most memory that the choice took."""
+    found = []
+
+    def choose(*given):
+        tracemalloc.start()
+        task = with_pairs(*given)
+        found.extend([task, tracemalloc.get_traced_memory()[1]])
+        tracemalloc.stop()
+        return task
+
+    monkeypatch.setattr(online_tagger, "with_pairs", choose)
+    return found
+
+
+def _as_mask(pairs, columns):
+    """(R, C) bool."""
+    mask = np.zeros((len(pairs.start) - 1, columns), bool)
+    mask[np.repeat(np.arange(len(mask)), np.diff(pairs.start)), pairs.column] = True
+    return mask
+
+
+@pytest.mark.parametrize("features", [["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"], ["U:%x[0,0]", "B0:%x[0,0]", "B"]])
+def test_the_pairs_are_those_that_tokens_show(chosen, features):
+    """Of features and labels, and of labels by what transitions look at; sets show each of their labels."""
+    words = [[token["w"] for token in x] for x in X]
+    y = [[{"A", "B"} if z == "A" and t % 2 else None if z == "D" and not t else z for t, z in enumerate(row)]
+         for row in Y]  # fmt: skip
+    StructuredPerceptron(features, all_pairs=False, random_state=0, max_iter=1).fit(words, y)
+    task, labels = chosen[0], "ABCD"
+    held = [[set(z) if isinstance(z, set) else {z} - {None} for z in row] for row in y]
+    flat, firsts = list(itertools.chain(*held)), set(task.token.tolist())
+    listed, nodes, edges = features_listed(task, task.token), set(), set()
+    seen = grid_listed(task, task.token, task.edges, task.edge_alive)
+    for t, own in enumerate(flat):
+        rows = listed.row[listed.start[t] : listed.start[t + 1]].tolist()
+        nodes |= {(row, labels.index(z)) for row in rows for z in own}
+        if t not in firsts:
+            looked = [0, *seen.row[seen.start[t] : seen.start[t + 1]].tolist()]
+            pairs = [(labels.index(p), labels.index(z)) for p in flat[t - 1] for z in own]
+            edges |= {(e * 4 + p, z) for e in looked for p, z in pairs}
+    assert set(zip(*map(np.ndarray.tolist, np.nonzero(_as_mask(task.node_pairs, 4))))) == nodes
+    assert set(zip(*map(np.ndarray.tolist, np.nonzero(_as_mask(task.edge_pairs, 4))))) == edges
+
+
+def _many_labels(n_labels, n_tokens, n_features):
+    """Tokens with features of their own and a label of their own, and all labels that there are."""
+    tokens = range(n_tokens)
+    X = [[{f"f{t * n_features + k}": 1.0 for k in range(n_features)}] for t in tokens]
+    return X, [[f"{t:05d}"] for t in tokens], [f"{k:05d}" for k in range(n_labels)]
+
+
+def test_pairs_take_the_memory_of_what_is_shown(chosen):
+    """Not a byte for each row and label: weights are sparse, and so is the choice; nor labels times labels."""
+    X, y, classes = _many_labels(n_labels=1200, n_tokens=150, n_features=100)
+    tagger = StructuredPerceptron(all_pairs="transitions", random_state=0).partial_fit(X, y, classes=classes)
+    pairs, peak = chosen[0].node_pairs, chosen[1]
+    assert model_of(tagger).nodes.sparse and len(pairs.column) == 150 * 100
+    assert pairs.start.nbytes + pairs.column.nbytes < 200_000
+    assert peak < 1200 * 1200 * 8 < 150 * 100 * 1200
+
+
+@pytest.mark.slow
+def test_more_pairs_than_32_bits_can_number():
+    """600,000 features with 4,000 labels are 2.4e9 pairs: each that is shown has its weight, and no other one."""
+    script = textwrap.dedent(
+        """
+        import resource
+        import numpy as np
+        from skstruct import StructuredPerceptron
+        from skstruct.inspection import feature_weights
+
+        L, N, F = 4000, 300, 2000
+        X = [[{f"f{t * F + k}": 1.0 for k in range(F)}] for t in range(N)]
+        y = [[f"{t:05d}"] for t in range(N)]
+        tagger = StructuredPerceptron(all_pairs="transitions", random_state=0)
+        tagger.partial_fit(X, y, classes=[f"{k:05d}" for k in range(L)])
+        found = {(name, label) for name, label, _ in feature_weights(tagger)}
+        # The first label wins where all scores are 0, so that its token teaches nothing.
+        expected = {(f"f{t * F + k}", f"{t:05d}") for t in range(1, N) for k in range(F)}
+        print(N * F * L > 2**31, found == expected, tagger.score(X, y))
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+        """
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    facts, peak = done.stdout.splitlines()
+    assert facts == "True True 1.0"
+    assert int(peak) < 2 * 2**20 * (1 if sys.platform.startswith("linux") else 1024)  # kB, on a Mac bytes

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numba import config
+from scipy.special import zeta
 
 from skstruct.core.codes import DROPOUT, NO_NOISE, ZIPF
 from skstruct.core.compile import kernel
@@ -124,8 +125,8 @@ def test_zipf_frequencies(exponent):
     noise = make_noise(3, feature_noise="zipf", exponent=exponent)
     k = np.round(1.0 / all_factors(noise, ZIPF)).astype(int)
     assert k.min() >= 1 and k.max() <= ZIPF_SUPPORT
-    mass = np.arange(1, ZIPF_SUPPORT + 1, dtype=float) ** -exponent
-    mass /= mass.sum()
+    mass = np.arange(1, ZIPF_SUPPORT + 1, dtype=float) ** -exponent / zeta(exponent)
+    mass[-1] = 1.0 - mass[:-1].sum()
     for value in (1, 2, 3, 4, 5, 6, 10):
         assert within(np.mean(k == value), mass[value - 1], N), value
     for limit in (4, 8, 64, 512):  # the binary search beyond the first four
@@ -138,6 +139,18 @@ def test_zipf_table_is_a_distribution():
         assert table.shape == (ZIPF_SUPPORT,)
         assert (np.diff(table.astype(np.int64)) >= 0).all()
         assert table[-1] == 2**32
+
+
+@pytest.mark.parametrize("exponent", [1.1, 1.5, 3.0, 60.0])
+def test_zipf_is_that_of_the_paper(exponent):
+    """P(ξ = k) = k^-s / ζ(s), as ``random.zipf`` draws; what is beyond the largest ξ counts as that."""
+    k = np.arange(1, ZIPF_SUPPORT)
+    drawn = np.diff(make_noise(exponent=exponent).zipf.astype(float), prepend=0.0) / 2**32
+    np.testing.assert_allclose(drawn[:-1], k**-exponent / zeta(exponent), rtol=0, atol=2**-32)
+    assert drawn[-1] == pytest.approx(zeta(exponent, ZIPF_SUPPORT) / zeta(exponent), abs=2**-30)
+    sample = np.minimum(np.random.default_rng(0).zipf(exponent, N), ZIPF_SUPPORT)
+    for value in (1, 2, 5, ZIPF_SUPPORT):
+        assert within(np.mean(sample == value), drawn[value - 1], N), value
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.05, 0.5])

@@ -34,8 +34,8 @@ def clear_it(difference):
 
 
 @kernel
-def step(rule, loss, norm2):
-    return step_size(rule, loss, norm2)
+def step(rule, loss, norm2, weight):
+    return step_size(rule, loss, norm2, weight)
 
 
 @kernel
@@ -99,22 +99,25 @@ def test_full_capacity():
     st.floats(1e-3, 1e3),
     st.floats(-5, 50),
     st.floats(0.1, 1e4),
+    st.sampled_from([1.0, 1e-4, 3.0, 100.0]),
 )
-def test_step_sizes(variant, C, loss, norm2):
-    found = step(rule_of(VARIANTS[variant], C), loss, norm2)
-    assert found == pytest.approx(oracle_training.step_size(variant, C, loss, norm2), rel=1e-14, abs=0)
+def test_step_sizes(variant, C, loss, norm2, weight):
+    """An example of weight v is learned as one of weight 1, in units that are v times as large."""
+    found = step(rule_of(VARIANTS[variant], C), weight * loss, norm2, weight)
+    expected = weight * oracle_training.step_size(variant, C, loss, norm2)
+    assert found == pytest.approx(expected, rel=1e-14, abs=0)
 
 
 @pytest.mark.parametrize("variant", ["PA", "PA-I", "PA-II"])
 def test_no_step_without_loss_or_direction(variant):
     rule = rule_of(VARIANTS[variant], 2.0)
-    assert step(rule, 0.0, 1.0) == 0.0
-    assert step(rule, -1.0, 1.0) == 0.0
-    assert step(rule, 1.0, 0.0) == 0.0
+    assert step(rule, 0.0, 1.0, 1.0) == 0.0
+    assert step(rule, -1.0, 1.0, 1.0) == 0.0
+    assert step(rule, 1.0, 0.0, 1.0) == 0.0
 
 
 def test_perceptron_steps_by_one():
-    assert step(rule_of(PERCEPTRON, 0.3), 17.0, 5.0) == 1.0
+    assert [step(rule_of(PERCEPTRON, 0.3), 17.0, 5.0, weight) for weight in (1.0, 0.25)] == [1.0, 0.25]
 
 
 @given(st.floats(0.01, 10), st.floats(0.5, 20), st.floats(-3, 0.99))
@@ -125,16 +128,16 @@ def test_pa_solves_its_optimisation_problem(C, norm2, gap):
     def objective(tau):
         return 0.5 * tau * tau * norm2 + C * max(0.0, 1 - gap - tau * norm2)
 
-    tau = step(rule_of(VARIANTS["PA-I"], C), 1 - gap, norm2)
+    tau = step(rule_of(VARIANTS["PA-I"], C), 1 - gap, norm2, 1.0)
     best = min(objective(t) for t in np.linspace(0, 2 * tau, 401))
     assert objective(tau) <= best + 1e-12 * max(1, best)
-    tau = step(rule_of(VARIANTS["PA"], C), 1 - gap, norm2)
+    tau = step(rule_of(VARIANTS["PA"], C), 1 - gap, norm2, 1.0)
     assert gap + tau * norm2 == pytest.approx(1.0)
 
     def soft(tau):  # PA-II: squared slack
         return 0.5 * tau * tau * norm2 + C * max(0.0, 1 - gap - tau * norm2) ** 2
 
-    tau = step(rule_of(VARIANTS["PA-II"], C), 1 - gap, norm2)
+    tau = step(rule_of(VARIANTS["PA-II"], C), 1 - gap, norm2, 1.0)
     assert soft(tau) <= min(soft(t) for t in np.linspace(0, 2 * tau, 401)) * (1 + 1e-12)
 
 

@@ -166,7 +166,7 @@ def _differentiate(corpus, labels, at, with_fallback, partial, m, s):
         right = _score_of(labels, potentials, T, L, scores)
         for t in range(1, T):
             s.both[labels[t - 1] * L + labels[t]] += 1.0
-    add_costs(labels, sets, potentials.cost, L, scores.emission)
+    add_costs(labels, sets, potentials.cost, 1.0, L, scores.emission)
     loss = expect_sequence(s, potentials, -1.0, with_fallback, T, L) - right
     if not partial:
         for t in range(T):
@@ -197,7 +197,7 @@ def _loss(corpus, labels, at, partial, m, s):
         set_emissions(features, at, T, L, s)
     else:
         right = _score_of(labels, potentials, T, L, scores)
-    add_costs(labels, sets, potentials.cost, L, scores.emission)
+    add_costs(labels, sets, potentials.cost, 1.0, L, scores.emission)
     return log_partition(scores, potentials, T, L) - right
 
 
