@@ -1,19 +1,14 @@
 """The names of ``sklearn_crfsuite.estimator``: the ``CRF``, its trainer and its file."""
 
-import os
-import tempfile
-from contextlib import suppress
-
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from .. import pycrfsuite
 from ..parameters import DEFAULTS
+from ._fileresource import FileResource
 from .metrics import flat_accuracy_score
-
-CONTENT = "__FILE_RESOURCE_DATA__"
-"""Where a pickle has the content of a temporary file; ``sklearn-crfsuite`` has the same."""
+from .trainer import LinePerIterationTrainer
 
 _OTHER_NAMES = {
     "feature.minfreq": "min_freq",
@@ -21,66 +16,6 @@ _OTHER_NAMES = {
     "feature.possible_transitions": "all_possible_transitions",
     "type": "pa_type",
 }
-
-
-class FileResource:
-    """A file by name, or a temporary one, whose content is pickled and which goes with the object."""
-
-    def __init__(self, filename=None, keep_tempfiles=False, suffix="", prefix=""):
-        self.name, self.auto, self.keep_tempfiles = filename, filename is None, keep_tempfiles
-        self.suffix, self.prefix = suffix, prefix
-
-    def ensure_name(self):
-        """Make a temporary file if there is no file."""
-        if self.name is None:
-            number, self.name = tempfile.mkstemp(self.suffix, self.prefix)
-            os.close(number)
-
-    def cleanup(self):
-        """Remove a temporary file."""
-        if self.auto and not self.keep_tempfiles and self.name is not None:
-            with suppress(OSError):
-                os.unlink(self.name)
-            self.name = None
-
-    def refresh(self):
-        """Be a new file, if it is a temporary one."""
-        self.cleanup()
-        self.ensure_name()
-
-    def __del__(self):
-        with suppress(Exception):  # the interpreter may be half gone
-            self.cleanup()
-
-    def __getstate__(self):
-        state = vars(self).copy()
-        if self.auto and self.name is not None:
-            with suppress(OSError), open(self.name, "rb") as file:
-                state[CONTENT] = file.read()
-            state["name"] = None
-        return state
-
-    def __setstate__(self, state):
-        content = state.pop(CONTENT, None)
-        vars(self).update(state)
-        if content is not None:
-            self.ensure_name()
-            with open(self.name, "wb") as file:
-                file.write(content)
-
-
-class LinePerIterationTrainer(pycrfsuite.Trainer):
-    """A trainer that prints a line for each pass."""
-
-    def on_iteration(self, log, info):
-        """Print a line."""
-        figures = {
-            "time": "time", "loss": "loss", "active_features": "active", "avg_precision": "precision",
-            "avg_recall": "recall", "avg_f1": "F1", "item_accuracy_float": "items",
-            "instance_accuracy_float": "sequences", "feature_norm": "feature_norm",
-        }  # fmt: skip
-        shown = (f"{name}={info[key]:<8.6g}" for key, name in figures.items() if key in info)
-        print(f"Iter {info['num']:<4} {' '.join(shown)}".rstrip())
 
 
 def _of_model(what, read):

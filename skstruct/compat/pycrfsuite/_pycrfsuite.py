@@ -5,12 +5,12 @@ What trains and what reads models is imported at its first use: programs import 
 
 import sys
 from contextlib import closing
-from dataclasses import dataclass
 from math import exp
 
-from .items import ItemSequence, text_of, tokens_of
-from .parameters import ALIASES, DEFAULTS, HELP, converted
-from .training_log import TrainLogParser
+from ..items import ItemSequence, text_of, tokens_of
+from ..parameters import ALIASES, DEFAULTS, HELP, converted
+from ._dumpparser import ParsedDump
+from ._logparser import TrainLogParser
 
 CRFSUITE_VERSION = "0.12.2"
 """The version of CRFsuite whose files are read and written."""
@@ -84,7 +84,7 @@ class BaseTrainer:
 
         Sequences of the group ``holdout`` are not trained on; the log has the scores on them.
         """
-        from .training import train
+        from ..training import train
 
         train(self._algorithm, self._values, self._examples, model, holdout, self.message)
 
@@ -150,43 +150,6 @@ class Trainer(BaseTrainer):
     on_iteration = on_optimization_end = on_end = on_start
 
 
-@dataclass
-class ParsedDump:
-    """The header of a model file, its labels and attributes with their numbers, and its weights.
-
-    Numbers of the header, labels and attributes are str, as in CRFsuite's text; weights have full precision.
-    """
-
-    header: dict
-    labels: dict
-    attributes: dict
-    transitions: dict
-    state_features: dict
-
-    @classmethod
-    def of(cls, contents):
-        """That of a model file's ``CRFsuiteContents``."""
-        labels, names, features = contents.labels, contents.attributes, contents.features.tolist()
-        return cls(
-            {name: f"0x{v:X}" if name.startswith("off_") else str(v) for name, v in contents.header.items()},
-            *({name: str(k) for k, name in enumerate(part)} for part in (labels, names)),
-            {(labels[a], labels[b]): weight for kind, a, b, weight in features if kind},
-            {(names[a], labels[b]): weight for kind, a, b, weight in features if not kind},
-        )
-
-    def text(self):
-        """The text that CRFsuite's dump writes."""
-        parts = {
-            "FILEHEADER": [f"{name}: {value}" for name, value in self.header.items()],
-            "LABELS": [f"{k:>5}: {name}" for name, k in self.labels.items()],
-            "ATTRIBUTES": [f"{k:>5}: {name}" for name, k in self.attributes.items()],
-            "TRANSITIONS": [f"(1) {a} --> {b}: {w:.6f}" for (a, b), w in self.transitions.items()],
-            "STATE_FEATURES": [f"(0) {a} --> {b}: {w:.6f}" for (a, b), w in self.state_features.items()],
-        }
-        texts = {title: "".join(f"  {line}\n" for line in lines) for title, lines in parts.items()}
-        return "".join(f"{title} = {{\n{text}}}\n\n" for title, text in texts.items())
-
-
 class Tagger:
     """Tags sequences by a model file."""
 
@@ -195,7 +158,7 @@ class Tagger:
 
     def open(self, name):
         """Open a model file, or a pickle of a ``sklearn_crfsuite.CRF``; a context manager that closes it."""
-        from ..interchange.crfsuite import crfsuite_contents
+        from ...interchange.crfsuite import crfsuite_contents
 
         self._contents, self._crf = crfsuite_contents(name)
         self._numbers, self._info = {label: k for k, label in enumerate(self._contents.labels)}, None
