@@ -32,6 +32,13 @@ def text_of(value, what):
     raise TypeError(f"{what} must be str or bytes, got {value!r:.80} of type {type(value).__name__}")
 
 
+def whole_number(value, what):
+    """An int; as in CRFsuite a float is cut, and text is none."""
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__int__"):
+        raise TypeError(f"{what} must be an integer, got {value!r:.80} of type {type(value).__name__}")
+    return int(value)
+
+
 def token_of(item):
     """A token of the meaning of an item: a dict of numbers, or a list of str."""
     if not isinstance(item, dict):

@@ -1,13 +1,13 @@
-"""The names of ``python-crfsuite`` 0.9: ``Trainer``, ``Tagger``, ``ItemSequence``.
+"""``Trainer``, ``Tagger`` and ``ItemSequence`` of ``python-crfsuite`` 0.9."""
 
-What trains and what reads models is imported at its first use: programs import this module in any case.
-"""
-
+import os
 import sys
+import threading
 from contextlib import closing
+from functools import cached_property
 from math import exp
 
-from ..items import ItemSequence, text_of, tokens_of
+from ..items import ItemSequence, text_of, tokens_of, whole_number
 from ..parameters import ALIASES, DEFAULTS, HELP, converted
 from ._dumpparser import ParsedDump
 from ._logparser import TrainLogParser
@@ -46,7 +46,8 @@ class BaseTrainer:
     def __new__(cls, *args, **kwargs):
         """A trainer that works although a subclass may not call ``__init__``."""
         trainer = super().__new__(cls)
-        trainer.clear()
+        trainer._lock = threading.RLock()
+        BaseTrainer.clear(trainer)
         BaseTrainer.select(trainer, "lbfgs")
         return trainer
 
@@ -65,7 +66,7 @@ class BaseTrainer:
         """Add a sequence of items, which are copied, and its labels."""
         tokens, labels = tokens_of(xseq), [text_of(label, "a label") for label in yseq]
         _check_lengths(tokens, labels)
-        self._examples.append((tokens, labels, int(group)))
+        self._examples.append((tokens, labels, whole_number(group, "group")))
 
     def clear(self):
         """Forget all sequences."""
@@ -86,7 +87,16 @@ class BaseTrainer:
         """
         from ..training import train
 
-        train(self._algorithm, self._values, self._examples, model, holdout, self.message)
+        with self._lock:  # threads take turns: the log is the trainer's
+            self._before_train()
+            examples, values = list(self._examples), dict(self._values)
+            train(self._algorithm, values, examples, model, whole_number(holdout, "holdout"), self.message)
+
+    def _before_train(self):
+        """Called before each training."""
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
 
     def params(self):
         """The names of the parameters."""
@@ -126,10 +136,8 @@ class Trainer(BaseTrainer):
 
     logparser = None
 
-    def train(self, model, holdout=-1):
-        """See :meth:`BaseTrainer.train`."""
+    def _before_train(self):
         self.logparser = TrainLogParser()
-        super().train(model, holdout)
 
     def message(self, message):
         """Read a message, and call the method of the event that it ends, if ``verbose``."""
@@ -150,97 +158,142 @@ class Trainer(BaseTrainer):
     on_iteration = on_optimization_end = on_end = on_start
 
 
-class Tagger:
-    """Tags sequences by a model file."""
+class _Model:
+    """An opened model file, which threads may share: nothing in it changes but for the dump, made once."""
 
-    def __init__(self):
-        self.close()
+    def __init__(self, source):
+        from ...interchange.crfsuite import crfsuite_contents
+
+        self.contents, self.crf = crfsuite_contents(source)
+        self.numbers = {label: k for k, label in enumerate(self.contents.labels)}
+
+    @cached_property
+    def dump(self):
+        """The :class:`ParsedDump`."""
+        return ParsedDump.of(self.contents)
+
+    def trained(self):
+        """The CRF."""
+        if self.crf is None:
+            raise ValueError("the model has no labels; it was trained on nothing")
+        return self.crf
+
+    def number(self, label):
+        """The number of a label."""
+        label = text_of(label, "a label")
+        if label not in self.numbers:
+            raise RuntimeError(f"Failed to convert into label identifier: {label}")
+        return self.numbers[label]
+
+
+class _Current:
+    """A sequence of a thread, with the model that it was set for, and its marginals once they are asked for."""
+
+    __slots__ = ("marginals", "model", "tokens")
+
+    def __init__(self, model, tokens):
+        self.model, self.tokens, self.marginals = model, tokens, None
+
+
+class Tagger:
+    """Tags sequences by a model file.
+
+    Threads may share a tagger. Each has a current sequence of its own: the one that it has given to
+    :meth:`set` or :meth:`tag` last.
+    """
+
+    def __new__(cls, *args, **kwargs):
+        """A closed tagger, although a subclass may not call ``__init__``."""
+        tagger = super().__new__(cls)
+        tagger._model, tagger._of_thread = None, threading.local()
+        return tagger
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "_of_thread"}
 
     def open(self, name):
         """Open a model file, or a pickle of a ``sklearn_crfsuite.CRF``; a context manager that closes it."""
-        from ...interchange.crfsuite import crfsuite_contents
-
-        self._contents, self._crf = crfsuite_contents(name)
-        self._numbers, self._info = {label: k for k, label in enumerate(self._contents.labels)}, None
-        return closing(self)
+        return self._open(os.fsdecode(name))
 
     def open_inmemory(self, value):
         """Open the bytes of a model file."""
-        return self.open(bytes(value))
+        return self._open(bytes(value))
+
+    def _open(self, source):
+        self._model = _Model(source)
+        return closing(self)
 
     def close(self):
         """Forget the model."""
-        self._contents = self._crf = self._info = self._marginals = None
-        self._tokens, self._numbers = [], {}
+        self._model = None
+
+    def _opened(self):
+        model = self._model
+        if model is None:
+            raise ValueError("The tagger is not opened")
+        return model
+
+    def _set(self, model, xseq):
+        current = self._of_thread.current = _Current(model, tokens_of(xseq))
+        return current
+
+    def _current(self, model):
+        """The thread's current sequence; an empty one if it was set for another model, or never."""
+        current = getattr(self._of_thread, "current", None)
+        return current if current is not None and current.model is model else _Current(model, [])
 
     def labels(self):
         """The labels, in the order of the file."""
-        self._opened()
-        return list(self._contents.labels)
-
-    def _opened(self):
-        if self._contents is None:
-            raise ValueError("The tagger is not opened")
-
-    def _trained(self):
-        """The CRF."""
-        self._opened()
-        if self._crf is None:
-            raise ValueError("the model has no labels; it was trained on nothing")
-        return self._crf
+        return list(self._opened().contents.labels)
 
     def set(self, xseq):
-        """The sequence that :meth:`tag`, :meth:`probability` and :meth:`marginal` speak of."""
-        self._opened()
-        self._tokens, self._marginals = tokens_of(xseq), None
+        """The sequence that :meth:`tag`, :meth:`probability` and :meth:`marginal` speak of in this thread."""
+        self._set(self._opened(), xseq)
 
     def tag(self, xseq=None):
-        """The best labels of a sequence, or of the one that was set."""
-        self._opened()
-        if xseq is not None:
-            self.set(xseq)
-        return self._trained().predict([self._tokens])[0] if self._tokens else []
+        """The best labels of a sequence, which becomes the current one, or of the current one."""
+        model = self._opened()
+        current = self._current(model) if xseq is None else self._set(model, xseq)
+        return model.trained().predict([current.tokens])[0] if current.tokens else []
 
     def tag_all(self, xseqs):
         """The best labels of each sequence."""
-        return list(self._trained().predict(list(map(tokens_of, xseqs))))
+        return list(self._opened().trained().predict(list(map(tokens_of, xseqs))))
 
     def marginals_of_all(self, xseqs):
         """Of each sequence an array of probabilities, (tokens, labels)."""
-        return self._trained().predict_marginals(list(map(tokens_of, xseqs)))
+        return self._opened().trained().predict_marginals(list(map(tokens_of, xseqs)))
 
     def probability(self, yseq):
-        """The probability of labels of the sequence."""
-        self._opened()
-        yseq = [text_of(label, "a label") for label in yseq]
-        _check_lengths(self._tokens, yseq)
-        for label in yseq:
-            self._number(label)
-        return exp(self._trained().sequence_log_proba([self._tokens], [yseq])[0])
+        """The probability of labels of the current sequence; 0 if that is empty."""
+        model = self._opened()
+        tokens, labels = self._current(model).tokens, [text_of(label, "a label") for label in yseq]
+        if not tokens:
+            return 0.0
+        _check_lengths(tokens, labels)
+        for label in labels:
+            model.number(label)
+        return exp(model.trained().sequence_log_proba([tokens], [labels])[0])
 
     def marginal(self, y, pos):
-        """The probability of a label at a position of the sequence."""
-        number = self._number(y)
-        if not 0 <= pos < len(self._tokens):
-            raise ValueError(f"The position, {pos} is out of range of {len(self._tokens)}")
-        if self._marginals is None:
-            self._marginals = self._trained().predict_marginals([self._tokens])[0].tolist()
-        return self._marginals[pos][number]
-
-    def _number(self, label):
-        label = text_of(label, "a label")
-        if label not in self._numbers:
-            self._opened()
-            raise RuntimeError(f"Failed to convert into label identifier: {label}")
-        return self._numbers[label]
+        """The probability of a label at a position of the current sequence; 0 if that is empty."""
+        model, label, pos = self._opened(), text_of(y, "a label"), whole_number(pos, "a position")
+        current = self._current(model)
+        if not current.tokens:
+            return 0.0
+        if not 0 <= pos < len(current.tokens):
+            raise ValueError(f"The position, {pos} is out of range of {len(current.tokens)}")
+        number = model.number(label)
+        if current.marginals is None:
+            current.marginals = model.trained().predict_marginals([current.tokens])[0].tolist()
+        return current.marginals[pos][number]
 
     def info(self):
         """Header, labels, attributes and weights of the model."""
-        if self._contents is None:
+        model = self._model
+        if model is None:
             raise RuntimeError("Tagger is closed")
-        if self._info is None:
-            self._info = ParsedDump.of(self._contents)
-        return self._info
+        return model.dump
 
     def dump(self, filename=None):
         """Write the model as text, to a file or to the standard output."""
