@@ -1,11 +1,13 @@
-"""The names of ``sklearn_crfsuite.estimator``: the ``CRF``, its trainer and its file."""
+"""The names of ``sklearn_crfsuite.estimator``: the ``CRF``."""
 
-import numpy as np
+import os
+
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from .. import pycrfsuite
 from ..parameters import DEFAULTS
+from ..sequence_array import SequenceArray
 from ._fileresource import FileResource
 from .metrics import flat_accuracy_score
 from .trainer import LinePerIterationTrainer
@@ -20,7 +22,12 @@ _OTHER_NAMES = {
 
 def _of_model(what, read):
     """A property of the model file; None if there is none."""
-    return property(lambda crf: None if crf.tagger_ is None else read(crf.tagger_), doc=what)
+
+    def value(crf):
+        tagger = crf.tagger_
+        return None if tagger is None else read(tagger)
+
+    return property(value, doc=what)
 
 
 class CRF(BaseEstimator):
@@ -48,8 +55,6 @@ class CRF(BaseEstimator):
         """Train on sequences of items and of labels; ``training_log_`` has the scores on X_dev, y_dev."""
         if (X_dev is None) != (y_dev is None):
             raise ValueError("Pass both X_dev and y_dev to use the holdout data")
-        self._tagger = None
-        self.modelfile.refresh()
         names = {name for defaults in DEFAULTS.values() for name in defaults}
         values = {name: getattr(self, _OTHER_NAMES.get(name, name.replace(".", "_"))) for name in names}
         given = {name: value for name, value in values.items() if value is not None}
@@ -59,37 +64,55 @@ class CRF(BaseEstimator):
         for group, (xseqs, yseqs) in enumerate(parts):
             for xseq, yseq in zip(xseqs, yseqs, strict=True):
                 trainer.append(xseq, yseq, group)
-        trainer.train(self.modelfile.name, holdout=-1 if X_dev is None else 1)
+        self._train(trainer, -1 if X_dev is None else 1)
         self.training_log_ = trainer.logparser
         return self
+
+    def _train(self, trainer, holdout):
+        """Train to the model file; after an error the earlier model is there, or none."""
+        is_new = self.modelfile.name is None
+        self.modelfile.ensure_name()
+        try:
+            trainer.train(self.modelfile.name, holdout=holdout)
+        except BaseException:
+            if is_new:
+                self.modelfile.cleanup()
+            raise
+        self._tagger = None
 
     @property
     def tagger_(self):
         """The ``pycrfsuite.Tagger`` of the model, None if there is none."""
-        if self._tagger is None and self.modelfile.name is not None:
+        tagger = self._tagger
+        if tagger is None and self.modelfile.name is not None:
             tagger = pycrfsuite.Tagger()
             tagger.open(self.modelfile.name)
             self._tagger = tagger
-        return self._tagger
+        return tagger
 
     def _fitted(self):
-        if self.tagger_ is None:
+        tagger = self.tagger_
+        if tagger is None:
             raise NotFittedError("this CRF is not fitted, and has no model_filename")
-        return self.tagger_
+        return tagger
+
+    def __sklearn_is_fitted__(self):
+        return self.modelfile.name is not None and os.path.exists(self.modelfile.name)
 
     def predict(self, X):
-        """The labels of sequences: an array of lists."""
-        return np.array(self._fitted().tag_all(X), dtype=object)
+        """The labels of sequences: a 1-D array of lists, whose ``==`` compares whole sequences."""
+        return SequenceArray.of(self._fitted().tag_all(X))
 
     def predict_single(self, xseq):
         """The labels of one sequence."""
         return self._fitted().tag(xseq)
 
     def predict_marginals(self, X):
-        """For each token of each sequence a dict of the probabilities of labels."""
-        labels = self._fitted().labels()
-        found = self.tagger_.marginals_of_all(X)
-        return [[dict(zip(labels, row)) for row in rows.tolist()] for rows in found]
+        """For each token of each sequence a dict of the probabilities of labels: a 1-D array of lists."""
+        tagger = self._fitted()
+        labels = tagger.labels()
+        found = (rows.tolist() for rows in tagger.marginals_of_all(X))
+        return SequenceArray.of([dict(zip(labels, row)) for row in rows] for rows in found)
 
     def predict_marginals_single(self, xseq):
         """For each token of one sequence a dict of the probabilities of labels."""
