@@ -150,7 +150,7 @@ def _start_average_anew(chain, old, new):
 def with_pairs(task, chain, all_pairs, least):
     """A task that learns the weights of pairs that its labels show, or that have a weight already.
 
-    ``all_pairs``: see the estimators; ``least``: how often a pair is to be shown. Dense rows of numbers and
+    ``all_pairs``: see the estimators; ``least``: see ``SequenceTagger._least_seen``. Dense rows of numbers and
     trigrams of labels keep all their weights.
     """
     L, found = len(chain.start), {}
@@ -160,14 +160,20 @@ def with_pairs(task, chain, all_pairs, least):
 
     def add(pairs, features, labels, rows):
         shown = (features.T @ labels).tocoo()
-        enough = shown.data >= max(least, np.finfo(float).tiny)
+        enough = shown.data >= max(least or 0.0, np.finfo(float).tiny)
         pairs[rows(shown.row[enough]) * L + shown.col[enough]] = 1
 
-    if all_pairs not in (True, "states"):
+    if least is not None or all_pairs not in (True, "states"):
         found["node_pairs"] = pairs = _with_weights(chain.nodes)
         listed = features_listed(task._replace(dense=()), task.token)
-        features = _matrix(listed, abs(listed.value), n_rows(chain.nodes))
-        add(pairs, features, given, lambda row: row)
+        if all_pairs in (True, "states"):
+            pairs[:] = 1
+        else:
+            features = _matrix(listed, abs(listed.value), n_rows(chain.nodes))
+            add(pairs, features, given, lambda row: row)
+        if least is not None:
+            signed = _matrix(listed, listed.value, n_rows(chain.nodes))
+            _leave_out_rare(pairs, signed.T @ given, least)
         pairs[: task.dense.n_rows * L if task.dense else 0] = 1
     if all_pairs not in (True, "transitions"):
         found["edge_pairs"] = pairs = _with_weights(chain.edges)
@@ -181,6 +187,18 @@ def with_pairs(task, chain, all_pairs, least):
             at = inner[before[:, [p]].nonzero()[0]]
             add(pairs, features[at], given[at], lambda row, p=p: row * L + p)
     return task._replace(**found)
+
+
+def _leave_out_rare(pairs, sums, least):
+    """Rule out the pairs whose ``sums``, (R, L) sparse, are below ``least``; what is not there is 0."""
+    sums = sums.tocoo()
+    place = sums.row.astype(np.int64) * sums.shape[1] + sums.col
+    if least > 0.0:
+        enough = np.zeros(pairs.shape, np.bool_)
+        enough[place[sums.data >= least]] = True
+        pairs[~enough] = 0
+    else:
+        pairs[place[sums.data < least]] = 0
 
 
 def _matrix(bag, value, n):

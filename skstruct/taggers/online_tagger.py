@@ -196,7 +196,8 @@ class ChainRun(Run):
     def kernel_arguments(self, noise, work):
         """See ``training.run.Run``."""
         e, task = self.estimator, self.task
-        if e.all_pairs is not True and not (task.node_pairs.size or task.edge_pairs.size):
+        has_some = e.all_pairs is not True or e._least_seen is not None
+        if has_some and not (task.node_pairs.size or task.edge_pairs.size):
             self.task = with_pairs(task, self.state.model, e.all_pairs, e._least_seen)
         return kernel_arguments(self.task, self.state.model, self.state.rule, noise, work)
 

@@ -83,14 +83,16 @@ class BaseTrainer:
     def train(self, model, holdout=-1):
         """Train, and write the model to a file; with an empty name it is not written.
 
-        Sequences of the group ``holdout`` are not trained on; the log has the scores on them.
+        Sequences of the group ``holdout`` are not trained on; the log has the scores on them. What cannot be
+        written (a missing folder, a NUL character in a name) is an error before training.
         """
         from ..training import train
 
         with self._lock:  # threads take turns: the log is the trainer's
             self._before_train()
             examples, values = list(self._examples), dict(self._values)
-            train(self._algorithm, values, examples, model, whole_number(holdout, "holdout"), self.message)
+            holdout = whole_number(holdout, "holdout")
+            train(self._algorithm, values, examples, os.fsdecode(model), holdout, self.message)
 
     def _before_train(self):
         """Called before each training."""
@@ -298,11 +300,15 @@ class Tagger:
     def dump(self, filename=None):
         """Write the model as text, to a file or to the standard output."""
         text = self.info().text()
-        if filename is None:
-            sys.stdout.write(text)
-        else:
+        if filename is not None:
             with open(filename, "w", encoding="utf-8", errors="surrogateescape") as file:
                 file.write(text)
+        elif hasattr(sys.stdout, "buffer"):
+            sys.stdout.flush()
+            sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+            sys.stdout.buffer.flush()
+        else:
+            sys.stdout.write(text)
 
 
 def _check_lengths(x, y):
