@@ -151,21 +151,26 @@ def _start_average_anew(chain, old, new):
 def with_pairs(task, chain, all_pairs, least):
     """A task that learns the weights of pairs that its labels show, or that have a weight already.
 
-    ``all_pairs``: see the estimators; ``least``: how often a pair is to be shown. Dense rows of numbers and
+    ``all_pairs``: see the estimators; ``least``: see ``SequenceTagger._least_seen``. Dense rows of numbers and
     trigrams of labels keep all their weights.
     """
     L, found = len(chain.start), {}
     sets = sparse.csr_matrix(task.sets[:, :L]) if len(task.sets) else sparse.csr_matrix((0, L))
     number = np.where(task.gold >= 0, task.gold, np.where(task.gold < UNLABELLED, L - 2 - task.gold, -1))
     given = sparse.vstack([sparse.identity(L), sets, sparse.csr_matrix((1, L))], format="csr")[number]
-    least = max(least, np.finfo(float).tiny)
-    if all_pairs not in (True, "states"):
+    often = max(least or 0.0, np.finfo(float).tiny)
+    if least is not None or all_pairs not in (True, "states"):
         listed = features_listed(task._replace(dense=()), task.token)
-        features = _matrix(listed, abs(listed.value), n_rows(chain.nodes))
-        row, label = _shown(features, given, least)
+        rows = n_rows(chain.nodes)
+        if all_pairs in (True, "states"):
+            keys = np.arange(rows * L)
+        else:
+            row, label = _shown(_matrix(listed, abs(listed.value), rows), given, often)
+            keys = np.union1d(row * L + label, _with_weights(chain.nodes))
+        if least is not None:
+            keys = _without_rare(keys, _matrix(listed, listed.value, rows).T @ given, least)
         dense = np.arange(task.dense.n_rows * L if task.dense else 0)
-        keys = np.unique(np.concatenate([row * L + label, dense, _with_weights(chain.nodes)]))
-        found["node_pairs"] = as_pairs(keys, n_rows(chain.nodes), L)
+        found["node_pairs"] = as_pairs(np.union1d(keys, dense), rows, L)
     if all_pairs not in (True, "transitions"):
         listed = grid_listed(task, task.token, task.edges, task.edge_alive)
         features = _matrix(listed, np.ones(len(listed.row)), n_rows(chain.edges) // L)
@@ -176,7 +181,7 @@ def with_pairs(task, chain, all_pairs, least):
         keys = [_with_weights(chain.edges)]
         for p in np.flatnonzero(np.diff(before.indptr)).tolist():
             at = inner[before.indices[before.indptr[p] : before.indptr[p + 1]]]
-            feature, label = _shown(features[at], given[at], least)
+            feature, label = _shown(features[at], given[at], often)
             keys.append((feature * L + p) * L + label)
         keys = np.unique(np.concatenate(keys))
         found["edge_pairs"] = as_pairs(keys, n_rows(chain.edges), L)
@@ -188,6 +193,15 @@ def _shown(features, labels, least):
     shown = (features.T @ labels).tocoo()
     enough = shown.data >= least
     return shown.row[enough].astype(np.int64), shown.col[enough].astype(np.int64)
+
+
+def _without_rare(keys, sums, least):
+    """The pairs, ascending keys, whose ``sums``, (R, L) sparse, are not below ``least``; others are 0."""
+    sums = sums.tocoo()
+    place = sums.row.astype(np.int64) * sums.shape[1] + sums.col
+    if least > 0.0:
+        return keys[np.isin(keys, place[sums.data >= least])]
+    return keys[~np.isin(keys, place[sums.data < least])]
 
 
 def _matrix(bag, value, n):

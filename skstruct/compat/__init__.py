@@ -7,19 +7,21 @@ and their meaning are those of CRFsuite; training and prediction are ours.
 import sys
 from importlib import import_module
 
-_MODULES = {
-    "pycrfsuite": "pycrfsuite",
-    "pycrfsuite._logparser": "training_log",
-    "pycrfsuite._dumpparser": "pycrfsuite",
-    "sklearn_crfsuite": "sklearn_crfsuite",
-    "sklearn_crfsuite.estimator": "sklearn_crfsuite.estimator",
-    "sklearn_crfsuite.trainer": "sklearn_crfsuite.estimator",
-    "sklearn_crfsuite._fileresource": "sklearn_crfsuite.estimator",
-    "sklearn_crfsuite.metrics": "sklearn_crfsuite.metrics",
-    "sklearn_crfsuite.scorers": "sklearn_crfsuite.scorers",
-    "sklearn_crfsuite.utils": "sklearn_crfsuite.utils",
-}
-"""Names of the originals, and our modules below this one."""
+_MODULES = (
+    "pycrfsuite",
+    "pycrfsuite._dumpparser",
+    "pycrfsuite._logparser",
+    "pycrfsuite._pycrfsuite",
+    "sklearn_crfsuite",
+    "sklearn_crfsuite._fileresource",
+    "sklearn_crfsuite.compat",
+    "sklearn_crfsuite.estimator",
+    "sklearn_crfsuite.metrics",
+    "sklearn_crfsuite.scorers",
+    "sklearn_crfsuite.trainer",
+    "sklearn_crfsuite.utils",
+)
+"""Modules of the originals; those below this package have the same names."""
 
 
 def install() -> None:
@@ -33,7 +35,7 @@ def install() -> None:
     ImportError
         If one of the originals has been imported already.
     """
-    ours = {name: import_module(f"{__name__}.{module}") for name, module in _MODULES.items()}
+    ours = {name: import_module(f"{__name__}.{name}") for name in _MODULES}
     for name, module in ours.items():
         if sys.modules.get(name, module) is not module:
             raise ImportError(f"{name} has been imported already: call skstruct.compat.install() before")

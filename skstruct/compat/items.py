@@ -19,17 +19,32 @@ def attributes_of(item):
         elif isinstance(value, (dict, list, tuple, Set)):
             found += [(f"{key}:{name}", number) for name, number in attributes_of(value)]
         else:
-            found.append((key, float(value)))
+            found.append((key, _number(key, value)))
     return found
 
 
+def _number(key, value):
+    try:
+        return float(value)
+    except TypeError:
+        kinds = "a number, a bool, a str, or a dict, list or set of features"
+        raise TypeError(f"the value of {key!r:.80} must be {kinds}, got {value!r:.80}") from None
+
+
 def text_of(value, what):
-    """A str, or bytes of UTF-8, as str."""
+    """A str; bytes that are no UTF-8 become lone surrogates, which are written as the same bytes."""
     if isinstance(value, bytes):
-        return value.decode()
+        return value.decode("utf-8", "surrogateescape")
     if isinstance(value, str):
         return value
     raise TypeError(f"{what} must be str or bytes, got {value!r:.80} of type {type(value).__name__}")
+
+
+def whole_number(value, what):
+    """An int; as in CRFsuite a float is cut, and text is none."""
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__int__"):
+        raise TypeError(f"{what} must be an integer, got {value!r:.80} of type {type(value).__name__}")
+    return int(value)
 
 
 def token_of(item):

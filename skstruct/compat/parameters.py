@@ -43,7 +43,27 @@ DEFAULTS = {
 }  # fmt: skip
 """Algorithm -> name -> default."""
 
+TITLES = {
+    "lbfgs": "L-BFGS optimization",
+    "l2sgd": "L-BFGS optimization, of the objective of l2sgd",
+    "averaged-perceptron": "Averaged perceptron",
+    "passive-aggressive": "Passive Aggressive",
+    "arow": "Passive Aggressive, in place of AROW",
+}
+"""What the log calls an algorithm."""
+
+CHOICES = {"type": (0, 1, 2)}
+"""Values that are all there are; CRFsuite takes others for one of them."""
+
 ALIASES = {"ap": "averaged-perceptron", "pa": "passive-aggressive"}
+
+
+_CALLED = {"type": "type (pa_type)"}
+
+
+def _listed(name):
+    """The choices of a parameter, with what they mean."""
+    return f"{', '.join(map(str, CHOICES[name]))} ({HELP[name].rstrip('.')})"
 
 
 def converted(name, value, kind):
@@ -55,4 +75,6 @@ def converted(name, value, kind):
         raise ValueError(f"{name} must be {kind.__name__}, got {value!r:.80}") from None
     if kind is float and isnan(number):
         raise ValueError(f"{name} must be a number, got nan")
+    if number not in CHOICES.get(name, (number,)):
+        raise ValueError(f"{_CALLED.get(name, name)} must be one of {_listed(name)}, got {value:g}")
     return number

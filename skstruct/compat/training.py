@@ -1,26 +1,29 @@
 """Training as CRFsuite's trainer does it: an estimator of this package, a model file, a log.
 
-A model has weights for the pairs of attribute and label that training has shown (often enough), unless the
-parameters ask for all; CRFsuite counts an attribute of value 0 as shown.
+A model has weights for the pairs of attribute and label that training has shown, unless the parameters ask
+for all; and of these for the pairs whose values, with their signs, add up to ``feature.minfreq`` or more.
+CRFsuite counts an attribute of value 0 as shown. The log is written while training goes on.
 """
 
 import time
 from itertools import chain
+from typing import NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import confusion_matrix
 
 from ..core.user_warnings import warn
 from ..crf.l1crf import L1CRF
 from ..features.vectorizer import TokenVectorizer
 from ..interchange.crfsuite import ALL_PAIRS, crfsuite_bytes, crfsuite_model
-from ..interchange.foreign import NamedModel
-from ..saving.atomic import write_whole
+from ..interchange.foreign import NamedModel, as_bytes
+from ..saving.atomic import check_target, write_whole
 from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
-from .parameters import DEFAULTS, NO_LIMIT
+from .items import attributes_of
+from .parameters import DEFAULTS, NO_LIMIT, TITLES
+from .passes import HeldOut, PassLog, figure
 
 _NOTHING = NamedModel(
     [], [], *[np.zeros(0, int)] * 2, np.zeros(0), {0: np.zeros((0, 0))}, *[np.ones(0, bool)] * 2
@@ -28,52 +31,91 @@ _NOTHING = NamedModel(
 _SHOWN = 1e-100
 """Stands for the value 0: the attribute is shown, and no sum of other values changes."""
 
+_NO_AROW = (
+    "the algorithm 'arow' is not implemented, since CRFsuite's AROW tags 6 to 9 points worse than its own 'pa': "
+    "a passive-aggressive tagger of type 2 (PA-II) is trained; write algorithm='pa', pa_type=2 for the same"
+)
+
+
+class _Corpus(NamedTuple):
+    """What is trained on: sequences of tokens, their labels, and the labels by their numbers."""
+
+    X: list
+    y: list
+    labels: list
+
+    @classmethod
+    def of(cls, examples, holdout):
+        """That of ``examples``, (tokens, labels, group), without those of the group ``holdout``."""
+        data = [(x, y) for x, y, group in examples if group != holdout]
+        number = {label: k for k, label in enumerate(dict.fromkeys(chain.from_iterable(y for _, y in data)))}
+        # Numbers as labels: sorted, they are in the order of their first occurrence.
+        numbered = [[f"{number[label]:08d}" for label in y] for _, y in data]
+        return cls([list(map(_shown, x)) for x, _ in data], numbered, list(number))
+
 
 def train(algorithm, values, examples, path, holdout, message):
-    """Train on ``examples``, (tokens, labels, group), and write the model to ``path``, unless it is empty."""
+    """Train on ``examples``, (tokens, labels, group), and write the model to ``path``, unless it is empty.
+
+    Parameters
+    ----------
+    algorithm : str
+        CRFsuite's own name.
+    values : dict
+        Its parameters.
+    examples : list of tuples
+    path : str
+    holdout : int
+        The group that is not trained on, but that each pass is scored on; below 0 for none.
+    message : callable
+        Called with each piece of the log as it arises. What it raises ends training; nothing is written.
+    """
 
     def log(*lines):
         for line in lines:
             message(f"{line}\n")
 
     began = time.perf_counter()
+    if path:
+        check_target(path)
     if holdout >= 0:
         log(f"Holdout group: {holdout + 1}", "")
-    data = [(list(map(_shown, x)), y) for x, y, group in examples if group != holdout]
-    number = {label: k for k, label in enumerate(dict.fromkeys(label for _, y in data for label in y))}
-    # Numbers as labels: sorted, they are in the order of their first occurrence.
-    X, y = [x for x, _ in data], [[f"{number[label]:08d}" for label in y] for _, y in data]
-    estimator = _estimator(algorithm, values, len(data))
-    n_features, n_attributes = _counts(X, y, estimator) if number else (0, 0)
-    shown = [f"{name}: {_figure(value)}" for name, value in values.items()]
+    corpus = _Corpus.of(examples, holdout)
+    estimator, counts = _estimator(algorithm, values), _Counts(0, 0, False)
+    if corpus.labels:
+        counts = _counts(corpus, values["feature.minfreq"], estimator.all_pairs)
+    if counts.some_are_rare:
+        estimator._least_seen = values["feature.minfreq"]
+    shown = [f"{name}: {figure(value)}" for name, value in values.items()]
     log("Feature generation", "type: CRF1d", *shown[:3])
     for k in range(51):
         message(str(k // 5) if k % 5 == 0 else ".")
-    log("", f"Number of features: {n_features}", f"Seconds required: {time.perf_counter() - began:.3f}", "")
-    log(algorithm, *shown[3:], "")
-    named, began = _NOTHING, time.perf_counter()
-    if number:
-        with catch_warnings():
-            simplefilter("ignore", ConvergenceWarning)
-            estimator.fit(X, y)
-        held_out = [(x, y) for x, y, group in examples if group == holdout]
-        log(*_iterations(estimator, _scores(estimator, list(number), held_out) if held_out else []))
-        named = _written(crfsuite_model(estimator), list(number))
+    log("", f"Number of features: {counts.features}", _seconds(began), "")
+    log(TITLES[algorithm], *shown[3:], "")
+    began = time.perf_counter()
+    named = _NOTHING
+    if corpus.labels:
+        passes = PassLog(log, algorithm, values, len(corpus.X), HeldOut.of(examples, holdout, corpus.labels))
+        named = _trained(estimator, corpus, passes)
     else:
         log("L-BFGS terminated with error code (-1020)")
     log(f"Total seconds required for training: {time.perf_counter() - began:.3f}", "")
     began = time.perf_counter()
+    log("Storing the model")
     if path:
         write_whole(path, crfsuite_bytes(named))
     n_active = named.weight.size + np.count_nonzero(named.transitions[0])
     log(
-        "Storing the model",
-        f"Number of active features: {n_active} ({n_features})",
-        f"Number of active attributes: {len(named.names)} ({n_attributes})",
-        f"Number of active labels: {len(number)} ({len(number)})",
-        f"Seconds required: {time.perf_counter() - began:.3f}",
+        f"Number of active features: {n_active} ({counts.features})",
+        f"Number of active attributes: {len(named.names)} ({counts.attributes})",
+        f"Number of active labels: {len(named.labels)} ({len(named.labels)})",
+        _seconds(began),
         "",
     )
+
+
+def _seconds(began):
+    return f"Seconds required: {time.perf_counter() - began:.3f}"
 
 
 def _shown(token):
@@ -83,100 +125,115 @@ def _shown(token):
     return {name: value if value or value == "" else _SHOWN for name, value in token.items()}
 
 
-def _estimator(algorithm, values, n):
-    least, passes = values["feature.minfreq"], values["max_iterations"]
+def _estimator(algorithm, values):
+    passes = values["max_iterations"]
+    least = values["feature.minfreq"]
     asked = (values[f"feature.possible_{kind}"] and not least > 0 for kind in ("states", "transitions"))
     shared = {"random_state": 0, "all_pairs": ALL_PAIRS[tuple(asked)]}
     if algorithm == "arow":
-        warn("the algorithm 'arow' is not implemented: a passive-aggressive tagger of type 2 is trained")
+        warn(_NO_AROW)
         gamma = values["gamma"]
         instead = {"type": 2, "c": values["variance"] / gamma / 2} if gamma else {"type": 0}
         values = {**DEFAULTS["passive-aggressive"], **values, **instead}
     if algorithm in ("lbfgs", "l2sgd"):
-        found = L1CRF(
+        return L1CRF(
             c1=values.get("c1", 0.0), c2=values["c2"], tol=min(values["delta"], 1e-4),
             max_iter=passes if passes > 0 else NO_LIMIT, **shared,
         )  # fmt: skip
-    elif algorithm == "averaged-perceptron":
-        found = StructuredPerceptron(max_iter=passes, **shared)
-        found._enough = "token_error", values["epsilon"]
-    else:
-        found = PassiveAggressiveTagger(
-            C=values["c"], variant=("PA", "PA-I", "PA-II")[values["type"]], max_iter=passes,
-            average="step" if values["averaging"] else None,
-            cost="hamming" if values["error_sensitive"] else "one", **shared,
-        )  # fmt: skip
-        found._enough = "loss", values["epsilon"] * n
-    found._least_seen = least
-    return found
+    if algorithm == "averaged-perceptron":
+        return StructuredPerceptron(max_iter=passes, **shared)
+    return PassiveAggressiveTagger(
+        C=values["c"], variant=("PA", "PA-I", "PA-II")[values["type"]], max_iter=passes,
+        average="step" if values["averaging"] else None,
+        cost="hamming" if values["error_sensitive"] else "one", **shared,
+    )  # fmt: skip
 
 
-def _counts(X, y, estimator):
-    """(pairs that can have a weight, attributes)"""
-    least, all_pairs = estimator._least_seen, estimator.all_pairs
-    values = TokenVectorizer().fit_transform(X).matrix
-    labels, n = len(set(chain.from_iterable(y))), values.shape[1]
-    label = sparse.identity(labels, format="csr")[np.concatenate(y).astype(int)]
-    inner = np.ones(label.shape[0], bool)
-    inner[np.cumsum([len(each) for each in y if each][:-1], dtype=int)] = False  # first tokens
-    later = label[1:].multiply(inner[1:, None])
-    pairs = {"states": abs(values).T @ label, "transitions": label[:-1].T @ later}
-    sizes = [
-        of.shape[0] * of.shape[1] if all_pairs in (True, kind) else np.count_nonzero(of.data >= least)
-        for kind, of in pairs.items()
-    ]
-    return sum(sizes), n
-
-
-def _written(named, labels):
-    """The model without the weights of attributes that were always 0."""
+def _trained(estimator, corpus, passes):
+    """The model that an estimator learns, as it is written."""
+    passes.estimator = estimator
+    estimator._after_pass = passes
+    with catch_warnings():
+        simplefilter("ignore", ConvergenceWarning)
+        estimator.fit(corpus.X, corpus.y)
+    passes.end()
+    named = crfsuite_model(estimator)
+    # Attributes that were always 0 have no weights.
     keep = np.abs(named.weight) > np.sqrt(_SHOWN)
     used, row = np.unique(named.row[keep], return_inverse=True)
-    names, column, weight = [named.names[k] for k in used], named.column[keep], named.weight[keep]
-    return named._replace(labels=labels, names=names, row=row, column=column, weight=weight)
+    names = [named.names[k] for k in used]
+    column, weight = named.column[keep], named.weight[keep]
+    return named._replace(labels=corpus.labels, names=names, row=row, column=column, weight=weight)
 
 
-def _scores(estimator, labels, held_out):
-    """Lines of the log about sequences that were not trained on."""
-    gold = [y for _, y in held_out]
-    found = [[labels[int(k)] for k in y] for y in estimator.predict([x for x, _ in held_out])]
-    flat = [[label for y in part for label in y] for part in (gold, found)]
-    every = list(dict.fromkeys([*labels, *flat[0]]))
-    table = confusion_matrix(*flat, labels=every)
-    counts = np.array([table.diagonal(), table.sum(0), table.sum(1)])
-    match, model, ref = counts
-    shares = np.array([match, match, 2 * match]) / np.maximum([model, ref, model + ref], 1)
-    lines = ["Performance by label (#match, #model, #ref) (precision, recall, F1):"]
-    for label, n, share in zip(every, counts.T.tolist(), shares.T):
-        figures = ", ".join(f"{each:.4f}" if any(n) else "******" for each in share)
-        lines.append(f"    {label}: {tuple(n)} ({figures})")
-    macro = ", ".join(f"{share:.6f}" for share in shares.mean(axis=1))
-    lines.append(f"Macro-average precision, recall, F1: ({macro})")
-    right = sum(y == z for y, z in zip(gold, found))
-    for what, n, of in (("Item", match.sum(), len(flat[0])), ("Instance", right, len(gold))):
-        lines.append(f"{what} accuracy: {n} / {of} ({n / max(of, 1):.4f})")
-    return lines
+# --------------------------------------------------------------------------------------------------
+# What is trained on
+# --------------------------------------------------------------------------------------------------
+class _Counts(NamedTuple):
+    """Sizes of a corpus."""
+
+    features: int  # pairs that can have a weight
+    attributes: int
+    some_are_rare: bool  # whether pairs are left out that occur
 
 
-def _iterations(estimator, scores):
-    """Lines of the log about the passes; the last one has the scores on sequences that were held out."""
-    before, history = 0.0, estimator.history_
-    # Programs read the loss of each iteration; passes of SGD, which begin a training, do not measure it.
-    entries = [e for e in history if e.get("objective", e.get("loss")) is not None] or history
-    for k, entry in enumerate(entries, 1):
-        yield f"***** Iteration #{k} *****"
-        figures = (
-            ("Loss", entry.get("objective", entry.get("loss"))), ("Feature norm", entry.get("norm")),
-            ("Error norm", entry.get("optimality")), ("Active features", entry.get("n_active")),
-        )  # fmt: skip
-        yield from (f"{name}: {_figure(value)}" for name, value in figures if value is not None)
-        yield f"Seconds required for this iteration: {entry['seconds'] - before:.3f}"
-        before = entry["seconds"] if "stage" in entry else 0.0
-        yield from scores if k == len(entries) else ()
-        yield ""
+def _counts(corpus, least, all_pairs):
+    """The :class:`_Counts` of a corpus; raises for what cannot be trained on or written."""
+    for label in corpus.labels:
+        _check_name(label, f"the label {label!r:.80}")
+    vectorizer = TokenVectorizer()
+    values = vectorizer.fit_transform(corpus.X).matrix
+    for name in vectorizer._names.all():
+        if not _can_be_written(name):
+            _check_name(name, _place_of(name, corpus.X))
+    number = np.array(list(chain.from_iterable(corpus.y)), dtype=int)
+    tokens = np.arange(number.shape[0])
+    label = sparse.csr_matrix((np.ones(len(tokens)), (tokens, number)), (len(tokens), len(corpus.labels)))
+    lengths = [len(y) for y in corpus.y if y]
+    is_later = np.ones(len(tokens), bool)
+    is_later[np.cumsum([0, *lengths[:-1]])] = False
+    later = label[1:].multiply(is_later[1:, None]).tocsr()
+    between = label[:-1].T @ later
+    states = abs(values).T @ label, values.T @ label, all_pairs in (True, "states")
+    transitions = between, between, all_pairs in (True, "transitions")
+    found = [_frequent(*pairs, least) for pairs in (states, transitions)]
+    return _Counts(sum(n for n, _ in found), values.shape[1], any(rare for _, rare in found))
 
 
-def _figure(value):
-    if isinstance(value, float):
-        return f"{value:.6f}"
-    return str(int(value) if isinstance(value, bool) else value)
+def _frequent(shown, sums, every, least):
+    """(number of pairs with weights, whether some that are shown have none)
+
+    ``shown``, ``sums``: sparse, the pairs that occur, and the sums of their values; ``every``: pairs that do
+    not occur have weights, too, if their sum 0 is enough.
+    """
+    if least > 0:
+        n = int(np.count_nonzero(sums.data >= least))
+        return n, n < shown.nnz
+    n_rare = int(np.count_nonzero(sums.data < least))
+    n = shown.shape[0] * shown.shape[1] if every else shown.nnz
+    return n - n_rare, n_rare > 0
+
+
+def _can_be_written(name):
+    if "\0" in name:
+        return False
+    try:
+        as_bytes(name)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _check_name(name, what):
+    """Raise if a file cannot hold a name."""
+    if not _can_be_written(name):
+        wrong = "a NUL character" if "\0" in name else "half of a surrogate pair, which is no text"
+        raise ValueError(f"{what} has {wrong}: CRFsuite's files cannot hold it; leave it out or replace it")
+
+
+def _place_of(name, X):
+    for i, tokens in enumerate(X):
+        for t, token in enumerate(tokens):
+            if any(each == name for each, _ in attributes_of(token)):
+                return f"the attribute {name!r:.80} of item {t} of sequence {i}"
+    return f"the attribute {name!r:.80}"

@@ -118,8 +118,10 @@ class CRFRun:
             record["validation_score"] = self._score(matrices)
         if e.verbose:
             print(self.title + _line(record), flush=True)
+        if e._after_pass is not None:
+            stop = bool(e._after_pass(record, lambda: self.fitted_so_far(*matrices())))
         if record["stage"] != "sgd" or e.solver == "sgd":
-            stop = self.events.end(lambda: self.fitted_so_far(*matrices()))
+            stop = self.events.end(lambda: self.fitted_so_far(*matrices())) or stop
             if not stop:
                 self.events.begin()
         return stop
@@ -137,7 +139,7 @@ class CRFRun:
         e, (start, allowed, end) = self.estimator, self.constraints
         options = ObjectiveOptions(
             c1, e.c2, e.all_pairs in (True, "states"), e.all_pairs in (True, "transitions"),
-            e._least_seen, self.encoder.has_bigram,
+            e._least_seen or 0.0, self.encoder.has_bigram, e._least_seen is not None,
         )  # fmt: skip
         potentials = Potentials(allowed, start, end, self.cost)
         return options, potentials, self.encoder.n_node_rows, self.encoder.n_edge_rows

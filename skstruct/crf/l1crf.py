@@ -122,7 +122,8 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     history_ : list of dict
         For each pass ``stage`` (``"sgd"`` or ``"batch"``), ``seconds`` since training began, ``n_active``
         (weights that are not zero), ``norm`` of the weights, ``objective`` (None in the first of two stages),
-        ``optimality`` (norm of the gradient before the pass, as above; None in SGD), and, if ``fit`` has
+        ``optimality`` (norm of the gradient before the pass, as above; None in SGD), ``trials`` and ``step``
+        (objectives computed in the line search, and the length that it took; not in SGD), and, if ``fit`` has
         held-out sequences, ``validation`` and ``validation_score``.
 
     References
@@ -160,6 +161,9 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     n_active_features_: int = field(init=False)
     n_iter_: int = field(init=False)
     history_: History = field(init=False)
+
+    _after_pass = None
+    """As of online learners, see ``OnlineLearner``."""
     resumed_from_: int = field(init=False)
 
     # -- fitting -----------------------------------------------------------------------------------

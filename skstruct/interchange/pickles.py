@@ -13,6 +13,7 @@ import re
 import zlib
 from contextlib import suppress
 from io import BytesIO
+from typing import Any, NamedTuple
 
 from ..saving.container import ModelFileError
 from .foreign import ForeignBytes
@@ -28,6 +29,9 @@ _COMPRESSED = (
     (b"\x78", "zlib", lambda most: zlib.decompressobj()),
 )
 """First bytes, name and decompressor of what ``joblib`` compresses with, by the memory that it may take."""
+
+_MOST_NAMED, _MOST_STEPS = 5, 8
+"""Of several CRFs those that an error names, and the steps to each of them."""
 
 _MOST_DIMENSIONS = 64
 """Of an array, as in numpy."""
@@ -58,7 +62,10 @@ def unpacked(file):
 
 
 def crf_in_pickle(file):
-    """The model file within a pickle that has one ``sklearn_crfsuite.CRF`` in it.
+    """The model file within a pickle that has one fitted ``sklearn_crfsuite.CRF`` in it.
+
+    Others may be there that are not fitted, as in a search. Of several that are fitted, the one inside a
+    ``best_estimator_`` is meant.
 
     Parameters
     ----------
@@ -72,25 +79,82 @@ def crf_in_pickle(file):
     """
     reader = _Reader(BytesIO(file.data), _Limited(_METHODS, _FEW + _INSTRUCTIONS * file.size))
     try:
-        reader.load()
+        root = reader.load()
     except Exception as error:  # whatever an instruction runs into: all of it is the file's fault
         what = f"{type(error).__name__}: {error}"
         file.fail(reader.position(), f"neither a CRFsuite model nor a pickle, or damaged ({what:.200})")
     states = [found.state for found in reader.found if isinstance(found.state, dict)]
     resources = [state for state in states if MODEL_BYTES in state]
     crfs = [state for state in states if "modelfile" in state]
-    if len(resources) > 1 or len(crfs) > 1:
-        n = max(len(resources), len(crfs))
-        raise ModelFileError(f"{file.name}: {n} CRFs are in the pickle; expected one")
     if not resources:
         raise ModelFileError(f"{file.name}: {_why_none(crfs, reader.found)}")
-    model = resources[0][MODEL_BYTES]
+    resource = resources[0] if len(resources) == 1 else _best_of(resources, root, file)
+    model = resource[MODEL_BYTES]
     if isinstance(model, str):  # of Python 2
         with suppress(UnicodeEncodeError):
             model = model.encode("latin1")
     if not isinstance(model, bytes):
         raise ModelFileError(f"{file.name}: the model in the pickle is not made of bytes")
-    return ForeignBytes(model, f"{file.name} (the model inside)"), crfs[0] if crfs else {}
+    of_model = [crf for crf in crfs if getattr(crf["modelfile"], "state", None) is resource]
+    return ForeignBytes(model, f"{file.name} (the model inside)"), of_model[0] if of_model else {}
+
+
+def _best_of(resources, root, file):
+    """Of several model files the one inside a ``best_estimator_``; raises if it is not clear which."""
+    found = _places(root)
+    places = [found[id(resource)] for resource in resources if id(resource) in found]
+    best = [place for place in places if place.is_best]
+    if len(best) == 1:
+        return best[0].state
+    names = [place.text() for place in places[:_MOST_NAMED]] + ["..."] * (len(places) > _MOST_NAMED)
+    listed = f": {', '.join(names)}" if names else ""
+    raise ModelFileError(
+        f"{file.name}: {len(resources)} CRFs are in the pickle{listed}; expected one that is fitted, or a "
+        "search with its best_estimator_. Read the pickle in Python if you trust it, and give the CRF that is meant"
+    )
+
+
+class _Place(NamedTuple):
+    """Where something stands in the object of a pickle: a step from another place."""
+
+    before: Any  # the other place, None at the object itself
+    step: Any  # name of an attribute, or a key or number in brackets
+    is_best: bool  # whether it is inside a best_estimator_
+    state: Any = None  # of an inert object that stands here
+
+    def text(self):
+        """What to write behind the object to get there, from the last steps."""
+        steps, place = [], self
+        while place.before is not None and len(steps) < _MOST_STEPS:
+            is_name = isinstance(place.step, str)
+            steps.append(f".{place.step:.40}" if is_name else f"[{place.step[0]!r:.40}]")
+            place = place.before
+        cut = "..." if place.before is not None else ""
+        return cut + "".join(reversed(steps)).removesuffix(".modelfile").lstrip(".") or "the object itself"
+
+
+def _places(root):
+    """Where the state of each inert object stands first below the object of a pickle, by ``id`` of the state.
+
+    A hostile file may nest objects deeply: a place is one step, and only those of an error become text.
+    """
+    found, seen, left = {}, set(), [(_Place(None, "", False), root)]
+    while left:
+        place, value = left.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        inside = []
+        if isinstance(value, _Inert) and isinstance(value.state, dict):
+            found.setdefault(id(value.state), place._replace(state=value.state))
+            inside = value.state.items()
+        elif isinstance(value, dict):
+            inside = [((key,), each) for key, each in value.items()]
+        elif isinstance(value, (list, tuple)):
+            inside = [((k,), each) for k, each in enumerate(value)]
+        for step, each in reversed(inside):
+            left.append((_Place(place, step, place.is_best or step == "best_estimator_"), each))
+    return found
 
 
 def _why_none(crfs, found):

@@ -21,6 +21,32 @@ def _named(path):
         raise
 
 
+def check_target(path):
+    """Raise the error of a system that :func:`atomic_write` would meet at once, before long work.
+
+    Parameters
+    ----------
+    path : str, bytes or os.PathLike
+
+    Raises
+    ------
+    OSError
+        If the folder does not exist, or may not be written to, or the path is a folder.
+    """
+    folder = os.path.dirname(os.path.realpath(path))
+    wrong = None
+    if os.path.isdir(path):
+        wrong = errno.EISDIR
+    elif not os.path.exists(folder):
+        wrong = errno.ENOENT
+    elif not os.path.isdir(folder):
+        wrong = errno.ENOTDIR
+    elif not os.access(path if os.path.exists(path) and not os.path.isfile(path) else folder, os.W_OK):
+        wrong = errno.EACCES
+    if wrong is not None:
+        raise OSError(wrong, os.strerror(wrong), os.fsdecode(path))
+
+
 def write_whole(path, data, encoding=None):
     """Write bytes, or text in an encoding, by :func:`atomic_write`."""
     with atomic_write(path, encoding) as file:

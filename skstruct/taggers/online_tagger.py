@@ -180,7 +180,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         if before is not None:
             new_of_old = [labels.ids[label] for label in model.labels.values]
             known = translated(before.pairs, new_of_old, len(labels))
-        if len(labels) and self.all_pairs is not True:
+        if len(labels) and (self.all_pairs is not True or self._least_seen is not None):
             task = with_pairs(task, chain, self.all_pairs, self._least_seen)
         return add_known(task, known, len(labels))
 

@@ -99,8 +99,10 @@ class TaggerParameters(WordsParameter):
         'dict, "balanced" or None',
         [dict, StrOptions({"balanced"}), None],
     )
-    _least_seen = 0.0
-    """How often training has to show a pair of one of the kinds of which ``all_pairs`` does not take all."""
+    _least_seen = None
+    """What the values of a feature at the tokens of a label must add up to, with their signs, for the pair to
+    have a weight; and how often training must show a pair of labels, unless ``all_pairs`` takes all. None: no
+    such condition."""
     all_pairs: bool | Literal["states", "transitions"] = parameter(True, *PAIRS)
 
 

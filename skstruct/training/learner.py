@@ -40,12 +40,9 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     history_: History
     resumed_from_: int
 
-    _enough = "loss", 0.0
-    """A figure of ``history_``, and below which value of it training stops."""
-
-    def _has_enough(self, record):
-        figure, value = self._enough
-        return record[figure] < value
+    _after_pass = None
+    """Called after each epoch with its entry of ``history_`` and a function that returns the fitted attributes
+    as they are then; training stops if it returns true."""
 
     def _learner(self):
         """A learner, not fitted, that trains for this estimator; here the same."""

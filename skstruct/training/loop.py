@@ -96,8 +96,10 @@ class Loop:
 
     def _end_epoch(self, run, events, last, keep_checkpoint):
         """Score, show and keep what an epoch has learned; returns whether it was the last one."""
-        last = last or run.estimator._has_enough(self.history[-1])
         stop = self.watch.look(run, self.in_training, self.history[-1])
+        after_pass = run.estimator._after_pass
+        if after_pass is not None and after_pass(self.history[-1], self.attributes):
+            last = True
         self.unsaved = self.checkpoint is not None
         self.report()
         if self.unsaved and (keep_checkpoint or not (stop or last)):

@@ -2,8 +2,6 @@
 
 import os
 import pickle
-import subprocess
-import sys
 
 import pytest
 
@@ -36,26 +34,3 @@ def test_attributes_and_log():
 def test_arow_is_another_learner_and_says_so():
     with pytest.warns(UserWarning, match="arow"):
         sklearn_crfsuite.CRF("arow").fit(*corpus(1))
-
-
-def test_install_replaces_the_originals():
-    code = """
-import skstruct.compat
-skstruct.compat.install()
-import pycrfsuite, sklearn_crfsuite.metrics
-assert pycrfsuite.Tagger.__module__.startswith("skstruct")
-assert sklearn_crfsuite.CRF.__module__.startswith("skstruct")
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
-    code = """
-import sys, types
-sys.modules["pycrfsuite"] = types.ModuleType("pycrfsuite")
-import skstruct.compat
-try:
-    skstruct.compat.install()
-except ImportError as error:
-    assert "imported already" in str(error)
-else:
-    raise AssertionError
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)

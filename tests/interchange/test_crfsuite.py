@@ -11,7 +11,8 @@ import pytest
 from crfsuite_cases import corpus, fitted_crf
 from foreign_models import LABELS, crfsuite, crfsuite_small
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
 
 import skstruct
 from skstruct import (
@@ -190,6 +191,45 @@ def test_a_crf_and_its_pickles(tmp_path):
     for compress in (0, 3, ("gzip", 3), ("bz2", 3), ("xz", 3), ("lzma", 3)):
         joblib.dump(inside, tmp_path / "model.joblib", compress=compress)
         assert load_crfsuite(tmp_path / "model.joblib").predict(sequences) == expected
+
+
+@pytest.mark.parametrize("library", ["sklearn_crfsuite", "skstruct.compat.sklearn_crfsuite"])
+def test_the_best_estimator_of_a_search_is_meant(tmp_path, library):
+    """And a fitted CRF beside ones that are not, wherever they stand."""
+    CRF = pytest.importorskip(library).CRF
+    X, y = corpus(1)
+    given = CRF(max_iterations=5).fit(X[:5], y[:5])  # a search clones it, and keeps it as it is
+    best = None
+    for estimator in (CRF(max_iterations=5), given, Pipeline([("none", "passthrough"), ("crf", CRF(max_iterations=5))])):
+        name = "crf__c2" if hasattr(estimator, "steps") else "c2"
+        search = GridSearchCV(estimator, {name: [0.5, 2.0]}, cv=2).fit(X, y)
+        best = search.best_estimator_[-1] if hasattr(estimator, "steps") else search.best_estimator_
+        expected = [list(labels) for labels in best.predict(X)]
+        for protocol in (0, 2, 4, 5):
+            loaded = load_crfsuite(pickle.dumps(search, protocol=protocol))
+            assert loaded.predict(X) == expected
+            assert (loaded.c1, loaded.c2) == (0.0, best.c2)
+        joblib.dump({"search": search}, tmp_path / "search.joblib", compress=3)
+        assert load_crfsuite(tmp_path / "search.joblib").predict(X) == expected
+    beside = {"new": CRF(c2=3.0), "old": given}
+    assert load_crfsuite(pickle.dumps(beside)).c2 == 1.0
+
+
+def test_several_fitted_crfs_are_named():
+    both = {"folds": [fitted_crf()[0], make_pipeline("passthrough", fitted_crf()[0])]}
+    with pytest.raises(ModelFileError, match=r"\['folds'\]\[0\], \['folds'\]\[1\].steps\[1\]\[1\]; expected"):
+        load_crfsuite(pickle.dumps(both))
+    with pytest.raises(ModelFileError, match="9 CRFs are in the pickle.*, ...; expected"):
+        load_crfsuite(pickle.dumps([copy.deepcopy(both["folds"][0]) for _ in range(9)]))
+
+
+def test_deep_objects_cost_no_more_than_they_hold():
+    """Places are told by their last steps; text for each level would be quadratic."""
+    flat = pickle.dumps([fitted_crf()[0], fitted_crf()[0]])[:-1]
+    deep = flat + b"\x85" * 50_000 + b"."  # tuples in tuples
+    with pytest.raises(ModelFileError, match=r"pickle: \.\.\.(\[0\])+, \.\.\.(\[0\])+\[1\]; expected") as error:
+        load_crfsuite(deep)
+    assert len(str(error.value)) < 1000
 
 
 def test_pickles_without_one_model_say_so(tmp_path):

@@ -1,6 +1,6 @@
 """The names of ``sklearn-crfsuite`` 0.5."""
 
-from . import metrics, scorers, utils
+from . import compat, estimator, metrics, scorers, trainer, utils
 from .estimator import CRF
 
-__all__ = ["CRF", "metrics", "scorers", "utils"]
+__all__ = ["CRF", "compat", "estimator", "metrics", "scorers", "trainer", "utils"]

@@ -1,19 +1,16 @@
-"""The names of ``sklearn_crfsuite.estimator``: the ``CRF``, its trainer and its file."""
+"""The names of ``sklearn_crfsuite.estimator``: the ``CRF``."""
 
 import os
-import tempfile
-from contextlib import suppress
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from .. import pycrfsuite
 from ..parameters import DEFAULTS
+from ..sequence_array import SequenceArray
+from ._fileresource import FileResource
 from .metrics import flat_accuracy_score
-
-CONTENT = "__FILE_RESOURCE_DATA__"
-"""Where a pickle has the content of a temporary file; ``sklearn-crfsuite`` has the same."""
+from .trainer import LinePerIterationTrainer
 
 _OTHER_NAMES = {
     "feature.minfreq": "min_freq",
@@ -23,69 +20,14 @@ _OTHER_NAMES = {
 }
 
 
-class FileResource:
-    """A file by name, or a temporary one, whose content is pickled and which goes with the object."""
-
-    def __init__(self, filename=None, keep_tempfiles=False, suffix="", prefix=""):
-        self.name, self.auto, self.keep_tempfiles = filename, filename is None, keep_tempfiles
-        self.suffix, self.prefix = suffix, prefix
-
-    def ensure_name(self):
-        """Make a temporary file if there is no file."""
-        if self.name is None:
-            number, self.name = tempfile.mkstemp(self.suffix, self.prefix)
-            os.close(number)
-
-    def cleanup(self):
-        """Remove a temporary file."""
-        if self.auto and not self.keep_tempfiles and self.name is not None:
-            with suppress(OSError):
-                os.unlink(self.name)
-            self.name = None
-
-    def refresh(self):
-        """Be a new file, if it is a temporary one."""
-        self.cleanup()
-        self.ensure_name()
-
-    def __del__(self):
-        with suppress(Exception):  # the interpreter may be half gone
-            self.cleanup()
-
-    def __getstate__(self):
-        state = vars(self).copy()
-        if self.auto and self.name is not None:
-            with suppress(OSError), open(self.name, "rb") as file:
-                state[CONTENT] = file.read()
-            state["name"] = None
-        return state
-
-    def __setstate__(self, state):
-        content = state.pop(CONTENT, None)
-        vars(self).update(state)
-        if content is not None:
-            self.ensure_name()
-            with open(self.name, "wb") as file:
-                file.write(content)
-
-
-class LinePerIterationTrainer(pycrfsuite.Trainer):
-    """A trainer that prints a line for each pass."""
-
-    def on_iteration(self, log, info):
-        """Print a line."""
-        figures = {
-            "time": "time", "loss": "loss", "active_features": "active", "avg_precision": "precision",
-            "avg_recall": "recall", "avg_f1": "F1", "item_accuracy_float": "items",
-            "instance_accuracy_float": "sequences", "feature_norm": "feature_norm",
-        }  # fmt: skip
-        shown = (f"{name}={info[key]:<8.6g}" for key, name in figures.items() if key in info)
-        print(f"Iter {info['num']:<4} {' '.join(shown)}".rstrip())
-
-
 def _of_model(what, read):
     """A property of the model file; None if there is none."""
-    return property(lambda crf: None if crf.tagger_ is None else read(crf.tagger_), doc=what)
+
+    def value(crf):
+        tagger = crf.tagger_
+        return None if tagger is None else read(tagger)
+
+    return property(value, doc=what)
 
 
 class CRF(BaseEstimator):
@@ -113,8 +55,6 @@ class CRF(BaseEstimator):
         """Train on sequences of items and of labels; ``training_log_`` has the scores on X_dev, y_dev."""
         if (X_dev is None) != (y_dev is None):
             raise ValueError("Pass both X_dev and y_dev to use the holdout data")
-        self._tagger = None
-        self.modelfile.refresh()
         names = {name for defaults in DEFAULTS.values() for name in defaults}
         values = {name: getattr(self, _OTHER_NAMES.get(name, name.replace(".", "_"))) for name in names}
         given = {name: value for name, value in values.items() if value is not None}
@@ -124,37 +64,55 @@ class CRF(BaseEstimator):
         for group, (xseqs, yseqs) in enumerate(parts):
             for xseq, yseq in zip(xseqs, yseqs, strict=True):
                 trainer.append(xseq, yseq, group)
-        trainer.train(self.modelfile.name, holdout=-1 if X_dev is None else 1)
+        self._train(trainer, -1 if X_dev is None else 1)
         self.training_log_ = trainer.logparser
         return self
+
+    def _train(self, trainer, holdout):
+        """Train to the model file; after an error the earlier model is there, or none."""
+        is_new = self.modelfile.name is None
+        self.modelfile.ensure_name()
+        try:
+            trainer.train(self.modelfile.name, holdout=holdout)
+        except BaseException:
+            if is_new:
+                self.modelfile.cleanup()
+            raise
+        self._tagger = None
 
     @property
     def tagger_(self):
         """The ``pycrfsuite.Tagger`` of the model, None if there is none."""
-        if self._tagger is None and self.modelfile.name is not None:
+        tagger = self._tagger
+        if tagger is None and self.modelfile.name is not None:
             tagger = pycrfsuite.Tagger()
             tagger.open(self.modelfile.name)
             self._tagger = tagger
-        return self._tagger
+        return tagger
 
     def _fitted(self):
-        if self.tagger_ is None:
+        tagger = self.tagger_
+        if tagger is None:
             raise NotFittedError("this CRF is not fitted, and has no model_filename")
-        return self.tagger_
+        return tagger
+
+    def __sklearn_is_fitted__(self):
+        return self.modelfile.name is not None and os.path.exists(self.modelfile.name)
 
     def predict(self, X):
-        """The labels of sequences: an array of lists."""
-        return np.array(self._fitted().tag_all(X), dtype=object)
+        """The labels of sequences: a 1-D array of lists, whose ``==`` compares whole sequences."""
+        return SequenceArray.of(self._fitted().tag_all(X))
 
     def predict_single(self, xseq):
         """The labels of one sequence."""
         return self._fitted().tag(xseq)
 
     def predict_marginals(self, X):
-        """For each token of each sequence a dict of the probabilities of labels."""
-        labels = self._fitted().labels()
-        found = self.tagger_.marginals_of_all(X)
-        return [[dict(zip(labels, row)) for row in rows.tolist()] for rows in found]
+        """For each token of each sequence a dict of the probabilities of labels: a 1-D array of lists."""
+        tagger = self._fitted()
+        labels = tagger.labels()
+        found = (rows.tolist() for rows in tagger.marginals_of_all(X))
+        return SequenceArray.of([dict(zip(labels, row)) for row in rows] for rows in found)
 
     def predict_marginals_single(self, xseq):
         """For each token of one sequence a dict of the probabilities of labels."""

@@ -24,6 +24,7 @@ from .choose_pairs import choose_weights, count_features, seen_label_pairs
 from .corpus_sums import ExpectedCounts, Occurrences, Sequences, exp_conditioned, exp_transitions, new_lanes
 from .expectations import expect
 from .quasi_newton import dot
+from .rare_pairs import without_rare_pairs
 from .sequence_sums import new_alone
 from .sgd import stochastic_passes
 from .token_features import repetition
@@ -50,6 +51,7 @@ class ObjectiveOptions(NamedTuple):
     all_transitions: bool = True  # also pairs of labels that it does not show
     least_seen: float = 0.0  # of these kinds only pairs that it shows so often
     bigram: bool = True  # whether pairs of labels have weights
+    leaves_out_rare: bool = False  # whether features and labels with a sum below least_seen have none
 
 
 class Objective:
@@ -133,6 +135,11 @@ class CRFObjective(Objective):
         layout, self.features, combinations = choose_weights(
             task, s, self.potentials.transition, self.n_rows, self.n_edge_rows, options, layout
         )
+        if options.leaves_out_rare:
+            layout = without_rare_pairs(layout, self.features, s.gold, L, options.least_seen)
+            layout, self.features, combinations = choose_weights(
+                task, s, self.potentials.transition, self.n_rows, self.n_edge_rows, options, layout
+            )
         self.lay_out(layout)
         # Partial labellings are left to the clamped pass.
         counts = count_features(self.features, s, self.n_features, L, complete=True)

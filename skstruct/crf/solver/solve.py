@@ -205,7 +205,7 @@ class Progress:
         if self.checkpoint is not None:
             self.checkpoint.offer({**state, "stage": self.stage, "history": list(self.history)}, arrays)
 
-    def add(self, weights, where=None, value=None, pseudo=None):
+    def add(self, weights, where=None, value=None, pseudo=None, search=None):
         """Note a pass; returns whether to stop.
 
         Parameters
@@ -217,6 +217,8 @@ class Progress:
             The objective, if it is known.
         pseudo : ndarray, optional
             Its pseudo-gradient before the pass.
+        search : dict, optional
+            More of the entry, about the line search.
         """
         if self.evaluates:
             value = penalised(self.objective, weights)[0]
@@ -224,7 +226,7 @@ class Progress:
             "stage": self.stage, "objective": value, "n_active": int(np.count_nonzero(weights)),
             "norm": float(np.sqrt(dot(weights, weights))),
             "optimality": None if pseudo is None else float(np.sqrt(dot(pseudo, pseudo))),
-            "seconds": time.perf_counter() - self.began,
+            **(search or {}), "seconds": time.perf_counter() - self.began,
         }  # fmt: skip
         if self.held_out is not None:
             entry["validation"] = self.held_out.score(weights, where)

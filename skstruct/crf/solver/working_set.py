@@ -136,6 +136,7 @@ class _Iterations:
     def __init__(self, objective, weights, options, progress, view, cuts=None, keep=False):
         self.objective, self.progress, self.view = objective, progress, view
         self.rule, self.noted, self.stuck = StoppingRule(objective, options.tol, cuts), False, False
+        self.search = {}  # of the last step: objectives computed, and the length taken
         self.weights = weights[view.where]
         smooth, self.gradient = objective.evaluate(view, self.weights, keep=keep)
         self.value = smooth + objective.c1 * float(np.abs(self.weights).sum())
@@ -165,8 +166,11 @@ class _Iterations:
         ``stuck``: there was none, and numbers of this precision would have shown what was promised.
         """
         o, w, found, promised = self.objective, self.weights, None, -dot(direction, pseudo)
+        trials = 0
 
         def evaluate(new):
+            nonlocal trials
+            trials += 1
             return o.evaluate(self.view, new, keep=keep)
 
         if promised > 0.0:
@@ -179,6 +183,7 @@ class _Iterations:
         self.memory.add(new - w, gradient - self.gradient)
         self.weights, self.gradient, self.noted = new, gradient, False
         self.past.append(self.value)
+        self.search = {"trials": trials, "step": length * 0.5 ** (trials - 1)}
         return True
 
 
@@ -253,7 +258,7 @@ class _OnWorkingSet(_Iterations):
             if rule.near:
                 self.of_all_weights()
             finished = rule.reached(self.past, self.noted)
-            self.progress.add(self.weights, self.view.where, self.value, pseudo)
+            self.progress.add(self.weights, self.view.where, self.value, pseudo, self.search)
         if not kept:
             _, self.gradient = self.objective.evaluate(self.view, self.weights, keep=True)
         return done, finished
@@ -291,7 +296,7 @@ def owlqn(objective, weights, options, progress, carry=None, cuts=None):
         if rule.near:
             rule.note(run.weights, run.gradient, run.value)
         finished = rule.reached(run.past, rule.near)
-        progress.add(run.weights, run.view.where, run.value, pseudo)
+        progress.add(run.weights, run.view.where, run.value, pseudo, run.search)
         if n_iter % KEEP_EVERY == 0 and not finished and not progress.stopped:
             run.offer(n_iter)
     rule.note(run.weights, run.gradient, run.value)

@@ -1,0 +1,316 @@
+"""``Trainer``, ``Tagger`` and ``ItemSequence`` of ``python-crfsuite`` 0.9."""
+
+import os
+import sys
+import threading
+from contextlib import closing
+from functools import cached_property
+from math import exp
+
+from ..items import ItemSequence, text_of, tokens_of, whole_number
+from ..parameters import ALIASES, DEFAULTS, HELP, converted
+from ._dumpparser import ParsedDump
+from ._logparser import TrainLogParser
+
+CRFSUITE_VERSION = "0.12.2"
+"""The version of CRFsuite whose files are read and written."""
+
+__all__ = [
+    "CRFSUITE_VERSION", "BaseTrainer", "CRFSuiteError", "CRFsuiteError", "ItemSequence", "Tagger", "Trainer",
+]  # fmt: skip
+
+
+class CRFSuiteError(Exception):
+    """An error in training."""
+
+    def __init__(self, code):
+        self.code = code
+        super().__init__(f"Unexpected error: {code}")
+
+
+CRFsuiteError = CRFSuiteError
+
+
+class BaseTrainer:
+    """Collects sequences and trains on them; messages of the training go to :meth:`message`.
+
+    Parameters
+    ----------
+    algorithm : {"lbfgs", "l2sgd", "ap", "pa", "arow"}, optional
+    params : dict, optional
+    verbose : bool, default=True
+    """
+
+    verbose = None
+
+    def __new__(cls, *args, **kwargs):
+        """A trainer that works although a subclass may not call ``__init__``."""
+        trainer = super().__new__(cls)
+        trainer._lock = threading.RLock()
+        BaseTrainer.clear(trainer)
+        BaseTrainer.select(trainer, "lbfgs")
+        return trainer
+
+    def __init__(self, algorithm=None, params=None, verbose=True):
+        if algorithm is not None:
+            self.select(algorithm)
+        self.set_params(params or {})
+        self.verbose = verbose
+
+    def message(self, message):
+        """Receive a message of the training; may be overridden."""
+        if self.verbose:
+            print(message, end="")
+
+    def append(self, xseq, yseq, group=0):
+        """Add a sequence of items, which are copied, and its labels."""
+        tokens, labels = tokens_of(xseq), [text_of(label, "a label") for label in yseq]
+        _check_lengths(tokens, labels)
+        self._examples.append((tokens, labels, whole_number(group, "group")))
+
+    def clear(self):
+        """Forget all sequences."""
+        self._examples = []
+
+    def select(self, algorithm, type="crf1d"):
+        """Choose the algorithm; its parameters have their defaults then."""
+        name = ALIASES.get(algorithm.lower(), algorithm.lower())
+        if name not in DEFAULTS or type != "crf1d":
+            raise ValueError(f"Bad arguments: algorithm={algorithm!r}, type={type!r}")
+        self._algorithm = name
+        self._values = dict(DEFAULTS[name])
+
+    def train(self, model, holdout=-1):
+        """Train, and write the model to a file; with an empty name it is not written.
+
+        Sequences of the group ``holdout`` are not trained on; the log has the scores on them. What cannot be
+        written (a missing folder, a NUL character in a name) is an error before training.
+        """
+        from ..training import train
+
+        with self._lock:  # threads take turns: the log is the trainer's
+            self._before_train()
+            examples, values = list(self._examples), dict(self._values)
+            holdout = whole_number(holdout, "holdout")
+            train(self._algorithm, values, examples, os.fsdecode(model), holdout, self.message)
+
+    def _before_train(self):
+        """Called before each training."""
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def params(self):
+        """The names of the parameters."""
+        return list(self._values)
+
+    def get(self, name):
+        """The value of a parameter."""
+        self._check(name)
+        return self._values[name]
+
+    def get_params(self):
+        """All parameters."""
+        return dict(self._values)
+
+    def set(self, name, value):
+        """Set a parameter."""
+        self._check(name, f" = {value}")
+        self._values[name] = converted(name, value, type(self._values[name]))
+
+    def set_params(self, params):
+        """Set some parameters."""
+        for name, value in params.items():
+            self.set(name, value)
+
+    def help(self, name):
+        """What a parameter does."""
+        self._check(name)
+        return HELP.get(name, "Accepted, without effect.")
+
+    def _check(self, name, more=""):
+        if name not in self._values:
+            raise ValueError(f"Parameter not found: {name}{more}")
+
+
+class Trainer(BaseTrainer):
+    """A trainer whose methods ``on_...`` are called with parts of its log; ``logparser`` has the figures."""
+
+    logparser = None
+
+    def _before_train(self):
+        self.logparser = TrainLogParser()
+
+    def message(self, message):
+        """Read a message, and call the method of the event that it ends, if ``verbose``."""
+        event = self.logparser.feed(message)
+        if self.verbose and event is not None:
+            figures = {"featgen_progress": "featgen_percent", "iteration": "last_iteration"}
+            more = [getattr(self.logparser, figures[event])] if event in figures else []
+            getattr(self, f"on_{event}")(self.logparser.last_log, *more)
+
+    def on_start(self, log, *more):
+        """Of each event: print its part of the log.
+
+        ``on_featgen_progress`` has the percentage, too, and ``on_iteration`` the figures of the pass.
+        """
+        print(log, end="")
+
+    on_featgen_progress = on_featgen_end = on_prepared = on_prepare_error = on_start
+    on_iteration = on_optimization_end = on_end = on_start
+
+
+class _Model:
+    """An opened model file, which threads may share: nothing in it changes but for the dump, made once."""
+
+    def __init__(self, source):
+        from ...interchange.crfsuite import crfsuite_contents
+
+        self.contents, self.crf = crfsuite_contents(source)
+        self.numbers = {label: k for k, label in enumerate(self.contents.labels)}
+
+    @cached_property
+    def dump(self):
+        """The :class:`ParsedDump`."""
+        return ParsedDump.of(self.contents)
+
+    def trained(self):
+        """The CRF."""
+        if self.crf is None:
+            raise ValueError("the model has no labels; it was trained on nothing")
+        return self.crf
+
+    def number(self, label):
+        """The number of a label."""
+        label = text_of(label, "a label")
+        if label not in self.numbers:
+            raise RuntimeError(f"Failed to convert into label identifier: {label}")
+        return self.numbers[label]
+
+
+class _Current:
+    """A sequence of a thread, with the model that it was set for, and its marginals once they are asked for."""
+
+    __slots__ = ("marginals", "model", "tokens")
+
+    def __init__(self, model, tokens):
+        self.model, self.tokens, self.marginals = model, tokens, None
+
+
+class Tagger:
+    """Tags sequences by a model file.
+
+    Threads may share a tagger. Each has a current sequence of its own: the one that it has given to
+    :meth:`set` or :meth:`tag` last.
+    """
+
+    def __new__(cls, *args, **kwargs):
+        """A closed tagger, although a subclass may not call ``__init__``."""
+        tagger = super().__new__(cls)
+        tagger._model, tagger._of_thread = None, threading.local()
+        return tagger
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "_of_thread"}
+
+    def open(self, name):
+        """Open a model file, or a pickle of a ``sklearn_crfsuite.CRF``; a context manager that closes it."""
+        return self._open(os.fsdecode(name))
+
+    def open_inmemory(self, value):
+        """Open the bytes of a model file."""
+        return self._open(bytes(value))
+
+    def _open(self, source):
+        self._model = _Model(source)
+        return closing(self)
+
+    def close(self):
+        """Forget the model."""
+        self._model = None
+
+    def _opened(self):
+        model = self._model
+        if model is None:
+            raise ValueError("The tagger is not opened")
+        return model
+
+    def _set(self, model, xseq):
+        current = self._of_thread.current = _Current(model, tokens_of(xseq))
+        return current
+
+    def _current(self, model):
+        """The thread's current sequence; an empty one if it was set for another model, or never."""
+        current = getattr(self._of_thread, "current", None)
+        return current if current is not None and current.model is model else _Current(model, [])
+
+    def labels(self):
+        """The labels, in the order of the file."""
+        return list(self._opened().contents.labels)
+
+    def set(self, xseq):
+        """The sequence that :meth:`tag`, :meth:`probability` and :meth:`marginal` speak of in this thread."""
+        self._set(self._opened(), xseq)
+
+    def tag(self, xseq=None):
+        """The best labels of a sequence, which becomes the current one, or of the current one."""
+        model = self._opened()
+        current = self._current(model) if xseq is None else self._set(model, xseq)
+        return model.trained().predict([current.tokens])[0] if current.tokens else []
+
+    def tag_all(self, xseqs):
+        """The best labels of each sequence."""
+        return list(self._opened().trained().predict(list(map(tokens_of, xseqs))))
+
+    def marginals_of_all(self, xseqs):
+        """Of each sequence an array of probabilities, (tokens, labels)."""
+        return self._opened().trained().predict_marginals(list(map(tokens_of, xseqs)))
+
+    def probability(self, yseq):
+        """The probability of labels of the current sequence; 0 if that is empty."""
+        model = self._opened()
+        tokens, labels = self._current(model).tokens, [text_of(label, "a label") for label in yseq]
+        if not tokens:
+            return 0.0
+        _check_lengths(tokens, labels)
+        for label in labels:
+            model.number(label)
+        return exp(model.trained().sequence_log_proba([tokens], [labels])[0])
+
+    def marginal(self, y, pos):
+        """The probability of a label at a position of the current sequence; 0 if that is empty."""
+        model, label, pos = self._opened(), text_of(y, "a label"), whole_number(pos, "a position")
+        current = self._current(model)
+        if not current.tokens:
+            return 0.0
+        if not 0 <= pos < len(current.tokens):
+            raise ValueError(f"The position, {pos} is out of range of {len(current.tokens)}")
+        number = model.number(label)
+        if current.marginals is None:
+            current.marginals = model.trained().predict_marginals([current.tokens])[0].tolist()
+        return current.marginals[pos][number]
+
+    def info(self):
+        """Header, labels, attributes and weights of the model."""
+        model = self._model
+        if model is None:
+            raise RuntimeError("Tagger is closed")
+        return model.dump
+
+    def dump(self, filename=None):
+        """Write the model as text, to a file or to the standard output."""
+        text = self.info().text()
+        if filename is not None:
+            with open(filename, "w", encoding="utf-8", errors="surrogateescape") as file:
+                file.write(text)
+        elif hasattr(sys.stdout, "buffer"):
+            sys.stdout.flush()
+            sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+            sys.stdout.buffer.flush()
+        else:
+            sys.stdout.write(text)
+
+
+def _check_lengths(x, y):
+    if len(x) != len(y):
+        raise ValueError(f"The numbers of items and labels differ: |x| = {len(x)}, |y| = {len(y)}")
