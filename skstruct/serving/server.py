@@ -8,6 +8,8 @@ that say their length in two ways.
 import json
 import time
 
+from .log import one_line
+
 PATIENCE = 30.0
 """Seconds that a client may take to send a request, unless a service says otherwise."""
 
@@ -46,6 +48,8 @@ def new_server(application, host="127.0.0.1", port=8000, *, threads=4, max_bytes
         from waitress.server import create_server
     except ImportError:
         raise ImportError('serve needs waitress: pip install "skstruct[serve]" installs it') from None
+    for name in "waitress", "waitress.queue":
+        one_line(name)
     sockets, channel = {}, _channel(timeout)
     options = {"connection_limit": _CONNECTIONS, "asyncore_use_poll": True, "ident": "skstruct"}
     options |= {"threads": threads, "max_request_body_size": max_bytes + 1}

@@ -5,13 +5,12 @@ or a page as bytes, and raises `Refused` for what it cannot answer.
 """
 
 import json
-import logging
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-LOG = logging.getLogger("skstruct.serving")
+from .log import LOG
 
 LIMIT = 1_000_000
 """Bytes of a body, unless a service says otherwise."""
@@ -33,6 +32,7 @@ class Route(NamedTuple):
 
     answer: Callable
     options: tuple = ()
+    keeps: bool = False  # whether it changes or remembers something: no page may ask
 
 
 class Request:
@@ -105,7 +105,7 @@ class Application:
     """
 
     def __init__(self, routes, max_bytes=LIMIT, allowed_hosts=None):
-        self._routes, self._max_bytes = routes, max_bytes
+        self.routes, self._max_bytes = routes, max_bytes
         self._hosts = None if allowed_hosts is None or "*" in allowed_hosts else set(allowed_hosts)
 
     def __call__(self, environ, start_response):
@@ -127,14 +127,17 @@ class Application:
 
     def _value(self, request):
         self._check_host(request.environ.get("HTTP_HOST", ""))
-        methods = self._routes.get(request.path)
+        methods = self.routes.get(request.path)
         if methods is None:
-            raise Refused(404, f"there is no {request.path}; there are {', '.join(self._routes)}")
+            raise Refused(404, f"there is no {request.path}; there are {', '.join(self.routes)}")
         route = methods.get("GET" if request.method == "HEAD" else request.method)
         if route is None:
             allowed = ", ".join([*methods, *["HEAD"] * ("GET" in methods)])
             error = f"{request.path} answers {allowed}, not {request.method}"
             raise Refused(405, error, [("Allow", allowed)])
+        if route.keeps and "HTTP_ORIGIN" in request.environ:
+            wrong = f"{request.path} is for programs, not for a page in a browser"
+            raise Refused(403, wrong)
         request.read_options(route.options)
         return route.answer(request)
 
