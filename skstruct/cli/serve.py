@@ -5,16 +5,20 @@ does, GET /health and /models, and GET / with a page to try them. A request is J
 [["the", "dog"]], or ["Ann met Bob."] for models of texts; or, as text/plain, one text.
 """
 
+import argparse
+import contextlib
 import logging
 import signal
 import sys
 import threading
 
+from ..serving.hosts import ANY, host_of
 from ..serving.label_studio import TASKS_LIMIT, Backend
 from ..serving.server import addresses_of, new_server
 from ..serving.service import app, loaded, named_files
 from ..serving.wsgi import LIMIT
 from .common import fitting, positive, tell
+from .options import repeated
 
 
 def add_arguments(parser):
@@ -25,8 +29,9 @@ def add_arguments(parser):
     add("--host", default="127.0.0.1", help="address to listen at")
     port = fitting(int, lambda n: 0 <= n <= 65535, "a number up to 65535")
     add("--port", type=port, default=8000, help="0: any that is free")
-    what = "a name that clients call the service by, beside localhost and --host; * is any; several times"
-    add("--allowed-host", action="append", metavar="NAME", default=[], help=what)
+    what = "a name that clients call the service by, as NAME or NAME:PORT, beside localhost and "
+    what += "--host; * is any; several times"
+    add("--allowed-host", **repeated("NAME", _allowed_host), help=what)
     what = f"refuse requests of more bytes (default: {LIMIT:,}; {TASKS_LIMIT:,} with --label-studio)"
     add("--max-bytes", type=positive, metavar="N", help=what)
     patience = fitting(float, lambda x: 0.0 < x < float("inf"), "more than 0")
@@ -39,6 +44,16 @@ def add_arguments(parser):
     add("--collect", metavar="FILE", help="keep the annotations that its webhook sends as JSON lines")
     what = "train anew on them after N, and take the new model if it is not worse on held-out tasks"
     add("--train-on", type=positive, metavar="N", help=what)
+
+
+def _allowed_host(text):
+    """A host, as written: a type of ``argparse``."""
+    try:
+        if text != ANY:
+            host_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
 
 
 def run(arguments):
@@ -62,7 +77,9 @@ def _application(arguments):
         arguments.usage_error("--collect and --train-on are for --label-studio")
     if arguments.train_on and not arguments.collect:
         arguments.usage_error("--train-on needs --collect FILE")
-    hosts = {"localhost", "127.0.0.1", "::1", arguments.host, *arguments.allowed_host}
+    hosts = ["localhost", "127.0.0.1", "::1", *arguments.allowed_host]
+    with contextlib.suppress(ValueError):  # all addresses, say
+        hosts += [arguments.host] if host_of(arguments.host) else []
     options = {"max_bytes": arguments.max_bytes, "allowed_hosts": hosts}
     try:
         files = named_files(arguments.models)
