@@ -15,6 +15,7 @@ import threading
 from ..serving.hosts import ANY, host_of
 from ..serving.label_studio import TASKS_LIMIT, Backend
 from ..serving.server import addresses_of, new_server
+from ..serving.server import run as run_server
 from ..serving.service import app, loaded, named_files
 from ..serving.wsgi import LIMIT
 from .common import fitting, positive, tell
@@ -63,12 +64,19 @@ def run(arguments):
     options = {name: getattr(arguments, name) for name in ("port", "threads", "max_bytes", "timeout")}
     server = new_server(_application(arguments), arguments.host, **options)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a full queue is no fault
+    signals = []
+
+    def stop(number, _):
+        signals.append(number)
+        if len(signals) > 1:  # somebody does not want to wait
+            sys.exit(0)
+
     if threading.current_thread() is threading.main_thread():
         # The first process of a container has no default.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        signal.signal(signal.SIGTERM, stop)
     for host, port in addresses_of(server):
         tell(f"ready: http://{f'[{host}]' if ':' in host else host}:{port}/")
-    server.run()
+    run_server(server, lambda: bool(signals), arguments.timeout)
 
 
 def _application(arguments):
