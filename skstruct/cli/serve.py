@@ -18,7 +18,7 @@ from ..serving.server import addresses_of, new_server
 from ..serving.server import run as run_server
 from ..serving.service import app, loaded, named_files
 from ..serving.wsgi import LIMIT
-from .common import fitting, positive, tell
+from .common import check_inputs, check_target, fitting, positive, tell
 from .options import repeated
 
 
@@ -93,6 +93,9 @@ def _application(arguments):
         files = named_files(arguments.models)
     except ValueError as error:
         arguments.usage_error(str(error))
+    check_inputs(files.values())
+    if arguments.collect is not None:
+        check_target(arguments.collect, files.values())
     if not arguments.label_studio:
         return app(loaded(files), **options)
     if len(files) > 1:

@@ -2,6 +2,7 @@
 
 from .._sklearn import final_step, innermost, layers
 from ..data.inputs import SPANS, WORDS, PlaceError
+from ..data.scheme_rules import LabelTable
 from ..data.text import tokenized
 from ..datasets import to_utf16
 from ..saving.missing_methods import REASONS
@@ -23,6 +24,13 @@ def inputs_of(model):
 def task_of(model):
     """What a model predicts; None of a pipeline."""
     return getattr(inputs_of(model), "task", None)
+
+
+def span_labels(model):
+    """The labels that a fitted model of spans can give, sorted."""
+    tagger = innermost(model)[0]
+    parsed = LabelTable(tagger.scheme).parse(tagger.tagger_.classes_.tolist())
+    return sorted({kind for _, kind in parsed} - {""})
 
 
 def reason(model, method):

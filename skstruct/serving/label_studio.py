@@ -12,9 +12,9 @@ import threading
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-from ..data.scheme_rules import LabelTable
 from ..formats.annotation_tools import task as as_task
 from ..formats.span_writing import with_units
+from .answers import span_labels
 from .collection import Collection
 from .log import LOG
 from .retraining import Versions
@@ -117,9 +117,8 @@ class Backend(Application):
     def setup(self, request):
         """A project was connected: say which labels its interface lacks."""
         model, version = self._versions.current()
-        tagger, given = getattr(model, "estimator_", model), _object(request.json())
-        kinds = {kind for _, kind in LabelTable(tagger.scheme).parse(tagger.tagger_.classes_.tolist())} - {""}
-        unknown = kinds - control_of(given.get("schema")).known
+        given = _object(request.json())
+        unknown = set(span_labels(model)) - control_of(given.get("schema")).known
         if unknown:
             LOG.warning("project %s has no label %s", given.get("project"), ", ".join(sorted(unknown)))
         return {"model_version": version}
