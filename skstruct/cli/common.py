@@ -69,14 +69,16 @@ def load_model(path, jobs=None):
     return model
 
 
-def check_target(path, read=()):
+def check_target(path, read=(), regular=False):
     """Raise unless a file can be written to a path; asked before any work.
 
-    That is a regular file, which is replaced as a whole and is none of those read, or a
-    device, a pipe or an open file, which is written to.
+    That is a regular file, which is replaced as a whole and is none of those read, or,
+    unless it has to be ``regular``, a device, a pipe or an open file, which is written to.
     """
     _check_name(path)
     number = descriptor_of(path)
+    if regular and (number is not None or (os.path.exists(path) and not os.path.isfile(path))):
+        raise CommandError(f"{path}: is not a regular file, and this needs one")
     if number is not None:
         with naming(path):
             os.fstat(number)

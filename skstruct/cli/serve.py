@@ -95,7 +95,7 @@ def _application(arguments):
         arguments.usage_error(str(error))
     check_inputs(files.values())
     if arguments.collect is not None:
-        check_target(arguments.collect, files.values())
+        check_target(arguments.collect, files.values(), regular=True)
     if not arguments.label_studio:
         return app(loaded(files), **options)
     if len(files) > 1:

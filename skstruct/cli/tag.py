@@ -113,6 +113,7 @@ def _check_usage(model, inputs, arguments):
         arguments.usage_error("--proba and --dictionary do not go together")
     if arguments.scores:
         arguments.usage_error("--scores and --dictionary do not go together; --kbest 1 writes the score, too")
+    check_inputs([arguments.dictionary])
     words = flatten(read_segmented(arguments.dictionary, encoding=arguments.encoding))
     arguments.dictionary = sorted(set(words))
 

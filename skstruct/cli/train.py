@@ -77,7 +77,7 @@ def run(arguments):
     """Run the command."""
     _check_usage(arguments)
     beside = [arguments.dev, arguments.template, *(path for _, path in arguments.lexicon)]
-    check_target(arguments.model, [*arguments.files, *beside, arguments.text])
+    check_target(arguments.model, [*arguments.files, *beside, arguments.text], regular=True)
     check_inputs([*arguments.files, *beside], folders=True)
     task = task_of(arguments)
     with learned(arguments, task) as (source, layout):
