@@ -6,11 +6,13 @@ raises, and `skstruct.cli.main` turns that into one line and an exit code.
 
 import argparse
 import contextlib
+import errno
 import os
+import stat
 import sys
 from pathlib import Path
 
-from ..saving.atomic import atomic_write
+from ..saving.atomic import atomic_write, descriptor_of, naming
 
 STANDARD = (None, "-")
 """Names of standard input and output."""
@@ -67,15 +69,44 @@ def load_model(path, jobs=None):
     return model
 
 
-def check_target(path, read=()):
-    """Raise unless a file can be written whole to a path, and is none of those read; asked before work."""
+def check_target(path, read=(), regular=False):
+    """Raise unless a file can be written to a path; asked before any work.
+
+    That is a regular file, which is replaced as a whole and is none of those read, or,
+    unless it has to be ``regular``, a device, a pipe or an open file, which is written to.
+    """
+    _check_name(path)
+    number = descriptor_of(path)
+    if regular and (number is not None or (os.path.exists(path) and not os.path.isfile(path))):
+        raise CommandError(f"{path}: is not a regular file, and this needs one")
+    if number is not None:
+        with naming(path):
+            os.fstat(number)
+        return
+    try:
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        mode = None
+    if mode is not None and stat.S_ISDIR(mode):
+        raise CommandError(f"{path}: is not a regular file, but a folder")
+    if mode is not None and not os.access(path, os.W_OK):
+        raise CommandError(f"{path}: no permission to write to it")
+    if mode is not None and not stat.S_ISREG(mode):
+        return
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
         raise CommandError(f"{path}: folder does not exist: {folder}")
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise CommandError(f"{path}: is not a regular file, and cannot be replaced by one")
+    if path.endswith(os.sep):
+        raise CommandError(f"{path}: is the name of a folder; a file is to be written")
     _check_writable(path, folder)
     check_replaced([path], read)
+
+
+def _check_name(path):
+    """Raise if nothing can have a name."""
+    if not path or "\0" in path:
+        wrong = "is empty" if not path else "has a NUL character, which no name can have"
+        raise CommandError(f"{path!r}: the name of a file {wrong}")
 
 
 def _check_writable(path, folder):
@@ -84,20 +115,45 @@ def _check_writable(path, folder):
 
 
 def check_output(path, is_folder=False):
-    """The same of a path for `output`, which may be standard output, a device or a pipe, too.
+    """`check_target` of a path for `output`, which may be standard output, too.
 
     Or of a folder, which is made if need be.
     """
     if path in STANDARD:
         return
-    target = Path(path).resolve()
-    if is_folder:
-        there = next(folder for folder in (target, *target.parents) if folder.exists())
-        if not there.is_dir():
-            raise CommandError(f"{path}: is not a folder: {there}")
-        _check_writable(path, there)
-    elif target.is_dir() or target.is_file() or not target.exists():
+    if not is_folder:
         check_target(path)
+        return
+    _check_name(path)
+    target = Path(path).resolve()
+    there = next(folder for folder in (target, *target.parents) if folder.exists())
+    if not there.is_dir():
+        raise CommandError(f"{path}: is not a folder: {there}")
+    _check_writable(path, there)
+
+
+def check_within(path):
+    """Raise unless a file can be written to a path whose folders are made if need be."""
+    _check_name(path)
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        check_output(os.path.dirname(path) or os.curdir, is_folder=True)
+    else:
+        check_target(path)
+
+
+def check_inputs(paths, folders=False):
+    """Raise unless files can be read, and folders if they are taken: before the first is."""
+    for path in paths:
+        if path in STANDARD:
+            continue
+        _check_name(path)
+        if os.path.isdir(path) and not folders:
+            raise CommandError(f"{path}: is a folder; a file is to be read")
+        os.stat(path)
+        if not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
 
 
 def check_replaced(written, read, force=None):

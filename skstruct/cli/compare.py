@@ -23,7 +23,7 @@ from ..features.contexts import is_context
 from ..features.templates import MACRO, resolve_templates
 from ..features.tokens import column_function
 from ..metrics import segment_f1_score, token_accuracy_score, word_f1_score
-from .common import CommandError, counted, tell
+from .common import CommandError, check_inputs, counted, tell
 from .corpus import read
 from .evaluate import encodes_segments, warn_of_unknown
 from .learners import ALGORITHMS, add_features, features_of, named_algorithm
@@ -97,6 +97,7 @@ def run(arguments):
     if importlib.util.find_spec("sklearn_crfsuite") is None:
         raise CommandError('compare needs sklearn-crfsuite: pip install "skstruct[compare]" installs it')
     settings = _settings(arguments)
+    check_inputs([arguments.train, arguments.test, arguments.template], folders=True)
     if arguments.format == "crfsuite":
         arguments.usage_error("templates make features from tokens; data of CRFsuite holds features already")
     features = features_of(arguments)

@@ -14,7 +14,7 @@ from argparse import Namespace
 from ..interchange import export, save_crfpp, save_crfsuite, save_wapiti
 from ..interchange.kinds import kind_of
 from ..interchange.one_file.writing import ENDINGS
-from .common import CommandError, check_target, load_model, share, tell
+from .common import CommandError, check_inputs, check_target, load_model, share, tell
 from .corpus import inputs_of, read
 
 _WRITERS = {
@@ -58,13 +58,13 @@ def run(arguments):
     if options and not is_code:
         arguments.usage_error(f"--{next(iter(options))} is for one file of code")
     check_target(arguments.target)
+    check_inputs([arguments.source])
+    check_inputs([arguments.check], folders=True)  # of brat
     model = load_model(arguments.source)
+    if arguments.check is not None:
+        options["check"] = _corpus(arguments, model).X
     try:
         if is_code:
-            if "check" in options:
-                inputs = inputs_of(model, "crfsuite")
-                how = Namespace(**_AS_IS, format="crfsuite" if inputs.token is dict else None)
-                options["check"] = read(options["check"], how, inputs).X
             told = str(export(model, arguments.target, **options)).replace("check=X", "--check FILE")
         else:
             _WRITERS[to](model, arguments.target)
@@ -73,6 +73,17 @@ def run(arguments):
         raise CommandError(f"{arguments.source}: {error}") from error
     for line in told.splitlines():
         tell(line)
+
+
+def _corpus(arguments, model):
+    """The corpus to compare the file's labels on; what is wrong with it is no fault of the model."""
+    try:
+        inputs = inputs_of(model, "crfsuite")
+    except CommandError as error:
+        raise CommandError(f"{arguments.source}: {error}") from None
+    how = Namespace(**_AS_IS, format="crfsuite" if inputs.token is dict else None)
+    how.usage_error = arguments.usage_error
+    return read(arguments.check, how, inputs)
 
 
 _AS_IS = {**dict.fromkeys(("tokens", "label", "separator", "comment")), "read": [], "encoding": "utf-8"}

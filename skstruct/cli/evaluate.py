@@ -20,7 +20,7 @@ from ..formats.readers import read_segmented
 from ..metrics.label_scores import report_of
 from ..metrics.text_scores import span_counts
 from ..taggers.constraints import scheme_of
-from .common import CommandError, counted, load_model, warn
+from .common import CommandError, check_inputs, counted, load_model, warn
 from .corpus import inputs_of, layout_of, locating, read, read_all
 from .input_files import Source, tell_empty
 from .options import add_model, add_options
@@ -55,6 +55,8 @@ def run(arguments):
     ):
         if wrong:
             arguments.usage_error(message)
+    named = (arguments.file, gold, pred, arguments.model, arguments.vocabulary)
+    check_inputs(named, folders=True)
     if arguments.model is not None:
         scores = _of_model(arguments)
     else:

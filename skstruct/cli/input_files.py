@@ -18,6 +18,7 @@ from difflib import get_close_matches
 
 from ..data.inputs import flatten
 from ..formats.text_files import UNREADABLE, opened, split_cells, unreadable
+from ..saving.atomic import naming
 from .common import STANDARD, CommandError, counted, warn
 
 PEEK = 50
@@ -68,6 +69,9 @@ class Source(contextlib.AbstractContextManager):
         except UNREADABLE as error:
             remedy = "; --encoding names another encoding"
             raise CommandError(unreadable(error, self.name, number, remedy)) from None
+        except OSError as error:
+            with naming(self.name):
+                raise error
 
     def peek(self, n=PEEK):
         """The first `n` lines that are not blank, or fewer; they will be read again."""

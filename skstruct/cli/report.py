@@ -5,7 +5,7 @@ labels and against the right ones, probabilities, weights.
 """
 
 from ..inspection import report
-from .common import check_target, load_model, tell
+from .common import check_inputs, check_target, load_model, tell
 from .corpus import inputs_of, locating, read
 from .options import add_model, add_options
 
@@ -20,7 +20,8 @@ def add_arguments(parser):
 
 def run(arguments):
     """Run the command."""
-    check_target(arguments.output, [arguments.file])
+    check_target(arguments.output, [arguments.file, arguments.model])
+    check_inputs([arguments.file, arguments.model], folders=True)
     model = load_model(arguments.model, arguments.n_jobs)
     corpus = read(arguments.file, arguments, inputs_of(model, arguments.format))
     with locating(corpus.name, corpus.places):

@@ -9,7 +9,16 @@ from ..formats.span_writing import write_spans
 from ..inspection import select
 from ..inspection.selection import STRATEGIES
 from . import texts
-from .common import CommandError, check_output, check_replaced, load_model, output, positive, share
+from .common import (
+    CommandError,
+    check_inputs,
+    check_output,
+    check_replaced,
+    load_model,
+    output,
+    positive,
+    share,
+)
 from .corpus import inputs_of, layout_of, locating, sentences
 from .input_files import Source
 from .options import add_model, add_options
@@ -35,7 +44,8 @@ def add_arguments(parser):
 def run(arguments):
     """Run the command."""
     check_output(arguments.output)
-    check_replaced([arguments.output], [arguments.file])
+    check_replaced([arguments.output], [arguments.file, arguments.model])
+    check_inputs([arguments.file, arguments.model], folders=True)
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
     texts.refuse(arguments, inputs.task)

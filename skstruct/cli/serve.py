@@ -5,16 +5,21 @@ does, GET /health and /models, and GET / with a page to try them. A request is J
 [["the", "dog"]], or ["Ann met Bob."] for models of texts; or, as text/plain, one text.
 """
 
+import argparse
+import contextlib
 import logging
 import signal
 import sys
 import threading
 
+from ..serving.hosts import ANY, host_of
 from ..serving.label_studio import TASKS_LIMIT, Backend
 from ..serving.server import addresses_of, new_server
+from ..serving.server import run as run_server
 from ..serving.service import app, loaded, named_files
 from ..serving.wsgi import LIMIT
-from .common import fitting, positive, tell
+from .common import check_inputs, check_target, fitting, positive, tell
+from .options import repeated
 
 
 def add_arguments(parser):
@@ -25,8 +30,9 @@ def add_arguments(parser):
     add("--host", default="127.0.0.1", help="address to listen at")
     port = fitting(int, lambda n: 0 <= n <= 65535, "a number up to 65535")
     add("--port", type=port, default=8000, help="0: any that is free")
-    what = "a name that clients call the service by, beside localhost and --host; * is any; several times"
-    add("--allowed-host", action="append", metavar="NAME", default=[], help=what)
+    what = "a name that clients call the service by, as NAME or NAME:PORT, beside localhost and "
+    what += "--host; * is any; several times"
+    add("--allowed-host", **repeated("NAME", _allowed_host), help=what)
     what = f"refuse requests of more bytes (default: {LIMIT:,}; {TASKS_LIMIT:,} with --label-studio)"
     add("--max-bytes", type=positive, metavar="N", help=what)
     patience = fitting(float, lambda x: 0.0 < x < float("inf"), "more than 0")
@@ -41,6 +47,16 @@ def add_arguments(parser):
     add("--train-on", type=positive, metavar="N", help=what)
 
 
+def _allowed_host(text):
+    """A host, as written: a type of ``argparse``."""
+    try:
+        if text != ANY:
+            host_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
 def run(arguments):
     """Run the command, until it is stopped."""
     arguments.max_bytes = arguments.max_bytes or (TASKS_LIMIT if arguments.label_studio else LIMIT)
@@ -48,12 +64,19 @@ def run(arguments):
     options = {name: getattr(arguments, name) for name in ("port", "threads", "max_bytes", "timeout")}
     server = new_server(_application(arguments), arguments.host, **options)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a full queue is no fault
+    signals = []
+
+    def stop(number, _):
+        signals.append(number)
+        if len(signals) > 1:  # somebody does not want to wait
+            sys.exit(0)
+
     if threading.current_thread() is threading.main_thread():
         # The first process of a container has no default.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        signal.signal(signal.SIGTERM, stop)
     for host, port in addresses_of(server):
         tell(f"ready: http://{f'[{host}]' if ':' in host else host}:{port}/")
-    server.run()
+    run_server(server, lambda: bool(signals), arguments.timeout)
 
 
 def _application(arguments):
@@ -62,12 +85,17 @@ def _application(arguments):
         arguments.usage_error("--collect and --train-on are for --label-studio")
     if arguments.train_on and not arguments.collect:
         arguments.usage_error("--train-on needs --collect FILE")
-    hosts = {"localhost", "127.0.0.1", "::1", arguments.host, *arguments.allowed_host}
+    hosts = ["localhost", "127.0.0.1", "::1", *arguments.allowed_host]
+    with contextlib.suppress(ValueError):  # all addresses, say
+        hosts += [arguments.host] if host_of(arguments.host) else []
     options = {"max_bytes": arguments.max_bytes, "allowed_hosts": hosts}
     try:
         files = named_files(arguments.models)
     except ValueError as error:
         arguments.usage_error(str(error))
+    check_inputs(files.values())
+    if arguments.collect is not None:
+        check_target(arguments.collect, files.values(), regular=True)
     if not arguments.label_studio:
         return app(loaded(files), **options)
     if len(files) > 1:

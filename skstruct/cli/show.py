@@ -17,7 +17,7 @@ from ..inspection import explain, feature_weights, transition_weights
 from ..inspection.explanations import printable
 from ..interchange.kinds import kind_of
 from ..serving.answers import as_sequence
-from .common import CommandError, load_model, positive, warn
+from .common import CommandError, check_inputs, load_model, positive, warn
 from .corpus import inputs_of
 
 _FEATURES_LISTED = 40
@@ -41,6 +41,7 @@ def run(arguments):
     if (arguments.model is None) == (arguments.file is None):
         arguments.usage_error("name one model file: show MODEL, or show --model MODEL")
     path = arguments.model or arguments.file
+    check_inputs([path])
     model = load_model(path)
     if arguments.explain is not None:
         return _explain(model, path, arguments)

@@ -19,7 +19,15 @@ from ..data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from ..data.schemes import labels_to_spans
 from ..formats.readers import CONLLU_FIELDS, read_segmented
 from . import texts
-from .common import CommandError, check_output, check_replaced, load_model, output, positive
+from .common import (
+    CommandError,
+    check_inputs,
+    check_output,
+    check_replaced,
+    load_model,
+    output,
+    positive,
+)
 from .corpus import inputs_of, layout_of, locating, sentences, several
 from .input_files import Source
 from .options import add_model, add_options
@@ -65,6 +73,8 @@ def add_arguments(parser):
 def run(arguments):
     """Run the command."""
     check_output(arguments.output, is_folder=arguments.write == "brat")
+    check_replaced([arguments.output], [arguments.model])
+    check_inputs([arguments.model])
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
     texts.refuse(arguments, inputs.task)
@@ -74,6 +84,7 @@ def run(arguments):
     files = arguments.files or ["-"]
     if files.count("-") > 1:
         arguments.usage_error("only one FILE can be standard input")
+    check_inputs(files)
     check_replaced([arguments.output], files, arguments.force)
     last = ""
     with output(arguments.output, arguments.encoding) as file:
@@ -102,6 +113,7 @@ def _check_usage(model, inputs, arguments):
         arguments.usage_error("--proba and --dictionary do not go together")
     if arguments.scores:
         arguments.usage_error("--scores and --dictionary do not go together; --kbest 1 writes the score, too")
+    check_inputs([arguments.dictionary])
     words = flatten(read_segmented(arguments.dictionary, encoding=arguments.encoding))
     arguments.dictionary = sorted(set(words))
 

@@ -13,15 +13,24 @@ from itertools import islice
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from ..data.inputs import LABELS, SPANS, TREES, WORDS
+from ..data.inputs import LABELS, SPANS, TREES, WORDS, PlaceError
 from ..data.text import is_white_space
 from ..formats.annotation_tools import is_brat
 from ..formats.span_files import FORMATS, AnnotationReader
 from ..formats.span_records import SPAN_KEYS
-from ..formats.span_writing import reserved_keys, write_spans
+from ..formats.span_writing import brat_names, reserved_keys, write_spans
 from ..inspection import render
-from ..serving.answers import reason
-from .common import STANDARD, CommandError, check_replaced, output, warn
+from ..serving.answers import reason, span_labels
+from .common import (
+    STANDARD,
+    CommandError,
+    check_inputs,
+    check_replaced,
+    check_within,
+    fitting,
+    output,
+    warn,
+)
 from .input_files import Source, named_format, warn_of_columns
 
 WRITTEN = ("xml", "html", *FORMATS)
@@ -96,15 +105,20 @@ def add_options(parser):
     add("--lines", action="store_true", help="each line of FILE is a text (default: FILE is one)")
     what = f"{', '.join(WRITTEN)} (default: jsonl); brat needs --output, a folder"
     add("--write", choices=WRITTEN, metavar="FORMAT", help=what)
+    what = "what stands for white space in labels of brat, which takes none, as _"
+    add("--label-space", type=label_space, metavar="S", help=what)
     what = "offer the spans that a model of train --recall holds for possible, as candidates or predictions"
     add("--sets", action="store_true", help=what)
 
 
+label_space = fitting(str, lambda s: s.split() == [s], "text without white space")
+"""A type of ``argparse``."""
+
 _NOT_FOR = {
     SPANS: ("scores", "kbest", "scheme", "dictionary", "tokens", "label", "separator", "comment"),
-    WORDS: ("lines", "write", "sets", "scheme"),
-    LABELS: ("lines", "write", "sets", "dictionary"),
-    TREES: ("lines", "write", "sets", "scheme", "dictionary"),
+    WORDS: ("lines", "write", "label_space", "sets", "scheme"),
+    LABELS: ("lines", "write", "label_space", "sets", "dictionary"),
+    TREES: ("lines", "write", "label_space", "sets", "scheme", "dictionary"),
 }
 """Options of ``tag`` and ``select`` that models of a task have no use for."""
 
@@ -120,7 +134,8 @@ def refuse(arguments, task):
     for name in _NOT_FOR[task]:
         if getattr(arguments, name, None) not in (None, False):
             instead = "; in Python predict_kbest gives them" if name in ("kbest", "scores") else ""
-            arguments.usage_error(f"--{name} is not for models that {_WHAT[task]}{instead}")
+            option = name.replace("_", "-")
+            arguments.usage_error(f"--{option} is not for models that {_WHAT[task]}{instead}")
 
 
 def require(arguments, model, **methods):
@@ -144,6 +159,10 @@ def tag(model, arguments):
     require(arguments, model, proba="predict_segment_proba")
     if wanted == "brat" and arguments.output in STANDARD:
         arguments.usage_error("--write brat needs --output, a folder")
+    if arguments.label_space and wanted != "brat":
+        arguments.usage_error("--label-space is for --write brat")
+    arguments.labels = _brat_labels(model, arguments) if wanted == "brat" else {}
+    check_inputs(arguments.files, folders=True)
     files = expanded(arguments.files or ["-"])
     texts = texts_of(files, arguments)
     if wanted == "brat":
@@ -158,10 +177,32 @@ def tag(model, arguments):
             file.flush()  # who reads the pipe need not wait for the end
 
 
+def _brat_labels(model, arguments):
+    """What is written for each label of a model; asked before any text is read."""
+    space, names = arguments.label_space, {}
+    for label in span_labels(model):
+        name = label if space is None else space.join(label.split())
+        if name.split() != [name]:
+            wrong = f"brat takes no white space in labels, and the model has {label!r}"
+            remedy = f"--label-space _ writes {'_'.join(label.split())}"
+            raise CommandError(f"{arguments.model}: --write brat: {wrong}; {remedy}")
+        if name in names:
+            both = f"{names[name]!r} and {label!r} would both be {name!r}"
+            raise CommandError(f"{arguments.model}: --label-space {space}: {both}")
+        names[name] = label
+    return {label: name for name, label in names.items()}
+
+
 def _write_brat(model, texts, files, arguments):
     """Write the files of brat, two for each text, where nothing is replaced by them."""
-    names = [Path(arguments.output, beside["name"]) for _, _, beside in texts]
-    written = [f"{name}{ending}" for name in names for ending in (".txt", ".ann")]
+    beside = [each for _, _, each in texts]
+    try:
+        names = brat_names([text for _, text, _ in texts], beside)
+    except PlaceError as error:
+        raise CommandError(f"{texts[error.sequence][0]}: {error}") from None
+    written = [f"{Path(arguments.output, name)}{end}" for name in names for end in (".txt", ".ann")]
+    for path in written:
+        check_within(path)
     check_replaced(written, files_of(files), arguments.force)
     for path in written if not arguments.force else ():
         if os.path.isfile(path) and os.path.getsize(path) > 0:
@@ -268,6 +309,8 @@ def _write(file, model, batch, wanted, arguments):
     """Label a batch of texts, and write it."""
     X, metadata = [text for _, text, _ in batch], [beside for _, _, beside in batch]
     y = model.predict(X)
+    if arguments.labels:
+        y = [[span._replace(label=arguments.labels[span.label]) for span in spans] for spans in y]
     proba = model.predict_segment_proba(X, y) if arguments.proba else None
     offered = model.predict_sets(X) if arguments.sets else None
     if offered is not None and wanted == "label-studio":

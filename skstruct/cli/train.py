@@ -21,7 +21,7 @@ from ..features.word_vectors import WordVectors
 from ..taggers.constraints import BrokenConstraint, scheme_of
 from ..training.held_out import NAMES
 from ..training.parameters import parameters_named
-from .common import CommandError, check_target, counted, positive, share, tell
+from .common import CommandError, check_inputs, check_target, counted, positive, share, tell
 from .corpus import batches, learned, located, locating, read, read_files
 from .evaluate import as_text, model_scores
 from .input_files import Source, tell_empty, tell_labels
@@ -76,11 +76,13 @@ def _add_ways(add):
 def run(arguments):
     """Run the command."""
     _check_usage(arguments)
-    check_target(arguments.model, [*arguments.files, arguments.dev])
+    beside = [arguments.dev, arguments.template, *(path for _, path in arguments.lexicon)]
+    check_target(arguments.model, [*arguments.files, *beside, arguments.text], regular=True)
+    check_inputs([*arguments.files, *beside], folders=True)
     task = task_of(arguments)
     with learned(arguments, task) as (source, layout):
         model = new_model(arguments, features_of(arguments), layout.format)
-        _read_text(arguments, model)
+        words_of = _words_parameter(arguments, model)
         repair = _repairer(arguments, model, layout.format)
         corpus = None if arguments.stream is not None else repair(read_files(arguments, source, layout))
         if corpus is not None:
@@ -89,6 +91,7 @@ def run(arguments):
         dev, arguments.format = None, layout.format
         if arguments.dev is not None:  # read now: a mistake in it should not cost a training
             dev = repair(read(arguments.dev, arguments, task=task))
+        _read_text(arguments, model, words_of)
         began = time.perf_counter()
         with contextlib.redirect_stdout(sys.stderr):  # epochs are no results
             if corpus is None:
@@ -121,19 +124,27 @@ def _check_usage(arguments):
             arguments.usage_error(message)
 
 
-def _read_text(arguments, model):
-    """Let the taggers of a model read clusters of the words of ``--text``."""
+def _words_parameter(arguments, model):
+    """The parameter of a model that ``--text`` is for; None without the option."""
     if arguments.text is None:
-        return
+        return None
     names = parameters_named(model, "words")
     if not names:
         arguments.usage_error(f"--text is for taggers; {type(model).__name__} reads no templates")
+    check_inputs([arguments.text])
+    return min(names, key=len)  # what is around others gives it to them
+
+
+def _read_text(arguments, model, parameter):
+    """Let the taggers of a model read clusters of the words of ``--text``."""
+    if parameter is None:
+        return
     words = WordVectors(n_clusters=arguments.clusters or 500, random_state=arguments.seed)
     with locating(arguments.text, ()), Source(arguments.text, arguments.encoding) as source:
         lines = source.watched() if arguments.verbose else source.unkept()
         table = words.fit_text(lines).table()
     tell(f"{arguments.text}: {table!r}")
-    model.set_params(**{min(names, key=len): table})  # what is around others gives it to them
+    model.set_params(**{parameter: table})
 
 
 _UNITS = {"segmented": ("sentence", "word"), "spans": ("text", "span")}

@@ -41,10 +41,14 @@ class PlaceError(ValueError):
         """Let the error name another sequence, and another argument if ``name`` is given."""
         self.sequence = None if sequence is None else int(sequence)
         self.name = name or self.name
-        numbers = [("sequence", self.sequence), ("position", self.position)]
+        self.args = (self.told("sequence"),)
+
+    def told(self, noun):
+        """The message, where the elements of ``X`` are called by a noun: of texts "text"."""
+        numbers = [(noun, self.sequence), ("position", self.position)]
         place = ", ".join(f"{what} {number}" for what, number in numbers if number is not None)
         place = place if self.name is None else f"{self.name}: {place}"
-        self.args = (self.text.replace(PLACE, place, 1),)
+        return self.text.replace(PLACE, place, 1)
 
 
 @contextmanager

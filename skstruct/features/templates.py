@@ -24,6 +24,7 @@ from typing import NamedTuple, TypeAlias
 from ..data.inputs import describe
 from ..data.text import TextToken
 from ..data.types import Path, Self
+from ..saving.atomic import naming
 from ..saving.container import require
 from ..saving.fields import Field, Kind, Table, each, pair, string, value
 from ..saving.values import savable_value
@@ -229,7 +230,7 @@ class FeatureTemplates:
         """Read a CRF++ template file; ``#`` starts a comment line. ``lexicons`` as of the constructor."""
         lines = []
         try:
-            with open(path, encoding="utf-8-sig") as file:
+            with naming(path), open(path, encoding="utf-8-sig") as file:
                 written = file.read().split("\n")
         except UnicodeDecodeError as error:
             raise ValueError(f"{os.fspath(path)}: not valid UTF-8: {error.reason}") from None

@@ -22,6 +22,7 @@ from numbers import Real
 from pathlib import Path
 
 from ..data.spans import Span
+from ..saving.atomic import naming
 from .span_records import Annotation, Record, check, without
 from .text_files import numbered_lines
 
@@ -180,7 +181,7 @@ def brat_records(source, encoding, texts_alone=False):
 def _text(path, encoding):
     try:
         # As it is: every character counts, carriage returns and a byte order mark, too.
-        with open(path, encoding=encoding, newline="") as file:
+        with naming(path), open(path, encoding=encoding, newline="") as file:
             return file.read()
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not valid {error.encoding}: {error.reason}") from None
@@ -227,7 +228,8 @@ def lines_of(text, spans, place):
     for k, (start, end, label) in enumerate(spans):
         if label is None or label.split() != [label]:
             wrong = f"brat has no label {label!r}: it takes text without white space"
-            raise ValueError(f"{place}, span {k}: {wrong}")
+            remedy = "" if label is None or not label.split() else f"; {'_'.join(label.split())!r} is one"
+            raise ValueError(f"{place}, span {k}: {wrong}{remedy}")
         covered = re.sub(r"[\r\n]", " ", text[start:end])
         lines.append(f"T{k + 1}\t{label} {start} {end}\t{covered}\n")
     return "".join(lines)

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path as Folder
 from typing import IO, Any
 
-from ..data.inputs import check_choice, describe
+from ..data.inputs import PlaceError, check_choice, describe
 from ..data.spans import as_spans, to_utf16
 from ..data.text import as_texts
 from ..data.types import Path, Texts
@@ -186,6 +186,33 @@ def _as_metadata(metadata, n, format):
     return metadata
 
 
+def brat_names(texts, metadata):
+    """The names of texts in a folder of brat, without endings: what has none is numbered.
+
+    Raises
+    ------
+    ValueError
+        If a name is none of a file within the folder, is there twice, or a text cannot be written.
+    """
+    names = {}
+    for k, (text, each) in enumerate(zip(texts, metadata)):
+        name = each.get("name", f"{k:0{len(str(len(texts)))}}")
+        parts = Folder(name).parts if isinstance(name, str) else ()
+        if not parts or ".." in parts or "\0" in name or Folder(name).is_absolute():
+            wrong = f"expected the name of a file within the folder, got {name!r}"
+            raise PlaceError(k, None, wrong, "metadata")
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            wrong = f"cannot be written as UTF-8: {error.reason}"
+            raise PlaceError(k, None, wrong, "X") from None
+        name = Folder(name).as_posix()  # "a" and "./a" are one file
+        if name in names:
+            raise PlaceError(k, None, f"there is a text {name!r} already", "metadata")
+        names[name] = k
+    return list(names)
+
+
 def _as_probabilities(proba, spans):
     """The probability of each span as a float."""
     for k, (found, row) in enumerate(zip(proba, spans)):
@@ -200,18 +227,6 @@ def _as_probabilities(proba, spans):
 def _brat_files(texts, spans, metadata):
     """The contents of the files of a folder, by name."""
     contents = {}
-    for k, (text, row, each) in enumerate(zip(texts, spans, metadata)):
-        name = each.get("name", f"{k:0{len(str(len(texts)))}}")
-        parts = Folder(name).parts if isinstance(name, str) else ()
-        if not parts or ".." in parts or Folder(name).is_absolute():
-            wrong = f"expected the name of a file within the folder, got {name!r}"
-            raise ValueError(f"metadata: sequence {k}: {wrong}")
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise ValueError(f"X: sequence {k}: cannot be written as UTF-8: {error.reason}") from None
-        name = Folder(name).as_posix()  # "a" and "./a" are one file
-        if f"{name}.txt" in contents:
-            raise ValueError(f"metadata: sequence {k}: there is a text {name!r} already")
+    for k, (name, text, row) in enumerate(zip(brat_names(texts, metadata), texts, spans)):
         contents[f"{name}.txt"], contents[f"{name}.ann"] = text, lines_of(text, row, f"y: sequence {k}")
     return contents

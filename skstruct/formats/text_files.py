@@ -12,7 +12,7 @@ import warnings
 import zlib
 from contextlib import contextmanager
 
-from ..saving.atomic import atomic_write
+from ..saving.atomic import atomic_write, naming
 
 #: Names of the ten CoNLL-U columns, in file order.
 CONLLU_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -84,6 +84,9 @@ def _lines(file, name, watch):
         accents.tell(name)
     except UNREADABLE as error:
         raise ValueError(unreadable(error, name, number)) from error
+    except OSError as error:
+        with naming(name):
+            raise error
 
 
 UNREADABLE = UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile

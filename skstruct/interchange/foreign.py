@@ -19,6 +19,7 @@ from ..crf.crf_run import nonzero_entries
 from ..crf.solver.solve import SparseWeights
 from ..data.inputs import LABELS, describe
 from ..data.labels import Labels
+from ..saving.atomic import naming
 from ..saving.container import ModelFileError
 
 FORBIDDEN = -1e4
@@ -198,7 +199,7 @@ def read_source(source):
     if isinstance(source, (bytes, bytearray, memoryview)):
         return ForeignBytes(bytes(source), "the model")
     path = os.fspath(source)
-    with open(path, "rb") as file:
+    with naming(path), open(path, "rb") as file:
         return ForeignBytes(file.read(), repr(path))
 
 

@@ -2,6 +2,7 @@
 
 import os
 
+from ..saving.atomic import naming
 from ..saving.container import MAGIC
 from ..saving.registry import load
 from . import crfpp, crfsuite, wapiti
@@ -20,7 +21,7 @@ _STARTS = (
 
 
 def _kind(path):
-    with open(path, "rb") as file:
+    with naming(path), open(path, "rb") as file:
         head = file.read(32)
     for start, kind, reader in _STARTS:
         if head.startswith(start):

@@ -3,11 +3,46 @@
 import contextlib
 import errno
 import os
+import re
 import secrets
 import shutil
+import sys
 
 FULL = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO") if hasattr(errno, name)}
 """Errors of a disk that takes no more, or is broken."""
+
+
+_STANDARD = {"stdin": 0, "stdout": 1, "stderr": 2}
+_DESCRIPTOR = re.compile(r"/dev/(?:fd/([0-9]{1,6})|(stdin|stdout|stderr))|/proc/self/fd/([0-9]{1,6})")
+
+
+def descriptor_of(path):
+    """The open file that a path names by its number, as ``/dev/stdout`` and ``>(gzip)`` do; or None.
+
+    Links are followed. What has such a name is neither opened again, which would cut a file short that others
+    append to, nor replaced.
+    """
+    name = os.path.abspath(os.fsdecode(path))
+    for _ in range(40):
+        found = _DESCRIPTOR.fullmatch(name) if os.name == "posix" else None
+        if found is not None:
+            number, standard, of_process = found.groups()
+            return _STANDARD[standard] if standard else int(number or of_process)
+        if not os.path.islink(name):
+            return None
+        name = os.path.abspath(os.path.join(os.path.dirname(name), os.readlink(name)))
+    return None
+
+
+@contextlib.contextmanager
+def naming(path):
+    """A context of reading whose errors name the file, where the system does not."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = os.fspath(path)
+        raise
 
 
 @contextlib.contextmanager
@@ -60,8 +95,8 @@ def atomic_write(path, encoding=None, temporary=None):
     What is written goes to a temporary file in the same folder, reaches the disk (``fsync``), and takes the
     place of ``path`` in one step (``os.replace``). After an error an existing file is as it was, and the
     temporary one is gone. An existing file's permissions are kept; until the temporary one has them, it is
-    the user's alone. A symbolic link is followed. What is no regular file (``/dev/null``, a named pipe) is
-    written to as it is.
+    the user's alone. A symbolic link is followed. What is no regular file (``/dev/null``, a named pipe), and
+    what is open already (``/dev/stdout``, ``/dev/fd/63``), is written to as it is.
 
     Parameters
     ----------
@@ -75,6 +110,16 @@ def atomic_write(path, encoding=None, temporary=None):
     # The link's target is replaced, not the link; the folder is the target's.
     target = os.path.realpath(path)
     kind = {"mode": "wb"} if encoding is None else {"mode": "w", "encoding": encoding, "newline": "\n"}
+    number = descriptor_of(path)
+    if number is not None:
+        if number == 1 and sys.stdout is not None:
+            sys.stdout.flush()  # what was printed comes first
+        with _named(path):
+            with naming(path):
+                copy = os.dup(number)
+            with open(copy, **kind) as file:
+                yield file
+        return
     if os.path.exists(path) and not os.path.isfile(path):  # a device or pipe must not become a file
         with _named(path), open(path, **kind) as file:
             yield file

@@ -36,7 +36,7 @@ import struct
 
 import numpy as np
 
-from .atomic import atomic_write
+from .atomic import atomic_write, naming
 
 MAGIC = b"\x89SKS\r\n\x1a\n"
 FORMAT_VERSION = 3
@@ -200,7 +200,7 @@ def read_container(path, *, kind):
     """
     path = os.fspath(path)
     try:
-        with open(path, "rb") as file:
+        with naming(path), open(path, "rb") as file:
             return _read(file, os.fstat(file.fileno()).st_size, kind)
     except ModelFileError as error:
         raise ModelFileError(f"{path!r}: {error}") from None

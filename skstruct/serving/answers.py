@@ -1,13 +1,19 @@
 """What a model says to a request: its input from text or JSON, and its predictions as JSON."""
 
 from .._sklearn import final_step, innermost, layers
-from ..data.inputs import SPANS, WORDS
+from ..data.inputs import SPANS, WORDS, PlaceError
+from ..data.scheme_rules import LabelTable
+from ..data.text import tokenized
 from ..datasets import to_utf16
 from ..saving.missing_methods import REASONS
 from .wsgi import Refused
 
 MOST = 100
 """Predictions that a request can ask for, of each sequence."""
+
+MOST_TOKENS = 1_000_000
+"""Tokens in all predictions that a request can ask for, its own tokens times K: each costs
+some hundred bytes of the server, and ten of the answer."""
 
 
 def inputs_of(model):
@@ -18,6 +24,13 @@ def inputs_of(model):
 def task_of(model):
     """What a model predicts; None of a pipeline."""
     return getattr(inputs_of(model), "task", None)
+
+
+def span_labels(model):
+    """The labels that a fitted model of spans can give, sorted."""
+    tagger = innermost(model)[0]
+    parsed = LabelTable(tagger.scheme).parse(tagger.tagger_.classes_.tolist())
+    return sorted({kind for _, kind in parsed} - {""})
 
 
 def reason(model, method):
@@ -90,13 +103,28 @@ def predicted(model, request):
         else:
             X = with_tuples(model, request.json(**more))
         if not isinstance(X, list):
-            raise ValueError(f"expected a JSON list of sequences, got {X!r:.40}")
+            raise ValueError(_no_list(model, X))
         y = answer(X)
     except ValueError as error:
         places = {name: getattr(error, name, None) for name in ("sequence", "position")}
         places = {name: int(value) for name, value in places.items() if value is not None}
-        raise Refused(400, str(error), **places, **({} if places or alone else more)) from None
+        of_texts = reads_texts(model) and isinstance(error, PlaceError)
+        told = error.told("text") if of_texts else str(error)
+        raise Refused(400, told, **places, **({} if places or alone else more)) from None
     return y[0] if alone else list(y)
+
+
+def _no_list(model, X):
+    """What is said of a value that is no list of what a model reads."""
+    noun, alone = "sequences", ""
+    if reads_texts(model):
+        noun, alone = "texts", '; of one text ["..."], or the text itself as text/plain'
+    return f"expected a JSON list of {noun}, got {X!r:.40}{alone}"
+
+
+def reads_texts(model):
+    """Whether a model takes whole texts, not tokens."""
+    return task_of(final_step(model)[0]) in (WORDS, SPANS)
 
 
 def with_tuples(model, X):
@@ -129,12 +157,32 @@ def _answer_of(model, options):
         raise Refused(400, f"kbest must be an int from 1 to {MOST}, got {k!r:.40}")
 
     def ranked(X):
+        _check_size(model, X, int(k))
         return [
             list(zip(units([x] * len(rows), [y for y, _ in rows]), (score for _, score in rows)))
             for x, rows in zip(X, best(final_step(model, X)[1], int(k)))
         ]
 
     return ranked
+
+
+def _check_size(model, X, k):
+    """Refuse to rank more tokens than a request can ask for, before any work."""
+    n = _n_tokens(model, X)
+    if n * k > MOST_TOKENS:
+        wrong = f"kbest={k} of {n:,} tokens makes {n * k:,}"
+        limit = f"a request can ask for {MOST_TOKENS:,}, its tokens times K"
+        raise Refused(413, f"{wrong}; {limit}: send less, or ask for fewer")
+
+
+def _n_tokens(model, X):
+    """The number of tokens that a model sees; what it cannot read counts nothing."""
+    task = task_of(final_step(model)[0])
+    if task == SPANS:
+        texts = [text for text in X if isinstance(text, str)]
+        tokenizer = getattr(innermost(model)[0], "tokenizer", "words")
+        return int(tokenized(texts, tokenizer).first[-1])
+    return sum(len(x) for x in X if isinstance(x, str if task == WORDS else list))
 
 
 def _units_of(model, offsets):

@@ -8,22 +8,17 @@ References
 HumanSignal, "Write your own ML backend" and "Webhook event format reference", https://labelstud.io/guide.
 """
 
-import contextlib
-import io
-import json
-import os
 import threading
-from itertools import compress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-from ..data.scheme_rules import LabelTable
 from ..formats.annotation_tools import task as as_task
-from ..formats.span_files import read_spans
-from ..formats.span_writing import with_units, write_spans
-from ..saving.atomic import atomic_write
+from ..formats.span_writing import with_units
+from .answers import span_labels
+from .collection import Collection
+from .log import LOG
 from .retraining import Versions
-from .wsgi import LOG, Application, Refused, Route
+from .wsgi import Application, Refused, Route
 
 TASKS_LIMIT = 50_000_000
 """Bytes of a body: Label Studio asks at once for predictions of all tasks that are selected."""
@@ -58,6 +53,35 @@ def control_of(config):
     raise Refused(400, "the labelling interface has no tag Labels over a tag Text")
 
 
+class Remembered:
+    """The data of the last tasks, by their ids; threads may share it.
+
+    Parameters
+    ----------
+    most : int
+        Tasks that are kept.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._lock = most, threading.Lock()
+        self._data: dict[str, Any] = {}
+
+    def keep(self, tasks: list[dict[str, Any]]) -> None:
+        """Remember tasks, and forget the oldest of those that are too many."""
+        with self._lock:
+            for task in tasks:
+                number = str(task.get("id"))
+                self._data.pop(number, None)  # those asked for again are young
+                self._data[number] = task["data"]
+            while len(self._data) > self._most:
+                del self._data[next(iter(self._data))]
+
+    def get(self, number: Any) -> Any:
+        """The data of a task; None if nothing is known of it."""
+        with self._lock:
+            return self._data.get(str(number))
+
+
 class Backend(Application):
     """The application that Label Studio asks.
 
@@ -74,14 +98,16 @@ class Backend(Application):
     """
 
     def __init__(self, path, *, collect=None, train_on=None, max_bytes=TASKS_LIMIT, allowed_hosts=None):
-        self._versions = Versions(path, collect, train_on)
         self._collection = None if collect is None else Collection(collect)
-        self._tasks = {}  # data by the id of a task
+        self._versions = Versions(path, collect, train_on)
+        if self._collection is not None:
+            self._collection.open()
+        self._tasks = Remembered(_REMEMBERED)
         health = {"status": "UP", "model_class": type(self._versions.model).__name__}
         routes = {
-            "/predict": {"POST": Route(self.predict)},
-            "/setup": {"POST": Route(self.setup)},
-            "/webhook": {"POST": Route(self.webhook)},
+            "/predict": {"POST": Route(self.predict, keeps=True)},
+            "/setup": {"POST": Route(self.setup, keeps=True)},
+            "/webhook": {"POST": Route(self.webhook, keeps=True)},
             "/health": {"GET": Route(lambda _: health)},
             "/": {"GET": Route(lambda _: health)},
             "/metrics": {"GET": Route(lambda _: {})},
@@ -91,9 +117,8 @@ class Backend(Application):
     def setup(self, request):
         """A project was connected: say which labels its interface lacks."""
         model, version = self._versions.current()
-        tagger, given = getattr(model, "estimator_", model), _object(request.json())
-        kinds = {kind for _, kind in LabelTable(tagger.scheme).parse(tagger.tagger_.classes_.tolist())} - {""}
-        unknown = kinds - control_of(given.get("schema")).known
+        given = _object(request.json())
+        unknown = set(span_labels(model)) - control_of(given.get("schema")).known
         if unknown:
             LOG.warning("project %s has no label %s", given.get("project"), ", ".join(sorted(unknown)))
         return {"model_version": version}
@@ -103,11 +128,16 @@ class Backend(Application):
         model, version = self._versions.current()
         given = _object(request.json())
         control, tasks = control_of(given.get("label_config")), _list(given, "tasks")
-        texts = [_text(task, control) for task in tasks]
-        for task in tasks:
-            self._tasks[str(task.get("id"))] = task["data"]
-        while len(self._tasks) > _REMEMBERED:
-            del self._tasks[next(iter(self._tasks))]
+        texts = _texts(tasks, control)
+        self._tasks.keep([task for task, text in zip(tasks, texts) if text is not None])
+        filled = [text for text in texts if text is not None]
+        predicted = iter(self._predicted(model, version, control, filled))
+        nothing = {"model_version": version, "result": []}
+        results = [nothing if text is None else next(predicted) for text in texts]
+        return {"results": results, "model_version": version}
+
+    def _predicted(self, model, version, control, texts):
+        """What Label Studio is to show of each text."""
         methods = "predict_sets", "predict_segment_proba"  # of sets a person drops what is wrong
         method = next((name for name in methods if hasattr(model, name)), None)
         if method is None:
@@ -118,13 +148,11 @@ class Backend(Application):
             proba = [[float(p) for _, p in row] for row in found]
         names = control.labels, control.text
         rows = zip(texts, with_units(texts, spans), proba)
-        found = [as_task(text, units, {}, p, version, names)["predictions"][0] for text, units, p in rows]
-        return {"results": found, "model_version": version}
+        tasks = (as_task(text, units, {}, p, version, names) for text, units, p in rows)
+        return [task["predictions"][0] for task in tasks]
 
     def webhook(self, request):
         """An annotation was made, changed or deleted."""
-        if "HTTP_ORIGIN" in request.environ:
-            raise Refused(403, "webhooks come from Label Studio, not from a page in a browser")
         given = _object(request.json())
         action = given.get("action")
         if self._collection is None or action not in (*_KEPT, *_DROPPED):
@@ -135,7 +163,7 @@ class Backend(Application):
             return {"status": "ok"}
         annotation, task = _object(given.get("annotation")), _object(given.get("task", {}))
         number = task.get("id", annotation.get("task"))
-        data = task.get("data", self._tasks.get(str(number)))
+        data = task.get("data", self._tasks.get(number))
         if data is None:
             raise Refused(400, f"nothing is known of the data of task {number}")
         control = control_of(_object(given.get("project")).get("label_config"))
@@ -170,52 +198,21 @@ def _text(task, control):
     return text
 
 
-class Collection:
-    """The annotations in a file, which is made if need be.
+def _texts(tasks, control):
+    """The texts of tasks; None, told in the log, of those that have none.
 
-    Raises
-    ------
-    ValueError, OSError
-        If there is something else in the file, or it cannot be written.
+    If none of them has one, the labelling interface does not fit, and the request is
+    refused.
     """
-
-    def __init__(self, path):
-        self.path, self._lock = path, threading.Lock()
-        self.replace("id", ())
-
-    def keep(self, task, text, annotation, labels):
-        """Keep an annotation of Label Studio; ``labels`` names the tag whose regions count.
-
-        Raises
-        ------
-        ValueError
-            If it is none that can be read.
-        """
-        regions = annotation.get("result")
-        if isinstance(regions, list):
-            own = [each for each in regions if isinstance(each, dict) and each.get("from_name") == labels]
-            annotation = {**annotation, "result": own}
-        record = {"id": task, "data": {"text": text}, "annotations": [annotation]}
-        X, y = read_spans([record], "label-studio", offsets="utf-16")  # none of a task that was skipped
-        file = io.StringIO()
-        write_spans(file, X, y, metadata=[{"id": task, "annotation": annotation.get("id")}] * len(X))
-        self.replace("id", {str(task)}, file.getvalue())
-
-    def replace(self, key, gone, added=""):
-        """Forget the annotations whose id under a key is among some, and add lines."""
-        with self._lock:
-            lines = []
-            if os.path.exists(self.path):
-                with open(self.path, encoding="utf-8", newline="\n") as file:
-                    # The last one may have no end.
-                    lines = [line.rstrip("\n") + "\n" for line in file if line.strip()]
-            parsed = map(self._parsed, lines)
-            stay = ["annotation" not in each or str(each.get(key)) not in gone for each in parsed]
-            with atomic_write(self.path, "utf-8") as file:
-                file.writelines([*compress(lines, stay), added])
-
-    def _parsed(self, line):
-        with contextlib.suppress(ValueError):
-            if isinstance(value := json.loads(line), dict):
-                return value
-        raise ValueError(f"{self.path}: expected JSON lines of objects, got {line!r:.60}")
+    texts, wrong = [], []
+    for task in tasks:
+        try:
+            texts.append(_text(task, control))
+        except Refused as error:
+            texts.append(None)
+            wrong.append(error)
+    if wrong and len(wrong) == len(tasks):
+        raise wrong[0]
+    for error in wrong:
+        LOG.warning("%s: nothing is predicted for it", error)
+    return texts

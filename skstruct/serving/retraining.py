@@ -13,6 +13,7 @@ import sys
 import threading
 import zlib
 from itertools import compress, count
+from logging import INFO, WARNING
 from pathlib import Path
 
 from sklearn.base import clone
@@ -22,7 +23,8 @@ from ..formats.span_files import read_spans
 from ..interchange.kinds import load_model
 from ..metrics import span_f1_score
 from .answers import task_of
-from .wsgi import LOG
+from .collection import Lines
+from .log import LOG
 
 FEWEST = 50
 """Held-out spans that a comparison needs."""
@@ -69,10 +71,14 @@ class Versions:
         try:
             target = self._target()
             command = [sys.executable, "-m", __name__, self.path, self.collected, target]
-            job = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, encoding="utf-8")
+            pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+            options = {"encoding": "utf-8", "errors": "replace"}
+            job = subprocess.Popen(list(map(str, command)), **pipes, **options)
             atexit.register(job.kill)
-            out, _ = job.communicate()
+            out, err = job.communicate()
             atexit.unregister(job.kill)
+            for line in err.splitlines():  # which may quote what was annotated
+                LOG.log(WARNING if job.returncode else INFO, "training: %s", line)
             if job.returncode:
                 LOG.error("the training failed with exit code %s", job.returncode)
                 return
@@ -100,7 +106,8 @@ def held_out(task):
 def retrain(path, collected, target):
     """Train anew, and save what is not worse; returns what is to be said of it."""
     old = load_model(path)
-    X, y, metadata = read_spans(collected, return_metadata=True)
+    with Lines(collected).text() as file:  # the service may be writing to it
+        X, y, metadata = read_spans(file, return_metadata=True)
     held = ["id" in each and held_out(each["id"]) for each in metadata]
     learned = [not each for each in held]
     (X, y), (X_out, y_out) = ([list(compress(rows, part)) for rows in (X, y)] for part in (learned, held))

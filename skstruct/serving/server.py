@@ -7,9 +7,16 @@ that say their length in two ways.
 
 import json
 import time
+from collections.abc import Callable
+from typing import Any
+
+from .log import LOG, one_line
 
 PATIENCE = 30.0
 """Seconds that a client may take to send a request, unless a service says otherwise."""
+
+_GRACE = 0.5
+"""Seconds that a connection without a request stays open after a stop is asked for."""
 
 _CONNECTIONS = 1000
 """Open connections; with more the server accepts none until some are closed."""
@@ -46,6 +53,8 @@ def new_server(application, host="127.0.0.1", port=8000, *, threads=4, max_bytes
         from waitress.server import create_server
     except ImportError:
         raise ImportError('serve needs waitress: pip install "skstruct[serve]" installs it') from None
+    for name in "waitress", "waitress.queue":
+        one_line(name)
     sockets, channel = {}, _channel(timeout)
     options = {"connection_limit": _CONNECTIONS, "asyncore_use_poll": True, "ident": "skstruct"}
     options |= {"threads": threads, "max_request_body_size": max_bytes + 1}
@@ -112,12 +121,85 @@ def addresses_of(server):
     return [(host, int(port)) for host, port in found]
 
 
+def run(
+    server: Any, asked_to_stop: Callable[[], bool], timeout: float = PATIENCE
+) -> None:
+    """Answer requests until a stop is asked for, then those that have arrived.
+
+    A second signal, as an exception, ends it at once.
+
+    Parameters
+    ----------
+    server : waitress server
+        Of `new_server`.
+    asked_to_stop : callable
+        Asked at least once a second.
+    timeout : float
+        Seconds that clients may take to send the rest of a request, and to read answers.
+    """
+    from waitress import wasyncore
+
+    sockets = _sockets_of(server)
+
+    def serve(seconds):
+        wasyncore.loop(seconds, map=sockets, use_poll=True, count=1)
+
+    try:
+        while sockets and not asked_to_stop():
+            serve(1.0)
+        if sockets:
+            LOG.info("stopping: requests that have arrived are answered")
+            _finish(sockets, serve, timeout)
+    except (SystemExit, KeyboardInterrupt):
+        pass
+    finally:
+        server.task_dispatcher.shutdown()
+        wasyncore.close_all(sockets, ignore_all=True)
+
+
+def _finish(sockets, serve, timeout):
+    """Answer the requests that have arrived, take no others, and close connections."""
+    from waitress import wasyncore
+
+    known = None
+    while known is None or _connections(sockets) - known:  # each round accepts one more
+        known = _connections(sockets)
+        serve(0)
+    for each in list(sockets.values()):
+        if each.accepting:
+            wasyncore.dispatcher.close(each)  # its own `close` closes what wakes the loop
+    busy, now = set(), time.monotonic()
+    no_more, last_work = now + _GRACE, now
+    while connections := _connections(sockets):
+        serve(0.1)
+        now = time.monotonic()
+        for each in connections:
+            if each.requests:
+                last_work = now
+            if each.requests or each.request is not None or each.total_outbufs_len:
+                busy.add(each)
+            elif each in busy or now > no_more:
+                each.handle_close()
+        if now - last_work > timeout:  # clients that neither send nor read
+            break
+
+
+def _sockets_of(server):
+    """What a server listens to, by file descriptor."""
+    return server.map if hasattr(server, "map") else server._map
+
+
+def _connections(sockets):
+    """The open connections."""
+    return {each for each in list(sockets.values()) if hasattr(each, "requests")}
+
+
 def stop(server):
     """Let ``run()`` return, from another thread; open connections are closed."""
     from waitress import wasyncore
 
     server.task_dispatcher.shutdown()  # answers that are being written need the pipe
-    sockets = server.map if hasattr(server, "map") else server._map
+    sockets = _sockets_of(server)
     trigger = next(each for each in sockets.values() if hasattr(each, "thunks"))
     with trigger.lock:  # until the pipe is written to: closing it is what the server does next
         trigger.thunks.append(lambda: wasyncore.close_all(sockets, ignore_all=True))

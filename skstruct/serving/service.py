@@ -15,6 +15,7 @@ from ..inspection import render
 from ..inspection.html import Html, attribute, box, escaped
 from ..interchange.kinds import load_model
 from .answers import as_sequence, example, inputs_of, predicted, with_tuples
+from .hosts import AllowedHosts
 from .wsgi import LIMIT, Application, Refused, Route
 
 _RESERVED = ("", "predict", "health", "models", "setup", "webhook", "metrics")
@@ -31,8 +32,8 @@ def app(models: Any, *, max_bytes: int = LIMIT, allowed_hosts: Collection[str] |
     max_bytes : int, default=1_000_000
         Larger requests are refused.
     allowed_hosts : collection of str, optional
-        Names that the header Host may have, without ports. By default any, which is right behind a proxy that
-        looks at it.
+        Names and addresses that the header Host may have, with a port or, for any port,
+        without. By default any, which is right behind a proxy that looks at it.
 
     Returns
     -------
@@ -42,7 +43,7 @@ def app(models: Any, *, max_bytes: int = LIMIT, allowed_hosts: Collection[str] |
     Raises
     ------
     ValueError
-        If a model has the name of a route.
+        If a model has the name of a route, or a host is none.
 
     Examples
     --------
@@ -91,8 +92,14 @@ def from_environment() -> Application:
     if not given:
         raise ValueError("SKSTRUCT_MODELS must name model files, as NAME=FILE NAME=FILE")
     hosts = os.environ.get("SKSTRUCT_ALLOWED_HOSTS", "").split() or None
-    models = loaded(named_files(given))
-    return app(models, max_bytes=int(os.environ.get("SKSTRUCT_MAX_BYTES") or LIMIT), allowed_hosts=hosts)
+    most = os.environ.get("SKSTRUCT_MAX_BYTES") or str(LIMIT)
+    if not (most.isascii() and most.isdecimal() and int(most)):
+        raise ValueError(f"SKSTRUCT_MAX_BYTES must be an int of at least 1, got {most!r}")
+    try:
+        AllowedHosts(hosts)  # before models are loaded
+    except ValueError as error:
+        raise ValueError(f"SKSTRUCT_ALLOWED_HOSTS: {error}") from None
+    return app(loaded(named_files(given)), max_bytes=int(most), allowed_hosts=hosts)
 
 
 def named_files(given):

@@ -5,13 +5,13 @@ or a page as bytes, and raises `Refused` for what it cannot answer.
 """
 
 import json
-import logging
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import NamedTuple
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
-LOG = logging.getLogger("skstruct.serving")
+from .hosts import AllowedHosts
+from .log import LOG
 
 LIMIT = 1_000_000
 """Bytes of a body, unless a service says otherwise."""
@@ -33,6 +33,7 @@ class Route(NamedTuple):
 
     answer: Callable
     options: tuple = ()
+    keeps: bool = False  # whether it changes or remembers something: no page may ask
 
 
 class Request:
@@ -101,12 +102,13 @@ class Application:
     max_bytes : int
         Larger bodies are refused.
     allowed_hosts : collection of str, optional
-        Names that the header Host may have; by default, and with ``"*"`` among them, any.
+        Hosts that the header Host may name, see `skstruct.serving.hosts.host_of`; by
+        default, and with ``"*"`` among them, any.
     """
 
     def __init__(self, routes, max_bytes=LIMIT, allowed_hosts=None):
-        self._routes, self._max_bytes = routes, max_bytes
-        self._hosts = None if allowed_hosts is None or "*" in allowed_hosts else set(allowed_hosts)
+        self.routes, self._max_bytes = routes, max_bytes
+        self._hosts = AllowedHosts(allowed_hosts)
 
     def __call__(self, environ, start_response):
         """Answer a request, as a server of WSGI asks."""
@@ -126,27 +128,28 @@ class Application:
         return [b"" if request.method == "HEAD" else body]
 
     def _value(self, request):
-        self._check_host(request.environ.get("HTTP_HOST", ""))
-        methods = self._routes.get(request.path)
+        self._check_host(request.environ)
+        methods = self.routes.get(request.path)
         if methods is None:
-            raise Refused(404, f"there is no {request.path}; there are {', '.join(self._routes)}")
+            raise Refused(404, f"there is no {request.path}; there are {', '.join(self.routes)}")
         route = methods.get("GET" if request.method == "HEAD" else request.method)
         if route is None:
             allowed = ", ".join([*methods, *["HEAD"] * ("GET" in methods)])
             error = f"{request.path} answers {allowed}, not {request.method}"
             raise Refused(405, error, [("Allow", allowed)])
+        if route.keeps and "HTTP_ORIGIN" in request.environ:
+            wrong = f"{request.path} is for programs, not for a page in a browser"
+            raise Refused(403, wrong)
         request.read_options(route.options)
         return route.answer(request)
 
-    def _check_host(self, given):
-        if self._hosts is None or not given:
-            return
-        try:
-            name = urlsplit(f"//{given}").hostname
-        except ValueError:
-            name = None
-        if name not in self._hosts:
-            raise Refused(400, f"the host {given!r} is not served; skstruct serve --allowed-host allows it")
+    def _check_host(self, environ):
+        given = environ.get("HTTP_HOST", "")
+        if not self._hosts.allows(given, environ.get("wsgi.url_scheme", "http")):
+            raise Refused(
+                400,
+                f"the host {given!r} is not served; skstruct serve --allowed-host allows it",
+            )
 
 
 def _as_json(value):

@@ -2,6 +2,8 @@
 
 import copy
 import json
+import sys
+import threading
 import time
 
 import pytest
@@ -11,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from skstruct import L1CRF, SpanSets, SpanTagger, StructuredPerceptron, load
 from skstruct.cli import main
 from skstruct.datasets import columns_to_spans, load_entities, read_spans, write_spans
-from skstruct.serving.label_studio import Backend
+from skstruct.serving.label_studio import Backend, Remembered
 from skstruct.serving.retraining import held_out, retrain
 
 CONFIG = (
@@ -146,6 +148,77 @@ def test_setup_health_and_metrics(path, caplog):
 def test_requests_that_cannot_be_answered(change, error, path):
     status, answer = asked(Backend(str(path)), {**predict_request(), **change})
     assert status == 400 and error in answer["error"]
+
+
+def test_a_task_without_text_costs_only_its_own_prediction(path, caplog):
+    """The others are answered in their order, and so are odd values of texts that are there."""
+    service, given = Backend(str(path)), predict_request(["", TEXTS[0], "\ud83d", "a\x00b", TEXTS[1]])
+    whole = asked(service, given)[1]["results"]
+    assert len(whole) == 5
+    for k, odd in ((1, None), (3, 7), (5, {}), (7, ["a"])):
+        given["tasks"].insert(k, {"id": f"odd {k}", "data": {"ner": odd}})
+    given["tasks"] += [{"id": "without data"}, {"id": "odd", "data": []}, "no task"]
+    status, answer = asked(service, given)
+    nothing = {"model_version": "ner", "result": []}
+    assert status == 200 and len(answer["results"]) == len(given["tasks"])
+    assert answer["results"][:9:2] == whole
+    assert answer["results"][1:9:2] + answer["results"][9:] == [nothing] * 7
+    for k in range(1, 9, 2):
+        assert f"task odd {k} has no text under 'ner' in its data: nothing is predicted" in caplog.text
+    # Nothing is remembered of them.
+    assert asked(service, given)[0] == 200
+
+
+def test_requests_that_change_or_remember_come_from_no_page(path, tmp_path):
+    """Every route that is posted to; a page of any site could ask one without the user's knowledge."""
+    service = Backend(str(path), collect=str(tmp_path / "a"))
+    bodies = {"/setup": {"project": "1", "schema": CONFIG}, "/webhook": webhook_request()}
+    posted = [route for route, methods in service.routes.items() if "POST" in methods]
+    assert set(posted) == {"/predict", "/setup", "/webhook"}
+    for route in posted:
+        for origin in "https://evil.example", "null":
+            given = bodies.get(route, predict_request())
+            status, answer = asked(service, given, route, HTTP_ORIGIN=origin, kind="text/plain")
+            assert status == 403 and "not for a page in a browser" in answer["error"]
+    later = webhook_request()
+    del later["task"]
+    assert asked(service, later, "/webhook")[0] == 400  # nothing was remembered of the tasks
+    assert kept(tmp_path / "a") == []
+    assert call(service, path="/health", HTTP_ORIGIN="https://evil.example")[0] == 200
+
+
+def test_many_clients_at_once_when_more_tasks_came_than_are_remembered(path):
+    """Old tasks are forgotten while others are remembered."""
+    service, failed = Backend(str(path)), []
+
+    def client(k):
+        for i in range(6):
+            given = predict_request(["A"] * 1000)
+            for number, task in enumerate(given["tasks"]):
+                task["id"] = f"{k} {i} {number}"
+            status, answer = asked(service, given)
+            if status != 200 or len(answer["results"]) != 1000:
+                failed.append(answer)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=client, args=(k,)) for k in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert failed == []
+
+
+def test_what_was_asked_for_last_is_remembered():
+    remembered = Remembered(2)
+    for number in 1, 2, 1, 3, "4":
+        remembered.keep([{"id": number, "data": number}])
+        assert remembered.get(1) == (1 if number != "4" else None)
+    assert [remembered.get(k) for k in (2, 3, 4)] == [None, 3, "4"]
 
 
 def kept(file):

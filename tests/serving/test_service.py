@@ -211,6 +211,23 @@ def test_the_place_of_what_is_wrong(service):
     assert "sequence 1, position 1" in answer["error"] and "example" not in answer
 
 
+@pytest.mark.parametrize("name", ["ner", "words", "texts in a pipeline"])
+def test_models_of_texts_speak_of_texts(name, models):
+    """Wherever a body is wrong; the key of the place is the same for all models."""
+    model = make_pipeline(models["ner"]) if "pipeline" in name else models[name]
+    service = app(model)
+    for body in '"Ann"', {"text": "Ann"}, "3", "null":
+        for query in "", "kbest=2":
+            status, answer = asked(service, body.encode() if isinstance(body, str) else body, query=query)
+            assert status == 400 and "sequence" not in answer["error"]
+            assert "expected a JSON list of texts, got " in answer["error"]
+            assert 'of one text ["..."]' in answer["error"]
+    for body in ["Ann", 3], ["Ann", ["Bob"]], ["Ann", {"text": "Bob"}], ["Ann", None]:
+        status, answer = asked(service, body)
+        assert status == 400 and answer["sequence"] == 1
+        assert answer["error"].startswith("X: text 1: expected a text (str), got ")
+
+
 def test_lengths(service):
     assert (
         asked(service, b"[[]]", CONTENT_LENGTH="")[0]

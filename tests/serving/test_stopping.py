@@ -1,0 +1,138 @@
+"""SIGTERM: what has arrived is answered, nothing else is taken, and the process ends with 0."""
+
+import contextlib
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from serving_cases import ask
+
+from skstruct import StructuredPerceptron
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="has no SIGTERM")
+
+SLOW = """
+import os, sys, time
+from skstruct import StructuredPerceptron
+from skstruct.cli import main
+
+folder, predict = sys.argv[1], StructuredPerceptron.predict
+calls = iter(range(1000))
+
+def slow(self, X):
+    open(f"{folder}/begun{next(calls)}", "w").close()
+    while not os.path.exists(f"{folder}/go"):
+        time.sleep(0.01)
+    return predict(self, X)
+
+if "none" not in sys.argv[2:]:
+    StructuredPerceptron.predict = slow
+sys.exit(main(["serve", f"{folder}/model", "--port", "0", "--threads", "2", *sys.argv[3:]]))
+"""
+X = [["the", "dog"]]
+
+
+def until(condition):
+    for _ in range(3000):
+        if condition():
+            return
+        time.sleep(0.01)
+    pytest.fail("it never came")
+
+
+@contextlib.contextmanager
+def service(folder, *options):
+    """(process, its address); predictions wait for a file ``go``, also that of the start."""
+    model = StructuredPerceptron("word", max_iter=5).fit(X, [["D", "N"]])
+    model.save(folder / "model")
+    (folder / "go").touch()
+    command = [sys.executable, "-c", SLOW, str(folder), *options]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        said = ""
+        while "ready" not in said:
+            said = process.stderr.readline()
+            assert said, "it ended before it was ready"
+        port = int(said.rstrip("/\n").rpartition(":")[2])
+        (folder / "go").unlink()
+        for path in folder.glob("begun*"):
+            path.unlink()
+        yield process, ("127.0.0.1", port)
+    finally:
+        process.kill()
+        process.stderr.close()
+        process.wait()
+
+
+def refuses(address):
+    try:
+        socket.create_connection(address, timeout=5).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
+def body(client):
+    """The JSON of an answer, whose connection is closed behind it."""
+    found = b""
+    with contextlib.suppress(ConnectionResetError):
+        while more := client.recv(65536):
+            found += more
+    head, _, content = found.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 "), found
+    return json.loads(content)
+
+
+def test_what_has_arrived_is_answered(tmp_path):
+    """Those in work, those that wait for a thread, and one of which a part is there."""
+    answers, began = [], lambda: len(list(tmp_path.glob("begun*")))
+    with service(tmp_path, "slow") as (process, address):
+        clients = [
+            threading.Thread(target=lambda: answers.extend(ask(address, [X])))
+            for _ in range(8)
+        ]
+        for client in clients:
+            client.start()
+        until(lambda: began() == 2)
+        part, idle = (socket.create_connection(address, timeout=60) for _ in range(2))
+        whole = (
+            b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 15\r\n\r\n"
+        )
+        part.sendall(whole + b'[["the"')
+        time.sleep(0.3)  # all have been sent
+        process.send_signal(signal.SIGTERM)
+        until(lambda: refuses(address))
+        part.sendall(b',"dog"]]')
+        assert process.poll() is None and answers == []
+        assert idle.recv(1) == b""  # it is not waited for
+        (tmp_path / "go").touch()
+        for client in clients:
+            client.join()
+        assert answers == [(200, [["D", "N"]])] * 8
+        assert body(part) == [["D", "N"]]
+        assert process.wait(60) == 0
+        assert "stopping" in process.stderr.read()
+
+
+def test_a_service_without_requests_stops(tmp_path):
+    with service(tmp_path, "none") as (process, address):
+        ask(address, [X])
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+
+
+def test_a_second_signal_does_not_wait(tmp_path):
+    with service(tmp_path, "slow") as (process, address):
+        with socket.create_connection(address) as client:
+            sent = b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
+            client.sendall(sent + b'[["the"]]')
+            until(lambda: list(tmp_path.glob("begun*")))
+            process.send_signal(signal.SIGTERM)
+            until(lambda: refuses(address))
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == 0
