@@ -245,12 +245,15 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         known = self.words_
         found = (known.get(form, known.get(form.lower(), -1)) for form in self._forms(forms))
         rows = np.fromiter(found, np.int64, len(forms))
+        is_known = rows >= 0
         if self.clusters_ is None:
-            vectors = np.vstack([self.vectors_, np.zeros((1, self.vectors_.shape[1]), np.float32)])
-            return assembled(vectors[rows], corpus.lengths, self._names)
-        columns = [*map(str, self.clusters_.tolist()), UNKNOWN]
+            vectors = np.zeros((rows.shape[0], self.vectors_.shape[1]), np.float32)
+            vectors[is_known] = self.vectors_[rows[is_known]]
+            return assembled(vectors, corpus.lengths, self._names)
+        names = np.full(rows.shape[0], UNKNOWN, dtype=object)
+        names[is_known] = list(map(str, self.clusters_[rows[is_known]].tolist()))
         tuples = corpus.tokens if isinstance(corpus.like, tuple) else zip(corpus.tokens)
-        tokens = [(*token, columns[row]) for token, row in zip(tuples, rows.tolist())]
+        tokens = [(*token, name) for token, name in zip(tuples, names.tolist())]
         return by_sequence(tokens, corpus.offsets)
 
 
