@@ -25,8 +25,27 @@ def target_encoders(transformer):
     return [part for part in parts if isinstance(part, TargetEncoder)]
 
 
+def folds_for(encoder, lengths, given):
+    """[(train, test)]: sequences, of those that have tokens, as an encoder's ``cv`` cuts.
+
+    Raises
+    ------
+    ValueError
+        If they cannot be cut, or a part has no labelled token to learn from.
+    """
+    filled = lengths[lengths > 0]
+    folds = folds_of(encoder.cv, filled.shape[0], once=True)
+    of_token = np.repeat(np.arange(filled.shape[0]), filled)
+    labelled = np.bincount(of_token, given, filled.shape[0])
+    for k, (train, _) in enumerate(folds):
+        if not labelled[train].any():
+            text = f"fold {k} of the TargetEncoder's cv leaves no labelled token"
+            raise ValueError(f"{text} to learn from")
+    return folds
+
+
 def cross_fitting(fitted, lengths, labels):
-    """A copy of a fitted transformer that transforms the tokens of its fit, and no others.
+    """A copy of a fitted transformer that transforms the tokens of its fit alone.
 
     Parameters
     ----------
@@ -45,7 +64,7 @@ def cross_fitting(fitted, lengths, labels):
     of_token = np.repeat(np.arange(filled.shape[0]), lengths[filled])
     twin = deepcopy(fitted)
     for encoder in _fitted_encoders(twin):
-        folds = folds_of(encoder.cv, filled.shape[0], once=True)
+        folds = folds_for(encoder, lengths, labels[1])
         # An attribute of this object alone: pipelines and columns call it as they are.
         encoder.transform = _Rows(encoder, clone(encoder), of_token, folds, *labels)
     return twin

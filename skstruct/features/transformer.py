@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, HasMethods, StrOptions, available_if, folds_of, get_tags
+from .._sklearn import BaseEstimator, HasMethods, StrOptions, available_if, get_tags
 from ..data.corpus import rows_of
 from ..data.inputs import PlaceError, as_tokens, by_sequence, check_some, renumbered
 from ..data.matrix import SequenceMatrix
@@ -28,7 +28,7 @@ from .sequence_transformer import (
     table_of,
     targets_of,
 )
-from .target_encoding import cross_fitting, target_encoders
+from .target_encoding import cross_fitting, folds_for, target_encoders
 
 
 def _if_inner_has(name):
@@ -178,10 +178,11 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         tokens, corpus = table_of(X)
         lengths = corpus.lengths
         check_some(lengths.sum())
+        labels = targets_of(y, lengths)
         for encoder in encoders:  # what cannot be cut is said before anything changes
-            folds_of(encoder.cv, np.count_nonzero(lengths), once=True)
+            folds_for(encoder, lengths, labels[1])
         self.fit(X, y, **params)
-        inner = cross_fitting(self.transformer_, lengths, targets_of(y, lengths))
+        inner = cross_fitting(self.transformer_, lengths, labels)
         return as_rows(inner.transform(tokens), lengths, self._nothing.names)
 
     def _learn(self, method, inner, X, y, params):

@@ -176,4 +176,7 @@ def test_a_target_encoder_takes_tokens_without_label_and_bad_folds_change_nothin
     before = encoder.transform(X).matrix.tolist()
     with pytest.raises(ValueError, match="n_splits=3"):
         encoder.fit_transform(X[:2], y[:2])
+    unlabelled = [[None] * len(x) for x in X[:-1]] + [[0] * len(X[-1])]
+    with pytest.raises(ValueError, match="fold 2 .* no labelled token to learn from"):
+        encoder.fit_transform(X, unlabelled)
     assert encoder.transform(X).matrix.tolist() == before
