@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tracemalloc
 
 import pytest
 
@@ -26,3 +27,25 @@ def calls(act):
     finally:
         sys.setprofile(before)
     return n, result
+
+
+def allocated(act):
+    """Bytes that ``act()`` allocates, freed ones too: between any two calls what is most at a time."""
+    total = before = 0
+
+    def look(frame, event, argument):
+        nonlocal total, before
+        now, peak = tracemalloc.get_traced_memory()
+        total += max(0, peak - before)
+        before = now
+        tracemalloc.reset_peak()
+
+    profile = sys.getprofile()
+    tracemalloc.start()
+    sys.setprofile(look)
+    try:
+        act()
+    finally:
+        sys.setprofile(profile)
+        tracemalloc.stop()
+    return total

@@ -12,6 +12,7 @@ import skstruct.crf.solver.working_set as working_set
 from skstruct.cluster import held
 from skstruct.core import final_weights as averaging
 from skstruct.crf.solver import bound
+from skstruct.data.reads import FeatureNames
 from skstruct.datasets import corpora
 from skstruct.features import contexts
 from skstruct.mixing.rounds import Rounds
@@ -267,3 +268,19 @@ def counting_bounds(monkeypatch):
     for name in "_mix", "_enter", "_follow":
         monkeypatch.setattr(bound, name, counted(getattr(bound, name), "rows", len))
     return count
+
+
+def watch_names(monkeypatch):
+    """A list to which each comparison of all names of columns adds how many these are.
+
+    Two that share one list of names are not compared name by name.
+    """
+    agrees, found = FeatureNames._agrees, []
+
+    def watched(mine, other):
+        if mine.all() is not other.all():
+            found.append(len(mine.all()))
+        return agrees(mine, other)
+
+    monkeypatch.setattr(FeatureNames, "_agrees", watched)
+    return found

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from .places import PLACE, PlaceError, as_objects, by_sequence, describe, offsets_of, ranges
-from .reads import ColumnInfo, FeatureNames, names_of_all
+from .reads import ColumnInfo, FeatureNames, joined_runs, mask_of, names_of_all
 
 STRINGS, FEATURES, SPARSE, DENSE, FRAME = "strings", "features", "sparse", "dense", "frame"
 """Kinds of blocks: str and tuples of str; dicts, lists, sets of features; rows of numbers, CSR or array;
@@ -79,6 +79,17 @@ def kind_of_token(token):
     return FEATURES if isinstance(token, (dict, list, Set)) else OTHER
 
 
+def _placed(runs, columns):
+    """(run, place) of columns that are numbered dense ones first, then sparse ones."""
+    # The runs in that order.
+    which = np.array([*range(0, len(runs), 2), *range(1, len(runs), 2)])
+    lengths = np.array(runs, np.int64)
+    ends = np.cumsum(lengths[which])
+    at = np.searchsorted(ends, columns, side="right")
+    shift = (np.cumsum(lengths) - lengths)[which] - (ends - lengths[which])
+    return which[at], columns + shift[at]
+
+
 class _once:
     """A property that is made when it is first asked for, and kept, without cached_property's lock."""
 
@@ -108,17 +119,17 @@ class TokenCorpus:
         Empty if nothing is known of the tokens, since there are none.
     kinds : tuple of str
         Those of the blocks.
-    is_dense : ndarray of bool
-        Which columns of numbers are dense.
+    runs : tuple of int
+        Which columns of numbers are dense: see :func:`.reads.runs_of`.
     """
 
-    _is_dense = _sequences = _shown = None
+    _runs = _sequences = _shown = None
 
     @classmethod
-    def of(cls, blocks, lengths, is_dense=None, shown=None):
+    def of(cls, blocks, lengths, runs=None, shown=None):
         """A corpus of parts that need no check; ``shown`` is the block that a user sees, if it is another."""
         X = cls.__new__(cls)
-        X.__dict__.update(blocks=blocks, lengths=lengths, _is_dense=is_dense, _shown=shown)
+        X.__dict__.update(blocks=blocks, lengths=lengths, _runs=runs, _shown=shown)
         return X
 
     @classmethod
@@ -198,38 +209,43 @@ class TokenCorpus:
         return tuple(block for block in self.blocks if block.kind in (DENSE, SPARSE))
 
     @property
+    def runs(self):
+        """Which columns of numbers are dense: see :func:`.reads.runs_of`."""
+        if self._runs is not None:
+            return self._runs
+        widths = [(block.kind, block.rows.shape[1]) for block in self.numbers]
+        return joined_runs((n,) if kind == DENSE else (0, n) for kind, n in widths)
+
+    @property
     def is_dense(self):
         """(F,) bool: which columns of numbers are dense."""
-        if self._is_dense is not None:
-            return self._is_dense
-        return np.concatenate([np.full(b.rows.shape[1], b.kind == DENSE) for b in self.numbers])
+        return mask_of(self.runs)
 
     @property
     def matrix(self) -> Any:
         """All numbers in one matrix, sparse if a block is; None if there are none."""
-        if self._is_dense is None:
+        if self._runs is None:
             return next((block.rows for block in self.numbers), None)
         # In the order in which the columns would stand side by side if all were sparse.
-        at = np.concatenate([np.flatnonzero(self._is_dense), np.flatnonzero(~self._is_dense)])
         found = sparse.hstack([sparse.csr_matrix(block.rows) for block in self.numbers], format="csr")
-        found.indices = at.astype(found.indices.dtype)[found.indices]
-        part = np.cumsum(np.diff(self._is_dense, prepend=False))  # neighbours of one kind are one
+        run, column = _placed(self._runs, found.indices)
         row = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
-        order = np.lexsort((part[found.indices], row))
-        parts = found.data[order], found.indices[order], found.indptr
+        order = np.lexsort((run, row))
+        column = column.astype(found.indices.dtype)[order]
+        parts = found.data[order], column, found.indptr
         return type(self.block(SPARSE).rows)(parts, shape=found.shape)
 
     @property
     def names(self) -> FeatureNames | None:
         """The names of the columns of ``matrix``; None if some are not known."""
-        if self._is_dense is None:
+        if self._runs is None:
             return next((block.names for block in self.numbers), None)
-        return names_of_all(self._is_dense, *(block.names for block in self.numbers))
+        return names_of_all(self._runs, *(block.names for block in self.numbers))
 
     @property
     def info(self):
         """What is known of columns that are encoded features; None if these are others."""
-        return next((block.info for block in self.numbers if self._is_dense is None), None)
+        return next((block.info for block in self.numbers if self._runs is None), None)
 
     def for_users(self):
         """The corpus as a user's scorer or callback sees it: a list, if it was one."""
@@ -243,7 +259,7 @@ class TokenCorpus:
 
     def empty(self, lengths):
         """Sequences without tokens, as many as there are lengths, of the kind of this corpus without any."""
-        return type(self).of(self.blocks, lengths, self._is_dense, self._shown)
+        return type(self).of(self.blocks, lengths, self._runs, self._shown)
 
     def encoded_by(self, encoder):
         """What an encoder made of it before; None if nothing is kept."""
@@ -272,7 +288,7 @@ class TokenCorpus:
         """Sequences of these lengths over some tokens."""
         shown = None if self._shown is None else self._shown.take(rows)
         blocks = tuple(block.take(rows) for block in self.blocks)
-        return type(self).of(blocks, lengths, self._is_dense, shown)
+        return type(self).of(blocks, lengths, self._runs, shown)
 
     def __getitem__(self, key: Any) -> Any:
         if self._sequences is not None and isinstance(key, slice):

@@ -30,6 +30,7 @@ class FeatureNames:
 
     def __init__(self, names=None, make=None, parts=None):
         self._names, self._make, self._parts = names, make, parts
+        self._beside = None
 
     def all(self):
         """All names, by column; not to be changed."""
@@ -40,11 +41,49 @@ class FeatureNames:
 
     def differs(self, other):
         """The first column whose name is another one in ``other``; None if all agree or some are unknown."""
-        same = other is None or other is self or self._parts is not None and self._parts == other._parts
-        if same or self.all() == other.all():
+        if other is None or other is self or self._agrees(other):
             return None
         pairs = zip(self.all(), other.all())
         return next((c for c, (mine, theirs) in enumerate(pairs) if mine != theirs), None)
+
+    def _agrees(self, other):
+        """Whether all names agree; two that do share one list from then on."""
+        if self._parts is not None and self._parts == other._parts:
+            return True
+        mine, theirs = self.all(), other.all()
+        if mine is theirs:
+            return True
+        if mine != theirs:
+            return False
+        # So they are not compared name by name again. It is the list of the lower
+        # address, so that any number of objects that agree soon share one.
+        self._names = other._names = min(mine, theirs, key=id)
+        return True
+
+    def beside(self, others, runs):
+        """The names of all columns, if these are of the dense ones.
+
+        The last answer is kept.
+
+        Parameters
+        ----------
+        others : FeatureNames
+            Of the sparse columns.
+        runs : tuple of int
+            Which columns are dense, as :func:`runs_of` has it.
+        """
+        kept = self._beside
+        if kept is None or kept[0] is not others or kept[1] != runs:
+            names = FeatureNames(make=lambda: self._merged(others, runs))
+            kept = self._beside = others, runs, names
+        return kept[2]
+
+    def _merged(self, others, runs):
+        is_dense = mask_of(runs)
+        found = np.empty(is_dense.shape[0], dtype=object)
+        found[is_dense] = self.all()
+        found[~is_dense] = others.all()
+        return found.tolist()
 
     def __reduce__(self):
         # As arrays: processes of joblib share these, where a list would be pickled for each task.
@@ -71,13 +110,46 @@ def _names_of(letters, ends):
     return FeatureNames(make=make)
 
 
-def names_of_all(is_dense, dense, others):
+def names_of_all(runs, dense, others):
     """The names of all columns, from those of the dense ones and of others; None if some are unknown."""
-    if dense is None or others is None:
-        return None
-    found = np.empty(is_dense.shape[0], dtype=object)
-    found[is_dense], found[~is_dense] = dense.all(), others.all()
-    return FeatureNames(found.tolist())
+    return None if dense is None or others is None else dense.beside(others, runs)
+
+
+# --------------------------------------------------------------------------------------------------
+# Which columns are dense, as a few runs: calls on one sentence compare and join these
+# --------------------------------------------------------------------------------------------------
+def runs_of(is_dense):
+    """The lengths of the runs of columns of one kind, as a tuple.
+
+    Dense and sparse ones take turns. The first run is of dense ones; it, and no other
+    one, may be of length 0.
+
+    Parameters
+    ----------
+    is_dense : ndarray of shape (n_columns,), bool
+    """
+    edges = np.flatnonzero(np.diff(is_dense, prepend=True))
+    return tuple(np.diff(edges, prepend=0, append=is_dense.shape[0]).tolist())
+
+
+def mask_of(runs):
+    """(n_columns,) bool: which columns are dense; the inverse of :func:`runs_of`."""
+    return np.repeat(np.arange(len(runs)) % 2 == 0, runs)
+
+
+def joined_runs(parts):
+    """The runs of columns that stand side by side."""
+    found = [0]
+    for runs in parts:
+        for k, n in enumerate(runs):
+            last_is_dense = len(found) % 2 == 1
+            if not n:
+                continue
+            if last_is_dense == (k % 2 == 0):
+                found[-1] += n
+            else:
+                found.append(n)
+    return tuple(found)
 
 
 class Reads(NamedTuple):
@@ -162,7 +234,7 @@ def _moved(titles, known):
 def width_of(corpus):
     """Columns of the rows of numbers of a corpus, or of its strings; None if its tokens have none."""
     if corpus.numbers:
-        return corpus.is_dense.shape[0]
+        return sum(corpus.runs)
     if corpus.block("strings") is None:
         return None
     return len(corpus.like) if isinstance(corpus.like, tuple) else 1

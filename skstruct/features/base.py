@@ -59,6 +59,9 @@ class Encoder:
     is_independent = False
     """Whether the features of a sequence do not depend on other sequences, but for ``min_count``."""
 
+    may_repeat = True
+    """Whether a token may have one feature several times."""
+
     named = "features"
     """What errors call what it makes."""
 

@@ -13,7 +13,7 @@ from scipy import sparse
 from ..core.hashing import check_rows
 from ..data.corpus import DENSE, SPARSE, STRINGS, TokenCorpus, called_by_kind, number_block
 from ..data.places import describe, placed
-from ..data.reads import ColumnInfo, Reads, names_of_all
+from ..data.reads import ColumnInfo, Reads, names_of_all, runs_of
 from ..data.tables import as_float
 from ..saving.container import require
 from ..saving.fields import Field, Kind, Table, array, choice, each, optional, string
@@ -158,10 +158,11 @@ class MixedEncoder(Encoder):
         # Input dropout masks numbers with the first column of the strings.
         self.has_bigram, self.n_columns = others.has_bigram, others.n_columns
         self.are_strings = isinstance(columns, tuple)  # the rest, not sparse rows
+        self.runs = () if self.are_strings else runs_of(columns)
         if self.are_strings:
             self.reads = Reads(called_by_kind(DENSE, STRINGS), numbers.width, numbers.names, columns)
         else:
-            names = names_of_all(columns, numbers.names, others.names)
+            names = names_of_all(self.runs, numbers.names, others.names)
             self.reads = Reads(called_by_kind(DENSE, SPARSE), columns.shape[0], names)
 
     def copy(self):
@@ -197,13 +198,13 @@ class MixedEncoder(Encoder):
 
     def _divided(self, corpus):
         """The corpus with those columns dense that were dense in training."""
-        if np.array_equal(corpus.is_dense, self.columns):
+        if corpus.runs == self.runs:
             return corpus
         matrix = sparse.csr_matrix(corpus.matrix)
         dense = number_block(as_float(matrix[:, self.columns].toarray()))
         complete = ColumnInfo(self.has_bigram, np.zeros(self.others.width, np.int32))
         others = number_block(matrix[:, ~self.columns])._replace(info=complete)
-        return TokenCorpus.of((dense, others), corpus.lengths, self.columns)
+        return TokenCorpus.of((dense, others), corpus.lengths, self.runs)
 
     def adapted(self, corpus):
         """The encoder with the statistics of another text, if the strings' templates have any."""

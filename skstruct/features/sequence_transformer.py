@@ -165,6 +165,27 @@ def by_token(name, value, lengths, keep):
     return repeated if keep is None else repeated[keep]
 
 
+def targets_of(y, lengths):
+    """(labels of the tokens that have one, which tokens these are), as arrays.
+
+    Parameters
+    ----------
+    y : list of lists
+        Labels; None is none. Labels that are tuples stay what they are.
+    lengths : ndarray of shape (n_sequences,)
+        Tokens of each sequence.
+    """
+    y = as_sequences(y, "y", "label")
+    check_same_lengths(lengths, lengths_of(y))
+    labels = flatten(y)
+    given = np.fromiter((label is not None for label in labels), np.bool_, len(labels))
+    labels = [label for label in labels if label is not None]
+    if not labels:
+        raise ValueError("y holds no label: all tokens are None")
+    are_tuples = isinstance(labels[0], tuple)
+    return as_objects(labels) if are_tuples else np.asarray(labels), given
+
+
 def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
     """Let the method ``fit`` of an estimator learn from tokens.
 
@@ -183,14 +204,7 @@ def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
     """
     more = {}
     if y is not None:
-        y = as_sequences(y, "y", "label")
-        check_same_lengths(corpus.lengths, lengths_of(y))
-        labels = flatten(y)
-        given = np.fromiter((label is not None for label in labels), np.bool_, len(labels))
-        labels = [label for label in labels if label is not None]
-        if not labels:
-            raise ValueError("y holds no label: all tokens are None")
-        targets = as_objects(labels) if isinstance(labels[0], tuple) else np.asarray(labels)
+        targets, given = targets_of(y, corpus.lengths)
         if keep is not None or not given.all():
             keep = np.flatnonzero(given) if keep is None else keep[given[keep]]
             targets = targets[(np.cumsum(given) - 1)[keep]]

@@ -272,6 +272,11 @@ class TemplateEncoder(Encoder):
         return token, anchor, self.plan.left, rows, lo, width, *NO_BAG
 
     @property
+    def may_repeat(self):
+        """See :class:`.base.Encoder`."""
+        return self.nodes.may_repeat
+
+    @property
     def n_features(self):
         """Number of features: combinations times the templates they serve.
 

@@ -69,6 +69,11 @@ class TemplateSide:
     def __getstate__(self):
         return {**vars(self), "_joined": None}  # which follows from the rest
 
+    @property
+    def may_repeat(self):
+        """Whether templates share a name, so that one row may speak of a token twice."""
+        return any(len({slot for slot, _ in uses}) < len(uses) for uses in self.uses)
+
     def joined(self):
         """``row_of`` as one array, and what ``core.hashing.find_rows`` takes as ``groups``."""
         if self._joined is None:

@@ -17,7 +17,6 @@ from .._sklearn import (
     HasMethods,
     StrOptions,
     available_if,
-    folds_of,
     get_tags,
     refuse_frozen,
     safe_indexing,
@@ -32,12 +31,13 @@ from .sequence_transformer import (
     KnowsColumns,
     SequenceTransformer,
     as_rows,
-    by_fold,
     fit_on,
     reading,
     reads_of,
     table_of,
+    targets_of,
 )
+from .target_encoding import cross_fitting, folds_for, target_encoders
 
 
 def _if_inner_has(name):
@@ -52,14 +52,6 @@ def _names_out(transformer, names):
         return FeatureNames([str(name) for name in transformer.get_feature_names_out(names)])
     except (AttributeError, TypeError, ValueError):
         return None
-
-
-def _target_encoder(transformer):
-    """The ``TargetEncoder`` that a transformer is, or has inside; or None."""
-    from sklearn.preprocessing import TargetEncoder  # slow to import
-
-    parts = transformer, *transformer.get_params().values()
-    return next((part for part in parts if isinstance(part, TargetEncoder)), None)
 
 
 class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
@@ -89,8 +81,8 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
     is None take no part in ``fit`` then.
 
     A ``TargetEncoder``, alone or inside of the transformer, is meant to give other rows for training than
-    later: ``fit_transform`` transforms each sequence by a transformer that learned from others. The encoder's
-    ``cv`` cuts *sequences*.
+    later: in ``fit_transform``, its columns of each sequence are by an encoder that learned from other
+    sequences; all other columns are as ``transform`` gives them. The encoder's ``cv`` cuts *sequences*.
 
     Examples
     --------
@@ -195,28 +187,21 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         -------
         SequenceMatrix
         """
-        encoder = _target_encoder(self.transformer)
-        if encoder is None or y is None or self.per == "sequence":
+        encoders = target_encoders(self.transformer)
+        if not encoders or y is None or self.per == "sequence":
             return self.fit(X, y, **params).transform(X)
         self._validate_params()
-        found, corpus = self._cross_fitted(encoder.cv, X, y, params)
-        self.fit(X, y, **params)
-        return as_rows(found, corpus.lengths, self._nothing.names)
-
-    def _cross_fitted(self, cv, X, y, params):
-        """The rows of all tokens, those of each sequence by a transformer that did not learn from it."""
         tokens, corpus = table_of(X)
-        check_some(corpus.lengths.sum())
-        filled = np.flatnonzero(corpus.lengths)
-        of_token = np.repeat(np.arange(filled.shape[0]), corpus.lengths[filled])
-
-        def rows(_, train, test):
-            inner = clone(self.transformer)
-            self._fit_inner("fit", inner, tokens, corpus, y, params, train)
-            return np.asarray(inner.transform(safe_indexing(tokens, test)))
-
+        lengths = corpus.lengths
+        check_some(lengths.sum())
+        labels = targets_of(y, lengths)
+        filled = np.flatnonzero(lengths)
         shown = safe_indexing(X, filled), safe_indexing(y, filled)
-        return by_fold(of_token, folds_of(cv, *shown, once=True), rows), corpus
+        for encoder in encoders:  # what cannot be cut is said before anything changes
+            folds_for(encoder, shown, lengths, labels[1])
+        self.fit(X, y, **params)
+        inner = cross_fitting(self.transformer_, shown, lengths, labels)
+        return as_rows(inner.transform(tokens), lengths, self._nothing.names)
 
     def _learn(self, method, inner, X, y, params):
         before = getattr(self, "_reads", None) if method == "partial_fit" else None

@@ -177,7 +177,7 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         bag = bag._replace(row=self._column[bag.row])
         if (bag.row < 0).any():  # combinations that only positions outside the text of ``fit`` had
             bag = kept(bag, bag.row >= 0)
-        start, column, value = _summed(bag) if encoded.bag.start.shape[0] > 1 else bag
+        start, column, value = _summed(bag) if self._encoder.may_repeat else bag
         start = start.astype(np.int32) if start[-1] < 2**31 else start
         shape = corpus.offsets[-1], self.n_features_out_
         matrix = sparse.csr_matrix((value, column, start), shape=shape, copy=False)
@@ -185,7 +185,10 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
 
 
 def _summed(bag):
-    """The features of a bag, each once a token: lists and dicts may name one several times."""
+    """The features of a bag, each once a token, with the sum of its values.
+
+    Lists and dicts may name a feature several times, as templates that share a name do.
+    """
     token = np.repeat(np.arange(bag.start.shape[0] - 1), np.diff(bag.start))
     key = token << 32 | bag.row
     _, first, which = np.unique(key, return_index=True, return_inverse=True)

@@ -8,21 +8,22 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import FeatureUnion
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, Integral, Interval, rows_tags
-from ..data.corpus import DENSE, SPARSE, called_by_kind, number_block
+from ..data.corpus import DENSE, called_by_kind, number_block
 from ..data.inputs import as_tokens, check_some, describe
-from ..data.matrix import SequenceMatrix, assembled
+from ..data.matrix import SequenceMatrix
 from ..data.places import placed
-from ..data.reads import ColumnInfo, FeatureNames, Reads
+from ..data.reads import FeatureNames, Reads, joined_runs
 from ..data.types import Corpus, Self
 from ..saving.fields import value, via
 from ..saving.values import savable_value
+from .joining import united, with_boundaries
 from .numeric import neighbours_of, picked, side_by_side
+from .remembered import Remembered
 from .sequence_transformer import KnowsColumns, SequenceTransformer
 
 
@@ -93,6 +94,7 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         check_some(len(numbers.numbers))
         self._reads, self._nothing = Reads.of(numbers), numbers[:0]
         self._names = self._names_by_block(numbers)
+        self._known = Remembered()
         return self
 
     def transform(self, X: Corpus) -> SequenceMatrix:
@@ -121,12 +123,12 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
             self._wide(block, block.rows.astype(dtype, copy=False), token, known, block is blocks[-1])
             for block, known in zip(blocks, names)
         ]
-        are_dense = None
+        runs = None
         if len(wide) > 1:
-            ends = np.zeros((self.before + self.after) * self.boundary, np.bool_)
+            n_ends = (self.before + self.after) * self.boundary
             repeats = self.before + 1 + self.after + self.deltas
-            are_dense = np.append(np.tile(found.is_dense, repeats), ends)
-        return SequenceMatrix.of(tuple(wide), found.lengths, are_dense)
+            runs = joined_runs([found.runs] * repeats + [(0, n_ends)])
+        return SequenceMatrix.of(tuple(wide), found.lengths, runs)
 
     def _wide(self, block, matrix, token, names, last):
         """A block with the columns of neighbours; the last one has those of boundaries."""
@@ -141,8 +143,8 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         ends = outside.shape[1] if self.boundary and last else 0
         info = block.info
         if info is not None:
-            boundaries = ends, info._replace(template=np.arange(ends, dtype=np.int32))
-            info = _column_info([(matrix.shape[1], info)] * len(parts) + [boundaries])
+            known = [(matrix.shape[1], info)] * len(parts)
+            info = self._known.of([info], (len(parts), ends), lambda: with_boundaries(known, ends))
         if ends:
             parts.append(outside.astype(matrix.dtype))
         return number_block(side_by_side(parts), names, info)
@@ -275,6 +277,7 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         self
         """
         super().fit(X, y, **params)
+        self._remembered()
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> SequenceMatrix:
@@ -291,6 +294,10 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         """
         found: SequenceMatrix = super().fit_transform(X, y, **params)
         return found
+
+    def _remembered(self):
+        """What is known of all columns; there from the first fit on, or the first call of fitted parts."""
+        return vars(self).setdefault("_known", Remembered())
 
     def _validate_transformers(self):
         super()._validate_transformers()
@@ -318,54 +325,7 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
                 raise ValueError(f"transformer {name!r} {text}")
         weights = self.transformer_weights or {}
         prefixes = [f"{name}__" if self.verbose_feature_names_out else "" for name in used]
-        return _united(parts, [weights.get(name) for name in used], prefixes)
-
-
-def _times(part, weight, are_sparse):
-    """A part with its weight; dense columns that have one are sparse if others are: no model scales them."""
-    if weight is None:
-        return part
-    dtype = np.result_type(part.matrix.dtype, np.float32)  # sparse integers become floats
-    matrix, info = part.matrix.astype(dtype) * dtype.type(weight), part.numbers[-1].info
-    if info is not None and len(part.numbers) > 1:
-        info = info._replace(template=np.zeros(matrix.shape[1], np.int32))
-    return assembled(sparse.csr_matrix(matrix) if are_sparse else matrix, part.lengths, part.names, info)
-
-
-def _united(parts, weights, prefixes):
-    """The tokens of all parts: their dense columns in one block, the sparse ones in another."""
-    are_dense = any(part.is_dense.any() for part in parts)
-    are_sparse = not all(part.is_dense.all() for part in parts)
-    parts = [_times(part, weight, are_sparse) for part, weight in zip(parts, weights)]
-    found = []
-    for kind in (DENSE, SPARSE):
-        mine = [(p, p.block(kind), prefix) for p, prefix in zip(parts, prefixes) if p.block(kind)]
-        if mine:
-            names = FeatureNames(parts=[(prefix, _names_of(p, b), b.rows.shape[1]) for p, b, prefix in mine])
-            known = [(block.rows.shape[1], block.info) for _, block, _ in mine]
-            complete = kind == SPARSE and (are_dense or any(info is not None for _, info in known))
-            matrix = side_by_side([block.rows for _, block, _ in mine])
-            found.append(number_block(matrix, names, _column_info(known) if complete else None))
-    columns = np.concatenate([part.is_dense for part in parts]) if len(found) > 1 else None
-    return SequenceMatrix.of(tuple(found), parts[0].lengths, columns)
-
-
-def _names_of(part, block):
-    """The names of the columns of a block; of two without names, the numbers that these have in both."""
-    if block.names is not None or len(part.numbers) == 1:
-        return block.names
-    return FeatureNames([f"x{c}" for c in np.flatnonzero(part.is_dense == (block.kind == DENSE))])
-
-
-def _column_info(known):
-    """What is known of sparse columns beside dense ones, or encoded before; ``known``: (columns, info)."""
-    templates, first = [], 0
-    for n, info in known:
-        mine = np.zeros(n, np.int32) if info is None else info.template
-        templates.append(mine + np.int32(first))
-        first += int(mine.max(initial=-1)) + 1
-    bigrams = [info.bigram for _, info in known if info is not None]
-    return ColumnInfo(any(bigrams) if bigrams else True, np.concatenate(templates))
+        return united(parts, [weights.get(name) for name in used], prefixes, self._remembered())
 
 
 def _of_parts(parts):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import normalize
+
 import numpy as np
 
 from ..data.corpus import STRINGS
@@ -16,6 +18,11 @@ CLUSTER = "cluster"
 
 EXAMPLES = 3
 """Words that stand for a cluster where a person reads of it."""
+
+
+def normal_form(word):
+    """A word in Unicode's normal form C, in which words are learned."""
+    return word if word.isascii() else normalize("NFC", word)
 
 
 class WordClusters:
@@ -64,8 +71,15 @@ class WordClusters:
     __sklearn_clone__ = table
 
     def label(self, word):
-        """The name of the cluster of a word, or else of its lower-cased form; ``"_"`` without one."""
-        return self._label.get(word) or self._label.get(word.lower(), UNKNOWN)
+        """The name of the cluster of a word; ``"_"`` without one.
+
+        A word that is not known is looked up in lower case, then in normal form C.
+        """
+        found = self._label.get(word) or self._label.get(word.lower())
+        if found is None and not word.isascii():
+            normal = normal_form(word)
+            found = self._label.get(normal) or self._label.get(normal.lower())
+        return found or UNKNOWN
 
     def described(self, labels):
         """Names of clusters, each with the first of its words in parentheses."""

@@ -9,7 +9,7 @@ word embeddings*, for smoothed contexts and for the square roots of the singular
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import compress
 from typing import Any, ClassVar
@@ -20,21 +20,20 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import POSITIVE, BaseEstimator
+from .._sklearn import POSITIVE, BaseEstimator, StrOptions
 from ..data.corpus import STRINGS
-from ..data.inputs import LABELS, Inputs, as_tokens, by_sequence, describe, renumbered
+from ..data.inputs import LABELS, Inputs, as_tokens, by_sequence, describe
 from ..data.matrix import assembled
-from ..data.pieces import cut_texts
 from ..data.reads import FeatureNames, Reads
-from ..data.text import as_texts, tokenized
 from ..data.types import Corpus, Self
 from ..saving.container import require
 from ..saving.fields import Field, Kind, Table, array, distinct, each, string, value
 from ..saving.values import savable_value
-from .neighbour_counts import NeighbourCounts, mutual_information, parts
+from .neighbour_counts import NeighbourCounts, mutual_information
+from .raw_text import RULES, rule_of, words_of_lines
 from .sequence_transformer import SequenceTransformer
 from .tokens import check_strings, split_columns
-from .word_clusters import UNKNOWN, WordClusters, check_strings_in
+from .word_clusters import UNKNOWN, WordClusters, check_strings_in, normal_form
 
 
 @dataclass(eq=False, repr=False)
@@ -62,6 +61,12 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         Of the decomposition and of k-means.
     lowercase : bool, default=True
         Count words in lower case. Without, a form that has no vector gets that of its lower-cased form.
+    tokenizer : str or callable, default="words"
+        How ``fit_text`` cuts texts into words. Tokens that a tagger reads have to be cut
+        alike, or they have no vector. ``"words"`` cuts as ``SpanTagger`` does,
+        ``"treebank"`` like English corpora (``do n't``, ``dog 's``, ``U.S.``),
+        ``"characters"`` into these; ``"spaces"`` is for text that is cut already. A
+        function returns the words of a text, or their ``(start, end)``.
 
     Attributes
     ----------
@@ -73,8 +78,8 @@ class WordVectors(SequenceTransformer, BaseEstimator):
 
     Notes
     -----
-    Of tokens that are tuples, the first column is the word. The columns
-    that are added are ``wordvectors0`` ...; with ``n_clusters``, ``wordcluster``.
+    Of tokens that are tuples, the first column is the word. Words are learned, and
+    looked up, in Unicode's normal form C. The columns that are added are ``wordvectors0`` ...; with ``n_clusters``, ``wordcluster``.
 
     References
     ----------
@@ -99,6 +104,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         "n_clusters": [POSITIVE, None],
         "random_state": ["random_state"],
         "lowercase": ["boolean"],
+        "tokenizer": [StrOptions(set(RULES)), callable],
     }
     inputs: ClassVar[Inputs] = Inputs(LABELS, str, 1)
     """What it reads on the command line: words."""
@@ -110,6 +116,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
     min_count: int = 5
     random_state: Any = None
     lowercase: bool = True
+    tokenizer: str | Callable[[str], Any] = "words"
 
     words_: dict[str, int] = field(init=False)
     vectors_: NDArray[np.float32] = field(init=False)
@@ -138,7 +145,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         self._validate_params()
         corpus, forms = _read(X)
         counts = NeighbourCounts(self.window)
-        counts.add(self._forms(forms), corpus.lengths)
+        counts.add(self._forms(map(normal_form, forms)), corpus.lengths)
         return self._learn(counts, corpus)
 
     def fit_text(self, lines: Iterable[str] | os.PathLike[str]) -> Self:
@@ -146,9 +153,9 @@ class WordVectors(SequenceTransformer, BaseEstimator):
 
         Parameters
         ----------
-        lines : iterable of str, or os.PathLike
-            Texts, or a file of UTF-8. They are cut into words as ``SpanTagger`` cuts them; words of two lines
-            are no neighbours.
+        lines : iterable of str, os.PathLike, or text file
+            Texts, or a file of UTF-8, decompressed if its name ends in ``.gz``. They are
+            cut into words by ``tokenizer``; words of two lines are no neighbours.
 
         Returns
         -------
@@ -159,28 +166,39 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         TypeError
             If ``lines`` is a str.
         ValueError
-            As :meth:`fit`.
+            As :meth:`fit`; or if a file has bytes that are not UTF-8, or is cut short or
+            damaged. The message names file and line.
 
         Notes
         -----
         Memory grows with the distinct words and pairs of neighbours, not with the text.
         """
         self._validate_params()
-        if isinstance(lines, os.PathLike):
-            with open(lines, encoding="utf-8-sig") as file:
-                return self.fit_text(file)
-        if isinstance(lines, str):
-            text = "lines must be an iterable of str, or pathlib.Path(...) of a file"
-            raise TypeError(f"{text}, got {describe(lines)}")
         counts = NeighbourCounts(self.window)
-        for first, texts in parts(lines):
-            with renumbered(range(first, first + len(texts))):
-                pieces = cut_texts(tokenized(as_texts(texts, "lines")), "lines")
-            counts.add(self._forms(pieces.tokens.words(False)), np.diff(pieces.bounds))
+        for words, lengths in words_of_lines(lines, self.tokenizer):
+            counts.add(self._forms(words), lengths)
         return self._learn(counts, as_tokens([["word"]]))
 
+    def _validate_params(self):
+        rule_of(self.tokenizer)  # whose error says more
+        super()._validate_params()
+
     def _forms(self, words):
-        return [word.lower() for word in words] if self.lowercase else words
+        return [word.lower() for word in words] if self.lowercase else list(words)
+
+    def _row_of(self, word):
+        """The row of a word, -1 if it has none.
+
+        A word that is not known is looked up in lower case, then in normal form C.
+        """
+        form = word.lower() if self.lowercase else word
+        found = self.words_.get(form)
+        if found is None:
+            found = self.words_.get(form.lower())
+        if found is not None:
+            return found
+        normal = normal_form(word)
+        return -1 if normal == word else self._row_of(normal)
 
     def _learn(self, counts, corpus):
         """Vectors and clusters of what has been counted; ``corpus``: of the kind that is read."""
@@ -242,15 +260,16 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         """
         check_is_fitted(self)
         corpus, forms = _read(X, self._reads)
-        known = self.words_
-        found = (known.get(form, known.get(form.lower(), -1)) for form in self._forms(forms))
-        rows = np.fromiter(found, np.int64, len(forms))
+        rows = np.fromiter(map(self._row_of, forms), np.int64, len(forms))
+        is_known = rows >= 0
         if self.clusters_ is None:
-            vectors = np.vstack([self.vectors_, np.zeros((1, self.vectors_.shape[1]), np.float32)])
-            return assembled(vectors[rows], corpus.lengths, self._names)
-        columns = [*map(str, self.clusters_.tolist()), UNKNOWN]
+            vectors = np.zeros((rows.shape[0], self.vectors_.shape[1]), np.float32)
+            vectors[is_known] = self.vectors_[rows[is_known]]
+            return assembled(vectors, corpus.lengths, self._names)
+        names = np.full(rows.shape[0], UNKNOWN, dtype=object)
+        names[is_known] = list(map(str, self.clusters_[rows[is_known]].tolist()))
         tuples = corpus.tokens if isinstance(corpus.like, tuple) else zip(corpus.tokens)
-        tokens = [(*token, columns[row]) for token, row in zip(tuples, rows.tolist())]
+        tokens = [(*token, name) for token, name in zip(tuples, names.tolist())]
         return by_sequence(tokens, corpus.offsets)
 
 
@@ -301,7 +320,16 @@ def clusters_of(words, corpus):
 # --------------------------------------------------------------------------------------------------
 def _parts(words):
     """What a file has of one, by name."""
-    parts = {"parameters": words.get_params()}
+    given = words.get_params()
+    if callable(given["tokenizer"]):
+        known = ", ".join(map(repr, RULES))
+        text = f"WordVectors: tokenizer={describe(given['tokenizer'])} cannot be saved: "
+        text += f"files hold no code; give the name of a rule ({known}), or "
+        text += "words=vectors.table() to a tagger, whose file needs none"
+        raise TypeError(text)
+    if given["tokenizer"] == "words":
+        del given["tokenizer"]  # which earlier versions do not know
+    parts = {"parameters": given}
     if not hasattr(words, "words_"):
         return parts
     parts |= {"called": words._reads.called, "titles": words._reads.titles, "table": words._table}

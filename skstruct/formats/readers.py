@@ -28,11 +28,17 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 from numbers import Integral
-from sys import intern
 from typing import IO, Any
 
 from ..data.types import Path
-from .text_files import CONLLU_FIELDS, TREE_FIELDS, check_fields, numbered_lines, split_cells
+from .text_files import (
+    CONLLU_FIELDS,
+    TREE_FIELDS,
+    SharedStrings,
+    check_fields,
+    numbered_lines,
+    split_cells,
+)
 
 _SKIPPED_ID = re.compile(r"[0-9]+[-.][0-9]+")  # a multiword range or an empty node
 
@@ -97,8 +103,8 @@ def read_columns(
     >>> X, y
     ([[('He', 'PRP'), ('reckons', 'VBZ')], [('Yes', 'UH')]], [['B-NP', 'B-VP'], ['O']])
     """
-    options = {"separator": separator, "columns": columns, "comment": comment, "encoding": encoding}
-    sentences = list(iter_columns(path_or_file, **options))
+    options = separator, columns, comment, encoding
+    sentences = list(_columns(path_or_file, *options, SharedStrings()))
     if not return_X_y:
         return sentences
     if sentences and len(sentences[0][0]) < 2:
@@ -116,6 +122,12 @@ def tokens_and_labels(sentences):
 
 def iter_columns(path_or_file, *, separator=None, columns=None, comment=None, encoding="utf-8"):
     """Yield the sentences of a file of columns one by one; see `read_columns`."""
+    strings = SharedStrings(SharedStrings.MOST)
+    return _columns(path_or_file, separator, columns, comment, encoding, strings)
+
+
+def _columns(path_or_file, separator, columns, comment, encoding, strings):
+    """The sentences, of shared `strings`; options are checked at once."""
     for name, value in ("separator", separator), ("comment", comment):
         if value is not None and (not isinstance(value, str) or not value):
             raise ValueError(f"{name} must be None or a string that is not empty; got {value!r}")
@@ -123,10 +135,12 @@ def iter_columns(path_or_file, *, separator=None, columns=None, comment=None, en
         given, columns = columns, list(columns) if isinstance(columns, Iterable) else []
         if not columns or not all(isinstance(c, Integral) for c in columns):
             raise ValueError(f"columns must be None or a sequence of integers; got {given!r}")
-    return _columns(path_or_file, separator, columns, comment, encoding)
+    layout = separator, columns, comment
+    return _sentences_of_columns(path_or_file, *layout, encoding, strings)
 
 
-def _columns(path_or_file, separator, columns, comment, encoding):
+def _sentences_of_columns(path_or_file, separator, columns, comment, encoding, strings):
+    share = strings.share
     expected = first = start = None  # number of columns, and number and text of the line that set it
     with numbered_lines(path_or_file, encoding) as (name, lines):
         for rows in _sentences(lines, " \t"):
@@ -147,8 +161,8 @@ def _columns(path_or_file, separator, columns, comment, encoding):
                             raise ValueError(f"{name}, line {number}: {text}")
                 if columns is not None:
                     cells = [cells[c] for c in columns]
-                # Interned: a corpus repeats its tokens, and equal ones then share memory and hash.
-                sentence.append(tuple(map(intern, cells)))
+                sentence.append(tuple(map(share, cells, cells)))
+            strings.end_sentence()
             if sentence:
                 yield sentence
 
@@ -200,15 +214,17 @@ def read_conllu(
     >>> read_conllu(io.StringIO(text), fields=["form", "xpos"])
     [[('It', 'PRP'), ('works', 'VBZ')]]
     """
-    return list(iter_conllu(path_or_file, fields=fields, encoding=encoding))
+    return list(_conllu(path_or_file, check_fields(fields), encoding, SharedStrings()))
 
 
 def iter_conllu(path_or_file, *, fields=TREE_FIELDS, encoding="utf-8"):
     """Yield the sentences of a CoNLL-U file one by one; see `read_conllu`."""
-    return _conllu(path_or_file, check_fields(fields), encoding)
+    strings = SharedStrings(SharedStrings.MOST)
+    return _conllu(path_or_file, check_fields(fields), encoding, strings)
 
 
-def _conllu(path_or_file, fields, encoding):
+def _conllu(path_or_file, fields, encoding, strings):
+    share = strings.share
     where = [CONLLU_FIELDS.index(field) for field in fields]
     with numbered_lines(path_or_file, encoding) as (name, lines):
         for rows in _sentences(lines):
@@ -230,7 +246,9 @@ def _conllu(path_or_file, fields, encoding):
                     cells[6] = as_head(cells[6], name, number)
                     heads.append((number, cells[6]))
                 values = [cells[c] for c in where]
-                sentence.append(tuple([intern(v) if isinstance(v, str) else v for v in values]))
+                values = [share(v, v) if isinstance(v, str) else v for v in values]
+                sentence.append(tuple(values))
+            strings.end_sentence()
             if sentence:
                 check_heads(name, heads, len(sentence))
                 yield sentence
@@ -277,16 +295,23 @@ def read_segmented(path_or_file: Path | IO[str], *, encoding: str = "utf-8") -> 
     >>> read_segmented(io.StringIO("我  喜欢　图书馆\n\n好 。\n"))
     [['我', '喜欢', '图书馆'], ['好', '。']]
     """
-    return list(iter_segmented(path_or_file, encoding=encoding))
+    return list(_segmented(path_or_file, encoding, SharedStrings()))
 
 
 def iter_segmented(path_or_file, *, encoding="utf-8"):
     """Yield the sentences of a segmented text one by one; see `read_segmented`."""
+    return _segmented(path_or_file, encoding, SharedStrings(SharedStrings.MOST))
+
+
+def _segmented(path_or_file, encoding, strings):
+    share = strings.share
     with numbered_lines(path_or_file, encoding) as (_, lines):
         for _, line in lines:
             words = line.split()
             if words:
-                yield list(map(intern, words))
+                words = list(map(share, words, words))
+                strings.end_sentence()
+                yield words
 
 
 _PARTS = re.compile(r"((?:[^:\\]|\\.)*)(?::(.*))?", re.DOTALL)

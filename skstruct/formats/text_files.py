@@ -89,6 +89,37 @@ def _lines(file, name, watch):
             raise error
 
 
+class SharedStrings:
+    """Equal strings of a corpus as one object, which share memory and hash.
+
+    ``sys.intern`` would keep them beyond the corpus: Python 3.12 gives no string back
+    that was interned.
+
+    Parameters
+    ----------
+    most : int, optional
+        Distinct strings that are remembered at a time: of streams, which nobody may
+        hold as a whole. Without, all are.
+
+    Attributes
+    ----------
+    share : callable
+        ``share(s, s)`` is the string that stands for s.
+    """
+
+    MOST = 100_000
+    """Of streams. The frequent strings of a text are met anew at once."""
+
+    def __init__(self, most=None):
+        self._known, self._most = {}, most
+        self.share = self._known.setdefault
+
+    def end_sentence(self):
+        """Begin anew if there are too many: to be called once a sentence."""
+        if self._most is not None and len(self._known) > self._most:
+            self._known.clear()
+
+
 UNREADABLE = UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile
 """What reading raises of bytes of another encoding, and of files cut short, damaged, or not compressed."""
 

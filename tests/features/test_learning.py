@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
-from sklearn.compose import make_column_transformer
+from scipy import sparse
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.linear_model import Perceptron
 from sklearn.model_selection import KFold
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler, TargetEncoder
 
+from skstruct import StructuredPerceptron
 from skstruct.features import TokenPredictions, TokenTransformer
 
 WORDS = [["w0", "w1", "w2"], [], ["w0", "w1"], ["w0"]]
@@ -84,6 +86,86 @@ def test_a_target_encoder_does_not_see_its_own_targets(inner):
         np.testing.assert_array_equal(rows, expected)
 
 
+def pairs():
+    """Tokens of two columns, of which each word occurs in few sequences; three labels."""
+    rng = np.random.default_rng(1)
+    drawn = rng.integers(0, 9, (16, 4)).tolist()
+    X = [[(f"c{a}", f"w{i // 2}{a % 3}") for a in row] for i, row in enumerate(drawn)]
+    return X, [["ABC"[k] for k in row] for row in rng.integers(0, 3, (16, 4)).tolist()]
+
+
+ENCODER = TargetEncoder(cv=4)
+SPARSE = OneHotEncoder(handle_unknown="ignore")
+DENSE = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+
+
+def columns(one_hot, **parameters):
+    parts = [("labels", ENCODER, [0]), ("words", one_hot, [1])]
+    return ColumnTransformer(parts, **parameters)
+
+
+def behind():
+    parts = [("words", SPARSE, [1]), ("labels", make_pipeline(ENCODER), [0])]
+    return ColumnTransformer(parts)
+
+
+def union():
+    labels = make_column_transformer((ENCODER, [0]))
+    words = make_column_transformer((SPARSE, [1]))
+    return make_pipeline(FeatureUnion([("labels", labels), ("words", words)]))
+
+
+BESIDE = {
+    "sparse": lambda: columns(SPARSE, sparse_threshold=1.0),
+    "dense": lambda: columns(SPARSE, sparse_threshold=0.0),
+    "behind": behind,
+    "union": union,
+    "pandas": lambda: columns(DENSE).set_output(transform="pandas"),
+    "polars": lambda: columns(DENSE).set_output(transform="polars"),
+}
+
+
+def array_of(matrix):
+    return matrix.toarray() if sparse.issparse(matrix) else matrix
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_what_stands_beside_a_target_encoder_is_fitted_once(name):
+    """All columns but the encoder's own are those of ``transform``, in any container."""
+    X, y = pairs()
+    encoder = TokenTransformer(BESIDE[name]())
+    found = encoder.fit_transform(X, y)
+    later = encoder.transform(X)
+    for each in found, later:
+        is_sparse = name in ("sparse", "behind", "union")
+        assert sparse.issparse(each.matrix) == is_sparse
+    assert found.feature_names == later.feature_names
+    rows, expected = array_of(found.matrix), array_of(later.matrix)
+    own = np.arange(rows.shape[1])[slice(-3, None) if name == "behind" else slice(3)]
+    words = [[token[:1] for token in x] for x in X]
+    alone = TokenTransformer(ENCODER).fit_transform(words, y)
+    np.testing.assert_array_equal(rows[:, own], alone.matrix)
+    assert (rows[:, own] != expected[:, own]).any()
+    rest = np.delete(expected, own, axis=1)
+    np.testing.assert_array_equal(np.delete(rows, own, axis=1), rest)
+    model = make_pipeline(encoder, StructuredPerceptron(random_state=0)).fit(X, y)
+    assert model[-1].n_features_in_ == rows.shape[1]
+
+
+@pytest.mark.parametrize("labels", ["AB", "ABC"])
+def test_a_fold_that_lacks_a_label(labels):
+    """Its columns are those of all labels; what nobody has there has the value 0."""
+    X = [[("a",), ("b",)], [("a",), ("b",)], [("b",), ("a",)]]
+    y = [[labels[0], labels[1]], [labels[0], labels[1]], [labels[-1], labels[-1]]]
+    encoder = TokenTransformer(TargetEncoder(cv=3, smooth=0.0))
+    found = encoder.fit_transform(X, y)
+    assert found.matrix.shape == encoder.transform(X).matrix.shape
+    if len(labels) == 2:
+        np.testing.assert_array_equal(found[2].ravel(), [1.0, 0.0])  # how often "B"
+    else:
+        np.testing.assert_array_equal(found[2], [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+
+
 def test_a_target_encoder_takes_tokens_without_label_and_bad_folds_change_nothing():
     X, y = categories(20)
     y[0] = [None] * len(y[0])
@@ -94,4 +176,7 @@ def test_a_target_encoder_takes_tokens_without_label_and_bad_folds_change_nothin
     before = encoder.transform(X).matrix.tolist()
     with pytest.raises(ValueError, match="n_splits=3"):
         encoder.fit_transform(X[:2], y[:2])
+    unlabelled = [[None] * len(x) for x in X[:-1]] + [[0] * len(X[-1])]
+    with pytest.raises(ValueError, match="fold 2 .* no labelled token to learn from"):
+        encoder.fit_transform(X, unlabelled)
     assert encoder.transform(X).matrix.tolist() == before

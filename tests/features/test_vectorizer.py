@@ -1,6 +1,7 @@
 """Features encoded once: what is learned from the matrix is what is learned from the tokens."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -248,3 +249,46 @@ def test_a_feature_named_twice_is_one_entry(tokens):
     same.fit(vectorizer.fit_transform(X), y)
     scores = same.decision_function(vectorizer.transform(X))
     assert np.allclose(scores, tagger.decision_function(X), rtol=1e-12)
+
+
+SHARED_NAMES = {
+    "neighbours": ["U:%x[0,0]", "U:%x[-1,0]", "B"],
+    "twice": ["U:%x[0,0]", "U:%x[0,0]"],
+    "pairs": ["U1:%x[-1,0]/%x[0,0]", "U1:%x[0,0]/%x[1,0]", "U2:%x[0,0]"],
+    "three": ["U:%x[0,0]", "U:%x[-1,0]", "U:%x[1,0]"],
+    "none": ["U1:%x[0,0]", "U2:%x[-1,0]"],
+}
+
+
+@pytest.mark.parametrize("kind", [*SHARED_NAMES, "lists", "dicts"])
+def test_an_entry_is_one_feature_of_a_token(kind):
+    """What has one name is one entry with the sum: of templates, lists and dicts."""
+    X = [["a", "a", "b"], ["b", "b", "b", "c"], ["a"]]
+    vectorizer = TokenVectorizer(SHARED_NAMES.get(kind, "auto"))
+    if kind in SHARED_NAMES:
+        lines = SHARED_NAMES[kind]
+        expected = [features_written(lines, x, t) for x in X for t in range(len(x))]
+    else:
+        expected = [["bias", f"w:{word}", f"w:{word}"] for x in X for word in x]
+        X = [[[f"w:{word}", "bias", f"w:{word}"] for word in x] for x in X]
+    if kind == "dicts":
+        X = [[{"bias": True, "w": [a[2:], c[2:]]} for a, _, c in x] for x in X]
+    vectorizer.fit(X)
+    for each in vectorizer, pickle.loads(pickle.dumps(vectorizer)):
+        matrix = each.transform(X).matrix
+        names = each.get_feature_names_out()
+        for row, features in zip(matrix, expected):
+            found = dict(zip(names[row.indices], row.data))
+            assert len(found) == row.nnz == len(set(features))
+            assert found == {name: features.count(name) for name in features}
+
+
+def features_written(templates, x, t):
+    """The features of a token as the templates spell them."""
+    padded = ["_B-1", *x, "_B+1"]
+
+    def word(found):
+        return padded[t + 1 + int(found[1])]
+
+    macro = re.compile(r"%x\[(-?\d),0\]")
+    return [macro.sub(word, line) for line in templates if line[0] == "U"]

@@ -1,14 +1,17 @@
 """Corpus files: formats as they come, round trips, and errors that name file and line."""
 
+import ast
 import gzip
 import io
 import itertools
 import pathlib
+import tracemalloc
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import skstruct
 from skstruct.formats.readers import (
     CONLLU_FIELDS,
     iter_columns,
@@ -18,6 +21,7 @@ from skstruct.formats.readers import (
     read_conllu,
     read_segmented,
 )
+from skstruct.formats.text_files import SharedStrings
 
 COLUMNS = "He PRP B-NP\nreckons  VBZ\tB-VP \n\n \t\n\nYes UH O\n"
 SENTENCES = [[("He", "PRP", "B-NP"), ("reckons", "VBZ", "B-VP")], [("Yes", "UH", "O")]]
@@ -315,3 +319,51 @@ def test_a_head_of_thousands_of_digits():
     line = "\t".join(["1", "It", *"____", "1" * 5000, *"___"])
     with pytest.raises(ValueError, match="line 1: expected a head"):
         read_conllu(io.StringIO(line))
+
+
+# -- memory ----------------------------------------------------------------------------
+def many(kind, n):
+    """A file of so many sentences of one word, all distinct, and of a frequent one."""
+    line = {
+        "columns": "{0}\tO\nthe\tO\n\n",
+        "conllu": "1\t{0}\t_\t_\tN\t_\t0\tr\t_\t_\n2\tthe\t_\t_\tN\t_\t1\tr\t_\t_\n\n",
+        "segmented": "{0} the\n",
+    }[kind]
+    return io.StringIO("".join(line.format(f"word{k}") for k in range(n)))
+
+
+def word_of(token):
+    return token if isinstance(token, str) else token[0]
+
+
+@pytest.mark.parametrize("read, stream, text, expected", FORMATS)
+def test_equal_strings_are_one_object(read, stream, text, expected, request):
+    kind = request.node.callspec.id
+    for function in read, stream:
+        found = list(function(many(kind, 50)))
+        assert len({id(word_of(x[1])) for x in found}) == 1
+
+
+@pytest.mark.parametrize("read, stream, text, expected", FORMATS)
+def test_a_stream_holds_no_words(read, stream, text, expected, request, monkeypatch):
+    """Nothing grows with the distinct words of a stream, of which there is no end."""
+    kind = request.node.callspec.id
+    monkeypatch.setattr(SharedStrings, "MOST", 100)
+    peaks = []
+    for n in 1_000, 20_000:
+        file = many(kind, n)
+        tracemalloc.start()
+        assert sum(len(sentence) for sentence in stream(file)) == 2 * n
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0]
+
+
+def test_nothing_is_interned():
+    """Python 3.12 keeps what ``sys.intern`` is given until the process ends."""
+    for path in pathlib.Path(skstruct.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module == "sys":
+                assert "intern" not in {name.name for name in node.names}, path
+            if isinstance(node, ast.Attribute) and node.attr == "intern":
+                assert getattr(node.value, "id", "") != "sys", path

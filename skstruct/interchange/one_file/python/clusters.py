@@ -1,14 +1,23 @@
 """Clusters of words, which the model carries."""
 
+from unicodedata import normalize
+
 from .reading import PARTS
 
 
 def cluster_function(header):
-    """The cluster of a word, or else of its lower-cased form."""
+    """The cluster of a word, or of its lower-cased form, or of its normal form C."""
     of = {word: label for label, words in header["clusters"].items() for word in words}
     lower = PARTS["characters"]("lower", header["unicode"])
 
-    return lambda s: of.get(s) or of.get(lower(s), "_")
+    def label(s):
+        found = of.get(s) or of.get(lower(s))
+        if found is None:
+            normal = normalize("NFC", s)
+            found = of.get(normal) or of.get(lower(normal), "_")
+        return found
+
+    return label
 
 
 PARTS["clusters"] = cluster_function

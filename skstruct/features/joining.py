@@ -1,0 +1,141 @@
+"""Rows of numbers of several transformers, side by side in one corpus."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..data.corpus import DENSE, SPARSE, number_block
+from ..data.matrix import SequenceMatrix, assembled
+from ..data.reads import ColumnInfo, FeatureNames, joined_runs
+from .numeric import side_by_side
+
+
+class Joined(NamedTuple):
+    """What is known of columns side by side, and does not depend on the tokens."""
+
+    # Which are dense, as ``data.reads.runs_of`` has it; None where all are of one kind.
+    runs: tuple[int, ...] | None
+    # By kind of block: the names of its columns, and what else is known of them.
+    by_kind: dict[str, tuple[FeatureNames, ColumnInfo | None]]
+
+
+def united(parts, weights, prefixes, remembered):
+    """The tokens of all parts: dense columns in one block, sparse ones in another.
+
+    Parameters
+    ----------
+    parts : list of TokenCorpus
+        Rows of numbers of the same tokens.
+    weights : list of float or None
+        What the values of a part are multiplied by.
+    prefixes : list of str
+        What the names of columns begin with.
+    remembered : Remembered
+        Keeps what does not change from call to call.
+
+    Returns
+    -------
+    SequenceMatrix
+    """
+    are_sparse = any(any(part.runs[1::2]) for part in parts)
+    weighted = [
+        _times(part, weight, are_sparse) for part, weight in zip(parts, weights)
+    ]
+    blocks = [block for part in parts for block in part.numbers]
+    objects = [known for block in blocks for known in (block.names, block.info)]
+    rest = zip(prefixes, weights, (part.runs for part in parts))
+    facts = tuple((prefix, weight is None, runs) for prefix, weight, runs in rest)
+    joined = remembered.of(objects, facts, lambda: _joined(parts, weighted, prefixes))
+    found = []
+    for kind, (names, info) in joined.by_kind.items():
+        rows = [part.block(kind).rows for part in weighted if part.block(kind)]
+        found.append(number_block(side_by_side(rows), names, info))
+    return SequenceMatrix.of(tuple(found), parts[0].lengths, joined.runs)
+
+
+def _times(part, weight, are_sparse):
+    """A part with its weight.
+
+    Dense columns that have one become sparse if others are: no model scales them.
+    """
+    if weight is None:
+        return part
+    matrix = part.matrix
+    dtype = np.result_type(matrix.dtype, np.float32)  # sparse integers become floats
+    matrix = matrix.astype(dtype) * dtype.type(weight)
+    if are_sparse:
+        matrix = sparse.csr_matrix(matrix)
+    return assembled(matrix, part.lengths, part.names)
+
+
+def _joined(parts, weighted, prefixes):
+    """The :class:`Joined` of parts, and of what their weights make of them."""
+    are_dense = any(any(part.runs[::2]) for part in parts)
+    by_kind = {}
+    for kind in (DENSE, SPARSE):
+        mine = [k for k, part in enumerate(weighted) if part.block(kind)]
+        if not mine:
+            continue
+        widths = [weighted[k].block(kind).rows.shape[1] for k in mine]
+        names = [_names_of(weighted[k], weighted[k].block(kind)) for k in mine]
+        infos = [
+            _info_of(parts[k], weighted[k], kind, width)
+            for k, width in zip(mine, widths)
+        ]
+        info = None
+        encoded = any(each is not None for each in infos)
+        if kind == SPARSE and (are_dense or encoded):
+            info = column_info(list(zip(widths, infos)))
+        named = list(zip([prefixes[k] for k in mine], names, widths))
+        by_kind[kind] = FeatureNames(parts=named), info
+    runs = joined_runs([part.runs for part in weighted]) if len(by_kind) > 1 else None
+    return Joined(runs, by_kind)
+
+
+def _names_of(part, block):
+    """The names of the columns of a block.
+
+    Without names, columns of two blocks have the numbers that these have in both.
+    """
+    if block.names is not None or len(part.numbers) == 1:
+        return block.names
+    columns = np.flatnonzero(part.is_dense == (block.kind == DENSE))
+    return FeatureNames([f"x{c}" for c in columns.tolist()])
+
+
+def _info_of(part, weighted, kind, width):
+    """What is known of the columns of a block.
+
+    Under a weight, the columns of two blocks become one template.
+    """
+    if weighted is part:
+        return part.block(kind).info
+    info = part.numbers[-1].info
+    if info is None or len(part.numbers) == 1:
+        return info
+    return info._replace(template=np.zeros(width, np.int32))
+
+
+def column_info(known):
+    """What is known of sparse columns beside dense ones, or encoded before.
+
+    Parameters
+    ----------
+    known : list of (number of columns, ColumnInfo or None)
+    """
+    templates, first = [], 0
+    for n, info in known:
+        mine = np.zeros(n, np.int32) if info is None else info.template
+        templates.append(mine + np.int32(first))
+        first += int(mine.max(initial=-1)) + 1
+    bigrams = [info.bigram for _, info in known if info is not None]
+    return ColumnInfo(any(bigrams) if bigrams else True, np.concatenate(templates))
+
+
+def with_boundaries(known, n_ends):
+    """What is known of the columns of neighbours, with those of boundaries behind."""
+    info = known[0][1]._replace(template=np.arange(n_ends, dtype=np.int32))
+    return column_info([*known, (n_ends, info)])
