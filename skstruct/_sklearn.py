@@ -28,7 +28,7 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from .data.inputs import PLACE, PlaceError, renumbered
+from .data.inputs import PLACE, PlaceError, check_weights_of_sequences, renumbered
 
 safe_indexing, safe_set_output = utils._safe_indexing, _set_output._safe_set_output
 
@@ -189,10 +189,11 @@ def sample_weights(sample_weight, X):
     Raises
     ------
     ValueError
-        Wrong length or dimension, not numbers, not finite, negative, or all zero.
+        Wrong length or dimension, not numbers, not finite, negative, all zero, or weights of tokens.
     """
     if sample_weight is None:
         return None
+    check_weights_of_sequences(sample_weight)
     weight = _check_sample_weight(sample_weight, X, dtype="float64", copy=True)
     if (weight < 0).any():
         i = int((weight < 0).argmax())

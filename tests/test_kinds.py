@@ -78,7 +78,7 @@ NAMED = "frames of|table of|union"
 """Kinds whose columns have names."""
 
 OTHER_COLUMNS = {
-    "fewer columns": "has (3|1) columns, expected|has 1 columns: tuple|type tuple as in training, got str",
+    "fewer columns": "has (3|1) columns?, expected|has 1 column: tuple|type tuple as in training, got str",
     "more columns": "has (5|3) columns, expected",
     "swapped columns": "^$",
 }
@@ -117,7 +117,7 @@ def refusal(verb, training, prediction):
         return "shards", SHARDS
     kind = ANOTHER_KIND.format(TRAINED_ON[family], GOT[other])
     if verb in WHOLE:
-        kind += f"|{OTHER_NAMES}|{MISSING}|sequence 0 has . columns, expected . as in training"
+        kind += f"|{OTHER_NAMES}|{MISSING}|sequence 0 has . columns?, expected . as in training"
     return "another kind", kind if pattern is None else f"{kind}|{pattern}"
 
 

@@ -33,7 +33,7 @@ from ..saving.fields import Field, Kind, Table, array, distinct, each, string, v
 from ..saving.values import savable_value
 from .neighbour_counts import NeighbourCounts, mutual_information, parts
 from .sequence_transformer import SequenceTransformer
-from .tokens import check_strings, split_columns
+from .tokens import string_columns
 from .word_clusters import UNKNOWN, WordClusters, check_strings_in
 
 
@@ -261,9 +261,7 @@ def _read(X, reads=None):
         reads.check(corpus)
     if corpus.numbers and corpus.offsets[-1]:
         raise ValueError("X: the tokens are rows of numbers already; WordVectors needs words")
-    columns = split_columns(corpus, 1)
-    check_strings(columns, corpus)
-    return corpus, columns[0]
+    return corpus, string_columns(corpus, 1)[0]
 
 
 # --------------------------------------------------------------------------------------------------

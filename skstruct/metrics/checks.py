@@ -9,7 +9,7 @@ from operator import eq
 
 import numpy as np
 
-from ..data.inputs import PLACE, PlaceError
+from ..data.inputs import PLACE, PlaceError, check_weights_of_sequences
 from ..data.labels import settled
 
 
@@ -73,6 +73,7 @@ def check_weight(sample_weight, n):
     """Check weights of `n` sequences and return them as float64, shape (n,); ones for None."""
     if sample_weight is None:
         return np.ones(n)
+    check_weights_of_sequences(sample_weight)
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (n,):
         raise ValueError(f"sample_weight must have shape ({n},), one per sequence; got {weight.shape}")
