@@ -45,16 +45,16 @@ def exact_strings(items):
     return [exact(item) if isinstance(item, str) else item for item in items]
 
 
-def is_scalar_array(value):
-    """Whether it is a tensor, or an array, without dimensions, and no scalar of numpy."""
-    return hasattr(value, "__array__") and not isinstance(value, np.generic) and np.ndim(value) == 0
+def is_tensor(kind):
+    """Whether a type is that of arrays, and not of scalars of numpy."""
+    return hasattr(kind, "__array__") and not issubclass(kind, np.generic)
 
 
 def plain_value(value):
     """A label as an ordinary Python value: scalars of numpy, and tensors without dimensions, are unpacked."""
     if isinstance(value, np.generic):
         return value.item()
-    return np.asarray(value).item() if is_scalar_array(value) else value
+    return np.asarray(value).item() if is_tensor(type(value)) and np.ndim(value) == 0 else value
 
 
 _KINDS = (bool, int, float, str)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .corpus import TokenCorpus
-from .elements import are_columns, elements, is_frame, opened
+from .elements import are_columns, elements, is_frame, is_tensor, opened, plain_value
 from .numbers import read_frame, tables_in
 from .places import PLACE, PlaceError, as_objects, counted, describe, is_sequence, offsets_of
 from .places import by_sequence as by_sequence
@@ -88,6 +88,8 @@ def as_sequences(X, name="X", item="token"):
         for i, sequence in enumerate(sequences):
             if type(sequence) in odd:
                 sequences[i] = _one_sequence(sequences, name, item, i)
+    if item == "label" and any(map(is_tensor, set(map(type, chain.from_iterable(sequences))))):
+        return [list(map(plain_value, sequence)) for sequence in sequences]
     return sequences
 
 
@@ -201,7 +203,8 @@ def check_same_lengths(token_lengths, label_lengths, names=("X", "y"), are_rows=
             found = f"{counted(n_labels, 'label')} but {counted(n, 'row')}"
             text = f"{found}; rows are tokens, arrays of (channels, time) need .T"
             raise PlaceError(i, None, text, names[0])
-        text = f"as many labels as tokens are expected, got {n} tokens and {n_labels} labels"
+        found = f"{counted(n, 'token')} and {counted(n_labels, 'label')}"
+        text = f"as many labels as tokens are expected, got {found}"
         raise PlaceError(i, None, text, None if names == ("X", "y") else " and ".join(names))
 
 
@@ -223,8 +226,8 @@ def check_weights_of_sequences(sample_weight):
     for i, weight in enumerate(weights if odd else ()):
         weight = opened(weight, i, "sample_weight")
         if is_frame(weight) or is_sequence(weight):
-            wrong = f"{PLACE} has {describe(weight)}; a weight is one number a sequence, tokens have none"
-            remedy = "give tokens that should not count the label None"
+            wrong = f"{PLACE} has {describe(weight)}, and tokens have no weights"
+            remedy = "give one number a sequence; a token with the label None does not count"
             raise PlaceError(i, None, f"{wrong}: {remedy}", "sample_weight")
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .elements import is_scalar_array, kind_of, plain_value
+from .elements import kind_of, plain_value
 from .inputs import PlaceError, as_sequences, by_sequence, describe, flatten, lengths_of, place
 from .places import as_objects, numbered
 
@@ -151,15 +151,12 @@ def distinct_labels(sequences, offsets, with_sets=True):
     try:
         ids, numbers = numbered(flat, {None: 0})
     except TypeError:
-        flat = [frozenset(each) if isinstance(each, set) else plain_value(each) for each in flat]
+        flat = [frozenset(each) if isinstance(each, set) else each for each in flat]
         for k, label in enumerate(flat):
             try:
                 hash(label)
             except TypeError:
                 _refuse(offsets, k, label, _A_LABEL)
-        ids, numbers = numbered(flat, {None: 0})
-    if any(map(is_scalar_array, numbers)):  # tensors are hashed by identity
-        flat = list(map(plain_value, flat))
         ids, numbers = numbered(flat, {None: 0})
     ids += UNLABELLED
     labels, sets, where = list(numbers)[1:], [], range(len(flat))

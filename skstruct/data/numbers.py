@@ -37,7 +37,7 @@ def tables_in(X, name="X"):
         ways = "SequenceMatrix.from_frame(df, by), or a list of tables, [df]"
         raise ValueError(f"{name} is one table of {counted(len(X), 'row')}; say where its sequences end: {ways}")
     sequences = _listed(X, name)
-    i = _first_filled(sequences)
+    i = _first_filled(sequences, name)
     if i is None:
         return None
     if is_frame(sequences[i]):
@@ -70,7 +70,7 @@ def _listed(X, name):
     return X if is_sequence(X) else ()
 
 
-def _first_filled(sequences):
+def _first_filled(sequences, name):
     """The number of the first sequence that is not empty, or of a table; None if there is none.
 
     A table or sparse matrix tells what its rows are even if it has none.
@@ -78,7 +78,7 @@ def _first_filled(sequences):
     table = None
     for i, sequence in enumerate(sequences):
         is_table = sparse.issparse(sequence) or is_frame(sequence)
-        sequence = sequence if is_table else opened(sequence, i)
+        sequence = sequence if is_table else opened(sequence, i, name)
         if not (is_table or is_sequence(sequence)):
             return None
         if sequence.shape[0] if is_table else len(sequence):

@@ -7,6 +7,7 @@ function that is then looked up. Modules higher up add kinds of values by :func:
 """
 
 import contextlib
+import enum
 import json
 import math
 import os
@@ -142,8 +143,8 @@ class Writer:
             return node
         if isinstance(value, os.PathLike) and type(os.fspath(value)) is str:
             return {"$path": os.fspath(value)}
-        if isinstance(value, (str, int, float)):  # of a subclass, such as a member of an enumeration
-            return self.value(stored(value), name)
+        if isinstance(value, enum.Enum) and isinstance(value, (str, int, float)):
+            return self.value(stored(value), name)  # which is equal to it
         estimator = self._encode_estimator(value, self, name)
         if estimator is None:
             raise TypeError(f"a value of type {kind.__name__} cannot be saved, got {describe(value)}")
