@@ -29,7 +29,7 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.validation import _check_method_params as cut_metadata
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from .data.inputs import PLACE, NothingToLearn, PlaceError, renumbered
+from .data.inputs import PLACE, NothingToLearn, PlaceError, check_weights_of_sequences, renumbered
 
 safe_indexing, safe_set_output = utils._safe_indexing, _set_output._safe_set_output
 
@@ -228,10 +228,11 @@ def sample_weights(sample_weight, X):
     NothingToLearn
         If all are zero.
     ValueError
-        Wrong length or dimension, not numbers, not finite, negative, above 1e50.
+        Wrong length or dimension, not numbers, not finite, negative, above 1e50, or weights of tokens.
     """
     if sample_weight is None:
         return None
+    check_weights_of_sequences(sample_weight)
     try:
         weight = _check_sample_weight(sample_weight, X, dtype="float64", copy=True)
     except ValueError as error:

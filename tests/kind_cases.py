@@ -155,6 +155,40 @@ def series(sequences):
     return pandas.Series(sequences, index=range(5, 5 + len(sequences)), dtype=object)
 
 
+class Tensor:
+    """What the tensors of other libraries have of an array, and no more: it is no ndarray."""
+
+    def __init__(self, array):
+        self.array = np.asarray(array)
+        self.shape, self.ndim, self.dtype = self.array.shape, self.array.ndim, self.array.dtype
+
+    def __len__(self):
+        return len(self.array)
+
+    def __getitem__(self, key):
+        return Tensor(self.array[key])
+
+    def __iter__(self):
+        return map(Tensor, self.array)
+
+    def __eq__(self, other):
+        return Tensor(self.array == getattr(other, "array", other))
+
+    __hash__ = object.__hash__
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array if dtype is None else self.array.astype(dtype)
+
+    def __repr__(self):
+        return f"tensor({self.array.tolist()})"
+
+
+def arrays_of_strings(content):
+    """A list of arrays of objects with a column for each string of a token."""
+    tokens = FAMILIES["columns"]["tuples"](content)
+    return [np.array(each, object).reshape(len(each), len(content.strings)) for each in tokens]
+
+
 def words(content):
     return [[content.of("word", k) for k in numbers] for numbers in content.sentences]
 
@@ -170,6 +204,7 @@ FAMILIES = {
         "tuples": of_tokens(lambda content, k: tuple(content.of(title, k) for title in content.strings)),
         "frames of strings": frames("strings"),
         "table of strings": table("strings"),
+        "arrays of strings": arrays_of_strings,
     },
     "features": {
         "lists": of_tokens(lambda _, k: [f"w:w{k}", f"odd:{k % 2}", "all"]),
@@ -179,6 +214,7 @@ FAMILIES = {
         "lists of numbers": lambda content: [rows.tolist() for rows in content.rows()],
         "3-D": three_dimensions,
         "2-D": Content.rows,
+        "tensors": lambda content: [*map(Tensor, content.rows())],
         "CSR": lambda content: [*map(sparse.csr_array, content.rows())],
         "SequenceMatrix": stacked(np.asarray),
         "sparse SequenceMatrix": stacked(sparse.csr_matrix),

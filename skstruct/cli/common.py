@@ -50,11 +50,6 @@ share = fitting(float, lambda x: 0.0 <= x <= 1.0, "from 0 to 1")
 n_jobs = fitting(int, bool, "an int, and not 0")
 
 
-def counted(number, noun):
-    """``1 token``, ``2 tokens``."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
 def load_model(path, jobs=None):
     """The model in a file, of another tool too, set to use a number of threads if one is given."""
     from .._sklearn import layers  # here: whoever asks for help, or gets an option wrong, needs no model

@@ -17,13 +17,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._sklearn import InvalidParameterError
 from ..data.inputs import flatten
+from ..data.places import counted
 from ..data.schemes import labels_to_words, words_to_labels
 from ..datasets import spans_to_columns
 from ..features.contexts import is_context
 from ..features.templates import MACRO, resolve_templates
 from ..features.tokens import column_function
 from ..metrics import segment_f1_score, token_accuracy_score, word_f1_score
-from .common import CommandError, check_inputs, counted, tell
+from .common import CommandError, check_inputs, tell
 from .corpus import read
 from .evaluate import encodes_segments, warn_of_unknown
 from .learners import ALGORITHMS, add_features, features_of, named_algorithm

@@ -12,9 +12,10 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from ..data.inputs import LABELS, SPANS, TREES, WORDS, flatten
+from ..data.places import counted
 from ..formats.readers import CONLLU_FIELDS, as_head, check_heads, iter_attributes, iter_columns, iter_conllu
 from ..formats.text_files import numbered_lines
-from .common import CommandError, counted, tell
+from .common import CommandError, tell
 from .input_files import Source, begins_as_conllu, guess, named_format, noticed, warn_of_columns, warn_of_text
 from .texts import are_annotated, marked, reading_of
 

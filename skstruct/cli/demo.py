@@ -15,11 +15,12 @@ from importlib import metadata
 
 from .._version import __version__
 from ..data.inputs import flatten
+from ..data.places import counted
 from ..datasets import columns_to_spans, load_chunking, load_entities, load_sample, write_spans
 from ..formats.text_files import open_text
 from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from ..taggers.segmenter import Segmenter
-from .common import CommandError, check_target, counted, tell
+from .common import CommandError, check_target, tell
 from .evaluate import scores_of
 
 LEARNERS = (StructuredPerceptron, PassiveAggressiveTagger)

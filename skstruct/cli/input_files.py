@@ -17,9 +17,10 @@ from collections import Counter, deque
 from difflib import get_close_matches
 
 from ..data.inputs import flatten
+from ..data.places import counted
 from ..formats.text_files import UNREADABLE, opened, split_cells, unreadable
 from ..saving.atomic import naming
-from .common import STANDARD, CommandError, counted, warn
+from .common import STANDARD, CommandError, warn
 
 PEEK = 50
 """Lines that a guess is made from."""

@@ -11,6 +11,7 @@ import json
 import os
 
 from .._sklearn import final_step, layers
+from ..data.elements import spelled
 from ..data.inputs import LABELS, TREES
 from ..features.presets import preset_of
 from ..inspection import explain, feature_weights, transition_weights
@@ -48,7 +49,7 @@ def run(arguments):
     inner = model.estimator_ if hasattr(model, "thresholds_") else model
     tagger, _ = final_step(getattr(inner, "tagger_", inner), None, ("steps",))
     named = getattr(tagger._model, "named_weights", list)  # no names, no list
-    labels = {str(label): label for part in named() for label in part.labels}
+    labels = {spelled(label): label for part in named() for label in part.labels}
     if arguments.label is not None:
         if arguments.label not in labels:
             has = ", ".join(labels)

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._sklearn import safe_indexing, sample_weights
+from ..data.corpus import TokenCorpus
+from ..data.elements import elements, opened
 from ..data.inputs import NothingToLearn, as_tokens, describe, lengths_of, take
 from ..training.chunks import no_collection
 from .shards import EmptyShard, Shard, naming, shard_key
@@ -108,8 +110,9 @@ def check_number(n_shards, n):
 
 def dealt(X, y, sample_weight, n_shards):
     """Callables that return every ``n_shards``-th sequence, of those that are not empty."""
+    X = X if isinstance(X, TokenCorpus) else opened(X)
     texts = not hasattr(X, "columns") and all(isinstance(x, str) for x in X)
-    X, y = list(X) if texts else as_tokens(X), list(y)
+    X, y = list(X) if texts else as_tokens(X), list(elements(y))
     if len(X) != len(y):
         raise ValueError(f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}")
     lengths = lengths_of([x.split() for x in X]) if texts else X.lengths

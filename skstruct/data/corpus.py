@@ -13,12 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .places import PLACE, PlaceError, as_objects, by_sequence, describe, offsets_of, ranges
+from .places import PLACE, PlaceError, as_objects, by_sequence, counted, describe, offsets_of, ranges
 from .reads import ColumnInfo, FeatureNames, joined_runs, mask_of, names_of_all
 
 STRINGS, FEATURES, SPARSE, DENSE, FRAME = "strings", "features", "sparse", "dense", "frame"
 """Kinds of blocks: str and tuples of str; dicts, lists, sets of features; rows of numbers, CSR or array;
 rows of a data frame, which only transformers read."""
+
+TABLE = "table"
+"""Rows of an array of objects, which users see and transformers read; it is shown, and never a block."""
 
 OTHER = "tokens of another kind"
 """The kind of tokens that are none of these."""
@@ -377,5 +380,5 @@ class TokenCorpus:
             raise ValueError(f"values must have one list a sequence, {len(self)}, got {len(values)}")
         for i, (n, part) in enumerate(zip(self.lengths.tolist(), values)):
             if len(part) != n:
-                raise PlaceError(i, None, f"{PLACE} has {n} tokens, got {len(part)} values", "values")
+                raise PlaceError(i, None, f"{PLACE} has {counted(n, 'token')}, got {counted(len(part), 'value')}", "values")
         return [value for part in values for value in part]

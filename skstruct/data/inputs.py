@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .corpus import TokenCorpus
+from .elements import are_columns, elements, is_frame, is_tensor, opened, plain_value
 from .numbers import read_frame, tables_in
-from .places import PLACE, PlaceError, as_objects, describe, elements, is_sequence, offsets_of
+from .places import PLACE, PlaceError, as_objects, counted, describe, is_sequence, offsets_of
 from .places import by_sequence as by_sequence
 from .places import place as place
-from .tables import is_frame
 
 LABELS, WORDS, SPANS, TREES = "labels", "words", "spans", "trees"
 """What models predict: a label for each token, the words of a text, (start, end, label) of parts of a text,
@@ -73,9 +73,10 @@ def as_sequences(X, name="X", item="token"):
         If ``X`` or one of its sequences is not a sequence; the message names which.
     """
     expected = "sequences" if item == "token" else f"lists of {item}s"
+    X = opened(X, name=name)
     if not is_sequence(X):
         found = "None" if X is None else describe(X)
-        advice = f"; write {name} = [text.split()]" if isinstance(X, str) and " " in X else ""
+        advice = _instead_of_a_text(X, name, item) if isinstance(X, str) else ""
         advice += "; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else ""
         raise ValueError(f"{name} must be a list of {expected}, got {found}{advice}")
     if getattr(X, "ndim", 1) > 1 and not isinstance(X, np.ndarray):
@@ -87,13 +88,28 @@ def as_sequences(X, name="X", item="token"):
         for i, sequence in enumerate(sequences):
             if type(sequence) in odd:
                 sequences[i] = _one_sequence(sequences, name, item, i)
+    if item == "label" and any(map(is_tensor, set(map(type, chain.from_iterable(sequences))))):
+        return [list(map(plain_value, sequence)) for sequence in sequences]
     return sequences
 
 
+def _instead_of_a_text(text, name, item):
+    """What to write where a str is given for all sequences."""
+    if _looks_like_json(text):
+        return f"; it looks like JSON, write {name} = json.loads({name})"
+    return f"; write {name} = [text.split()]" if item == "token" and " " in text else ""
+
+
+def _looks_like_json(text):
+    text = text.strip()
+    return text[:1] in ("[", "{") and text[-1:] in ("]", "}")
+
+
 def _one_sequence(sequences, name, item, i):
-    sequence = sequences[i]
-    if type(sequence) is np.ndarray and sequence.ndim:
-        return sequence.tolist()
+    sequence = opened(sequences[i], i, name)
+    if isinstance(sequence, np.ndarray) and sequence.ndim:
+        tokens = sequence.tolist()
+        return list(map(tuple, tokens)) if item == "token" and are_columns(sequence) else tokens
     if is_frame(sequence):
         if not len(sequence):
             return []
@@ -112,6 +128,8 @@ def _one_sequence(sequences, name, item, i):
 
 def _hint(sequences, name, item, i):
     """What to write where sequence i is a str."""
+    if _looks_like_json(sequences[i]):
+        return f"; it looks like JSON, write {name} = [json.loads(each) for each in {name}]"
     if len(sequences[i].split()) > 1:
         return f"; text.split() makes {item}s of the words of a text"
     found = ""
@@ -182,9 +200,11 @@ def check_same_lengths(token_lengths, label_lengths, names=("X", "y"), are_rows=
         i = int(wrong[0])
         n, n_labels = token_lengths[i], label_lengths[i]
         if are_rows:
-            text = f"{n_labels} labels but {n} rows; rows are tokens, arrays of (channels, time) need .T"
+            found = f"{counted(n_labels, 'label')} but {counted(n, 'row')}"
+            text = f"{found}; rows are tokens, arrays of (channels, time) need .T"
             raise PlaceError(i, None, text, names[0])
-        text = f"as many labels as tokens are expected, got {n} tokens and {n_labels} labels"
+        found = f"{counted(n, 'token')} and {counted(n_labels, 'label')}"
+        text = f"as many labels as tokens are expected, got {found}"
         raise PlaceError(i, None, text, None if names == ("X", "y") else " and ".join(names))
 
 
@@ -200,6 +220,23 @@ def check_some(n_tokens, name="X"):
     if not n_tokens:
         needed = "at least one sequence with at least one token is needed"
         raise NothingToLearn(f"{name} holds no token: {needed}")
+
+
+def check_weights_of_sequences(sample_weight):
+    """Raise where weights of tokens are given for those of sequences."""
+    if sample_weight is None or np.isscalar(sample_weight):
+        return
+    weights = opened(sample_weight, name="sample_weight")
+    if not is_sequence(weights):
+        return
+    weights = elements(weights)
+    odd = set(map(type, weights)) - {float, int, str}
+    for i, weight in enumerate(weights if odd else ()):
+        weight = opened(weight, i, "sample_weight")
+        if is_frame(weight) or is_sequence(weight):
+            wrong = f"{PLACE} has {describe(weight)}, and tokens have no weights"
+            remedy = "give one number a sequence; a token with the label None does not count"
+            raise PlaceError(i, None, f"{wrong}: {remedy}", "sample_weight")
 
 
 class Sequences(list):

@@ -2,6 +2,8 @@
 
 import zlib
 
+from .elements import spelled
+
 _USUAL = (
     "PER PERSON PERS NP NOUN NN N",
     "LOC LOCATION GPE VP VERB VB V",
@@ -29,8 +31,8 @@ def label_style(label):
     They depend on the label's name alone, without a prefix such as ``B-``. Usual names have hues that were
     chosen; the digest (CRC-32) of any other name draws one of 24 hues and of three kinds of line.
     """
-    prefix, _, kind = str(label).partition("-")
-    name = kind if kind and len(prefix) == 1 and prefix in "BIESMLU" else str(label)
+    prefix, _, kind = spelled(label).partition("-")
+    name = kind if kind and len(prefix) == 1 and prefix in "BIESMLU" else spelled(label)
     if name.upper() in _HUE_OF:
         return f"--hue:{_HUE_OF[name.upper()]}"
     digest = zlib.crc32(name.encode("utf-8", "surrogatepass"))

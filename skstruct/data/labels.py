@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .elements import kind_of, plain_value
 from .inputs import PlaceError, as_sequences, by_sequence, describe, flatten, lengths_of, place
 from .places import as_objects, numbered
 
@@ -72,10 +73,6 @@ class Found(NamedTuple):
     sets: list  # of frozenset or AllBut, distinct
 
 
-def _plain(label):
-    return label.item() if isinstance(label, np.generic) else label
-
-
 def some_of(values):
     """Up to ten labels, for a message."""
     return ", ".join(map(repr, values[:10])) + (", ..." if len(values) > 10 else "")
@@ -84,7 +81,8 @@ def some_of(values):
 class Labels:
     """The label set of a model: sorted, or in an order of its own.
 
-    The order decides between labellings of equal score, so that models of other tools keep theirs.
+    The order decides between labellings of equal score, so that models of other tools keep theirs. A label of
+    a subclass of str is the string that it holds; the object that came first is given back.
 
     Parameters
     ----------
@@ -101,8 +99,8 @@ class Labels:
     """
 
     def __init__(self, values=(), in_order=False):
-        values = [_plain(v) for v in values]
-        kinds = {type(v) for v in values}
+        values = list(map(plain_value, values))
+        kinds = set(map(kind_of, values))
         if len(kinds) > 1:
             names = ", ".join(sorted(kind.__name__ for kind in kinds))
             raise ValueError(f"labels must be of one type, got {names}")
@@ -129,7 +127,7 @@ class Labels:
 
         So its elements are the labels themselves: those of an array of str would be ``numpy.str_``.
         """
-        if self.values and type(self.values[0]) in (int, bool):
+        if set(map(type, self.values)) in ({int}, {bool}):
             array = np.array(self.values)
             if array.tolist() == self.values:
                 return array
@@ -171,7 +169,7 @@ def distinct_labels(sequences, offsets, with_sets=True):
         where, flat = np.repeat(where, lengths_of(members)), flatten(members)
     if labels:
         _check_labels(labels, flat, where, offsets)
-    return Found(ids, [_plain(v) for v in labels], sets)
+    return Found(ids, list(map(plain_value, labels)), sets)
 
 
 def _apart(ids, found, flat, offsets):
@@ -200,18 +198,18 @@ def _apart(ids, found, flat, offsets):
 
 def _check_labels(labels, flat, where, offsets):
     """Raise unless labels go together; ``flat`` are all that are given, at the places ``where``."""
-    plain = list(map(_plain, labels))
+    plain = list(map(plain_value, labels))
     if LEFT_OUT in set(plain) and all(isinstance(v, int) and (v >= 0 or v == LEFT_OUT) for v in plain):
         text = f"the label {LEFT_OUT} says in corpora of Hugging Face that a token has none"
         raise PlaceError(*place(offsets, where[flat.index(LEFT_OUT)]), f"{text}; write None instead", "y")
-    kinds, first = set(map(type, plain)), type(plain[0])
+    kinds, first = set(map(kind_of, plain)), kind_of(plain[0])
     if kinds <= {bool, int}:  # True == 1: the dictionary cannot tell them apart
-        kinds = {type(_plain(v)) for v in dict(zip(map(type, flat), flat)).values()} - {type(None)}
+        kinds = {kind_of(plain_value(v)) for v in dict(zip(map(type, flat), flat)).values()} - {type(None)}
     if float in kinds or len(kinds) > 1 or not _is_itself(plain[0]):
         for k, label in zip(where, flat):
-            if label is not None and not _is_itself(_plain(label)):
+            if label is not None and not _is_itself(plain_value(label)):
                 _refuse(offsets, k, label, "a label must not be NaN")
-            if label is not None and type(_plain(label)) is not first:
+            if label is not None and kind_of(plain_value(label)) is not first:
                 _refuse(offsets, k, label, f"expected a label of type {first.__name__}")
     try:
         sorted(plain)
@@ -319,8 +317,8 @@ def encode_labels(sequences, offsets, labels, grow, with_sets=True):
         expected = ""
         if not grow:
             expected = f"unknown label; known are {some_of(labels.values)}"
-        elif labels.values and type(new[0]) is not type(labels.values[0]):
-            expected = f"expected a label of type {type(labels.values[0]).__name__}"
+        elif labels.values and kind_of(new[0]) is not kind_of(labels.values[0]):
+            expected = f"expected a label of type {kind_of(labels.values[0]).__name__}"
         if expected:
             k = found.labels.index(new[0])
             with_it = [-2 - s for s, each in enumerate(found.sets) if new[0] in getattr(each, "known", each)]

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .corpus import DENSE, FRAME, STRINGS, Block, TokenCorpus, called_by_kind, number_block
+from .elements import spelled
 from .places import describe
 from .reads import FeatureNames
 from .tables import as_matrix, check_finite, columns_of, grouped, numbers_of, parts_of, unpadded
@@ -108,7 +109,7 @@ class SequenceMatrix(TokenCorpus):
             raise ValueError(f"lengths must not be negative, got {given[i]} for sequence {i}")
         if given.sum() != matrix.shape[0]:
             raise ValueError(f"lengths add up to {given.sum()}, but the matrix has {matrix.shape[0]} rows")
-        names = names if feature_names is None else list(map(str, feature_names))
+        names = names if feature_names is None else list(map(spelled, feature_names))
         if names is not None and len(names) != matrix.shape[1]:
             raise ValueError(f"feature_names must be {matrix.shape[1]} names, one a column, got {len(names)}")
         block = number_block(matrix, None if names is None else FeatureNames(names))

@@ -1,6 +1,6 @@
-"""Which ``X`` is made of numbers or of data frames, and all of it as one corpus.
+"""Which ``X`` is made of numbers, of data frames or of arrays with columns, and all of it as one corpus.
 
-The first sequence that is not empty decides. Input without numbers goes to
+The first sequence that is not empty decides. Other input goes to
 :mod:`.inputs`; malformed numbers raise an error that says how to write them.
 """
 
@@ -10,17 +10,20 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from .corpus import FRAME, STRINGS, Block, TokenCorpus
+from .corpus import FRAME, STRINGS, TABLE, Block, TokenCorpus
+from .elements import TEXT_KINDS, are_columns, columns_in, elements, is_frame, opened, spelled
 from .matrix import SequenceFrame, assembled
-from .places import PLACE, PlaceError, describe, elements, is_sequence
+from .places import PLACE, PlaceError, by_sequence, counted, describe, is_sequence, offsets_of
 from .reads import FeatureNames
-from .tables import as_rows, check_finite, is_frame, parts_of, together
+from .tables import as_rows, check_finite, parts_of, parts_of_columns, together
 
 _NUMBER = (int, float, np.number, np.bool_)
 
 
 def tables_in(X, name="X"):
-    """A ``SequenceFrame`` or ``SequenceMatrix`` of what users hand over; None if tokens are something else.
+    """A corpus of what users hand over that has columns; None if tokens are something else.
+
+    It is a ``SequenceFrame`` of data frames, a ``SequenceMatrix`` of numbers, and any other of strings.
 
     Raises
     ------
@@ -32,34 +35,42 @@ def tables_in(X, name="X"):
         return None if shown is None or shown.kind != FRAME else SequenceFrame(shown.rows, X.lengths)
     if is_frame(X):
         ways = "SequenceMatrix.from_frame(df, by), or a list of tables, [df]"
-        raise ValueError(f"{name} is one table of {len(X)} rows; say where its sequences end: {ways}")
+        raise ValueError(f"{name} is one table of {counted(len(X), 'row')}; say where its sequences end: {ways}")
     sequences = _listed(X, name)
-    i = _first_filled(sequences)
+    i = _first_filled(sequences, name)
     if i is None:
         return None
     if is_frame(sequences[i]):
         return _grouped(list(sequences), i, name)
-    return _stacked(list(sequences), i, name) if _are_rows(sequences[i]) else None
+    first = opened(sequences[i], i, name)
+    if are_columns(first):
+        arrays = _arrays(sequences, i, name)
+        if not all(_holds_numbers(array) for array in arrays):
+            return _of_columns(arrays, name)
+    return _stacked(list(sequences), i, name) if _are_rows(first) else None
 
 
 def _listed(X, name):
     """What may be a list of tables or matrices, with the sequences of arrays and Series; else nothing."""
+    X = X if sparse.issparse(X) else opened(X, name=name)
     if sparse.issparse(X) or getattr(X, "ndim", 1) > 1:
-        if not (sparse.issparse(X) or _holds_numbers(X)):
-            return ()
+        of_numbers = sparse.issparse(X) or _holds_numbers(X)
+        if X.ndim == 3 and X.shape[2] == 1 and X.size and not of_numbers:
+            ways = "X[:, :, 0] if tokens are strings, X.tolist() if they are lists or tuples"
+            raise ValueError(f"{name} has 3 dimensions with one column: write {ways.replace('X', name)}")
         if X.ndim == 3:
             return list(X)
+        if not of_numbers and (X.ndim == 2 or X.dtype.kind not in TEXT_KINDS):
+            return ()
         if X.ndim == 2:
             way = "SequenceMatrix(X, lengths)"
-            raise ValueError(f"{name} is one matrix of {X.shape[0]} rows; say where its sequences end: {way}")
+            raise ValueError(f"{name} is one matrix of {counted(X.shape[0], 'row')}; say where its sequences end: {way}")
         wrong = f"{X.ndim} dimensions; sequences, tokens and columns are three: flatten the last ones"
         raise ValueError(f"{name} has {wrong}")
-    if not is_sequence(X):
-        return ()
-    return X.to_list() if hasattr(X, "to_list") else X
+    return X if is_sequence(X) else ()
 
 
-def _first_filled(sequences):
+def _first_filled(sequences, name):
     """The number of the first sequence that is not empty, or of a table; None if there is none.
 
     A table or sparse matrix tells what its rows are even if it has none.
@@ -67,6 +78,7 @@ def _first_filled(sequences):
     table = None
     for i, sequence in enumerate(sequences):
         is_table = sparse.issparse(sequence) or is_frame(sequence)
+        sequence = sequence if is_table else opened(sequence, i, name)
         if not (is_table or is_sequence(sequence)):
             return None
         if sequence.shape[0] if is_table else len(sequence):
@@ -76,11 +88,11 @@ def _first_filled(sequences):
 
 
 def _holds_numbers(array):
-    """Whether an array has a type of numbers, or is of objects of which the first is one."""
-    array = np.asarray(array)
+    """Whether an array has a type of numbers, or is of objects of which each is one, or missing."""
     if array.dtype.kind != "O":
         return array.dtype.kind in "biuf"
-    return array.size > 0 and isinstance(array.flat[0], _NUMBER)
+    kinds = set(map(type, array.ravel().tolist())) - {type(None)}
+    return bool(kinds) and all(issubclass(kind, _NUMBER) for kind in kinds)
 
 
 def _are_rows(sequence):
@@ -90,6 +102,7 @@ def _are_rows(sequence):
     if isinstance(sequence, np.ndarray) and (sequence.ndim != 1 or sequence.dtype.kind != "O"):
         return _holds_numbers(sequence)
     for token in elements(sequence):
+        token = opened(token)
         if isinstance(token, np.ndarray) and token.dtype.kind in "biuf" and token.ndim == 1:
             return True
         if not isinstance(token, (list, tuple)):
@@ -108,7 +121,7 @@ def _stacked(sequences, first, name):
         if block is None:
             blocks[i] = blocks[first][:0]
         elif block.shape[1] != width:
-            text = f"{PLACE} has {block.shape[1]} columns, expected {width} like sequence {first}"
+            text = f"{PLACE} has {counted(block.shape[1], 'column')}, expected {width} like sequence {first}"
             raise PlaceError(i, None, text, name)
     join = partial(sparse.vstack, format="csr") if is_sparse else np.concatenate
     matrix = blocks[0] if len(blocks) == 1 else join(blocks)
@@ -120,6 +133,7 @@ def _stacked(sequences, first, name):
 def _block(sequence, i, name, first, is_sparse):
     """The rows of sequence i as CSR, or as float32 or float64; None if it is an empty list."""
     mine = sparse.issparse(sequence)
+    sequence = sequence if mine else opened(sequence, i, name)
     if not (mine or is_sequence(sequence)):
         wrong = f"must be rows of numbers, got {describe(sequence)}"
     elif not mine and not len(sequence):
@@ -146,12 +160,12 @@ def _array_of(sequence, i, name):
     """An array of what stands in sequence i."""
     if isinstance(sequence, np.ndarray) and (sequence.ndim != 1 or sequence.dtype.kind in "biuf"):
         return sequence
-    rows = elements(sequence)
+    rows = list(map(opened, elements(sequence)))
     for t, row in enumerate(rows):
         if isinstance(row, (str, bytes, dict)) or not hasattr(row, "__len__"):
             raise PlaceError(i, t, f"expected a row of numbers, got {describe(row)}", name)
         if len(row) != len(rows[0]):
-            text = f"{PLACE} has {len(row)} columns, expected {len(rows[0])} like position 0"
+            text = f"{PLACE} has {counted(len(row), 'column')}, expected {len(rows[0])} like position 0"
             raise PlaceError(i, t, text, name)
     with suppress(ValueError):  # entries of different shapes
         found = np.asarray(rows)
@@ -164,11 +178,76 @@ def _refuse_entry(rows, i, name):
     """Raise for the first entry of an array that is no number, if one by itself is none."""
     for t, row in enumerate([] if sparse.issparse(rows) else rows.tolist()):
         for c, value in enumerate(row):
-            try:
-                float(value)
-            except (TypeError, ValueError, OverflowError):
+            if isinstance(value, (str, bytes)) or not _is_number(value):
                 text = f"{PLACE}, column {c}: expected a number, got {describe(value)}"
-                raise PlaceError(i, t, text, name) from None
+                raise PlaceError(i, t, text, name)
+
+
+def _is_number(value):
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+# --------------------------------------------------------------------------------------------------
+# Arrays of strings and objects
+# --------------------------------------------------------------------------------------------------
+def _arrays(sequences, first, name):
+    """All sequences as arrays with as many columns as that of sequence ``first``."""
+    width = opened(sequences[first]).shape[1]
+    arrays = []
+    for i, sequence in enumerate(sequences):
+        array = sequence if sparse.issparse(sequence) else opened(sequence, i, name)
+        wrong = None
+        if is_sequence(array) and not len(array):
+            array = np.empty((0, width), object)
+        elif not isinstance(array, np.ndarray):
+            array = _array_of_tuples(array)
+        if not isinstance(array, np.ndarray) or array.ndim != 2:
+            wrong = f"is {describe(sequence)}, sequence {first} is an array with {counted(width, 'column')}"
+        elif array.shape[1] != width:
+            wrong = f"has {counted(array.shape[1], 'column')}, expected {width} like sequence {first}"
+        if wrong is not None:
+            raise PlaceError(i, None, f"{PLACE} {wrong}", name)
+        arrays.append(array)
+    return arrays
+
+
+def _array_of_tuples(tokens):
+    """Tokens that are tuples of one length as an array of objects; other tokens as they are."""
+    if not isinstance(tokens, (list, tuple)) or set(map(type, tokens)) != {tuple}:
+        return tokens
+    if len(set(map(len, tokens))) > 1:
+        return tokens
+    array = np.empty((len(tokens), len(tokens[0])), object)
+    for t, token in enumerate(tokens):
+        array[t] = token
+    return array
+
+
+def _of_columns(arrays, name):
+    """The corpus of arrays with columns of strings: tuples of these, and rows of numbers beside them."""
+    lengths = np.array([array.shape[0] for array in arrays], np.int64)
+    table = np.concatenate([array.astype(object) for array in arrays])
+    found = parts_of_columns(columns_in(table), len(table), offsets_of(lengths), name)
+    block, names, strings, titles = found
+    tokens = _tokens_of(strings)
+    if not names:
+        sequences = by_sequence(tokens, offsets_of(lengths))
+        return TokenCorpus.of_lists(sequences, next(filter(len, sequences)))
+    numbers = assembled(block, lengths)
+    check_finite(numbers, name)
+    if not strings:
+        return numbers
+    found = Block(STRINGS, tokens, tuple(map(str, titles)), like=tokens[0])
+    return TokenCorpus.of((*numbers.blocks, found), lengths, shown=Block(TABLE, table))
+
+
+def _tokens_of(strings):
+    """The tokens of columns of strings: str of one column, tuples of several."""
+    return strings[0] if len(strings) == 1 else list(zip(*strings))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -186,7 +265,7 @@ def read_frame(X, name="X"):
     check_finite(numbers, name)
     if not strings:
         return numbers
-    tokens = strings[0] if len(strings) == 1 else list(zip(*strings))
+    tokens = _tokens_of(strings)
     found = Block(STRINGS, tokens, tuple(titles), like=tokens[0])
     return TokenCorpus.of((*numbers.blocks, found) if names else (found,), X.lengths, shown=X.blocks[0])
 
@@ -200,11 +279,11 @@ def _grouped(sequences, first, name):
             sequences[i] = sequences[first][:0]
         elif not is_frame(sequence):
             wrong = f"is {describe(sequence)}, sequence {first} is a table"
-        elif sorted(map(str, sequence.columns)) != sorted(map(str, columns)):
-            found, expected = (", ".join(map(str, c)) for c in (sequence.columns, columns))
+        elif sorted(map(spelled, sequence.columns)) != sorted(map(spelled, columns)):
+            found, expected = (", ".join(map(spelled, c)) for c in (sequence.columns, columns))
             wrong = f"has the columns {found}, that of sequence {first} {expected}"
         elif list(sequence.columns) != columns:
             sequences[i] = sequence[columns]
         if wrong is not None:
             raise PlaceError(i, None, f"{PLACE} {wrong}", name)
-    return SequenceFrame(together(sequences), np.array([len(sequence) for sequence in sequences], np.int64))
+    return SequenceFrame(together(sequences, name), np.array([len(sequence) for sequence in sequences], np.int64))

@@ -67,6 +67,11 @@ def describe(value):
     return f"{type(value).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
 
 
+def counted(number, noun):
+    """``1 token``, ``2 tokens``."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def place(offsets, k):
     """(sequence, position) of the k-th element of the flat corpus."""
     i = int(np.searchsorted(offsets, k, side="right")) - 1
@@ -83,13 +88,6 @@ def is_sequence(value):
     if isinstance(value, (str, bytes, bytearray, dict)) or sparse.issparse(value):
         return False
     return hasattr(value, "__len__") and hasattr(value, "__getitem__") and getattr(value, "ndim", 1) != 0
-
-
-def elements(container):
-    """The elements of a sequence-like object, by position."""
-    if type(container) in (list, tuple):
-        return container
-    return container.to_list() if hasattr(container, "to_list") else list(container)  # pandas and polars
 
 
 def as_objects(items):

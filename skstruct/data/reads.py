@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .places import PLACE, PlaceError, describe, place
+from .elements import spelled
+from .places import PLACE, PlaceError, counted, describe, place
 
 
 class ColumnInfo(NamedTuple):
@@ -196,7 +197,7 @@ class Reads(NamedTuple):
             width = width_of(corpus)
             if width != self.width:
                 i = place(corpus.offsets, 0)[0] if corpus.offsets[-1] else 0
-                text = f"{PLACE} has {width} columns, expected {self.width} as in {known}"
+                text = f"{PLACE} has {counted(width, 'column')}, expected {self.width} as in {known}"
                 raise PlaceError(i, None, text, name)
         if self.names is not None:
             self.check_names(corpus.names, name, known)
@@ -244,7 +245,7 @@ def _titles_of(corpus):
     """The names of the columns of strings, or of all columns of a frame; None if there are none."""
     for block in corpus.blocks:
         if block.kind == "frame":
-            return tuple(map(str, block.rows.columns))
+            return tuple(map(spelled, block.rows.columns))
         if block.kind == "strings":
             return block.names
     return None

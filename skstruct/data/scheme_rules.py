@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .elements import exact, spelled
 from .labels import NOT_SEVERAL
 from .places import PlaceError, numbered
 
@@ -55,8 +56,8 @@ class _Scheme(NamedTuple):
     def label(self, prefix, kind):
         """The label of a prefix and a type, which may be empty."""
         if self.bare and kind and not _is_prefixed(kind):
-            return kind
-        return f"{prefix}-{kind}" if kind else prefix
+            return spelled(kind)
+        return f"{prefix}-{spelled(kind)}" if kind else prefix
 
 
 def _is_prefixed(kind):
@@ -153,9 +154,10 @@ class LabelTable(dict):
         self.bare = scheme is not None and SPELLINGS[scheme].bare
 
     def __missing__(self, label):
-        prefix, _, kind = label.partition("-") if isinstance(label, str) else ("", "", "")
-        if self.bare and prefix and not _is_prefixed(label):
-            prefix, kind = "I", label
+        text = exact(label) if isinstance(label, str) else ""
+        prefix, _, kind = text.partition("-")
+        if self.bare and prefix and not _is_prefixed(text):
+            prefix, kind = "I", text
         if prefix not in self.prefixes or (prefix == "O" and kind and self.scheme):
             raise ValueError(f"label {label!r} does not belong to {self._expected()}")
         parsed = self[label] = ("O", "") if prefix == "O" else (prefix, kind)

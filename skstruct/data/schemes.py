@@ -41,7 +41,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
-from .places import PlaceError, in_sequence
+from .places import PlaceError, counted, in_sequence
 from .scheme_rules import (
     SCHEMES,
     SPELLINGS,
@@ -122,7 +122,7 @@ def _check_span(span, before, n):
     if not start < stop:
         raise ValueError(f"the span {span!r} is empty: it must stop after its start")
     if start < 0 or stop > n:
-        raise ValueError(f"the span {span!r} leaves the {n} tokens")
+        raise ValueError(f"the span {span!r} leaves the {counted(n, 'token')}")
     if before is not None and start < before[1]:
         raise ValueError(f"the span {span!r} overlaps {before!r}; labels can write disjoint spans only")
 
@@ -265,7 +265,8 @@ def words_to_labels(words: Collection[str], scheme: str, tags: Collection[str] |
     if tags is None:
         tags = [""] * len(lengths)
     elif len(tags) != len(lengths):
-        raise ValueError(f"expected one tag per word: {len(lengths)} words, {len(tags)} tags")
+        found = f"{counted(len(lengths), 'word')}, {counted(len(tags), 'tag')}"
+        raise ValueError(f"expected one tag per word: {found}")
     name = check_scheme(scheme)
     if not SPELLINGS[name].clash and not SPELLINGS[name].bare:
         # Words leave no gaps and do not see each other, unless the scheme is IOB1 or IO.
@@ -308,7 +309,8 @@ def labels_to_words(text: Collection[str], labels: Collection[str], scheme: str)
     """
     name = check_scheme(scheme)
     if len(text) != len(labels):
-        raise ValueError(f"expected one label per character: {len(text)} characters, {len(labels)} labels")
+        found = f"{counted(len(text), 'character')}, {counted(len(labels), 'label')}"
+        raise ValueError(f"expected one label per character: {found}")
     parsed = LabelTable(name).parse(labels)
     by_type, before, starts = name in ("IOB1", "IO"), ("O", ""), []
     for t, label in enumerate(parsed):

@@ -11,6 +11,7 @@ from itertools import accumulate, chain
 
 import numpy as np
 
+from .elements import exact, exact_strings
 from .inputs import (
     NothingToLearn,
     PlaceError,
@@ -93,7 +94,7 @@ def as_words(pieces, y):
         columns = list(zip(*flat)) if pairs else None
     if not columns or any(set(map(type, column)) - {str} or "" in column for column in columns):
         _refuse_items(flat, offsets, tagged)
-        columns = [list(map(str, c)) for c in (zip(*flat) if tagged else columns)]  # subclasses of str
+        columns = [list(map(exact, column)) for column in (zip(*flat) if tagged else columns)]
     words, *tags = (by_sequence(column, offsets) for column in columns)
     for i, (parts, spelling) in enumerate(zip(pieces, words)):
         if "".join(parts) != "".join(spelling):
@@ -165,7 +166,7 @@ def as_dictionary(words):
         if not isinstance(word, str) or word.split() != [word]:
             what = f"entry {k} must be a word, a str without white space"
             raise ValueError(f"dictionary: {what}, got {describe(word)}")
-    return words
+    return exact_strings(words)
 
 
 # --------------------------------------------------------------------------------------------------

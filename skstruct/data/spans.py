@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .elements import elements, exact
 from .inputs import PlaceError, as_sequences, describe, lengths_of, offsets_of
-from .places import by_sequence, elements
+from .places import by_sequence
 from .text import BREAK, as_texts, classes_of, codes_of, joined
 from .types import Texts
 
@@ -69,7 +70,7 @@ class PartialSpans(list):
         super().__init__(spans)
         if isinstance(types, str) or not all(isinstance(kind, str) and kind for kind in types):
             raise ValueError(f"types must be a collection of str that are not empty, got {describe(types)}")
-        self._types = frozenset(types)
+        self._types = frozenset(map(exact, types))
 
     @property
     def types(self) -> frozenset[str]:
@@ -169,7 +170,7 @@ def _checked(span, text, types, in_utf16):
             raise ValueError(f"start and end must be ints, got {describe(number)}")
     if label is not None and not (isinstance(label, str) and label):
         raise ValueError(f"the label must be a str that is not empty, or None, got {describe(label)}")
-    found = Span(int(start), int(end), None if label is None else str(label))
+    found = Span(int(start), int(end), None if label is None else exact(label))
     if found.end < found.start:
         raise ValueError(f"{tuple(found)!r} ends before it begins")
     if types is not None and label is not None and label not in types:

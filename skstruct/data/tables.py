@@ -8,23 +8,21 @@ from numbers import Number
 import numpy as np
 from scipy import sparse
 
-from .places import PLACE, PlaceError, describe, elements, place
+from .elements import elements, is_frame, spelled
+from .places import PLACE, PlaceError, describe, place
 
 SMALL = {np.dtype(name) for name in ("bool", "int8", "uint8", "int16", "uint16", "float16", "float32")}
 """Types whose values float32 holds exactly."""
 
 
-def is_frame(value):
-    """Whether it is a pandas or polars DataFrame."""
-    return hasattr(value, "columns") and hasattr(value, "to_numpy") and getattr(value, "ndim", 2) == 2
-
-
 def as_float(array):
     """An array of numbers as float32, where that holds its values, or float64; None if there are others.
 
-    What is masked becomes NaN.
+    What is masked becomes NaN. Strings are no numbers, also if they look like some.
     """
     if array.dtype.kind == "O":
+        if any(issubclass(kind, (str, bytes)) for kind in set(map(type, array.ravel().tolist()))):
+            return None
         try:
             return array.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
@@ -106,24 +104,66 @@ def unpadded(X, mask):
 # --------------------------------------------------------------------------------------------------
 # Data frames
 # --------------------------------------------------------------------------------------------------
-def together(frames):
-    """One frame of several."""
+def together(frames, name="X"):
+    """One frame of several with the same columns; a column of categories stays one.
+
+    Raises
+    ------
+    PlaceError
+        If a column holds categories in one frame and numbers in another.
+    """
     first = frames[0]
     if len(frames) == 1:
         return first
     if hasattr(first, "iloc"):
         import pandas
 
-        return pandas.concat(frames, ignore_index=True)
+        return pandas.concat(_alike_categories(frames, name), ignore_index=True)
     import polars
 
     return polars.concat(frames, how="vertical_relaxed")
 
 
+def _alike_categories(frames, name):
+    """Frames of pandas of which each column of categories has the same ones everywhere.
+
+    What is concatenated of others becomes plain values: numbers, where the categories are numbers.
+    """
+    import pandas
+
+    new = {}  # position of a column: its columns in all frames
+    for c in range(frames[0].shape[1]):
+        columns = [frame.iloc[:, c] for frame in frames]
+        dtypes = [column.dtype for column in columns]
+        kinds = [isinstance(dtype, pandas.CategoricalDtype) for dtype in dtypes]
+        if not any(kinds) or all(dtype == dtypes[0] for dtype in dtypes[1:]):
+            continue
+        values = {}
+        for i, (column, of_categories) in enumerate(zip(columns, kinds)):
+            if not of_categories and len(column) and numbers_of(column) is not None:
+                one, title = kinds.index(True), frames[0].columns[c]
+                text = f"the column {title!r} holds numbers, that of sequence {one} categories"
+                raise PlaceError(i, None, f"{PLACE}: {text}; write df[{title!r}].astype('category')", name)
+            values.update(dict.fromkeys(column.cat.categories if of_categories else column.dropna()))
+        dtype = pandas.CategoricalDtype(list(values))
+        new[c] = [column.astype(dtype) for column in columns]
+    return [_with_columns(frame, {c: new[c][i] for c in new}) for i, frame in enumerate(frames)]
+
+
+def _with_columns(frame, new):
+    """A frame of pandas with other columns at some positions."""
+    if not new:
+        return frame
+    found = frame.copy(deep=False)
+    for c, column in new.items():
+        found.isetitem(c, column)
+    return found
+
+
 def columns_of(frame):
     """(name, column) of a frame, in which pandas allows a name twice."""
     columns = frame.items() if hasattr(frame, "iloc") else zip(frame.columns, frame.get_columns())
-    return [(str(title), column) for title, column in columns]
+    return [(spelled(title), column) for title, column in columns]
 
 
 def as_matrix(matrix):
@@ -135,10 +175,22 @@ def as_matrix(matrix):
         return block, names
     given = matrix if sparse.issparse(matrix) else np.asanyarray(matrix)
     found = as_rows(given) if given.ndim == 2 else None
+    if found is None and given.ndim == 2 and given.dtype.kind == "O":
+        _refuse_strings(given)
     if found is None:
         expected = "two dimensions, tokens and columns, and hold numbers"
         raise ValueError(f"matrix must have {expected}; got {given.ndim} dimensions of type {given.dtype}")
     return found, None
+
+
+def _refuse_strings(array):
+    """Raise for the first string in an array of objects that is to be a matrix."""
+    for row, values in enumerate(array.tolist()):
+        for column, value in enumerate(values):
+            if isinstance(value, str):
+                wrong = f"row {row}, column {column} holds {describe(value)}"
+                advice = "SequenceMatrix.from_frame takes columns of strings, float(text) makes a number"
+                raise ValueError(f"matrix must hold numbers: {wrong}; {advice}")
 
 
 def parts_of(frame, offsets, name="X"):
@@ -164,12 +216,17 @@ def parts_of(frame, offsets, name="X"):
     ValueError
         If a column holds neither, or a string is missing; the message names the place.
     """
-    columns = [(title, column, numbers_of(column)) for title, column in columns_of(frame)]
-    numbers = [found for _, _, found in columns if found is not None]
-    names = [title for title, _, found in columns if found is not None]
-    others = [(title, column) for title, column, found in columns if found is None]
+    return parts_of_columns(columns_of(frame), len(frame), offsets, name)
+
+
+def parts_of_columns(columns, n_rows, offsets, name="X"):
+    """The same of columns with ``n_rows``, given as (title, column); titles are numbers where there are none."""
+    found = [(title, column, numbers_of(column)) for title, column in columns]
+    numbers = [values for _, _, values in found if values is not None]
+    names = [title for title, _, values in found if values is not None]
+    others = [(title, column) for title, column, values in found if values is None]
     strings = [_strings_of(column, title, offsets, name) for title, column in others]
-    block = np.stack(numbers, axis=1) if numbers else np.empty((len(frame), 0), np.float32)
+    block = np.stack(numbers, axis=1) if numbers else np.empty((n_rows, 0), np.float32)
     return block, names, strings, [title for title, _ in others]
 
 
@@ -198,11 +255,15 @@ def _first_value(values):
     return next((value for value in values if not _is_missing(value)), None)
 
 
+_CATEGORIES = "category", "categorical", "enum", "dictionary"
+"""How the names of the types of categories begin, of pandas, polars and pyarrow."""
+
+
 def _strings_of(column, title, offsets, name):
     """A column as a list of str, categories spelled out."""
     values = list(elements(column))
-    spelled = str(column.dtype).lower().startswith(("category", "categorical", "enum"))
-    with_numbers = not spelled and isinstance(_first_value(values), Number)
+    of_categories = str(column.dtype).lower().startswith(_CATEGORIES)
+    with_numbers = not of_categories and isinstance(_first_value(values), Number)
     for k, value in enumerate(values):
         if type(value) is str:
             continue
@@ -211,12 +272,13 @@ def _strings_of(column, title, offsets, name):
             wrong = f": expected a number, got {describe(values[k])}"
         elif _is_missing(value):
             wrong = " has no value; fill it first, with an empty string for one"
-        elif isinstance(value, str) or spelled:
-            values[k] = str(value)
+        elif isinstance(value, str) or of_categories:
+            values[k] = spelled(value)
             continue
         else:
             wrong = _neither(value)
-        raise PlaceError(*place(offsets, k), f"column {title!r}{wrong}", name)
+        text = f"column {title!r}{wrong}" if isinstance(title, str) else f"{PLACE}, column {title}{wrong}"
+        raise PlaceError(*place(offsets, k), text, name)
     return values
 
 

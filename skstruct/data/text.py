@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .elements import elements, exact_strings, opened
 from .inputs import PlaceError, describe, flatten, lengths_of, offsets_of, place
-from .places import by_sequence, elements, is_sequence
+from .places import by_sequence, is_sequence
 
 TOKENIZERS = ("words", "characters")
 
@@ -98,16 +99,17 @@ def as_texts(X, name="X", hint=""):
     ValueError
         If ``X`` is not a list of str; the message names the sequence.
     """
+    X = opened(X, name=name)
     if not is_sequence(X) or getattr(X, "ndim", 1) != 1:
         advice = "; use [text] for one text" if isinstance(X, str) else ""
         advice += "; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else ""
         raise ValueError(f"{name} must be a list of texts, got {describe(X)}{advice}")
-    texts = X.tolist() if isinstance(X, np.ndarray) else list(elements(X))
+    texts = list(elements(X))
     for i, text in enumerate(texts):
         if not isinstance(text, str):
             hint = hint if isinstance(text, (list, tuple, np.ndarray)) else ""
             raise PlaceError(i, None, f"expected a text (str), got {describe(text)}{hint}", name)
-    return texts
+    return exact_strings(texts)
 
 
 def joined(texts):

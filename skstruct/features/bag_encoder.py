@@ -20,6 +20,7 @@ from math import isfinite
 import numpy as np
 
 from ..data.corpus import FEATURES, called_by_kind
+from ..data.elements import exact, exact_strings, spelled
 from ..data.inputs import describe, lengths_of, offsets_of
 from ..data.places import placed
 from ..data.reads import Reads
@@ -120,6 +121,9 @@ class BagEncoder(Encoder):
             unknown = unknown[pairs.may_be_features(left, right, self.nodes.ids)]
         if unknown.shape[0]:
             items = items_at(unknown)
+            kinds = set(map(type, chain.from_iterable(items))) - {str}
+            if any(issubclass(kind, str) for kind in kinds):
+                return self._encode_simple(list(map(_exact_dict, tokens)), grow, nested)
             if grow:
                 others = self._learn(items, keys, values, unknown)
                 pair[unknown] = pairs.find(keys[unknown], values[unknown])
@@ -211,7 +215,7 @@ class BagEncoder(Encoder):
                 owner = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
                 raise placed(offsets, first + owner, f"a feature must be a str, got {describe(names[k])}")
             if grow:
-                features[k] = self.nodes.number(str(names[k]), grow)
+                features[k] = self.nodes.number(exact(names[k]), grow)
         return features, None, sizes
 
     def encode(self, corpus, grow):
@@ -273,6 +277,12 @@ class BagEncoder(Encoder):
         return out, maps
 
 
+def _exact_dict(token):
+    """A dict whose keys and values, inner ones too, are str where they are of a subclass of str."""
+    values = [_exact_dict(value) if type(value) is dict else value for value in token.values()]
+    return dict(zip(exact_strings(list(token)), exact_strings(values)))
+
+
 def _runs(flat, offsets):
     """(dict or list, number of the first, tokens): neighbours of one kind, as plain dicts and lists."""
     kinds = set(map(type, flat))
@@ -281,7 +291,7 @@ def _runs(flat, offsets):
     runs = []
     for k, token in enumerate(flat):
         if isinstance(token, Set):  # of a frozenset, or the keys of a dict, too
-            token = sorted(token, key=str)  # whatever the hashes of this process are
+            token = sorted(token, key=spelled)  # whatever the hashes of this process are
         kind = next((kind for kind in (dict, list) if isinstance(token, kind)), None)
         if kind is None:
             raise placed(offsets, k, f"expected a dict or a list of features, got {describe(token)}")

@@ -15,6 +15,7 @@ from math import inf, isfinite
 import numpy as np
 
 from ..core.hashing import find_pairs, intern_pairs, pairs_of, table_of
+from ..data.elements import exact
 from ..data.inputs import describe, lengths_of
 from ..data.places import placed
 
@@ -259,7 +260,8 @@ def as_feature(key, value):
     if not isinstance(key, str):
         raise ValueError(f"a feature name must be a str, got {describe(key)}")
     if isinstance(value, str):  # most often, so first
-        return f"{key}:{value}", 1.0
+        return f"{exact(key)}:{exact(value)}", 1.0
+    key = exact(key)
     if isinstance(value, (bool, np.bool_)):
         return (key if value else None), 1.0
     if isinstance(value, (int, float, np.integer, np.floating)):
@@ -326,7 +328,7 @@ def expand(token, prefix=""):
     for key, value in token.items():
         if not isinstance(key, str):
             raise ValueError(f"a feature name must be a str, got {describe(key)}")
-        name = prefix + key
+        name = prefix + exact(key)
         if isinstance(value, dict):
             yield from expand(value, f"{name}:")
         elif isinstance(value, (list, tuple, set, frozenset)):
@@ -334,7 +336,7 @@ def expand(token, prefix=""):
                 if not isinstance(inner, str):
                     raise ValueError(f"feature {name!r}: a list must hold str, got {describe(inner)}")
             for inner in sorted(value) if isinstance(value, (set, frozenset)) else value:
-                yield f"{name}:{inner}", True
+                yield f"{name}:{exact(inner)}", True
         else:
             yield name, value
 

@@ -13,7 +13,7 @@ from ..saving.fields import Field, Table, built, knowing, value, via
 from .base import INDEX, MIN_COUNT, TITLES, TOKENS, Encoder, FeatureIndex, has_cutoff, take_titles
 from .encoded import NOTHING, Bag, Grid, without_templates
 from .patterns import Patterns, pattern_writer
-from .tokens import check_strings, split_columns
+from .tokens import string_columns
 
 
 class PatternEncoder(Encoder):
@@ -65,9 +65,8 @@ class PatternEncoder(Encoder):
         -------
         Encoded
         """
-        columns, token = split_columns(corpus, self.n_columns, self.first_type), corpus.offsets
+        columns, token = string_columns(corpus, self.n_columns, self.first_type), corpus.offsets
         n = int(token[-1])
-        check_strings(columns, corpus)
         write = pattern_writer(self.templates.syntax, columns, token.tolist())
         of_labels, of_transitions = self.templates.of_labels, self.templates.of_transitions
         found = [self.nodes.find(write(pattern), grow) for pattern in of_labels]

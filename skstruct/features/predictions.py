@@ -24,6 +24,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, HasMethods, StrOptions, folds_of, safe_indexing
+from ..data.elements import spelled
 from ..data.inputs import check_some
 from ..data.matrix import SequenceMatrix, assembled
 from ..data.reads import FeatureNames
@@ -210,7 +211,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         one = method == "decision_function" and len(self.classes_) == 2  # the score of the second label
         labels = self.classes_.tolist()[1:] if one else self.classes_.tolist()
         prefix = type(fitted).__name__.lower()
-        self._names = FeatureNames([f"{prefix}_{label}" for label in labels])
+        self._names = FeatureNames([f"{prefix}_{spelled(label)}" for label in labels])
         self._reads = reads_of(corpus, self.classifier)
         return self
 

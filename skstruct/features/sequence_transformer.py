@@ -13,12 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import get_tags, safe_indexing, safe_set_output, sequence_tags
 from ..data.corpus import DENSE, called_by_kind
-from ..data.inputs import as_sequences, as_tokens, check_same_lengths, flatten, lengths_of
+from ..data.elements import exact_strings, kind_of, plain_value, stored
+from ..data.inputs import (
+    as_sequences,
+    as_tokens,
+    check_same_lengths,
+    check_weights_of_sequences,
+    flatten,
+    lengths_of,
+)
 from ..data.matrix import SequenceMatrix, assembled
 from ..data.numbers import tables_in
-from ..data.places import as_objects
+from ..data.places import PlaceError, as_objects, describe, offsets_of, place
 from ..data.reads import FeatureNames, Reads
-from ..data.tables import as_float
 from ..data.types import Self
 from .tokens import split_columns
 
@@ -114,21 +121,31 @@ def table_of(X, reads=None):
         corpus = as_tokens(X if corpus is None else corpus)
     if reads is not None:
         if reads.called == called_by_kind(DENSE) and isinstance(corpus.like, (tuple, list)):
-            numbers = as_float(np.array(corpus.tokens, dtype=object))
+            numbers = _as_numbers(corpus.tokens)
             if numbers is not None and numbers.ndim == 2:
                 corpus = assembled(numbers, corpus.lengths)
         reads.check(corpus)
     if corpus.is_frame:
         return corpus.frame, corpus
+    if corpus.numbers and corpus.tokens:
+        return np.asarray(corpus.shown.rows, dtype=object), corpus
     if corpus.numbers:
         return corpus.matrix, corpus
     flat, like = corpus.tokens, corpus.like
     if not isinstance(like, tuple):
-        return flat, corpus
+        return exact_strings(flat), corpus
     table = np.empty((len(flat), len(like)), dtype=object)
     for c, column in enumerate(split_columns(corpus, len(like))):
-        table[:, c] = as_objects(column)
+        table[:, c] = as_objects(exact_strings(column))
     return table, corpus
+
+
+def _as_numbers(tokens):
+    """Tokens that are tuples of numbers, or of strings that say numbers, as an array; None if some do not."""
+    try:
+        return np.array(tokens, dtype=object).astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def reads_of(corpus, estimator, decides=True):
@@ -159,6 +176,8 @@ def by_token(name, value, lengths, keep):
     """Metadata of sequences, repeated for their tokens; other values as they are."""
     if value is None or isinstance(value, (str, bytes, dict)) or not hasattr(value, "__len__"):
         return value
+    if name == "sample_weight":
+        check_weights_of_sequences(value)
     if len(value) != lengths.shape[0]:
         raise ValueError(f"{name} must have one value a sequence, {lengths.shape[0]}, got {len(value)}")
     repeated = np.repeat(np.asarray(value), lengths, axis=0)
@@ -182,8 +201,7 @@ def targets_of(y, lengths):
     labels = [label for label in labels if label is not None]
     if not labels:
         raise ValueError("y holds no label: all tokens are None")
-    are_tuples = isinstance(labels[0], tuple)
-    return as_objects(labels) if are_tuples else np.asarray(labels), given
+    return _targets(y, offsets_of(lengths), labels), given
 
 
 def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
@@ -215,6 +233,27 @@ def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
         more["y"] = None  # it learns nothing, and asks for labels
     more |= {name: by_token(name, value, corpus.lengths, keep) for name, value in params.items()}
     fit(tokens if keep is None else safe_indexing(tokens, keep), **more)
+
+
+def _targets(y, offsets, labels):
+    """The labels of tokens that have one, as an array that scikit-learn takes; tuples stay what they are.
+
+    Raises
+    ------
+    ValueError
+        If there are strings and other labels, of which numpy would make strings; the message names the place.
+    """
+    if isinstance(labels[0], tuple):
+        return as_objects(labels)
+    labels = list(map(stored, map(plain_value, labels)))
+    kinds = set(map(kind_of, labels))
+    if str in kinds and len(kinds) > 1:
+        first = kind_of(labels[0])
+        for k, label in enumerate(flatten(y)):
+            if label is not None and kind_of(plain_value(label)) is not first:
+                wrong = f"expected a label of type {first.__name__}, got {describe(label)}"
+                raise PlaceError(*place(offsets, k), wrong, "y")
+    return np.asarray(labels)
 
 
 def as_rows(found, lengths, names):

@@ -21,6 +21,7 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
+from ..data.elements import elements, exact_strings
 from ..data.inputs import describe
 from ..data.text import TextToken
 from ..data.types import Path, Self
@@ -170,7 +171,16 @@ def _checked_lexicons(lexicons, templates):
     for name in lexicons:
         if name not in read:
             raise ValueError(f"lexicons: no template reads %lex_{name}[...]")
-    return {name: as_entries(entries, f"lexicons[{name!r}]") for name, entries in lexicons.items()}
+    exact = {name: _exact_entries(entries) for name, entries in lexicons.items()}
+    return {name: as_entries(entries, f"lexicons[{name!r}]") for name, entries in exact.items()}
+
+
+def _exact_entries(entries):
+    """Entries of a lexicon, of which those of a subclass of str are the strings that they hold."""
+    if isinstance(entries, (str, bytes)) or not hasattr(entries, "__iter__"):
+        return entries
+    items = exact_strings(elements(entries))
+    return [tuple(exact_strings(item)) if isinstance(item, (tuple, list)) else item for item in items]
 
 
 class FeatureTemplates:

@@ -12,7 +12,8 @@ from operator import itemgetter
 
 import numpy as np
 
-from ..data.places import describe, numbered, placed
+from ..data.elements import exact_strings
+from ..data.places import counted, describe, numbered, placed
 from ..saving.fields import distinct, via
 
 
@@ -48,8 +49,8 @@ def split_columns(corpus, n_columns, expected=None):
         k = next((k for k, token in enumerate(flat) if len(token) != width), 0)
         n = len(flat[k])
         if n < n_columns:
-            raise wrong(k, f"the templates read column {n_columns - 1}, but the token has {n} columns: ")
-        raise wrong(k, f"expected {width} columns like the first token, got {n}: ")
+            raise wrong(k, f"the templates read column {n_columns - 1}, but the token has {counted(n, 'column')}: ")
+        raise wrong(k, f"expected {counted(width, 'column')} like the first token, got {n}: ")
     return [list(map(itemgetter(c), flat)) for c in range(n_columns)]
 
 
@@ -58,13 +59,30 @@ def are_strings(items):
     return all(issubclass(kind, str) for kind in set(map(type, items)))
 
 
-def check_strings(columns, corpus):
-    """Raise if an element of a column of a corpus is not a string."""
+def string_columns(corpus, n_columns, expected=None):
+    """The columns of tokens that are str or tuples of str; errors name the place.
+
+    Strings of a subclass of str, such as members of an enumeration, come as the strings that they hold.
+
+    Parameters
+    ----------
+    corpus, n_columns, expected
+        As of :func:`split_columns`.
+
+    Returns
+    -------
+    list of sequences of str
+    """
+    columns = split_columns(corpus, n_columns, expected)
     what = "a str in column {}" if isinstance(corpus.like, tuple) else "a token of the type str"
     for c, column in enumerate(columns):
+        if set(map(type, column)) <= {str}:
+            continue
         if not are_strings(column):
             k = next(k for k, token in enumerate(column) if not isinstance(token, str))
             raise placed(corpus.offsets, k, f"expected {what.format(c)}, got {describe(column[k])}")
+        columns[c] = exact_strings(column)
+    return columns
 
 
 # --------------------------------------------------------------------------------------------------
@@ -116,10 +134,12 @@ class Alphabet:
             If an element is not a string.
         """
         out, ids = numbered(strings, self.ids)
-        if not are_strings(ids):
-            raise TypeError("expected strings")
+        if not set(map(type, ids)) <= {str}:
+            if not are_strings(ids):
+                raise TypeError("expected strings")
+            out, ids = numbered(exact_strings(strings), self.ids)
         grown = Alphabet()
-        grown.ids = ids if set(map(type, ids)) <= {str} else {str(s): k for s, k in ids.items()}
+        grown.ids = ids
         return out, grown
 
 

@@ -22,10 +22,10 @@ from .._sklearn import (
     safe_indexing,
 )
 from ..data.corpus import rows_of
+from ..data.elements import is_frame, spelled
 from ..data.inputs import PlaceError, as_tokens, by_sequence, check_some, renumbered
 from ..data.matrix import SequenceMatrix
 from ..data.reads import FeatureNames
-from ..data.tables import is_frame
 from ..data.types import Corpus, Self
 from .sequence_transformer import (
     KnowsColumns,
@@ -49,7 +49,7 @@ def _names_out(transformer, names):
     """The names of the output's columns, or None if the transformer does not know them."""
     names = None if names is None else np.array(names.all(), dtype=object)
     try:
-        return FeatureNames([str(name) for name in transformer.get_feature_names_out(names)])
+        return FeatureNames([spelled(name) for name in transformer.get_feature_names_out(names)])
     except (AttributeError, TypeError, ValueError):
         return None
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, Integral, Interval, rows_tags
 from ..data.corpus import DENSE, called_by_kind, number_block
+from ..data.elements import spelled
 from ..data.inputs import as_tokens, check_some, describe
 from ..data.matrix import SequenceMatrix
 from ..data.places import placed
@@ -185,7 +186,8 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
     def _names_of(self, names, last=True):
         """The names of all columns, from those of the input; the last block has those of boundaries."""
         shifts = range(-self.before, self.after + 1)
-        found = [f"{name}@{shift:+d}" if shift else str(name) for shift in shifts for name in names]
+        names = list(map(spelled, names))
+        found = [f"{name}@{shift:+d}" if shift else name for shift in shifts for name in names]
         if self.deltas:
             found += [f"delta:{name}" for name in names]
         if self.boundary and last:

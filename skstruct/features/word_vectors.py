@@ -32,7 +32,7 @@ from ..saving.values import savable_value
 from .neighbour_counts import NeighbourCounts, mutual_information
 from .raw_text import RULES, rule_of, words_of_lines
 from .sequence_transformer import SequenceTransformer
-from .tokens import check_strings, split_columns
+from .tokens import string_columns
 from .word_clusters import UNKNOWN, WordClusters, check_strings_in, normal_form
 
 
@@ -280,9 +280,7 @@ def _read(X, reads=None):
         reads.check(corpus)
     if corpus.numbers and corpus.offsets[-1]:
         raise ValueError("X: the tokens are rows of numbers already; WordVectors needs words")
-    columns = split_columns(corpus, 1)
-    check_strings(columns, corpus)
-    return corpus, columns[0]
+    return corpus, string_columns(corpus, 1)[0]
 
 
 # --------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import IO, Any
 
+from ..data.elements import is_frame, spelled
 from ..data.inputs import check_choice, describe
 from ..data.spans import PartialSpans, Span
 from ..data.types import Path
@@ -238,6 +239,10 @@ def _watched(found, name):
 def _records(source, reading):
     """Yield the `Record` of each text of a source."""
     format, encoding = reading.options.format, reading.options.encoding
+    if is_frame(source):
+        rows = "source.to_dict('records')" if hasattr(source, "iloc") else "source.to_dicts()"
+        found = f"a table with the columns {', '.join(map(spelled, source.columns))}"
+        raise TypeError(f"source is {found}; its rows are records: read_spans({rows})")
     if format == "brat" or (format == "auto" and is_brat(source)):
         reading.n_annotated += 1
         yield from brat_records(source, encoding, reading.texts_alone)

@@ -15,6 +15,7 @@ from ..data.inputs import PlaceError, check_choice, describe
 from ..data.spans import as_spans, to_utf16
 from ..data.text import as_texts
 from ..data.types import Path, Texts
+from ..saving.atomic import check_path
 from .annotation_tools import lines_of, task
 from .span_records import SPAN_KEYS
 from .text_files import open_text
@@ -95,6 +96,7 @@ def write_spans(
     if format == "brat":
         if not isinstance(path, str | os.PathLike):
             raise TypeError(f"path must name a folder, in which brat has its files, got {describe(path)}")
+        check_path(path)
         for name, content in _brat_files(texts, spans, metadata).items():
             Folder(path, name).parent.mkdir(parents=True, exist_ok=True)
             with open_text(Folder(path, name), "w", "utf-8") as file:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import final_step
 from ..crf.l1crf_cv import L1CRFCV
 from ..crf.path import PathPoint, regularization_path
+from ..data.elements import spelled
 from ..data.types import Corpus, Given, Self
 from .html import readable
 
@@ -323,4 +324,4 @@ def new_axes(ax, who):
 
 def plain(value, limit):
     """A name as matplotlib shows it, on one line; none of it is taken for mathematics."""
-    return readable(str(value), limit).replace("$", r"\$")
+    return readable(spelled(value), limit).replace("$", r"\$")

@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from .._sklearn import innermost
+from ..data.elements import spelled
 from ..data.inputs import SPANS, TREES, WORDS, flatten
 from ..data.segmented import as_pieces, as_words
 from ..data.types import Corpus
@@ -246,7 +247,7 @@ def _labels(X, y, y_pred):
     for i, (tokens, gold, predicted) in enumerate(zip(X, y, y_pred)):
         for t, (a, b) in enumerate(zip(gold, predicted)):
             if a is not None:
-                names = (str(a), str(b)) if a != b else None
+                names = (spelled(a), spelled(b)) if a != b else None
                 yield True, names, tokens[t : t + 1], i, t, t + 1, tokens
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..data.elements import spelled
 from .html import LONG, SHORT, Shown, bar, box, cell, escaped, note, table
 from .html import arcs as drawn_arcs
 from .pictures import Mark, line
@@ -289,8 +290,8 @@ class Explanation(_Explained):
         short = printable(text if len(text) <= 40 else text[:37] + "...")
         rival = "no other label is possible"
         if token.margin < inf:
-            rival = f"{printable(str(token.runner_up))} instead: {-token.margin:+.3f}"
-        return f"{t} {short} -> {printable(str(token.label))} ({token.score:+.3f}; {rival})"
+            rival = f"{printable(spelled(token.runner_up))} instead: {-token.margin:+.3f}"
+        return f"{t} {short} -> {printable(spelled(token.label))} ({token.score:+.3f}; {rival})"
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as dicts and lists, all contributions included.
@@ -308,7 +309,7 @@ class Explanation(_Explained):
         """The sequence, and for each token bars; tokens of no segment are folded."""
         segments, details = self.segments, ""
         if segments is None:
-            segments = [(t, t + 1, str(token.label)) for t, token in enumerate(self.tokens)]
+            segments = [(t, t + 1, spelled(token.label)) for t, token in enumerate(self.tokens)]
         lines, rest = self._details(_heading_of_token)
         outside = [self.segments is not None and label == "O" for label in self.labels]
         for folded, group in groupby(zip(range(len(lines)), lines), lambda each: outside[each[0]]):
@@ -355,7 +356,7 @@ class TreeExplanation(_Explained):
         return fsum(value for arc in self.arcs for _, _, value in arc._all())
 
     def _heading(self, k, arc):
-        word, label = printable(repr(arc.word)), printable(str(arc.label))
+        word, label = printable(repr(arc.word)), printable(spelled(arc.label))
         return f"{k} {word} <- {arc.head} {label} ({arc.score:+.3f})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -364,7 +365,7 @@ class TreeExplanation(_Explained):
 
     def _repr_html_(self) -> str:
         lines, rest = self._details(_heading_of_arc)
-        tree = [(arc.head, "" if arc.label is None else str(arc.label)) for arc in self.arcs]
+        tree = [(arc.head, "" if arc.label is None else spelled(arc.label)) for arc in self.arcs]
         picture = drawn_arcs([arc.word for arc in self.arcs], tree)
         return box(picture + note(f"score {self.score:+.3f}") + "".join(lines) + rest)
 

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..data.elements import spelled
 from ..data.label_colours import label_style
 
 SHORT, LONG = 60, 120
@@ -97,8 +98,8 @@ def _other(value):
     if isinstance(value, np.ndarray):
         return "[" + " ".join(f"{x:.3g}" for x in value[:6].tolist()) + (" …]" if len(value) > 6 else "]")
     if isinstance(value, dict):
-        value = [f"{name}={x}" for name, x in islice(value.items(), 6)]
-    return ", ".join(map(str, value[:6])) if isinstance(value, list) else str(value)
+        value = [f"{spelled(name)}={spelled(x)}" for name, x in islice(value.items(), 6)]
+    return ", ".join(map(spelled, value[:6])) if isinstance(value, list) else str(value)
 
 
 def _visible(c):
@@ -220,7 +221,7 @@ def _arcs(tree):
 
 def _tag(token):
     if isinstance(token, tuple) and len(token) > 1:
-        return readable(str(token[1]), LABEL_LENGTH)
+        return readable(spelled(token[1]), LABEL_LENGTH)
     return ""
 
 

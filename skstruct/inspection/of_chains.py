@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..data.elements import spelled
 from ..data.inputs import as_sequences, as_tokens, check_same_lengths, describe, lengths_of
 from ..data.labels import SEVERAL
 from ..taggers.constraints import scheme_of
@@ -111,7 +112,8 @@ def _trigrams(model):
 
 def _into(model, path, t, features):
     """Yield the contributions of the transition into token t, and of constraints broken there."""
-    values, L, y = model.labels.values, len(model.labels), path[t]
+    values = list(map(spelled, model.labels.values))
+    L, y = len(values), path[t]
     start, allowed, end = model.constraints
     if t > 0:
         p = path[t - 1]

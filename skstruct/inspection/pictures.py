@@ -6,6 +6,7 @@ from functools import partial
 from itertools import repeat
 from typing import Any, NamedTuple
 
+from ..data.elements import spelled
 from ..data.inputs import SPANS, TREES, WORDS, as_sequences, check_same_lengths, flatten, lengths_of
 from ..data.label_colours import label_style
 from ..data.labels import single_labels
@@ -110,7 +111,7 @@ def tree_of(i, tree):
     """The (head, label) of each token; labels are str, and empty if there are none."""
     heads, labels = split_heads(i, tree)
     arcs = zip(heads, repeat(None) if labels is None else labels)
-    return [(int(head), "" if label is None else str(label)) for head, label in arcs]
+    return [(int(head), "" if label is None else spelled(label)) for head, label in arcs]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -161,7 +162,7 @@ def marks_of(segments_of, labels):
     """A mark for each segment of a sequence of labels; without a reader for each label."""
     if segments_of is not None:
         return [Mark(*span) for span in segments_of(labels)]
-    return [Mark(t, t + 1, str(label)) for t, label in enumerate(labels) if label is not None]
+    return [Mark(t, t + 1, spelled(label)) for t, label in enumerate(labels) if label is not None]
 
 
 def line(tokens, marks):

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.elements import spelled
 from .html import LONG, Shown, box, cell, escaped, note, readable, shade, table
 
 SHOWN = 10
@@ -80,10 +81,10 @@ class FeatureWeights(Records):
         found: dict[Any, list[FeatureWeight]] = {}
         for item in sorted(self, key=lambda item: -item.weight):
             found.setdefault(item.label, []).append(item)
-        return dict(sorted(found.items(), key=lambda pair: str(pair[0])))
+        return dict(sorted(found.items(), key=lambda pair: spelled(pair[0])))
 
     def __str__(self) -> str:
-        shown = [(f"{w:+.4f}", readable(str(label)), readable(name, LONG)) for name, label, w in self[:LINES]]
+        shown = [(f"{w:+.4f}", readable(spelled(label)), readable(name, LONG)) for name, label, w in self[:LINES]]
         lines = _aligned([("weight", "label", "feature"), *shown])
         more = len(self) - len(shown)
         return lines + (f"\n{more:,} more" if more else "")
@@ -153,7 +154,7 @@ class TransitionWeights(np.ndarray, Shown):
     def __str__(self) -> str:
         if self.labels is None:
             return str(np.asarray(self))
-        names, weights = [readable(str(label)) for label in self.labels], np.asarray(self)
+        names, weights = [readable(spelled(label)) for label in self.labels], np.asarray(self)
         if len(names) <= WIDE:
             rows = [(name, *(f"{w:+.3f}" for w in row)) for name, row in zip(names, weights.tolist())]
             return _aligned([("from \\ to", *names), *rows])

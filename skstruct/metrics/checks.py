@@ -9,7 +9,8 @@ from operator import eq
 
 import numpy as np
 
-from ..data.inputs import PLACE, PlaceError
+from ..data.elements import elements, opened
+from ..data.inputs import PLACE, PlaceError, check_weights_of_sequences
 from ..data.labels import settled
 
 
@@ -17,13 +18,14 @@ def as_list(sequence, name, i=None):
     """A list or tuple holding what any sized sequence but a string holds; ``i`` is its number in ``name``."""
     if isinstance(sequence, (list, tuple)):
         return sequence
+    sequence = opened(sequence)
     if isinstance(sequence, np.ndarray) and sequence.ndim:
         return sequence.tolist()
     if isinstance(sequence, (str, np.ndarray, Mapping)) or not hasattr(sequence, "__len__"):
         if i is None:
             raise ValueError(f"{name} must be a list; got {sequence!r}")
         raise PlaceError(i, None, f"{PLACE} of {name} must be a list; got {sequence!r}")
-    return list(sequence)
+    return elements(sequence)
 
 
 def as_lists(y_true, y_pred, names):
@@ -73,6 +75,7 @@ def check_weight(sample_weight, n):
     """Check weights of `n` sequences and return them as float64, shape (n,); ones for None."""
     if sample_weight is None:
         return np.ones(n)
+    check_weights_of_sequences(sample_weight)
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (n,):
         raise ValueError(f"sample_weight must have shape ({n},), one per sequence; got {weight.shape}")

@@ -10,6 +10,7 @@ from itertools import zip_longest
 
 import numpy as np
 
+from ..data.elements import exact
 from ..data.inputs import PlaceError, describe, flatten, place
 from ..features.tokens import Alphabet
 from .state_templates import MOST_SMALL, column_of, is_part
@@ -74,7 +75,7 @@ def check_words(X, token, width=None):
         elif not all(word):
             wrong = "neither form nor tag may be empty" if width == 2 else "no column may be empty"
         else:
-            out.append(tuple(map(str, word)))
+            out.append(tuple(map(exact, word)))
             continue
         raise PlaceError(*place(token, k), f"{wrong}, got {describe(word)}", "X")
     return list(zip(*out))

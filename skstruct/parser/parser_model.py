@@ -9,6 +9,7 @@ from ..core.codes import NO_AVERAGE
 from ..core.feature_table import TableAverage
 from ..core.noise import QUIET
 from ..core.store import made_sparse, remap_columns
+from ..data.elements import exact_strings
 from ..data.inputs import TREES, Inputs, lengths_of, offsets_of, take
 from ..data.labels import Labels
 from ..training import tables
@@ -166,7 +167,8 @@ class ParserModel(tables.TableModel):
             if not len(sentence):
                 return []
             if tree is not None:
-                return arcs_of(scorer, task, *given_tree(self, sentence, tree), scratch)
+                given = [exact_strings(arc) if isinstance(arc, (tuple, list)) else arc for arc in tree]
+                return arcs_of(scorer, task, *given_tree(self, sentence, given), scratch)
             heads, labels = found = np.full((2, len(sentence)), -1, np.int32)
             structure.predict(task, 0, 1, scorer, QUIET, scratch, *found, np.empty(1))
             path = scratch.path[:-1].tolist()  # without a root step

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, StrOptions, sample_weights, sequence_tags, with_callbacks
 from ..core.codes import UPDATES
+from ..data.elements import exact_strings
 from ..data.inputs import Sequences, as_sequences, check_positive, check_X_y, offsets_of, take
 from ..data.labels import Labels
 from ..data.types import Corpus, Given, Ranked, Self, Weights
@@ -211,7 +212,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         heads = check_trees(heads)
         actions, lifted, skipped = encode_trees(heads, token, self.projectivize != "skip")
         if self.projectivize == "pseudo":
-            arcs = marked_trees(arcs, heads, lifted, token)
+            arcs = marked_trees(list(map(exact_strings, arcs)), heads, lifted, token)
         used = trained_on(token, skipped, weight, self.projectivize)
         held_out = None
         if self.early_stopping and not stream and given is None:

@@ -12,6 +12,7 @@ from math import log
 import numpy as np
 
 from .._sklearn import safe_indexing
+from ..data.elements import spelled
 from ..data.inputs import as_tokens, check_X_y, describe, lengths_of, offsets_of, renumbered
 from ..data.labels import SEVERAL
 from ..data.segmented import as_pieces, as_words, with_characters, word_spans
@@ -83,7 +84,7 @@ class TextView(_View):
         tagger = getattr(getattr(base, "estimator_", base), "tagger_", None)
         if tagger is None:
             return {""}
-        return {str(label).partition("-")[2] for label in getattr(tagger, "classes_", ())}
+        return {spelled(label).partition("-")[2] for label in getattr(tagger, "classes_", ())}
 
     def decode(self, base, items):
         """What the base predicts for a path."""

@@ -82,6 +82,12 @@ def check_target(path):
         raise OSError(wrong, os.strerror(wrong), os.fsdecode(path))
 
 
+def check_path(path):
+    """Raise for an empty path, which would be the folder that the program runs in."""
+    if not os.fspath(path):
+        raise ValueError(f"path is empty, got {path!r}; name a file, such as 'tagger.skstruct'")
+
+
 def write_whole(path, data, encoding=None):
     """Write bytes, or text in an encoding, by :func:`atomic_write`."""
     with atomic_write(path, encoding) as file:
@@ -107,6 +113,9 @@ def atomic_write(path, encoding=None, temporary=None):
         Name of the temporary file, on the same file system, which must not exist; drawn at random if not
         given.
     """
+    check_path(path)
+    if isinstance(path, str) and path.endswith(os.sep):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     # The link's target is replaced, not the link; the folder is the target's.
     target = os.path.realpath(path)
     kind = {"mode": "wb"} if encoding is None else {"mode": "w", "encoding": encoding, "newline": "\n"}

@@ -1,5 +1,6 @@
 """Label sets in files: lists of values, checked."""
 
+from ..data.elements import kind_of, stored
 from ..data.labels import Labels
 from .fields import value, via
 
@@ -8,10 +9,10 @@ _TYPES = (bool, float, int, str, tuple)
 
 def _values(labels):
     for label in labels.values:
-        if type(label) not in _TYPES:
+        if kind_of(label) not in _TYPES:
             known = ", ".join(kind.__name__ for kind in _TYPES)
             raise TypeError(f"labels of type {type(label).__name__} cannot be saved; can be: {known}")
-    return labels.values
+    return list(map(stored, labels.values))
 
 
 def _labels(values):

@@ -25,6 +25,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._names import PUBLIC
 from .._sklearn import layers
 from .._version import __version__
+from ..data.elements import stored
+from ..data.places import as_objects
 from ..data.types import Path
 from .container import ModelFileError, container_size, read_container, require, write_container
 from .fields import Field, Table, json_node
@@ -109,6 +111,8 @@ class Savable(SaysWhy):
         TypeError
             If the class is a subclass that this package does not know, or a parameter (the message names it)
             is a function, a class or anything else that only running code could restore.
+        ValueError
+            If the path is empty.
         OSError
             If the file cannot be written.
 
@@ -369,9 +373,16 @@ def estimator_state(estimator, writer, name):
     return {
         "class": cls.__name__,
         "parameters": {a: encode("parameter", a, attributes[a]) for a in given},
-        "fitted": {a: encode("attribute", a, attributes[a]) for a in fitted},
+        "fitted": {a: encode("attribute", a, _storable(a, attributes[a])) for a in fitted},
         "state": estimator._to_state(writer, prefix),
     }
+
+
+def _storable(attribute, value):
+    """A fitted attribute as files have it: labels of a subclass of str as the strings that they hold."""
+    if attribute != "classes_" or not isinstance(value, np.ndarray) or value.dtype.kind != "O":
+        return value
+    return as_objects(list(map(stored, value.tolist())))
 
 
 ESTIMATOR = Table("Estimators", *(Field(name, json_node) for name in "class parameters fitted state".split()))

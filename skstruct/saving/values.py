@@ -7,13 +7,16 @@ function that is then looked up. Modules higher up add kinds of values by :func:
 """
 
 import contextlib
+import enum
 import json
 import math
 import os
 import pathlib
+import re
 
 import numpy as np
 
+from ..data.elements import stored
 from ..data.places import as_objects, describe
 from .container import ModelFileError, require
 from .fields import Field, Kind, Members, Table, array, choice, each, integer, json_node, number, string
@@ -25,6 +28,18 @@ LONG = 1000
 _ARRAYS = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
 _COLLECTIONS = tuple, set, frozenset
 _SCALARS = {name: np.dtype(name).type for name in (*_ARRAYS, "float16")} | {"str": np.str_}
+
+
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+def _one_by_one(text):
+    """A str; raises where it has two surrogates that JSON would give back as one character."""
+    if not text.isascii() and _PAIR.search(text):
+        wrong = "has two surrogates in a row, which a file would give back as one character"
+        remedy = "text.encode('utf-16', 'surrogatepass').decode('utf-16') makes one of them"
+        raise TypeError(f"the str {text!r} {wrong}; {remedy}")
+    return text
 
 
 class Writer:
@@ -97,8 +112,10 @@ class Writer:
             If the value is, or holds, something that no file can give back.
         """
         kind = type(value)
-        if value is None or kind in (bool, int, str):
+        if value is None or kind in (bool, int):
             return value
+        if kind is str:
+            return _one_by_one(value)
         if kind is float:
             return value if math.isfinite(value) else {"$float": str(value)}
         if kind is list:
@@ -109,7 +126,7 @@ class Writer:
             return {f"${kind.__name__}": self._long(items, name)}
         if kind is dict:
             if len(value) <= LONG and all(type(k) is str and k[:1] != "$" for k in value):
-                return {k: self.value(v, f"{name}.{k}") for k, v in value.items()}
+                return {_one_by_one(k): self.value(v, f"{name}.{k}") for k, v in value.items()}
             return {"$dict": self._items([list(item) for item in value.items()], name)}
         if kind is np.ndarray:
             return self._any_array(value, name)
@@ -126,6 +143,8 @@ class Writer:
             return node
         if isinstance(value, os.PathLike) and type(os.fspath(value)) is str:
             return {"$path": os.fspath(value)}
+        if isinstance(value, enum.Enum) and isinstance(value, (str, int, float)):
+            return self.value(stored(value), name)  # which is equal to it
         estimator = self._encode_estimator(value, self, name)
         if estimator is None:
             raise TypeError(f"a value of type {kind.__name__} cannot be saved, got {describe(value)}")

@@ -134,7 +134,7 @@ def test_missing_values_and_dates_are_named(library):
     with pytest.raises(ValueError, match="'sentence', which tells sequences apart, has no value in row 1"):
         from_frame(library, sentence=["s1", None, *TABLE["sentence"][2:]])
     X, y = from_frame(library)
-    with pytest.raises(ValueError, match="values: sequence 1 has 1 tokens, got 2 values"):
+    with pytest.raises(ValueError, match="values: sequence 1 has 1 token, got 2 values"):
         X.column([["a"] * 3, ["a"] * 2, [], []])
     with pytest.raises(ValueError, match="values must have one list a sequence, 4, got 1"):
         X.column([["a"] * 3])
@@ -152,7 +152,7 @@ def test_other_columns_than_in_training(library):
             "columns of strings are pos, word, expected word, pos as in training",
         ),
         (["word", "pos", "capital", "size"], "feature names differ .* column 0 is 'capital', was 'size'"),
-        (["word", "pos", "size"], "has 1 columns, expected 2 as in training"),
+        (["word", "pos", "size"], "has 1 column, expected 2 as in training"),
         (["word", "pos"], r"expected strings with numbers as in training, got tuple \('the', 'D'\)"),
         (["size", "capital"], "expected strings with numbers as in training, got a row of 2 numbers"),
     ):

@@ -165,7 +165,7 @@ ERRORS = [
         "X is one table of 3 rows; say where its sequences end: SequenceMatrix.from_frame(df, by), or a list",
     ),
     (np.ones((2, 3, 4, 5)), "X has 4 dimensions"),
-    ([ONE, [], ONE[:, :1]], "X: sequence 2 has 1 columns, expected 2 like sequence 0"),
+    ([ONE, [], ONE[:, :1]], "X: sequence 2 has 1 column, expected 2 like sequence 0"),
     ([ONE, sparse.eye(2)], "X: sequence 1 is sparse, sequence 0 is dense"),
     ([sparse.eye(2), ONE], "X: sequence 1 is dense, sequence 0 is sparse"),
     (
@@ -178,7 +178,7 @@ ERRORS = [
         "X: sequence 0, position 5, column 17 ('a17'): inf is not finite",
     ),
     ([sparse.csr_array(broken())], "X: sequence 0, position 5, column 17: nan is not finite"),
-    ([[[1, 2], [3]]], "X: sequence 0, position 1 has 1 columns, expected 2 like position 0"),
+    ([[[1, 2], [3]]], "X: sequence 0, position 1 has 1 column, expected 2 like position 0"),
     ([[[1, 2], ["x", 3]]], "X: sequence 0, position 1, column 0: expected a number, got str 'x'"),
     (
         [ONE.astype(object), np.array([[1, "x"]], object)],

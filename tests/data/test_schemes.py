@@ -389,7 +389,7 @@ def test_bad_spans_say_which_fault(span, message):
 def test_bad_words():
     with pytest.raises(ValueError, match="position 1"):
         words_to_labels(["a", ""], "BMES")
-    with pytest.raises(ValueError, match="2 words, 1 tags"):
+    with pytest.raises(ValueError, match="2 words, 1 tag$"):
         words_to_labels(["a", "b"], "BMES", tags=["X"])
-    with pytest.raises(ValueError, match="2 characters, 1 labels"):
+    with pytest.raises(ValueError, match="2 characters, 1 label$"):
         labels_to_words("ab", ["S"], "BMES")

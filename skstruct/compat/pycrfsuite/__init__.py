@@ -7,8 +7,8 @@ from . import _dumpparser, _logparser, _pycrfsuite
 from ._pycrfsuite import (
     CRFSUITE_VERSION,
     BaseTrainer,
-    CRFsuiteError,
     CRFSuiteError,
+    CRFsuiteError,
     ItemSequence,
     Tagger,
     Trainer,

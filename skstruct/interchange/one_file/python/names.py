@@ -51,7 +51,7 @@ PARTS["names"] = Names
 def names_in(token):
     """The names that a token lists."""
     if isinstance(token, Set):  # the keys of a dict, too
-        token = sorted(token, key=str)
+        token = sorted(token, key=lambda name: name if isinstance(name, str) else str(name))
     if not isinstance(token, (list, tuple)):
         raise ValueError(f"expected a dict or a list of features, got {token!r}")
     for name in token:

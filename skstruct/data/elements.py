@@ -1,0 +1,130 @@
+"""What an element, a column and an array may be: one table for tokens, labels, spans and texts.
+
+==============================  ==========================================================================
+what is handed over             what is read
+==============================  ==========================================================================
+a subclass of str               the string that it holds, also where ``str(x)`` is another: a member of an
+                                enumeration, ``numpy.str_``
+a label of a subclass of str    the same; predictions give back the object that training was given
+a scalar of numpy, a tensor     the Python number, str or bool
+without dimensions
+Series, Index of pandas, polars their ``to_list()``
+arrays of pyarrow               their ``to_pylist()``
+what has ``__array__``          the array: tensors, ``h5py.Dataset``, tables of pyarrow
+an array of one dimension       its elements
+an array of numbers with two    rows of numbers, one a token
+an array of strings or objects  columns, as those of a data frame: tokens are tuples; columns of numbers are
+with two, or a slice of three   rows of numbers beside them. Strings stay strings: "007" is no number
+a column of categories          strings, also where the categories are numbers
+==============================  ==========================================================================
+
+A *list* of str is a list of ready-made features, an array of str never is.
+"""
+
+import numpy as np
+
+from .places import PLACE, PlaceError
+
+exact = str.__str__
+"""The string that an object of a subclass of str holds; ``str(x)`` is another one where the class says so."""
+
+TEXT_KINDS = "OUT"
+"""Kinds of dtypes whose arrays may hold strings: objects, and those of numpy 1 and 2."""
+
+
+def spelled(value):
+    """The text of a value: of a str, and of any subclass, the string that it holds."""
+    return exact(value) if isinstance(value, str) else str(value)
+
+
+def exact_strings(items):
+    """The items with all that is of a subclass of str as a str; themselves if nothing is."""
+    kinds = set(map(type, items))
+    if kinds <= {str} or not any(issubclass(kind, str) for kind in kinds):
+        return items
+    return [exact(item) if isinstance(item, str) else item for item in items]
+
+
+def is_tensor(kind):
+    """Whether a type is that of arrays, and not of scalars of numpy."""
+    return hasattr(kind, "__array__") and not issubclass(kind, np.generic)
+
+
+def plain_value(value):
+    """A label as an ordinary Python value: scalars of numpy, and tensors without dimensions, are unpacked."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return np.asarray(value).item() if is_tensor(type(value)) and np.ndim(value) == 0 else value
+
+
+_KINDS = (bool, int, float, str)
+
+
+def kind_of(label):
+    """The type that a label has in a set of labels, and in a file: of a subclass of str, str."""
+    return next((kind for kind in _KINDS if isinstance(label, kind)), type(label))
+
+
+def stored(label):
+    """A label as files have it: of a subclass of str the string that it holds, and so of int and float."""
+    kind = kind_of(label)
+    if type(label) is kind:
+        return label
+    return exact(label) if kind is str else kind.__new__(kind, label)
+
+
+def is_frame(value):
+    """Whether it is a pandas or polars DataFrame."""
+    return hasattr(value, "columns") and hasattr(value, "to_numpy") and getattr(value, "ndim", 2) == 2
+
+
+def opened(value, sequence=None, name=None):
+    """A container as a list, a tuple or an array; data frames, and what is none of these, as they are.
+
+    Parameters
+    ----------
+    value : object
+    sequence : int, optional
+        Which sequence it is, for the error.
+    name : str, optional
+        What the error calls the argument.
+
+    Raises
+    ------
+    PlaceError
+        If something has ``__array__`` and that fails, as of a tensor on another device.
+    """
+    if isinstance(value, (list, tuple, np.ndarray, str, bytes, dict, np.generic)) or is_frame(value):
+        return value
+    if hasattr(value, "to_pylist") and not hasattr(value, "column_names"):  # a table has rows, not elements
+        return value.to_pylist()
+    if hasattr(value, "to_list"):
+        return value.to_list()
+    if not hasattr(value, "__array__"):
+        return value
+    try:
+        return np.asarray(value)
+    except (RuntimeError, TypeError, ValueError) as error:
+        wrong = f"the {type(value).__name__} cannot be read as an array: {error}"
+        wrong = wrong if sequence is None else f"{PLACE}: {wrong}"
+    if sequence is None:
+        raise ValueError(wrong if name is None else f"{name}: {wrong}")
+    raise PlaceError(sequence, None, wrong, name)
+
+
+def elements(container):
+    """The elements of a sequence-like object, by position."""
+    found = opened(container)
+    if isinstance(found, np.ndarray) and found.ndim == 1:
+        return found.tolist()  # what is masked is None
+    return found if type(found) in (list, tuple) else list(found)
+
+
+def are_columns(array):
+    """Whether an array has the columns of tokens in it, of which some may be strings."""
+    return isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in TEXT_KINDS
+
+
+def columns_in(array):
+    """(number, column) of each column of an array of two dimensions."""
+    return [(c, array[:, c]) for c in range(array.shape[1])]
