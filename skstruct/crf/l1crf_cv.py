@@ -35,7 +35,7 @@ from ..training.chunks import threads
 from ..training.interrupt import DeferredInterrupt
 from ..training.parameters import documented, parameter
 from .l1crf import L1CRF, CRFParameters, check_strengths
-from .path import Fold, FoldSearch, encoded_once
+from .path import Fold, FoldSearch
 from .solver.solve import MEASURES
 
 ITERABLE = [HasMethods(["__iter__"])]
@@ -85,8 +85,9 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
 
     Notes
     -----
-    No fold learns from its test part: its labels, its pairs of features and labels, and the weights that
-    candidates start from, come from its training part alone.
+    No fold learns from its test part: its labels, its features, clusters of words (``words``), its pairs of
+    features and labels, and the weights that candidates start from, come from its training part alone. A
+    sequence that a training part holds twice, as a bootstrap draws it, counts twice.
 
     Examples
     --------
@@ -313,7 +314,6 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         n_jobs = effective_n_jobs(self.n_jobs)
         of_fold = max(1, n_jobs // min(n_jobs, len(folds)))
         tagger = self._tagger(tol=self.selection_tol, n_jobs=of_fold, verbose=0)
-        shared = encoded_once(tagger, X, y, weight)
         with DeferredInterrupt(at_once=True) as interrupt:
 
             def work(fold):
@@ -321,7 +321,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
                     number = fold.number * len(candidates) + k
                     return events.member(None, number, X.for_users(), y, "candidate")
 
-                return FoldSearch(self, tagger, fold, X, y, weight, shared, interrupt).tried(distinct, told)
+                return FoldSearch(self, tagger, fold, X, y, weight, interrupt).tried(distinct, told)
 
             with threads(self.n_jobs, len(folds)) as map_all:
                 tried = list(map_all(work, folds))

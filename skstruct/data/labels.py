@@ -239,14 +239,6 @@ class Gold(NamedTuple):
         """The same of some tokens."""
         return self._replace(ids=self.ids[tokens])
 
-    def named(self):
-        """The labels that are given, ascending, also in sets."""
-        named = [self.ids[self.ids >= 0]]
-        if len(self.sets) > 0:
-            used = self.sets[-2 - np.unique(self.ids[self.ids < UNLABELLED])]
-            named.append(np.flatnonzero(used[~used[:, -1], :-1].any(axis=0)))
-        return np.unique(np.concatenate(named))
-
     def may_be(self, t, n_labels):
         """(L,) bool: what the label of a token may be."""
         g = self.ids[t]
