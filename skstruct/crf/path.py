@@ -24,7 +24,7 @@ from ..training.held_out import both_or_neither, scored
 from .crf_run import warn_unless_converged
 from .l1crf import L1CRF, check_strengths
 from .solver.bound import Cuts
-from .solver.solve import HeldOutLikelihood, Progress, solve
+from .solver.solve import Progress, solve
 
 ZERO = 0.1
 """A penalty of zero is as far from the others as this share of the least that is not."""
@@ -157,8 +157,7 @@ def regularization_path(
     c2s : iterable of float >= 0, optional
         Likewise; each with each of ``c1s``. None: the estimator's own ``c2``.
     X_val, y_val : lists of sequences, optional
-        Held-out sequences to score; labels that training lacks are wrong in ``score``, and in ``log_proba``
-        as in :meth:`L1CRF.fit`.
+        Held-out sequences to score, as in :meth:`L1CRF.fit`; labels that training lacks are wrong.
 
     Returns
     -------
@@ -193,10 +192,9 @@ def regularization_path(
     first = clone(estimator)
     first._validate_params()
     run = first._prepare(X, y, sample_weight, both_or_neither(X_val, y_val))
-    points, held_out = [None] * len(candidates), None
+    points = [None] * len(candidates)
     with closing(PenaltyPath(run, candidates, run.options())) as path:
-        if run.validation is not None:
-            held_out = HeldOutLikelihood(path.objective, run.validation)
+        held_out = run.likelihood(path.objective)
         for number, result in path:
             warn_unless_converged(result, first)
             c1, c2 = candidates[number].tolist()

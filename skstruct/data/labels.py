@@ -239,6 +239,14 @@ class Gold(NamedTuple):
         """The same of some tokens."""
         return self._replace(ids=self.ids[tokens])
 
+    def tells(self):
+        """(N,) bool: whether something is known of a token's label; of None, or a set of all, nothing is."""
+        found = self.ids != UNLABELLED
+        several = np.flatnonzero(self.ids < UNLABELLED)
+        if several.size:
+            found[several] = ~self.sets[-2 - self.ids[several], :-1].all(axis=1)
+        return found
+
     def may_be(self, t, n_labels):
         """(L,) bool: what the label of a token may be."""
         g = self.ids[t]

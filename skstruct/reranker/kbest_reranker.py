@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import BaseEstimator, fit_some, safe_indexing, sample_weights, sequence_tags, with_callbacks
 from ..data.inputs import Inputs, Sequences, offsets_of, renumbered, take
 from ..data.types import Corpus, Given, Self, Weights
+from ..metrics.counting import has_label
 from ..saving.registry import savable
 from ..taggers.segmenter import Segmenter
 from ..training.chunks import map_chunks, threads
@@ -183,7 +184,9 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         key = self._training.key if continued else new_key(self.random_state)
         X, y, lengths, n = safe_indexing(X, used), take(y, used), lengths[used], used.shape[0]
         weight = None if weight is None else weight[used]
-        test = self._held_out(np.arange(n)) if self.early_stopping and given is None else []
+        test = []
+        if self.early_stopping and given is None:
+            test = self._held_out(np.flatnonzero([has_label(items) for items in y]))
         with renumbered(used):
             base = fit_some(self._new_base(), X, y, np.arange(n), weight)
             lattices = self._jackknife(view, X, y, weight, key)

@@ -27,7 +27,7 @@ from ..training.learner import OnlineLearner
 from ..training.parameters import parameter
 from ..training.run import Run, new_key
 from .constraints import check_known
-from .labelled_corpus import EncodedPart, encoder_for, merged, read_corpus, vocabulary_of
+from .labelled_corpus import EncodedPart, count_in_sequences, encoder_for, merged, read_corpus, vocabulary_of
 from .sequence_tagger import SequenceTagger, TaggerParameters
 
 
@@ -131,7 +131,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         corpus = read_corpus(self, X, y, sample_weight, labels, not closed, cost, not stream)
         sequences, token, gold, labels, test = corpus.X, corpus.token, corpus.gold, corpus.labels, []
         if self.early_stopping and not stream and given is None:
-            test = self._held_out(np.flatnonzero(np.diff(token) > 0))
+            test = self._held_out(np.flatnonzero(count_in_sequences(gold.tells(), token)))
             gold = gold.at(~np.repeat(np.isin(np.arange(len(sequences)), test), np.diff(token)))
             sequences = sequences.blanked(test)
         encoder = encoder_for(self, sequences, model, self._scaled)
