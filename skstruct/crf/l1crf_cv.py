@@ -25,6 +25,7 @@ from .._sklearn import (
     with_callbacks,
 )
 from ..data.inputs import as_tokens, check_X_y
+from ..data.places import refuse_str
 from ..data.types import Corpus, Self
 from ..metrics.scorers import SCORERS
 from ..saving.fields import value, via
@@ -287,6 +288,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         if self.solver == "sgd":
             raise ValueError("a search needs a solver that converges, got solver='sgd'")
         for name in ("c1s", "c2s", "candidates"):
+            refuse_str(name, getattr(self, name), "pairs" if name == "candidates" else "numbers")
             if isinstance(getattr(self, name), Iterator):
                 raise TypeError(f"{name} is an iterator, which one fit uses up; give a list: list({name})")
         found = []
@@ -299,9 +301,12 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
                     raise ValueError(f"candidate {k} has {odd[0]!r}; a search chooses c1 and c2 only")
                 pair = given.get("c1", L1CRF.c1), given.get("c2", L1CRF.c2)
             try:
+                if isinstance(pair, (str, bytes)) or any(isinstance(each, (str, bytes)) for each in pair):
+                    raise TypeError  # float would read them
                 c1, c2 = map(float, pair)
             except (TypeError, ValueError):
-                raise ValueError(f"candidate {k} must be a pair (c1, c2) or a dict, got {given!r}") from None
+                wrong = f"candidate {k} must be a pair (c1, c2) or a dict, got {given!r}"
+                raise ValueError(f"{wrong}; c1 and c2 are numbers") from None
             check_strengths(f"candidate {k}: c1 and c2", (c1, c2), given)
             found.append((c1, c2))
         if not found:

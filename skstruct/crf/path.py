@@ -17,6 +17,7 @@ from sklearn.base import clone
 from ..chain.chain_model import make_task
 from ..data.inputs import renumbered, take
 from ..data.labels import encode_known
+from ..data.places import refuse_str
 from ..data.types import Corpus
 from ..metrics import SCORES
 from ..taggers.labelled_corpus import EncodedPart
@@ -209,7 +210,11 @@ def regularization_path(
 
 def _strengths(name, values):
     """Distinct strengths of a penalty, the largest first."""
-    found = np.unique(np.asarray(list(values), dtype=float))[::-1]
+    refuse_str(name, values, "numbers")
+    values = list(values)
+    if any(isinstance(value, (str, bytes)) for value in values):  # which numpy would read
+        raise ValueError(f"{name} must hold numbers, got {values!r}")
+    found = np.unique(np.asarray(values, dtype=float))[::-1]
     if found.size == 0:
         raise ValueError(f"{name} is empty")
     check_strengths(name, found, found.tolist())

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .labels import NOT_SEVERAL
-from .places import PlaceError
+from .places import PlaceError, refuse_str
 
 OPENING = ("B", "S", "U")
 """Prefixes of labels that open a chunk wherever they stand."""
@@ -169,6 +169,7 @@ class LabelTable(dict):
 
     def parse(self, labels):
         """Parse a sequence; the error for a label that does not belong names its position."""
+        refuse_str("labels", labels, "labels")
         labels, parsed = list(labels), []
         try:
             parsed.extend(map(self.__getitem__, labels))
