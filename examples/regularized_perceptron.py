@@ -219,13 +219,13 @@ def draw(plt, alone, ensembles):
     left.plot(
         members, [mean(v) for v in ensembles["base"]["all"]], "k--", marker="s", label="base, equation 7"
     )
-    left.set(xlabel="members", ylabel="word F1")
+    left.set(xlabel="members", ylabel="word F1", xticks=members)
     left.legend()
     for kind in KINDS:
         names = [name for name in alone if name.startswith(kind + " ")]
         strengths = [float(name.split()[-1]) for name in names]
         right.semilogx(strengths, [mean(alone[name]) for name in names], marker="o", label=kind)
-    right.axhline(mean(alone["none"]), color="black", linewidth=0.8)
+    right.axhline(mean(alone["none"]), color="black", linewidth=0.8, label="none")
     right.set(xlabel="strength or rate", ylabel="word F1, one model")
     right.legend()
     return figure

@@ -257,14 +257,16 @@ def tree_scores(X, y, predicted):
     -------
     dict
         ``sequences``, ``tokens``, ``uas``, ``las``, ``complete``, and without punctuation ``words``,
-        ``words_uas``, ``words_las``. There is no ``las`` of a parser that gives heads alone.
+        ``words_uas``, ``words_las``, if there are words. There is no ``las`` of a parser that gives heads
+        alone.
     """
     punctuation = [[all(map(_is_punctuation, form)) for form, *_ in sentence] for sentence in X]
     everything = metrics.attachment_scores(y, predicted)
-    words = metrics.attachment_scores(y, predicted, punctuation=punctuation)
     scores = {"sequences": len(y), "tokens": everything.n_tokens}
     scores |= {name: getattr(everything, name) for name in ("uas", "las", "complete")}
-    scores |= {"words": words.n_tokens, "words_uas": words.uas, "words_las": words.las}
+    if not all(map(all, punctuation)):
+        words = metrics.attachment_scores(y, predicted, punctuation=punctuation)
+        scores |= {"words": words.n_tokens, "words_uas": words.uas, "words_las": words.las}
     return {name: value for name, value in scores.items() if value == value}
 
 
@@ -290,7 +292,7 @@ def as_text(scores):
 
 def warn_of_unknown(y, known, name):
     """Warn of labels that a model does not know; they can only count as wrong."""
-    unknown = Counter(label for label in flatten(y) if label not in known)
+    unknown = Counter(label for label in flatten(y) if label is not None and label not in known)
     if not unknown:
         return
     which = f"{counted(len(unknown), 'label')} unknown"

@@ -15,9 +15,10 @@ from ..core.final_weights import entries, sparse_store
 from ..core.store import DENSE_WEIGHTS, FEW_LABELS, READ_ONLY, is_sparse, made_sparse, new_store
 from ..core.user_warnings import warn
 from ..data.inputs import as_tokens, check_X_y
-from ..data.labels import Labels, encode_known
+from ..data.labels import UNLABELLED, Labels, encode_known
+from ..metrics.counting import LEAST, LOG_LEAST
 from ..taggers.constraints import check_known
-from ..taggers.labelled_corpus import EncodedPart
+from ..taggers.labelled_corpus import EncodedPart, count_in_sequences
 from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
 from ..training.held_out import NAMES, HeldOut, held_out_facts, of_held_out, scored, warn_unseen
 from ..training.interrupt import DeferredInterrupt
@@ -42,6 +43,7 @@ class CRFRun:
 
     model_class = ChainModel
     checkpoint = validation = held_out = None
+    n_judged, impossible = 0, 0.0
     title = ""
     """Of the lines that ``verbose`` prints."""
 
@@ -58,20 +60,32 @@ class CRFRun:
             return
         with of_held_out():
             X, y, token = check_X_y(*given, NAMES, as_tokens)
+            self.held_out = HeldOut(X, y)
             gold, unseen, others = encode_known(y, token, self.labels)
-            left_out = check_known(gold, unseen, token, self.labels, self.constraints)
+            stuck = check_known(gold, unseen, token, self.labels, self.constraints)
+            known = (gold.ids != UNLABELLED) | unseen
+            n_known, n_unseen = (count_in_sequences(flags, token) for flags in (known, unseen))
             weight = np.ones(len(X))
-            weight[left_out] = 0.0
-            gold = gold.at(np.repeat(weight > 0.0, np.diff(token)))
-            judged = X.blanked(left_out)
+            weight[stuck] = 0.0
+            # What no weights make probable: labels that training lacks, and all of a stuck sequence. Where
+            # there is no label, the probability is 1.
+            self.n_judged = int(np.count_nonzero(n_known))
+            self.impossible = LOG_LEAST * float(n_unseen @ weight + n_known[stuck].sum())
+            judged, gold = X.blanked(stuck), gold.at(np.repeat(weight > 0.0, np.diff(token)))
             if judged.offsets[-1]:
                 self.validation = make_task(self.encoder, judged, gold, weight, rows_as_features=True)
-        n, part = len(left_out), None
-        if not (n or self.validation.dense):
-            part = EncodedPart.of(self.validation, gold, unseen)
-        self.held_out = HeldOut(X, y, part)
-        more = f", which leave out {n} sequences that constraints then leave no labelling" if n else ""
-        warn_unseen(others, f" and as not given in log-probabilities{more}")
+        if not (stuck or self.validation.dense):
+            self.held_out.encoded = EncodedPart.of(self.validation, gold, unseen)
+        more = f", and have the probability {LEAST:.2g} in the log-probability"
+        if stuck:
+            more += f"; so have all labels of {len(stuck)} sequences, which constraints leave no labelling"
+        warn_unseen(others, more)
+
+    def likelihood(self, objective):
+        """The :class:`HeldOutLikelihood` of the user's held-out sequences, or None without any."""
+        if self.held_out is None:
+            return None
+        return HeldOutLikelihood(objective, self.validation, self.n_judged, self.impossible)
 
     def seed(self):
         """Of the order of the sequences."""
@@ -92,7 +106,7 @@ class CRFRun:
             if e.checkpoint is not None:
                 self.checkpoint = self._open_checkpoint(warm)
             with closing(self.objective(e.c1)) as objective:
-                held_out = self.validation and HeldOutLikelihood(objective, self.validation)
+                held_out = self.likelihood(objective)
                 progress = Progress(objective, held_out, self.after_pass, self.checkpoint, interrupt)
                 self.history = progress.history
                 weights = None if warm is None else pack(objective, *warm)

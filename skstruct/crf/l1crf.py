@@ -184,7 +184,8 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         X_val, y_val : lists of sequences, optional
             Held-out sequences. They do not influence training; ``history_`` then has ``validation``, their
             mean log-probability after each pass, and ``validation_score``, the model's score on them
-            (``scoring``). For the former, labels that training lacks count as None.
+            (``scoring``). Sequences without any label do not count; a label that training lacks has the
+            probability 2.2e-16 in the former, as in :func:`skstruct.metrics.sequence_log_loss`.
 
         Returns
         -------
@@ -201,8 +202,8 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         Warns
         -----
         UserWarning
-            If ``y_val`` has labels that training lacks; once, naming them. Sequences that the constraints
-            then leave no labelling are left out of the mean.
+            If ``y_val`` has labels that training lacks; once, naming them. Where the constraints then leave
+            a sequence no labelling, all its labels have that probability.
         ConvergenceWarning
             If ``max_iter`` passes were not enough, or no step lowers the objective though one should.
         """

@@ -25,6 +25,7 @@ from .._sklearn import (
     with_callbacks,
 )
 from ..data.inputs import as_tokens, check_X_y
+from ..data.places import refuse_str
 from ..data.types import Corpus, Self
 from ..metrics.scorers import SCORERS
 from ..saving.fields import value, via
@@ -35,7 +36,7 @@ from ..training.chunks import threads
 from ..training.interrupt import DeferredInterrupt
 from ..training.parameters import documented, parameter
 from .l1crf import L1CRF, CRFParameters, check_strengths
-from .path import Fold, FoldSearch, encoded_once
+from .path import Fold, FoldSearch
 from .solver.solve import MEASURES
 
 ITERABLE = [HasMethods(["__iter__"])]
@@ -85,8 +86,9 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
 
     Notes
     -----
-    No fold learns from its test part: its labels, its pairs of features and labels, and the weights that
-    candidates start from, come from its training part alone.
+    No fold learns from its test part: its labels, its features, clusters of words (``words``), its pairs of
+    features and labels, and the weights that candidates start from, come from its training part alone. A
+    sequence that a training part holds twice, as a bootstrap draws it, counts twice.
 
     Examples
     --------
@@ -288,6 +290,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         if self.solver == "sgd":
             raise ValueError("a search needs a solver that converges, got solver='sgd'")
         for name in ("c1s", "c2s", "candidates"):
+            refuse_str(name, getattr(self, name), "pairs" if name == "candidates" else "numbers")
             if isinstance(getattr(self, name), Iterator):
                 raise TypeError(f"{name} is an iterator, which one fit uses up; give a list: list({name})")
         found = []
@@ -300,9 +303,12 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
                     raise ValueError(f"candidate {k} has {odd[0]!r}; a search chooses c1 and c2 only")
                 pair = given.get("c1", L1CRF.c1), given.get("c2", L1CRF.c2)
             try:
+                if isinstance(pair, (str, bytes)) or any(isinstance(each, (str, bytes)) for each in pair):
+                    raise TypeError  # float would read them
                 c1, c2 = map(float, pair)
             except (TypeError, ValueError):
-                raise ValueError(f"candidate {k} must be a pair (c1, c2) or a dict, got {given!r}") from None
+                wrong = f"candidate {k} must be a pair (c1, c2) or a dict, got {given!r}"
+                raise ValueError(f"{wrong}; c1 and c2 are numbers") from None
             check_strengths(f"candidate {k}: c1 and c2", (c1, c2), given)
             found.append((c1, c2))
         if not found:
@@ -315,7 +321,6 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         n_jobs = effective_n_jobs(self.n_jobs)
         of_fold = max(1, n_jobs // min(n_jobs, len(folds)))
         tagger = self._tagger(tol=self.selection_tol, n_jobs=of_fold, verbose=0)
-        shared = encoded_once(tagger, X, y, weight)
         with DeferredInterrupt(at_once=True) as interrupt:
 
             def work(fold):
@@ -323,7 +328,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
                     number = fold.number * len(candidates) + k
                     return events.member(None, number, X.for_users(), y, "candidate")
 
-                return FoldSearch(self, tagger, fold, X, y, weight, shared, interrupt).tried(distinct, told)
+                return FoldSearch(self, tagger, fold, X, y, weight, interrupt).tried(distinct, told)
 
             with threads(self.n_jobs, len(folds)) as map_all:
                 tried = list(map_all(work, folds))

@@ -14,18 +14,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from ..chain.chain_model import make_task, renumbered_labels
-from ..data.inputs import offsets_of, renumbered, take
-from ..data.labels import Gold, Labels, encode_known
+from ..chain.chain_model import make_task
+from ..data.inputs import renumbered, take
+from ..data.labels import encode_known
+from ..data.places import refuse_str
 from ..data.types import Corpus
 from ..metrics import SCORES
-from ..taggers.constraints import constraints_of
-from ..taggers.labelled_corpus import EncodedPart, class_costs
+from ..taggers.labelled_corpus import EncodedPart
 from ..training.held_out import both_or_neither, scored
-from .crf_run import CRFRun, warn_unless_converged
+from .crf_run import warn_unless_converged
 from .l1crf import L1CRF, check_strengths
 from .solver.bound import Cuts
-from .solver.solve import HeldOutLikelihood, Progress, solve
+from .solver.solve import Progress, solve
 
 ZERO = 0.1
 """A penalty of zero is as far from the others as this share of the least that is not."""
@@ -158,8 +158,7 @@ def regularization_path(
     c2s : iterable of float >= 0, optional
         Likewise; each with each of ``c1s``. None: the estimator's own ``c2``.
     X_val, y_val : lists of sequences, optional
-        Held-out sequences to score; labels that training lacks are wrong in ``score``, and in ``log_proba``
-        as in :meth:`L1CRF.fit`.
+        Held-out sequences to score, as in :meth:`L1CRF.fit`; labels that training lacks are wrong.
 
     Returns
     -------
@@ -194,10 +193,9 @@ def regularization_path(
     first = clone(estimator)
     first._validate_params()
     run = first._prepare(X, y, sample_weight, both_or_neither(X_val, y_val))
-    points, held_out = [None] * len(candidates), None
+    points = [None] * len(candidates)
     with closing(PenaltyPath(run, candidates, run.options())) as path:
-        if run.validation is not None:
-            held_out = HeldOutLikelihood(path.objective, run.validation)
+        held_out = run.likelihood(path.objective)
         for number, result in path:
             warn_unless_converged(result, first)
             c1, c2 = candidates[number].tolist()
@@ -212,7 +210,11 @@ def regularization_path(
 
 def _strengths(name, values):
     """Distinct strengths of a penalty, the largest first."""
-    found = np.unique(np.asarray(list(values), dtype=float))[::-1]
+    refuse_str(name, values, "numbers")
+    values = list(values)
+    if any(isinstance(value, (str, bytes)) for value in values):  # which numpy would read
+        raise ValueError(f"{name} must hold numbers, got {values!r}")
+    found = np.unique(np.asarray(values, dtype=float))[::-1]
     if found.size == 0:
         raise ValueError(f"{name} is empty")
     check_strengths(name, found, found.tolist())
@@ -238,36 +240,24 @@ class Tried(NamedTuple):
     score_time: float  # s
 
 
-def encoded_once(tagger, X, y, weight):
-    """The corpus encoded for all folds, or None if features depend on the fold.
-
-    (a run, positions of the sequences that it holds)
-    """
-    if tagger.min_count > 1:
-        return None
-    run = tagger._prepare(X, y, weight)
-    if not run.encoder.is_independent:
-        return None
-    filled = X.lengths > 0
-    return run, np.flatnonzero(filled if weight is None else filled & (weight > 0.0))
-
-
 class FoldSearch:
-    """The candidates on one fold."""
+    """The candidates on one fold.
 
-    def __init__(self, search, tagger, fold, X, y, weight, shared, interrupt):
+    A fold is encoded by itself, as a fit to its training part would do it: all that is learned of a corpus
+    (labels, features, clusters of words, costs of classes) is learned of that part, and a sequence that is
+    in it twice counts twice.
+    """
+
+    def __init__(self, search, tagger, fold, X, y, weight, interrupt):
         self.search, self.tagger, self.fold, self.interrupt = search, tagger, fold, interrupt
         self.X, self.y = X.take(fold.test), take(y, fold.test)
         train = fold.train if weight is None else fold.train[weight[fold.train] > 0.0]
         for labels, use in (self.y, "be scored on"), (take(y, train), "learn from"):
             if all(label is None for each in labels for label in each):
                 raise ValueError(f"fold {fold.number} has no token with a label to {use}")
-        if shared is None:
-            with renumbered(train):
-                more = None if weight is None else weight[train]
-                self.run = tagger._prepare(X.take(train), take(y, train), more)
-        else:
-            self.run = _restricted(*shared, tagger, train)
+        with renumbered(train):
+            more = None if weight is None else weight[train]
+            self.run = tagger._prepare(X.take(train), take(y, train), more)
         with renumbered(fold.test):
             gold, unseen, _ = encode_known(self.y, self.X.offsets, self.run.labels)
             task = make_task(self.run.encoder, self.X)
@@ -314,23 +304,3 @@ class FoldSearch:
         text = f"fold {self.fold.number}: c1 {c1:g}, c2 {c2:g}, objective {tried.objective:.6g}, "
         text += f"passes {tried.n_iter}, score {tried.score:.4f}, seconds {tried.fit_time:.3g}"
         print(text, flush=True)
-
-
-def _restricted(whole, position, tagger, train):
-    """The run of the sequences at ``train`` alone: the others have weight 0.
-
-    Labels, and what follows from them, are those of these sequences. For ``whole`` and ``position`` see
-    :func:`encoded_once`.
-    """
-    task, lengths, chosen = whole.task, np.diff(whole.task.token), np.isin(position, train)
-    gold = Gold(task.gold, task.sets).at(np.repeat(chosen, lengths))
-    present = gold.named()
-    labels = Labels([whole.labels.values[k] for k in present.tolist()])
-    new_id = np.full(len(whole.labels) + 1, -1, np.int32)  # the last is for tokens without label
-    new_id[present] = np.arange(len(present))
-    gold = gold.under(new_id, len(labels))
-    constraints = constraints_of(tagger.constraints, labels, gold, offsets_of(lengths[chosen]))
-    cost = class_costs(tagger.class_weight, gold.ids, labels, 0.0, complete=False)
-    task = renumbered_labels(task, new_id, len(labels))
-    task = task._replace(weight=np.where(chosen, task.weight, 0.0))
-    return CRFRun(tagger, task, whole.encoder, labels, constraints, cost)

@@ -237,13 +237,13 @@ class Gold(NamedTuple):
         """The same of some tokens."""
         return self._replace(ids=self.ids[tokens])
 
-    def named(self):
-        """The labels that are given, ascending, also in sets."""
-        named = [self.ids[self.ids >= 0]]
-        if len(self.sets) > 0:
-            used = self.sets[-2 - np.unique(self.ids[self.ids < UNLABELLED])]
-            named.append(np.flatnonzero(used[~used[:, -1], :-1].any(axis=0)))
-        return np.unique(np.concatenate(named))
+    def tells(self):
+        """(N,) bool: whether something is known of a token's label; of None, or a set of all, nothing is."""
+        found = self.ids != UNLABELLED
+        several = np.flatnonzero(self.ids < UNLABELLED)
+        if several.size:
+            found[several] = ~self.sets[-2 - self.ids[several], :-1].all(axis=1)
+        return found
 
     def under(self, new, n_labels):
         """The same under ``n_labels`` others: label k becomes ``new[k]``, or -1, as the last of ``new``."""

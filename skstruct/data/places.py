@@ -61,6 +61,22 @@ def in_sequence(i, name=None):
         raise
 
 
+def refuse_str(name, value, what):
+    """Raise if a str or bytes stands where a collection belongs, whose letters would be its elements.
+
+    Parameters
+    ----------
+    name : str
+        What errors call the argument.
+    value
+    what : str
+        What it is a collection of: a plural.
+    """
+    if isinstance(value, (str, bytes)):
+        text = f"{name} must be a list of {what}, got {type(value).__name__} {value[:40]!r}"
+        raise ValueError(f"{text}; its letters are no {what}")
+
+
 def describe(value):
     """A short account of a value for an error message."""
     text = repr(value)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from .elements import exact, spelled
 from .labels import NOT_SEVERAL
-from .places import PlaceError, numbered
+from .places import PlaceError, numbered, refuse_str
 
 OPENING = ("B", "S", "U")
 """Prefixes of labels that open a chunk wherever they stand."""
@@ -172,6 +172,7 @@ class LabelTable(dict):
 
     def parse(self, labels):
         """Parse a sequence; the error for a label that does not belong names its position."""
+        refuse_str("labels", labels, "labels")
         labels, parsed = list(labels), []
         try:
             parsed.extend(map(self.__getitem__, labels))

@@ -41,7 +41,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
-from .places import PlaceError, counted, in_sequence
+from .places import PlaceError, counted, in_sequence, refuse_str
 from .scheme_rules import (
     SCHEMES,
     SPELLINGS,
@@ -173,6 +173,7 @@ def convert_labels(labels: Collection[str], source: str, target: str, strict: bo
     ['B-LOC', 'I-LOC', 'O']
     """
     source, target = check_scheme(source), check_scheme(target)
+    refuse_str("labels", labels, "labels")
     labels = list(labels)
     if not strict:
         spans = labels_to_spans(labels, source)
@@ -259,6 +260,8 @@ def words_to_labels(words: Collection[str], scheme: str, tags: Collection[str] |
     >>> words_to_labels(["我", "喜欢"], "BI", tags=["PN", "VV"])
     ['B-PN', 'B-VV', 'I-VV']
     """
+    refuse_str("words", words, "words")
+    refuse_str("tags", tags, "tags")
     lengths = list(map(len, words))
     if 0 in lengths:
         raise PlaceError(None, lengths.index(0), "a word must have at least one character")

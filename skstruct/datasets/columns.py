@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.alignment_report import labels_of
 from ..data.inputs import PlaceError, check_X_y, describe, is_int
-from ..data.places import by_sequence, in_sequence
+from ..data.places import by_sequence, in_sequence, refuse_str
 from ..data.schemes import labels_to_spans
 from ..data.spans import Span
 from ..data.types import Corpus, Texts
@@ -74,6 +74,7 @@ def from_columns(
         X = [list(zip(*rows)) for rows in zip(*parts)]
     if label is None:
         return X
+    refuse_str("label_names", label_names, "names of labels")
     names = _names_of(data, label) if label_names is None else list(label_names)
     return X, [_named(k, entries, names, label) for k, entries in enumerate(columns[label])]
 

@@ -48,7 +48,6 @@ class BagEncoder(Encoder):
         Features seen fewer times in training are left out.
     """
 
-    is_independent = True
     TOKENS = (dict, list, Set)
     reads = Reads(called_by_kind(FEATURES))
     token_type = dict  # of lists of features too

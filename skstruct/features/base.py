@@ -56,9 +56,6 @@ class Encoder:
     bias_row = -1
     """The row of the bias of rows of numbers; -1 if there is none."""
 
-    is_independent = False
-    """Whether the features of a sequence do not depend on other sequences, but for ``min_count``."""
-
     may_repeat = True
     """Whether a token may have one feature several times."""
 

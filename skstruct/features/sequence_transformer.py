@@ -274,16 +274,23 @@ def by_fold(of_token, folds, rows):
     of_token : ndarray of shape (N,)
         The sequence of each token.
     folds : list of (train, test)
-        Numbers of sequences.
+        Numbers of sequences; one that is in a training part twice counts twice.
     rows : callable
         ``rows(k, train, test)`` are those of the tokens ``test``, by what learned from ``train``, those of
         the rest, in fold k.
     """
     out = None
     for k, fold in enumerate(folds):
-        train, test = (np.flatnonzero(np.isin(of_token, part)) for part in fold)
+        train, test = (_tokens_of(of_token, part) for part in fold)
         if test.shape[0]:
             found = rows(k, train, test)
             out = np.empty((of_token.shape[0], found.shape[1]), found.dtype) if out is None else out
             out[test] = found
     return out
+
+
+def _tokens_of(of_token, sequences):
+    """The tokens of some sequences, in the order of the corpus, with the repetitions that there are."""
+    chosen = np.sort(sequences)
+    first, stop = (np.searchsorted(of_token, chosen, side) for side in ("left", "right"))
+    return np.concatenate([np.arange(a, b) for a, b in zip(first, stop)] or [np.zeros(0, np.int64)])

@@ -63,7 +63,6 @@ class TemplateEncoder(Encoder):
                 column_function(channel[0], templates.words)  # raises where clusters lack
                 self.derived[channel] = Derived(*channel, Alphabet(), np.full(1, -1, np.int32))
         self.contexts = Contexts(plan.channels, templates.lexicons)
-        self.is_independent = not self.contexts.longest  # accessor variety is a statistic of all sequences
         self.table = empty_table()
         self.entries = np.zeros(1, np.int64)
         self.nodes = TemplateSide(plan, plan.nodes, plan.node_groups, 0, 0, 0)

@@ -22,6 +22,8 @@ from .html import readable
 class RegularizationPathDisplay:
     """The held-out score and the number of active weights against the strength of the L1 penalty.
 
+    There is a line for each strength of the L2 penalty.
+
     Use :meth:`from_path` with what :func:`skstruct.regularization_path` returned,
     :meth:`from_estimator`, which computes it, or :meth:`from_search` with a fitted :class:`skstruct.L1CRFCV`,
     which knows scores only.
@@ -33,9 +35,9 @@ class RegularizationPathDisplay:
     Attributes
     ----------
     line_ : matplotlib Line2D or None
-        Active weights, if they are known.
+        Active weights, if they are known: of the ``c2`` with the best score, else of the largest.
     score_line_ : matplotlib Line2D or None
-        Held-out scores, if there are any.
+        Held-out scores, if there are any; of the ``c2`` with the best one.
     ax_ : matplotlib Axes
     ax_score_ : matplotlib Axes or None
     figure_ : matplotlib Figure
@@ -45,7 +47,7 @@ class RegularizationPathDisplay:
         self.points = points
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw the path; the best held-out score is marked.
+        """Draw the path; the best held-out score is marked, of equal ones that of the strongest penalties.
 
         Parameters
         ----------
@@ -72,22 +74,25 @@ class RegularizationPathDisplay:
             ax.set_xscale("symlog", linthresh=min(x for x in c1 if x > 0.0))
         ax.set(xlabel="c1", ylabel="active weights")
         self.line_ = self.score_line_ = self.ax_score_ = None
-        lines, is_search = [], any(point.n_active is None for point in points)
+        is_search = any(point.n_active is None for point in points)
+        scored = [point for point in points if point.score is not None]
+        several = len({point.c2 for point in points}) > 1
+        best = max(scored or points, key=lambda p: (p.score if scored else 0.0, p.c1, p.c2))
+        lines = []
         if not is_search:
-            style = {"marker": "o", "color": "C0", "label": "active weights", **kwargs}
-            lines += ax.plot(c1, [point.n_active for point in points], **style)
+            style = {"marker": "o", "color": "C{}", "label": "active weights" + ", c2 = {:g}" * several}
+            lines, self.line_ = _by_c2(ax, points, "n_active", best, style, kwargs)
             ax.set_ylim(bottom=0)
-            self.line_ = lines[0]
-        if any(point.score is not None for point in points):
+        if scored:
             self.ax_score_ = ax if is_search else ax.twinx()
             self.ax_score_.set_ylabel("mean score over the folds" if is_search else "held-out score")
-            best = max(points, key=lambda point: point.score)
-            for c2 in sorted({point.c2 for point in points}):
-                mine = [(point.c1, point.score) for point in points if point.c2 == c2]
-                style = {"label": f"c2 = {c2:g}"} if is_search else {"color": "C1", "label": "held-out score"}
-                lines += self.ax_score_.plot(*zip(*mine), **{"marker": "s", **style, **kwargs})
-                if c2 == best.c2:
-                    self.score_line_ = lines[-1]
+            style = {"marker": "s", "color": "C1", "label": "held-out score"}
+            if is_search:
+                style |= {"color": "C{}", "label": "c2 = {:g}"}
+            elif several:
+                style |= {"color": "C{}", "label": "held-out score, c2 = {:g}", "linestyle": "--"}
+            more, self.score_line_ = _by_c2(self.ax_score_, scored, "score", best, style, kwargs)
+            lines += more
             colour = self.score_line_.get_color()
             self.ax_score_.axvline(best.c1, color=colour, linestyle=":", linewidth=1)
         ax.legend(handles=lines, loc="best")
@@ -196,6 +201,40 @@ class RegularizationPathDisplay:
         check_matplotlib(cls.__name__)
         points = regularization_path(estimator, X, y, c1s, X_val=X_val, y_val=y_val)
         return cls.from_path(points, **kwargs)
+
+
+def _by_c2(ax, points, name, best, style, kwargs):
+    """Draw a line for each ``c2``.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    points : list of PathPoint
+        By ``c1``.
+    name : str
+        What of them is drawn.
+    best : PathPoint
+    style : dict
+        For ``Axes.plot``; in the colour ``{}`` stands for the number of the line, in the label for its
+        ``c2``.
+    kwargs : dict
+        The user's own.
+
+    Returns
+    -------
+    lines : list of matplotlib Line2D
+    of_best : matplotlib Line2D
+        That of the ``c2`` of the best point.
+    """
+    lines, of_best = [], None
+    for k, c2 in enumerate(sorted({point.c2 for point in points})):
+        mine = [point for point in points if point.c2 == c2]
+        own = {"color": style["color"].format(k), "label": style["label"].format(c2)}
+        values = [getattr(point, name) for point in mine]
+        lines += ax.plot([point.c1 for point in mine], values, **{**style, **own, **kwargs})
+        if c2 == best.c2:
+            of_best = lines[-1]
+    return lines, of_best
 
 
 WeightType: TypeAlias = Literal["float64", "float32", "float16"]

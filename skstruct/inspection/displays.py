@@ -10,10 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import layers
 from ..data.inputs import check_positive
+from ..data.places import refuse_str
 from ..data.types import History, Self
 from .curves import check_matplotlib, new_axes, plain
 from .feature_lists import feature_weights
 from .weight_tables import FeatureWeights
+
+DRAWN = ("token_error", "objective", "loss", "validation_score")
+"""What is drawn by default: the first one that all histories have."""
 
 HELD_OUT = ("validation_score", "validation")
 """What an epoch's held-out score is called; the second one is the mean log-probability of `L1CRF`."""
@@ -69,7 +73,10 @@ class HistoryDisplay:
         ax = new_axes(ax, "HistoryDisplay")
         self.lines_, self.bands_, self.ax_held_out_ = [], [], None
         several = len(self.histories) > 1
-        for keys, what in ((self.metric,), "training"), (HELD_OUT, "held out"):
+        parts = [((self.metric,), "training"), (HELD_OUT, "held out")]
+        if self.metric in HELD_OUT:
+            parts = [((self.metric,), "held out")]
+        for keys, what in parts:
             for k, (name, trainings) in enumerate(self.histories.items()):
                 curves = [_curve(history, keys) for history in trainings]
                 if not any(curves):
@@ -111,8 +118,9 @@ class HistoryDisplay:
         names : list of str, optional
             What the legend calls them; by default their classes.
         metric : str, optional
-            A key of ``history_``; by default the first of ``"token_error"``, ``"objective"`` and ``"loss"``
-            that all of them have.
+            A key of ``history_``; by default the first of ``"token_error"``, ``"objective"``, ``"loss"`` and
+            ``"validation_score"`` that all of them have: a perceptron and a CRF have only the last in common,
+            if both were fitted with held-out sequences.
         **kwargs
             As of :meth:`plot`.
 
@@ -139,6 +147,7 @@ class HistoryDisplay:
         check_matplotlib(cls.__name__)
         if not estimators:
             raise ValueError("at least one fitted estimator is needed")
+        refuse_str("names", names, "names")
         if names is not None and len(names) != len(estimators):
             raise ValueError(f"names must be as many as estimators, {len(estimators)}, got {len(names)}")
         if names is None:
@@ -178,7 +187,11 @@ def _metric(histories, metric):
     common = [key for key in records[0] if all(key in record for record in records)] if records else []
     common = [key for key in common if not isinstance(records[0][key], str)]  # as "stage" has
     if metric is None:
-        metric = next((key for key in ("token_error", "objective", "loss") if key in common), None)
+        metric = next((key for key in DRAWN if key in common), None)
+        if metric is None:
+            wrong = "the histories have no number in common that is drawn by default: fit all with X_val and "
+            wrong += "y_val, and their scores are drawn; or draw each alone, or say metric="
+            raise ValueError(f"{wrong}; in common are {', '.join(map(repr, common)) or 'none'}")
     if metric not in common:
         raise ValueError(f"metric must be one of {', '.join(map(repr, common))}; got {metric!r}")
     return metric

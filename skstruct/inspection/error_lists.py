@@ -16,6 +16,7 @@ from ..data.elements import spelled
 from ..data.inputs import SPANS, TREES, WORDS, flatten
 from ..data.segmented import as_pieces, as_words
 from ..data.types import Corpus
+from ..metrics.counting import has_label, refuse_nothing, surroundings_known
 from .html import Shown, bar, box, cell, escaped, note, readable, table
 from .of_taggers import as_characters, read_by, word_of, words_of
 from .pictures import are_characters, checked, segment_reader, tree_of
@@ -166,8 +167,8 @@ def errors(
     Raises
     ------
     ValueError
-        If the lengths of ``X`` and ``y`` differ (the message names the sequence), or a label is not of the
-        scheme.
+        If the lengths of ``X`` and ``y`` differ (the message names the sequence), a label is not of the
+        scheme, or no token has one.
 
     Examples
     --------
@@ -234,6 +235,7 @@ def _compared(task, X, y, y_pred, scheme):
         texts = as_characters(X, y, y_pred)
         return "spans", _segments(*texts, segment_reader((), "BIO"), words_of, beside=0)
     X, y, y_pred = checked(X, y, y_pred)
+    refuse_nothing(any(map(has_label, y)))
     if task == TREES:
         return "trees", _trees(X, y, y_pred)
     segments_of = segment_reader(flatten([*y, *y_pred]), scheme)
@@ -257,13 +259,13 @@ def _segments(X, y, y_pred, segments_of, words_of=list, beside=1):
         gold, predicted = segments_of(labels), segments_of(predicted)
         met_by, met_in = _between(predicted), _between(gold)
         for a, b, kind in gold:
-            if _is_known(labels, a, b, beside):
+            if surroundings_known(labels, a, b, beside):
                 met, names = met_by(a, b), None
                 if (a, b, kind) not in met:
                     names = kind, met[0][2] if len(met) == 1 and met[0][:2] == (a, b) else _elsewhere(met)
                 yield True, names, words_of(tokens[a:b]), i, a, b, tokens
         for a, b, kind in predicted:
-            if _is_known(labels, a, b, beside) and not met_in(a, b):
+            if surroundings_known(labels, a, b, beside) and not met_in(a, b):
                 yield False, (NONE, kind), words_of(tokens[a:b]), i, a, b, tokens
 
 
@@ -271,11 +273,6 @@ def _between(spans):
     """A function of a and b: those of the spans, which are in order, that share a token with a ... b - 1."""
     starts, stops, _ = zip(*spans) if spans else ((), (), ())
     return lambda a, b: spans[bisect_right(stops, a) : bisect_left(starts, b)]
-
-
-def _is_known(labels, a, b, beside):
-    """Whether the tokens a ... b - 1 of a segment, and those beside it, have labels: else it might go on."""
-    return None not in labels[max(a - beside, 0) : b + beside]
 
 
 def _elsewhere(met):

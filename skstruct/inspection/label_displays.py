@@ -8,13 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 
-from ..data.inputs import as_sequences, check_choice, check_same_lengths, lengths_of
+from ..data.inputs import as_sequences, check_choice, check_same_lengths, flatten, lengths_of
 from ..data.labels import single_labels
-from ..data.types import Corpus, Self
+from ..data.places import refuse_str
+from ..data.types import Corpus, Self, Weights
+from ..metrics.counting import weights_of
 from .curves import check_matplotlib, plain
 from .feature_lists import chain_of, transition_weights
 
 Normalize = Literal["true", "pred", "all"]
+
+MOST_WITH_NUMBERS = 30
+"""Labels up to which numbers stand in the cells: each is an artist, and of 160 labels they are 25,600."""
 
 
 class _LabelMatrix(ConfusionMatrixDisplay):
@@ -62,7 +67,8 @@ class LabelConfusionDisplay(_LabelMatrix):
         ax : matplotlib Axes, optional
         **kwargs
             ``include_values``, ``values_format``, ``cmap``, ``colorbar`` and others, as of
-            scikit-learn's display. By default counts have the format ``"d"``, shares ``".2f"``.
+            scikit-learn's display. By default numbers are written into the cells if there are at most 30
+            labels, counts in the format ``"d"``, shares and weighted counts ``".2f"``.
 
         Returns
         -------
@@ -76,7 +82,8 @@ class LabelConfusionDisplay(_LabelMatrix):
         matrix = np.asarray(self.confusion_matrix)
         names = range(len(matrix)) if self.display_labels is None else self.display_labels
         form = "d" if np.issubdtype(matrix.dtype, np.integer) else ".2f"
-        options = {"ax": ax, "values_format": form, **kwargs}
+        options = {"include_values": len(matrix) <= MOST_WITH_NUMBERS, "values_format": form, **kwargs}
+        options["ax"] = ax
         return self._draw(names, names, "predicted label", "gold label", options)
 
     @classmethod
@@ -115,6 +122,7 @@ class LabelConfusionDisplay(_LabelMatrix):
         labels: ArrayLike | None = None,
         normalize: Normalize | None = None,
         errors_only: bool = False,
+        sample_weight: Weights = None,
         **kwargs: Any,
     ) -> Self:
         """Draw what was confused.
@@ -129,6 +137,8 @@ class LabelConfusionDisplay(_LabelMatrix):
             Shares of the gold labels, the predicted ones or all tokens instead of counts.
         errors_only : bool, default=False
             Leave out the diagonal, whose numbers are so much larger.
+        sample_weight : array-like of shape (n_sequences,), optional
+            Multiplies the counts of a sequence's tokens.
         **kwargs
             As of :meth:`plot`.
 
@@ -141,7 +151,7 @@ class LabelConfusionDisplay(_LabelMatrix):
         ImportError
             If matplotlib is not installed.
         ValueError
-            If the lengths differ; the message names the sequence. If no token has a label.
+            If the lengths differ; the message names the sequence. If no token has a label and a weight.
 
         Examples
         --------
@@ -151,30 +161,41 @@ class LabelConfusionDisplay(_LabelMatrix):
         """
         check_matplotlib(cls.__name__)
         check_choice("normalize", normalize, (None, "true", "pred", "all"))
-        pairs, names = _labelled_pairs(y_true, y_pred, labels)
+        refuse_str("labels", labels, "labels")
+        pairs, weight, names = _labelled_pairs(y_true, y_pred, labels, sample_weight)
         ids = {name: k for k, name in enumerate(names)}
-        known = [(ids[a], ids[b]) for a, b in pairs if a in ids and b in ids]
-        gold, predicted = np.array(known, int).reshape(-1, 2).T
-        matrix = confusion_matrix(gold, predicted, labels=range(len(names)), normalize=normalize)
+        known = [(ids[a], ids[b], w) for (a, b), w in zip(pairs, weight) if a in ids and b in ids]
+        gold, predicted, weight = zip(*known) if known else ((), (), ())
+        weighted = {} if sample_weight is None else {"sample_weight": weight}
+        matrix = confusion_matrix(
+            np.array(gold, int),
+            np.array(predicted, int),
+            labels=range(len(names)),
+            normalize=normalize,
+            **weighted,
+        )
         if errors_only:
             np.fill_diagonal(matrix, 0)
         return cls(matrix, display_labels=names).plot(**kwargs)
 
 
-def _labelled_pairs(y_true, y_pred, labels):
-    """(gold and predicted label of each token that has one, labels to draw)."""
+def _labelled_pairs(y_true, y_pred, labels, sample_weight):
+    """(gold and predicted label of each token that has one, the tokens' weights, labels to draw)."""
     y_true = single_labels(y_true, "y_true")
     y_pred = as_sequences(y_pred, "y_pred", "label")
     check_same_lengths(lengths_of(y_true), lengths_of(y_pred), ("y_true", "y_pred"))
-    pairs = [(a, b) for t, p in zip(y_true, y_pred) for a, b in zip(t, p) if a is not None]
+    of_sequence = [[(a, b) for a, b in zip(t, p) if a is not None] for t, p in zip(y_true, y_pred)]
+    weights = weights_of(sample_weight, list(map(len, of_sequence)))
+    pairs = flatten(of_sequence)
+    weight = [w for w, mine in zip(weights, of_sequence) for _ in mine]
     found = dict.fromkeys(label for pair in pairs for label in pair)
     try:
         names = sorted(found) if labels is None else list(labels)
     except TypeError:  # labels of several types
         names = sorted(found, key=str)
     if not names:
-        raise ValueError("no token has a label, or labels is empty")
-    return pairs, names
+        raise ValueError("labels is empty")
+    return pairs, weight, names
 
 
 class TransitionDisplay(_LabelMatrix):

@@ -14,8 +14,10 @@ from ..data.scheme_rules import LabelTable, check_scheme
 from ..data.segmented import as_pieces
 from ..data.spans import trimmed_spans
 from ..data.text import as_texts
-from ..data.types import Corpus, Self
+from ..data.types import Corpus, Self, Weights
+from ..metrics.checks import check_pairs
 from ..metrics.confidence import Floats, Strategy, reliability
+from ..metrics.counting import check_weight, surroundings_known
 from ..metrics.label_scores import segment_spans
 from ..metrics.text_scores import judged
 from .curves import check_matplotlib
@@ -77,7 +79,14 @@ class ReliabilityDisplay(CalibrationDisplay):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Corpus, y: Corpus, *, scheme: str | None = None, **kwargs: Any
+        cls,
+        estimator: Any,
+        X: Corpus,
+        y: Corpus,
+        *,
+        scheme: str | None = None,
+        sample_weight: Weights = None,
+        **kwargs: Any,
     ) -> Self:
         """Draw the reliability of a fitted model's predictions.
 
@@ -88,7 +97,10 @@ class ReliabilityDisplay(CalibrationDisplay):
             As of its ``fit``.
         scheme : str, optional
             Take the predicted segments under this label scheme instead of tokens. Of a segmenter it is always
-            the words, of a span tagger the spans.
+            the words, of a span tagger the spans. Those that hold or touch a token without label do not
+            count.
+        sample_weight : array-like of shape (n_sequences,), optional
+            Multiplies the counts of a sequence.
         **kwargs
             As of :meth:`from_predictions`; ``name`` is by default that of the estimator's class.
 
@@ -101,14 +113,16 @@ class ReliabilityDisplay(CalibrationDisplay):
         ImportError
             If matplotlib is not installed; before anything is computed.
         ValueError
-            As the estimator's methods.
+            As the estimator's methods, or if no prediction counts.
         """
         check_matplotlib(cls.__name__)
         model, X = final_step(estimator, X)
         options = {"name": type(model).__name__, **kwargs}
         if scheme is None and hasattr(model, "predict_marginals"):
-            return cls.from_predictions(y, model.predict_marginals(X), labels=model.classes_, **options)
-        return cls.from_predictions(*_segments(model, X, y, scheme), **options)
+            options |= {"labels": model.classes_, "sample_weight": sample_weight}
+            return cls.from_predictions(y, model.predict_marginals(X), **options)
+        right, p, weight = _segments(model, X, y, scheme, sample_weight)
+        return cls.from_predictions(right, p, sample_weight=weight, **options)
 
     @classmethod
     def from_predictions(
@@ -119,6 +133,7 @@ class ReliabilityDisplay(CalibrationDisplay):
         labels: ArrayLike | None = None,
         n_bins: int = 10,
         strategy: Strategy = "quantile",
+        sample_weight: Weights = None,
         name: str | None = None,
         **kwargs: Any,
     ) -> Self:
@@ -126,7 +141,7 @@ class ReliabilityDisplay(CalibrationDisplay):
 
         Parameters
         ----------
-        y_true, y_proba, labels, n_bins, strategy
+        y_true, y_proba, labels, n_bins, strategy, sample_weight
             As of `skstruct.metrics.reliability`.
         name : str, optional
         **kwargs
@@ -149,16 +164,23 @@ class ReliabilityDisplay(CalibrationDisplay):
         >>> right, probability = [True, True, False, True], [0.9, 0.8, 0.5, 0.6]
         >>> display = ReliabilityDisplay.from_predictions(right, probability, n_bins=2)  # doctest: +SKIP
         """
-        found = reliability(y_true, y_proba, labels=labels, n_bins=n_bins, strategy=strategy)
+        how = {"n_bins": n_bins, "strategy": strategy, "sample_weight": sample_weight}
+        found = reliability(y_true, y_proba, labels=labels, **how)
         return cls(*found, name=name).plot(**kwargs)
 
 
-def _segments(model, X, y, scheme):
-    """(whether right, probability) of each segment that a model finds."""
+def _segments(model, X, y, scheme, weight):
+    """(whether right, probability, weight) of each segment that a model finds, and that counts."""
     found = model.predict_segment_proba(X, **({} if scheme is None else {"scheme": scheme}))
     if scheme is not None:
         table = LabelTable(check_scheme(scheme), strict=False)
-        gold = [set(segments) for segments, _ in segment_spans(y, y, table)]
+        labels = check_pairs(y, y, names=("y", "y"))
+        gold = [set(segments) for segments, _ in segment_spans(labels, table)]
+        check_same_lengths(*(np.zeros(len(each), np.int64) for each in (found, gold)))
+        found = [
+            [(span, p) for span, p in some if surroundings_known(true, span[0], span[1])]
+            for some, (true, _) in zip(found, labels)
+        ]
     elif model.inputs.task == SPANS:
         gold, found = _judged(as_texts(X), y, found)
     else:
@@ -166,7 +188,8 @@ def _segments(model, X, y, scheme):
         gold = [{(at[m.start], at[m.stop - 1] + 1, m.text) for m in marks} for marks, at in places]
     check_same_lengths(*(np.zeros(len(each), np.int64) for each in (found, gold)))
     pairs = [(span in right, p) for spans, right in zip(found, gold) for span, p in spans]
-    return [right for right, _ in pairs], [p for _, p in pairs]
+    n = [len(spans) for spans in found]
+    return [right for right, _ in pairs], [p for _, p in pairs], np.repeat(check_weight(weight, len(n)), n)
 
 
 def _judged(texts, y, found):

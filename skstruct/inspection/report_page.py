@@ -14,6 +14,7 @@ from ..data.elements import elements
 from ..data.inputs import TREES, WORDS
 from ..data.types import Corpus
 from ..metrics.confidence import reliability
+from ..metrics.counting import has_label
 from ..saving.atomic import write_whole
 from .error_lists import errors_of
 from .explaining import explanation_of
@@ -263,7 +264,7 @@ def _calibration(model, X, y):
         seen = seen_by_tagger(model, X, y)
     except TypeError:
         return ""
-    if not hasattr(seen.tagger, "predict_marginals"):
+    if not hasattr(seen.tagger, "predict_marginals") or not any(map(has_label, seen.y)):
         return ""
     curve = reliability(seen.y, seen.tagger.predict_marginals(seen.X), labels=seen.classes)
     error = float(curve.count @ np.abs(curve.confidence - curve.accuracy) / curve.count.sum())

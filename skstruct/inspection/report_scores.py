@@ -9,6 +9,7 @@ import numpy as np
 from ..data.inputs import SPANS, TREES, WORDS, flatten
 from ..data.spans import trimmed_spans
 from ..data.text import as_texts
+from ..metrics.counting import has_label, refuse_nothing, surroundings_known
 from ..metrics.significance import resampled
 from ..metrics.text_scores import judged
 from .pictures import checked, marked, marks_of, segment_reader, tree_of
@@ -39,7 +40,7 @@ class Scores(NamedTuple):
 def scored(kind, X, y, y_pred, scheme=None):
     """The :class:`Scores` of predictions.
 
-    Intervals are those of the bootstrap: sequences are drawn with replacement.
+    Intervals are those of the bootstrap: sequences that count are drawn with replacement.
 
     Parameters
     ----------
@@ -47,18 +48,27 @@ def scored(kind, X, y, y_pred, scheme=None):
     X, y, y_pred
     scheme : str, optional
         Of labels.
+
+    Raises
+    ------
+    ValueError
+        If nothing counts, as :mod:`..metrics.counting` has it.
     """
-    overall, wrong = {}, set()
-    for name, pairs in _compared(kind, X, y, y_pred, scheme).items():
-        if not pairs:
-            raise ValueError("X and y are empty: a report needs at least one sequence")
-        wrong.update(i for i, (gold, predicted) in enumerate(pairs) if gold != predicted)
+    overall, compared = {}, _compared(kind, X, y, y_pred, scheme)
+    if not len(y):
+        raise ValueError("X and y are empty: a report needs at least one sequence")
+    counted = np.array([kind == SPANS or has_label(items) for items in y])
+    refuse_nothing(counted)
+    right = np.ones((len(y), 1, 3))
+    for name, pairs in compared.items():
+        right[[gold != predicted for gold, predicted in pairs], 0, 0] = 0.0
         counts, labels = _counts(pairs)
+        counts = counts[counted]
         found = _resampled(counts)
         for each, of in {name: RATIOS["F1"]}.items() if name else RATIOS.items():
             overall[each] = _score(of, counts, found)
-    right = np.ones((len(pairs), 1, 3))
-    right[sorted(wrong), 0, 0] = 0.0
+    wrong = np.flatnonzero(right[:, 0, 0] == 0.0).tolist()
+    right = right[counted]
     overall["sequences that are right"] = _score([TRUE], right, _resampled(right))
     by_label = {
         label: {
@@ -69,7 +79,7 @@ def scored(kind, X, y, y_pred, scheme=None):
         }
         for k, label in enumerate(labels)
     }
-    return Scores(overall, by_label, sorted(wrong))
+    return Scores(overall, by_label, wrong)
 
 
 def _compared(kind, X, y, y_pred, scheme):
@@ -98,11 +108,10 @@ def _compared(kind, X, y, y_pred, scheme):
 
 def _labelled(y, y_pred, segments_of):
     """Tokens that have a label; or segments that hold no token without one, and do not touch one."""
-    near = (0,) if segments_of is None else (-1, 0, 1)
+    beside = 0 if segments_of is None else 1
     for pair in zip(y, y_pred):
-        hidden = {t + step for t, label in enumerate(pair[0]) if label is None for step in near}
         sides = (marks_of(segments_of, labels) for labels in pair)
-        yield tuple({m[:3] for m in side if hidden.isdisjoint(range(*m[:2]))} for side in sides)
+        yield tuple({m[:3] for m in side if surroundings_known(pair[0], *m[:2], beside)} for side in sides)
 
 
 def _counts(pairs):

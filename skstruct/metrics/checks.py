@@ -1,17 +1,15 @@
 """What all metrics share: checks of their input, and the two divisions.
 
 Everything becomes a list of pairs of lists once, with errors that name the sequence, so that the
-metrics are plain counting.
+metrics are plain counting. What counts is said in :mod:`.counting`.
 """
 
 from collections.abc import Mapping
-from operator import eq
 
 import numpy as np
 
 from ..data.elements import elements, opened
-from ..data.inputs import PLACE, PlaceError, check_weights_of_sequences
-from ..data.labels import settled
+from ..data.inputs import PLACE, PlaceError
 
 
 def as_list(sequence, name, i=None):
@@ -55,35 +53,6 @@ def of_pairs(i, sequence, what):
         return [first for first, _ in sequence], [second for _, second in sequence]
     except (TypeError, ValueError):
         raise PlaceError(i, None, f"expected ({what}) pairs; got {sequence!r:.80}") from None
-
-
-def with_label(true, pred):
-    """Both sequences at the tokens whose true label is given (not None)."""
-    if None not in true:
-        return true, pred
-    given = [(a, b) for a, b in zip(true, pred) if a is not None]
-    return [a for a, _ in given], [b for _, b in given]
-
-
-def count_right(true, pred):
-    """How many labels are the true one, or one of the true set."""
-    n = sum(map(eq, true, pred))
-    return n if n == len(true) else sum(map(eq, settled(true, pred), pred))
-
-
-def check_weight(sample_weight, n):
-    """Check weights of `n` sequences and return them as float64, shape (n,); ones for None."""
-    if sample_weight is None:
-        return np.ones(n)
-    check_weights_of_sequences(sample_weight)
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n,):
-        raise ValueError(f"sample_weight must have shape ({n},), one per sequence; got {weight.shape}")
-    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
-    if len(bad):
-        wrong = f"sample_weight must be finite and at least 0; got {weight[bad[0]]} for {PLACE}"
-        raise PlaceError(bad[0], None, wrong)
-    return weight
 
 
 def ratio(numerator, denominator):

@@ -1,5 +1,8 @@
 """Scores of probabilities: does what is said to be sure to 90 % hold nine times in ten?
 
+Tokens whose true label is None do not count; a true label that a model never saw is its error
+(:mod:`.counting`).
+
 References
 ----------
 C. Guo, G. Pleiss, Y. Sun and K. Weinberger, "On calibration of modern neural networks", ICML 2017 (expected
@@ -18,7 +21,8 @@ from .._sklearn import final_step
 from ..data.inputs import PLACE, PlaceError, check_choice, check_positive
 from ..data.labels import settled
 from ..data.types import Corpus, Weights
-from .checks import as_list, as_lists, check_weight, ratio
+from .checks import as_list, as_lists, ratio
+from .counting import LOG_LEAST, NO_WEIGHT, as_known, check_weight, refuse_nothing, weights_of
 
 Strategy: TypeAlias = Literal["quantile", "uniform"]
 Floats: TypeAlias = NDArray[np.float64]
@@ -65,36 +69,51 @@ def reliability(
         Labels of the columns of ``y_proba``: ``classes_`` of the model.
     n_bins : int, default=10
     strategy : {"quantile", "uniform"}, default="quantile"
-        Bins of equally many predictions, or of equal width.
+        Bins of equally many predictions, or of equal width. Predictions of the same probability are in one
+        bin, so that a bin of the former kind may hold more than others, or none.
     sample_weight : array-like of shape (n_sequences,) or (n_predictions,), optional
+        Multiplies the counts of predictions; those of weight 0 are in no bin.
 
     Returns
     -------
     Reliability
+        It does not depend on the order of the predictions.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, a probability is not in [0, 1], or a parameter has a value not named here.
+        If shapes do not fit, a probability is not in [0, 1], no prediction counts, or a parameter has a value
+        not named here.
     """
     check_choice("strategy", strategy, ("quantile", "uniform"))
     check_positive("n_bins", n_bins)
     if labels is None:
         right, p = _flat(y_true, y_proba)
         weight = check_weight(sample_weight, len(p))
+        refuse_nothing(len(p), "there is nothing to score: no prediction is given")
     else:
         right, p, lengths = _of_tokens(y_true, y_proba, as_list(labels, "labels"))
-        weight = np.repeat(check_weight(sample_weight, len(lengths)), lengths)
-    if strategy == "uniform":
-        which = np.minimum((p * n_bins).astype(np.int64), n_bins - 1)
-        bins = [np.flatnonzero(which == k) for k in range(n_bins)]
-    else:
-        bins = np.array_split(np.argsort(p, kind="stable"), n_bins)
-    bins = [each for each in bins if weight[each].any()]
+        weight = np.repeat(np.array(weights_of(sample_weight, lengths), float), lengths)
+    refuse_nothing(weight, NO_WEIGHT)
+    # From here on in an order that does not depend on that of the input, down to the rounding of sums.
+    order = np.lexsort((weight, right, p))
+    right, p, weight = (each[order[weight[order] > 0.0]] for each in (right, p, weight))
+    which = np.minimum((p * n_bins).astype(np.int64), n_bins - 1)
+    if strategy == "quantile":
+        which = _equally_many(p, n_bins)
+    bins = [np.flatnonzero(which == k) for k in np.unique(which)]
     count = np.array([weight[each].sum() for each in bins])
     confidence = np.array([weight[each] @ p[each] for each in bins])
     accuracy = np.array([weight[each] @ right[each] for each in bins])
     return Reliability(confidence / count, accuracy / count, count)
+
+
+def _equally_many(p, n_bins):
+    """(n,) int: bins of equally many of the ascending numbers ``p``; equal ones go where their middle is."""
+    n = p.shape[0]
+    place = np.repeat(np.arange(n_bins), [len(part) for part in np.array_split(np.arange(n), n_bins)])
+    first, stop = np.searchsorted(p, p, "left"), np.searchsorted(p, p, "right")
+    return place[(first + stop - 1) // 2]
 
 
 def _flat(y_true, y_proba):
@@ -135,7 +154,7 @@ def _of_tokens(y_true, y_proba, labels):
         right += map(eq, settled([true[t] for t in given], found), found)
         p.append(rows[given, best])
         lengths.append(len(given))
-    return np.array(right, np.float64), np.concatenate(p), np.array(lengths, np.int64)
+    return np.array(right, np.float64), np.concatenate(p), lengths
 
 
 def expected_calibration_error(
@@ -160,7 +179,7 @@ def expected_calibration_error(
     Returns
     -------
     float
-        0.0 if there are no predictions.
+        It does not depend on the order of the predictions.
 
     Raises
     ------
@@ -183,24 +202,32 @@ def expected_calibration_error(
 
 
 def sequence_log_loss(y_true: Corpus, log_proba: ArrayLike, *, sample_weight: Weights = None) -> float:
-    """Negative log-probability of the right labellings, per token.
+    """Negative log-probability of the right labellings, per token with a label.
 
     Parameters
     ----------
     y_true : list of sequences of labels
+        Tokens whose label is None do not count, nor do sequences that hold no others.
     log_proba : array-like of shape (n_sequences,)
-        Their log-probabilities: ``model.sequence_log_proba(X, y_true)``.
+        Their log-probabilities: ``model.sequence_log_proba(X, y_true)``. A labelling is at least as probable
+        as if each label had the probability 2.2e-16, as in scikit-learn's ``log_loss``: one that was
+        impossible costs 36 nats a token, and not infinitely many.
     sample_weight : array-like of shape (n_sequences,), optional
 
     Returns
     -------
     float
-        In nats. inf if a labelling was impossible; 0.0 if there are no tokens.
+        In nats, up to 36.04.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, or a number is no log-probability.
+        If shapes do not fit, a number is no log-probability, or no token has a label and a weight.
+
+    Notes
+    -----
+    ``sequence_log_loss_scorer`` also scores labels that the model never saw: such a label costs 36 nats, and
+    the others of its sequence what they cost where any label may stand in its place.
 
     Examples
     --------
@@ -214,10 +241,12 @@ def sequence_log_loss(y_true: Corpus, log_proba: ArrayLike, *, sample_weight: We
     bad = np.flatnonzero(~(log_proba <= 1e-9))
     if bad.size:
         raise PlaceError(bad[0], None, f"expected a log-probability, got {log_proba[bad[0]]}", "log_proba")
-    weight = check_weight(sample_weight, len(y_true))
-    tokens = np.array([len(as_list(each, "y_true", i)) for i, each in enumerate(y_true)], np.float64)
-    used = weight > 0.0
-    return ratio(-(weight[used] @ log_proba[used]), weight @ tokens)
+    given = [sum(label is not None for label in as_list(each, "y_true", i)) for i, each in enumerate(y_true)]
+    tokens = np.array(given, np.float64)
+    weight = np.array(weights_of(sample_weight, given), np.float64)
+    used = (weight > 0.0) & (tokens > 0.0)
+    least = LOG_LEAST * tokens[used]
+    return ratio(-(weight[used] @ np.maximum(log_proba[used], least)), weight @ tokens)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -231,6 +260,9 @@ def score_calibration(estimator: Any, X: Corpus, y: Corpus, sample_weight: Weigh
 
 
 def score_log_loss(estimator: Any, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:
-    """The negative :func:`sequence_log_loss` of ``sequence_log_proba``."""
+    """The negative :func:`sequence_log_loss` of ``sequence_log_proba``, also of labels it never saw."""
     model, X = final_step(estimator, X)
-    return -sequence_log_loss(y, model.sequence_log_proba(X, y), sample_weight=sample_weight)
+    y = [as_list(labels, "y", i) for i, labels in enumerate(as_list(y, "y"))]
+    known, n_unseen = as_known(y, as_list(model.classes_, "classes_"))
+    log_proba = model.sequence_log_proba(X, known) + LOG_LEAST * n_unseen
+    return -sequence_log_loss(y, log_proba, sample_weight=sample_weight)

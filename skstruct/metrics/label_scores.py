@@ -1,7 +1,8 @@
 """Scores of label sequences: tokens, sequences, and the segments that labels encode.
 
 Counts are summed over the corpus and divided once; segments are compared as sets of
-``(start, stop, type)``. Segments are read as by `skstruct.data.schemes`.
+``(start, stop, type)``. Segments are read as by `skstruct.data.schemes`. Tokens whose true label is None
+do not count, nor do segments that hold or touch one (:mod:`.counting`).
 
 References
 ----------
@@ -20,7 +21,8 @@ from ..data.inputs import check_choice
 from ..data.places import in_sequence
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.types import Corpus, Weights
-from .checks import check_pairs, check_weight, count_right, f1, ratio, with_label
+from .checks import check_pairs, f1, ratio
+from .counting import count_right, has_label, segments_that_count, weights_of, with_label, with_none
 
 AVERAGES = ("micro", "macro", "weighted", None)
 MODES = ("conlleval", "strict")
@@ -28,8 +30,8 @@ Average: TypeAlias = Literal["micro", "macro", "weighted"]
 Mode: TypeAlias = Literal["conlleval", "strict"]
 
 
-def _accuracy(pairs, correct, total, sample_weight):
-    weight = check_weight(sample_weight, len(pairs))
+def _accuracy(correct, total, sample_weight):
+    weight = np.array(weights_of(sample_weight, total), float)
     return ratio(weight @ np.array(correct, float), weight @ np.array(total, float))
 
 
@@ -47,12 +49,12 @@ def token_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: Weights 
     Returns
     -------
     float
-        0.0 if there are no tokens.
 
     Raises
     ------
     ValueError
-        If lengths differ (the message names the sequence), or a weight is negative or not finite.
+        If lengths differ (the message names the sequence), a weight is negative or not finite, or no token
+        has a true label and a weight.
 
     Examples
     --------
@@ -61,60 +63,68 @@ def token_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: Weights 
     """
     pairs = [with_label(*pair) for pair in check_pairs(y_true, y_pred)]
     correct = [count_right(true, pred) for true, pred in pairs]
-    return _accuracy(pairs, correct, [len(true) for true, _ in pairs], sample_weight)
+    return _accuracy(correct, [len(true) for true, _ in pairs], sample_weight)
 
 
 def sequence_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: Weights = None) -> float:
-    """Share of sequences with all labels right; an empty sequence is right.
+    """Share of sequences with all labels right.
 
     Parameters
     ----------
     y_true, y_pred : sequences of label sequences
-        Tokens whose true label is None do not count, nor do sequences that hold no others; of a set of labels
-        any is right.
+        Tokens whose true label is None do not count, nor do sequences that hold no others, such as empty
+        ones; of a set of labels any is right.
     sample_weight : array-like of shape (n_sequences,), optional
 
     Returns
     -------
     float
-        0.0 if there are no sequences.
 
     Raises
     ------
     ValueError
-        If lengths differ (the message names the sequence), or a weight is negative or not finite.
+        If lengths differ (the message names the sequence), a weight is negative or not finite, or no token
+        has a true label and a weight.
 
     Examples
     --------
     >>> sequence_accuracy_score([["A", "B"], ["A", "A"]], [["A", "A"], ["A", "A"]])
     0.5
     """
-    pairs = check_pairs(y_true, y_pred)
-    given = [with_label(*pair) for pair in pairs]
-    total = [bool(kept) or not true for (kept, _), (true, _) in zip(given, pairs)]
+    given = [with_label(*pair) for pair in check_pairs(y_true, y_pred)]
+    total = [len(true) > 0 for true, _ in given]
     correct = [counts and count_right(*pair) == len(pair[0]) for counts, pair in zip(total, given)]
-    return _accuracy(pairs, correct, total, sample_weight)
+    return _accuracy(correct, total, sample_weight)
 
 
-def segment_spans(y_true, y_pred, table):
-    """Yield for each sequence the (start, stop, type) of its true and of its predicted segments."""
-    for i, (true, pred) in enumerate(check_pairs(y_true, y_pred)):
+def segment_spans(pairs, table):
+    """Yield for each sequence the (start, stop, type) of its true and of its predicted segments that count.
+
+    Parameters
+    ----------
+    pairs : list of (true labels, predicted labels)
+    table : LabelTable
+    """
+    of_gold = with_none(table)
+    for i, (true, pred) in enumerate(pairs):
         with in_sequence(i):
-            spans = read_spans(true, table)
+            spans = read_spans(true, of_gold)
             # Most sequences of a good model are right as a whole.
             found = spans if pred == true else read_spans(pred, table)
-        yield spans, found
+        yield segments_that_count(spans, true), segments_that_count(found, true)
 
 
-def _count_segments(y_true, y_pred, scheme, mode):
+def _count_segments(y_true, y_pred, scheme, mode, sample_weight):
     """Segments by type: three Counters (correct, true, predicted)."""
     check_choice("mode", mode, MODES)
     table = LabelTable(check_scheme(scheme), mode == "strict")
+    pairs = check_pairs(y_true, y_pred)
+    weight = weights_of(sample_weight, [has_label(true) for true, _ in pairs])
     correct, n_true, n_pred = Counter(), Counter(), Counter()
-    for true, pred in segment_spans(y_true, y_pred, table):
-        n_true.update([kind for _, _, kind in true])
-        n_pred.update([kind for _, _, kind in pred])
-        correct.update([kind for _, _, kind in set(true).intersection(pred)])
+    for w, (true, pred) in zip(weight, segment_spans(pairs, table)):
+        for counter, spans in (correct, set(true).intersection(pred)), (n_true, true), (n_pred, pred):
+            for _, _, kind in spans if w else ():
+                counter[kind] += w
     return correct, n_true, n_pred
 
 
@@ -147,13 +157,25 @@ def segment_rows(counts):
 
 @overload
 def segment_f1_score(
-    y_true: Corpus, y_pred: Corpus, *, scheme: str = ..., average: Average = ..., mode: Mode = ...
+    y_true: Corpus,
+    y_pred: Corpus,
+    *,
+    scheme: str = ...,
+    average: Average = ...,
+    mode: Mode = ...,
+    sample_weight: Weights = ...,
 ) -> float: ...
 
 
 @overload
 def segment_f1_score(
-    y_true: Corpus, y_pred: Corpus, *, scheme: str = ..., average: None, mode: Mode = ...
+    y_true: Corpus,
+    y_pred: Corpus,
+    *,
+    scheme: str = ...,
+    average: None,
+    mode: Mode = ...,
+    sample_weight: Weights = ...,
 ) -> dict[str, float]: ...
 
 
@@ -164,6 +186,7 @@ def segment_f1_score(
     scheme: str = "BIO",
     average: Average | None = "micro",
     mode: Mode = "conlleval",
+    sample_weight: Weights = None,
 ) -> float | dict[str, float]:
     """F1 of the segments (chunks, entities) that label sequences encode.
 
@@ -173,6 +196,8 @@ def segment_f1_score(
     Parameters
     ----------
     y_true, y_pred : sequences of label sequences
+        Where a true label is None, segments of either side do not count that hold this token or stand right
+        beside it: they might go on there.
     scheme : {"BIO", "IOB1", "BIOES", "BILOU", "BMES", "BI", "B2B3MES", "IO"}, default="BIO"
         What strict mode holds the labels to. The default mode reads every prefix in the same way,
         whatever the scheme; labels without prefix (``PER``) it reads in the scheme ``"IO"`` only.
@@ -182,6 +207,8 @@ def segment_f1_score(
         "conlleval" reads segments off any sequence as that script does, so that ``"micro"`` is its
         overall F1: an I after O or after another type opens a segment. "strict" counts only segments
         that are spelled as the scheme spells them.
+    sample_weight : array-like of shape (n_sequences,), optional
+        Multiplies the counts of a sequence's segments.
 
     Returns
     -------
@@ -191,8 +218,9 @@ def segment_f1_score(
     Raises
     ------
     ValueError
-        If lengths differ, a label has an unknown prefix (strict: is not of the scheme), or a parameter
-        has a value not named here. The message names the sequence.
+        If lengths differ, a label has an unknown prefix (strict: is not of the scheme), a weight is negative
+        or not finite, no token has a true label and a weight, or a parameter has a value not named here. The
+        message names the sequence.
 
     Examples
     --------
@@ -206,7 +234,7 @@ def segment_f1_score(
     {'LOC': 0.0, 'PER': 1.0}
     """
     check_choice("average", average, AVERAGES)
-    return f1_of(_count_segments(y_true, y_pred, scheme, mode), average)
+    return f1_of(_count_segments(y_true, y_pred, scheme, mode, sample_weight), average)
 
 
 def f1_of(counts, average):
@@ -226,12 +254,19 @@ def segment_report(
     mode: Mode = ...,
     output_dict: Literal[False] = ...,
     digits: int = ...,
+    sample_weight: Weights = ...,
 ) -> str: ...
 
 
 @overload
 def segment_report(
-    y_true: Corpus, y_pred: Corpus, *, scheme: str = ..., mode: Mode = ..., output_dict: Literal[True]
+    y_true: Corpus,
+    y_pred: Corpus,
+    *,
+    scheme: str = ...,
+    mode: Mode = ...,
+    output_dict: Literal[True],
+    sample_weight: Weights = ...,
 ) -> dict[str, dict[str, float]]: ...
 
 
@@ -243,6 +278,7 @@ def segment_report(
     mode: Mode = "conlleval",
     output_dict: bool = False,
     digits: int = 4,
+    sample_weight: Weights = None,
 ) -> str | dict[str, dict[str, float]]:
     """Precision, recall, F1 and number of true segments, by type and on average.
 
@@ -253,6 +289,8 @@ def segment_report(
     output_dict : bool, default=False
     digits : int, default=4
         Decimals in the text.
+    sample_weight : array-like of shape (n_sequences,), optional
+        As for `segment_f1_score`; it multiplies "support", too.
 
     Returns
     -------
@@ -275,7 +313,7 @@ def segment_report(
        macro avg     0.5000  0.5000  0.5000        2
     weighted avg     0.5000  0.5000  0.5000        2
     """
-    report = report_of(_count_segments(y_true, y_pred, scheme, mode))
+    report = report_of(_count_segments(y_true, y_pred, scheme, mode, sample_weight))
     return report if output_dict else report_text(report, digits)
 
 

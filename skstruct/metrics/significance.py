@@ -21,7 +21,8 @@ from sklearn.utils import check_random_state
 from ..data.inputs import check_choice, check_positive, is_int
 from ..data.scheme_rules import LabelTable, check_scheme
 from ..data.types import Corpus, Texts
-from .checks import check_pairs, count_right, with_label
+from .checks import check_pairs
+from .counting import count_right, has_label, refuse_nothing, with_label
 from .label_scores import segment_spans
 from .text_scores import both_sides, is_tagged, judged, word_spans
 
@@ -57,7 +58,8 @@ def paired_bootstrap(
     ----------
     y_true, y_pred_a, y_pred_b : sequences of sequences
         Labels; spans of texts; of words, or (word, tag) pairs, with ``score="words"``, where tags count if
-        all three have them.
+        all three have them. Of labels, tokens whose true label is None do not count, nor do sequences that
+        hold no others: these are not drawn.
     score : {"auto", "accuracy", "segments", "words", "spans"}, default="auto"
         Token accuracy, `segment_f1_score` in its default mode, `word_f1_score`, or `span_f1_score`. "auto"
         means "spans" of lists of (start, end, label), and "accuracy" of all else.
@@ -78,7 +80,7 @@ def paired_bootstrap(
     Raises
     ------
     ValueError
-        If lengths differ or there is no sentence; the message names the sequence.
+        If lengths differ (the message names the sequence), or no sentence counts.
 
     Notes
     -----
@@ -104,16 +106,19 @@ def paired_bootstrap(
     tagged = score == "words" and all(any(map(is_tagged, side)) for pairs in both for side in zip(*pairs))
     count = {
         "accuracy": lambda y_pred: _tokens(y_true, y_pred),
-        "segments": lambda y_pred: _items(segment_spans(y_true, y_pred, table)),
+        "segments": lambda y_pred: _items(segment_spans(check_pairs(y_true, y_pred), table)),
         "words": lambda y_pred: _items(sides for _, *sides in word_spans(y_true, y_pred, tagged)),
         "spans": lambda y_pred: _items(map(judged, *both_sides(y_true, y_pred, texts))),
     }[score]
     # (n, 4): what is right, and what counts, of A and of B, by sentence
     counts = [[*a, *b] for a, b in zip(count(y_pred_a), count(y_pred_b), strict=True)]
     counts = np.array(counts, np.int64).reshape(-1, 4)
-    n = counts.shape[0]
-    if n == 0:
+    if counts.shape[0] == 0:
         raise ValueError("y_true is empty: at least one sequence is needed")
+    if score != "spans":  # of which every text counts
+        drawn = [has_label(true) for true, _ in both[0]]
+        refuse_nothing(drawn)
+        counts = counts[drawn]
     observed = _quotients(counts.sum(axis=0)[None, :])[0]
     difference = observed[1] - observed[0]
     parts = map(_quotients, resampled(counts, n_resamples, random_state))

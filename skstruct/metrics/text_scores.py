@@ -4,6 +4,8 @@ A predicted span is right if start, end and label are. Spans whose label is None
 that nobody looked there: what is predicted there counts neither as right nor as wrong; nor do predictions of
 types that a `PartialSpans` does not name. Predicted spans whose label is None do not count.
 
+Every text counts, also one without spans; a sentence without words does not (:mod:`.counting`).
+
 Words have an F1, and a recall inside and outside of a vocabulary. A word is known by where it stops and how
 long it is, so that comparing two segmentations of one text is comparing sets.
 
@@ -18,7 +20,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
-from itertools import accumulate, repeat
+from itertools import accumulate
 from os.path import commonprefix
 from typing import overload
 
@@ -28,7 +30,8 @@ from ..data.inputs import PlaceError, check_choice
 from ..data.spans import as_spans, refuse_dicts, trimmed_spans
 from ..data.text import as_texts
 from ..data.types import Corpus, Texts, Weights
-from .checks import check_pairs, check_weight, f1, of_pairs, ratio
+from .checks import check_pairs, f1, of_pairs, ratio
+from .counting import weights_of
 from .label_scores import AVERAGES, Average, f1_of, report_of, report_text
 
 
@@ -82,7 +85,7 @@ def span_f1_score(
     ------
     ValueError
         If there are not as many lists on both sides, an element is no span (the message names the place),
-        or a parameter has a value not named here.
+        there is no text with a weight, or a parameter has a value not named here.
 
     Examples
     --------
@@ -134,8 +137,11 @@ def span_report(
 def span_counts(y_true, y_pred, sample_weight=None, texts=None):
     """Spans by label: three Counters (correct, true, predicted)."""
     true, found = both_sides(y_true, y_pred, texts)
-    weight = [1] * len(true) if sample_weight is None else check_weight(sample_weight, len(true)).tolist()
-    return count_spans(true, found, weight)
+    return count_spans(true, found, weights_of(sample_weight, [True] * len(true), NO_TEXT))
+
+
+NO_TEXT = "there is nothing to score: there is no text"
+NO_WORDS = "there is nothing to score: y_true has no words"
 
 
 def both_sides(y_true, y_pred, texts):
@@ -220,6 +226,12 @@ def word_spans(y_true, y_pred, tagged):
         yield words, items, items_pred
 
 
+def _weights_of_words(y_true, y_pred, sample_weight):
+    """The weight of each sentence; there must be words with a weight."""
+    n_words = [len(true) for true, _ in check_pairs(y_true, y_pred, same_length=False)]
+    return weights_of(sample_weight, n_words, NO_WORDS)
+
+
 def word_f1_score(
     y_true: Corpus, y_pred: Corpus, *, tagged: bool | None = None, sample_weight: Weights = None
 ) -> float:
@@ -240,13 +252,12 @@ def word_f1_score(
     Returns
     -------
     float
-        1.0 if there are no words on either side.
 
     Raises
     ------
     ValueError
         If true and predicted words spell different texts, items are neither words nor pairs (the message
-        names the sequence), or a weight is negative or not finite.
+        names the sequence), a weight is negative or not finite, or there are no words with a weight.
 
     Examples
     --------
@@ -254,7 +265,7 @@ def word_f1_score(
     0.5714285714285714
     """
     check_choice("tagged", tagged, (None, True, False))
-    weights = repeat(1) if sample_weight is None else check_weight(sample_weight, len(y_true)).tolist()
+    weights = _weights_of_words(y_true, y_pred, sample_weight)
     correct = n_true = n_pred = 0
     for (_, true, pred), weight in zip(word_spans(y_true, y_pred, tagged), weights):
         correct += weight * (len(true) if true == pred else len(set(true).intersection(pred)))
@@ -277,7 +288,9 @@ class SegmentationReport(Bunch):
         return "\n".join(f"{name.replace('_', ' '):>10}  {value:.4f}" for name, value in self.items())
 
 
-def segmentation_report(y_true: Corpus, y_pred: Corpus, vocabulary: Iterable[str]) -> SegmentationReport:
+def segmentation_report(
+    y_true: Corpus, y_pred: Corpus, vocabulary: Iterable[str], *, sample_weight: Weights = None
+) -> SegmentationReport:
     """Word scores, and recall inside and outside of a vocabulary.
 
     Parameters
@@ -286,6 +299,8 @@ def segmentation_report(y_true: Corpus, y_pred: Corpus, vocabulary: Iterable[str
         A sentence is a list of words or of (word, tag) pairs; tags are left aside.
     vocabulary : iterable of str
         The known words, as a rule those of the training corpus.
+    sample_weight : array-like of shape (n_sentences,), optional
+        Multiplies the words of a sentence.
 
     Returns
     -------
@@ -314,15 +329,16 @@ def segmentation_report(y_true: Corpus, y_pred: Corpus, vocabulary: Iterable[str
         of_corpus = "of a corpus y: {word for words in y for word in words}"
         raise ValueError(f"vocabulary must be a collection of words; {of_corpus}")
     known = frozenset(listed)
+    weights = _weights_of_words(y_true, y_pred, sample_weight)
     correct = n_true = n_pred = n_oov = correct_oov = 0
-    for true_words, true, pred in word_spans(y_true, y_pred, False):
+    for (true_words, true, pred), weight in zip(word_spans(y_true, y_pred, False), weights):
         found = set(pred)
-        n_true += len(true)
-        n_pred += len(pred)
-        correct += len(found.intersection(true))
+        n_true += weight * len(true)
+        n_pred += weight * len(pred)
+        correct += weight * len(found.intersection(true))
         unknown = [span for word, span in zip(true_words, true) if word not in known]
-        n_oov += len(unknown)
-        correct_oov += len(found.intersection(unknown))
+        n_oov += weight * len(unknown)
+        correct_oov += weight * len(found.intersection(unknown))
     return SegmentationReport(
         recall=ratio(correct, n_true),
         precision=ratio(correct, n_pred),

@@ -1,6 +1,7 @@
 """Scores of dependency trees: unlabelled and labelled attachment, and whole trees.
 
-Trees are compared token by token, head by head.
+Trees are compared token by token, head by head. Tokens whose true head is None do not count; where only the
+true label is None, the head does (:mod:`.counting`).
 
 References
 ----------
@@ -17,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data.inputs import PlaceError
-from ..data.types import Corpus
+from ..data.types import Corpus, Weights
 from .checks import check_pairs, of_pairs, ratio
+from .counting import has_label, weights_of
 
 
 class AttachmentScores(NamedTuple):
@@ -33,8 +35,18 @@ class AttachmentScores(NamedTuple):
         return "UAS {:.4f}  LAS {:.4f}  complete {:.4f}  ({} tokens)".format(*self)
 
 
-def split_heads(i, sentence):
+NO_HEADS = "there is nothing to score: no token has a true head, or all are left out"
+
+
+def split_heads(i, sentence, partial=False):
     """Heads and labels of sentence `i`: (list of int, list of labels or None).
+
+    Parameters
+    ----------
+    i : int
+    sentence : list of heads, or of (head, label) pairs
+    partial : bool, default=False
+        Whether heads, or whole arcs, may be None.
 
     Raises
     ------
@@ -43,28 +55,40 @@ def split_heads(i, sentence):
     """
     labels = None
     heads = sentence
+    if partial and None in sentence and any(isinstance(arc, (tuple, list)) for arc in sentence):
+        sentence = [(None, None) if arc is None else arc for arc in sentence]
     if len(sentence) and isinstance(sentence[0], (tuple, list)):
         heads, labels = of_pairs(i, sentence, "head, label")
     for t, head in enumerate(heads):
+        if partial and head is None:
+            continue
         if type(head) is not int and not isinstance(head, (int, np.integer)):
             raise PlaceError(i, t, f"a head must be an integer; got {head!r}")
     return heads, labels
 
 
 def attachment_scores(
-    y_true: Corpus, y_pred: Corpus, *, punctuation: Corpus | None = None, subtypes: bool = False
+    y_true: Corpus,
+    y_pred: Corpus,
+    *,
+    punctuation: Corpus | None = None,
+    subtypes: bool = False,
+    sample_weight: Weights = None,
 ) -> AttachmentScores:
     """Attachment scores of dependency trees.
 
     Parameters
     ----------
     y_true, y_pred : sequences of sentences
-        A sentence is a list of heads, or of (head, label) pairs, one per token.
+        A sentence is a list of heads, or of (head, label) pairs, one per token. Tokens without true head
+        (None) do not count; those without true label do not count in `las`.
     punctuation : sequence of sequences of bool, optional
         True for the tokens to leave out, as a rule those whose true tag is punctuation.
     subtypes : bool, default=False
         Whether ``nmod:poss`` and ``nmod`` are different labels. By default, and in the CoNLL 2018 shared
         task, a label counts up to its first colon.
+    sample_weight : array-like of shape (n_sentences,), optional
+        Multiplies the counts of a sentence.
 
     Returns
     -------
@@ -76,8 +100,8 @@ def attachment_scores(
     Raises
     ------
     ValueError
-        If lengths differ, a head is not an integer, or only some sentences have labels; the message
-        names the sequence.
+        If lengths differ, a head is not an integer, or only some sentences have labels (the message names the
+        sequence); if a weight is negative or not finite, or there is no token to score.
 
     Examples
     --------
@@ -90,12 +114,12 @@ def attachment_scores(
     if punctuation is None:
         punctuation = [[False] * len(true) for true, _ in pairs]
     leave_out = [out for _, out in check_pairs(y_true, punctuation, names=("y_true", "punctuation"))]
-    n_tokens = right = right_labeled = n_sentences = complete = 0
-    labeled = None
+    rows, labeled = [], None
     for i, (true, pred) in enumerate(pairs):
-        if not true:
+        if not has_label(true):
+            rows.append((0, 0, 0, 0))
             continue
-        (heads, labels), (heads_pred, labels_pred) = split_heads(i, true), split_heads(i, pred)
+        (heads, labels), (heads_pred, labels_pred) = split_heads(i, true, partial=True), split_heads(i, pred)
         with_labels = labels is not None and labels_pred is not None
         if labeled not in (None, with_labels):
             raise PlaceError(i, None, "labels must be there in all sentences or in none")
@@ -104,16 +128,34 @@ def attachment_scores(
             labels, labels_pred = heads, heads_pred
         elif not subtypes:
             labels, labels_pred = map(_main_types, (labels, labels_pred))
-        tokens = zip(heads, heads_pred, labels, labels_pred, leave_out[i])
-        found = [(h == h_pred, h == h_pred and a == b) for h, h_pred, a, b, out in tokens if not out]
-        if found:
-            n_sentences += 1
-            n_tokens += len(found)
-            right += sum(head for head, _ in found)
-            right_labeled += sum(both for _, both in found)
-            complete += all(head for head, _ in found)
-    las = float("nan") if labeled is False else ratio(right_labeled, n_tokens)
-    return AttachmentScores(ratio(right, n_tokens), las, ratio(complete, n_sentences), n_tokens)
+        rows.append(_counts(zip(heads, heads_pred, labels, labels_pred, leave_out[i])))
+    weight = weights_of(sample_weight, [n for n, *_ in rows], NO_HEADS)
+    n_tokens, right, n_labeled, right_labeled = (
+        sum(w * row[k] for w, row in zip(weight, rows)) for k in range(4)
+    )
+    scored = [(w, row) for w, row in zip(weight, rows) if w and row[0]]
+    n_sentences = sum(w for w, _ in scored)
+    complete = sum(w for w, row in scored if row[0] == row[1])
+    las = right_labeled / n_labeled if labeled and n_labeled else float("nan")
+    n_scored = sum(row[0] for _, row in scored)
+    return AttachmentScores(ratio(right, n_tokens), float(las), ratio(complete, n_sentences), n_scored)
+
+
+def _counts(tokens):
+    """(tokens, right heads, tokens with a label, right arcs) of a sentence.
+
+    A token is (head, predicted head, label, predicted label, whether it is left out).
+    """
+    n = right = n_labeled = right_labeled = 0
+    for head, head_pred, label, label_pred, out in tokens:
+        if out or head is None:
+            continue
+        n += 1
+        right += head == head_pred
+        if label is not None:
+            n_labeled += 1
+            right_labeled += head == head_pred and label == label_pred
+    return n, right, n_labeled, right_labeled
 
 
 def _main_types(labels):
@@ -121,13 +163,14 @@ def _main_types(labels):
     return [label.partition(":")[0] or label if isinstance(label, str) else label for label in labels]
 
 
-def labeled_attachment_score(y_true: Corpus, y_pred: Corpus) -> float:
+def labeled_attachment_score(y_true: Corpus, y_pred: Corpus, *, sample_weight: Weights = None) -> float:
     """Share of tokens with the right head and label: the `las` of `attachment_scores`, over all tokens.
 
     Parameters
     ----------
     y_true, y_pred : sequences of sentences
         A sentence is a list of (head, label) pairs.
+    sample_weight : array-like of shape (n_sentences,), optional
 
     Returns
     -------
@@ -143,7 +186,7 @@ def labeled_attachment_score(y_true: Corpus, y_pred: Corpus) -> float:
     >>> labeled_attachment_score([[(2, "det"), (0, "root")]], [[(2, "amod"), (0, "root")]])
     0.5
     """
-    return _known(attachment_scores(y_true, y_pred).las)
+    return _known(attachment_scores(y_true, y_pred, sample_weight=sample_weight).las)
 
 
 def _known(score):
@@ -153,13 +196,14 @@ def _known(score):
     return score
 
 
-def unlabeled_attachment_score(y_true: Corpus, y_pred: Corpus) -> float:
+def unlabeled_attachment_score(y_true: Corpus, y_pred: Corpus, *, sample_weight: Weights = None) -> float:
     """Share of tokens with the right head: the `uas` of `attachment_scores`, over all tokens.
 
     Parameters
     ----------
     y_true, y_pred : sequences of sentences
         A sentence is a list of heads, or of (head, label) pairs.
+    sample_weight : array-like of shape (n_sentences,), optional
 
     Returns
     -------
@@ -175,7 +219,7 @@ def unlabeled_attachment_score(y_true: Corpus, y_pred: Corpus) -> float:
     >>> unlabeled_attachment_score([[2, 0]], [[2, 1]])
     0.5
     """
-    return attachment_scores(y_true, y_pred).uas
+    return attachment_scores(y_true, y_pred, sample_weight=sample_weight).uas
 
 
 def _tag(i, t, token):
@@ -184,10 +228,12 @@ def _tag(i, t, token):
     return token[1]
 
 
-def score_trees(estimator, X, y, *, score, punctuation, subtypes):
+def score_trees(estimator, X, y, *, score, punctuation, subtypes, sample_weight=None):
     """What the scorers of `attachment_scorer_for` compute."""
     leave_out = None
     if punctuation is not None:
         leave_out = [[_tag(i, t, token) in punctuation for t, token in enumerate(s)] for i, s in enumerate(X)]
-    found = attachment_scores(y, estimator.predict(X), punctuation=leave_out, subtypes=subtypes)
+    found = attachment_scores(
+        y, estimator.predict(X), punctuation=leave_out, subtypes=subtypes, sample_weight=sample_weight
+    )
     return _known(getattr(found, score))

@@ -7,7 +7,8 @@ import numpy as np
 from ..cluster.vocabulary import Vocabulary, merged_labels
 from ..data.inputs import NothingToLearn, check_X_y
 from ..data.labels import UNLABELLED, Labels, encode_known, encode_labels
-from ..metrics.tree_scores import split_heads
+from ..metrics.counting import NO_WEIGHT, refuse_nothing
+from ..metrics.tree_scores import NO_HEADS, split_heads
 from ..training.held_out import NAMES, HeldOut
 from ..training.run import Run
 from .atoms import AtomEncoder, check_words
@@ -116,12 +117,20 @@ def _merged_encoder(encoders, learner):
 
 
 def unlabeled_attachment(y, predicted, weight=None):
-    """UAS of sentences with weights."""
-    true = [split_heads(i, tree)[0] for i, tree in enumerate(y)]
+    """UAS of sentences with weights, over the words with a true head.
+
+    Raises
+    ------
+    ValueError
+        If a head is no integer (the message names the place), or there is no word to score.
+    """
+    true = [split_heads(i, tree, partial=True)[0] for i, tree in enumerate(y)]
     right = [sum(map(eq, a, b)) for a, b in zip(true, split_arcs(predicted, False)[0])]
-    counts = np.array([right, list(map(len, y))], float)
+    counts = np.array([right, [len(heads) - heads.count(None) for heads in true]], float)
     right, total = counts.sum(axis=1) if weight is None else counts @ weight
-    return float(right / total) if total else 0.0
+    refuse_nothing(counts, NO_HEADS)
+    refuse_nothing(total, NO_WEIGHT)
+    return float(right / total)
 
 
 def trained_on(token, skipped, weight, projectivize):

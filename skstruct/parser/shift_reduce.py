@@ -353,6 +353,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         ----------
         X : list of lists of (form, tag) or (form, tag, ...)
         y : list of lists of (head, label), or of heads
+            Words whose head is None do not count.
         sample_weight : array-like of shape (n_sentences,), optional
             Multiplies the counts of a sentence's words.
 
@@ -363,7 +364,8 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         Raises
         ------
         ValueError
-            If the input is not as described; the message names sequence and position.
+            If the input is not as described (the message names sequence and position), or there is no word to
+            score.
         """
         check_is_fitted(self)
         X, y, _ = check_X_y(X, y)

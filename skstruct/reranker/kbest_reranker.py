@@ -25,6 +25,7 @@ from .._sklearn import (
 )
 from ..data.inputs import Inputs, Sequences, offsets_of, renumbered, take
 from ..data.types import Corpus, Given, Self, Weights
+from ..metrics.counting import has_label
 from ..saving.registry import savable
 from ..taggers.meta_learner import ShowsColumns
 from ..taggers.metadata import asking_for_weights, fit_routing, routed
@@ -227,9 +228,12 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         X, y, lengths, n = safe_indexing(X, used), take(y, used), lengths[used], used.shape[0]
         weight = None if weight is None else weight[used]
         of_base = metadata.get("sample_weight")
-        if of_base is not None:  # scores of a base may grow with its weights, but lattices know sizes of margins
+        if of_base is not None:
+            # Scores of a base may grow with its weights, but lattices know sizes of margins.
             metadata = {**metadata, "sample_weight": np.asarray(of_base) / np.mean(of_base)}
-        test = self._held_out(np.arange(n)) if self.early_stopping and given is None else []
+        test = []
+        if self.early_stopping and given is None:
+            test = self._held_out(np.flatnonzero([has_label(items) for items in y]))
         with renumbered(used):
             base = fit_some(self._new_base(), X, y, np.arange(n), metadata)
             lattices = self._jackknife(view, X, y, metadata, key)

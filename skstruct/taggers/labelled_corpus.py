@@ -17,6 +17,7 @@ from ..data.labels import UNLABELLED, Gold, Labels, encode_labels, some_of
 from ..features.choose import check_same_features, merge_encoders, new_encoder
 from ..features.encoded import count_rows
 from ..features.word_vectors import clusters_of, is_unfitted
+from ..metrics.counting import refuse_nothing
 from .constraints import BrokenConstraint, constraint_arrays, constraints_of
 
 
@@ -158,13 +159,18 @@ class EncodedPart(NamedTuple):
     def accuracy(self, model):
         """Token accuracy of a :class:`.ChainModel`, over the tokens whose label is given."""
         given = self.gold != UNLABELLED
+        refuse_nothing(given)
         found = model.best_ids(self.task)
         right = found == self.gold
         if len(self.sets) > 0:
             several = np.flatnonzero((self.gold < UNLABELLED) & (self.gold != UNSEEN))
             right[several] = self.sets[-2 - self.gold[several], found[several]]
-        right = right[given]
-        return float(right.mean()) if right.shape[0] else 0.0
+        return float(right[given].mean())
+
+
+def count_in_sequences(flags, token):
+    """(n,) int: how many of the flags (N,), one a token, are set in each sequence."""
+    return np.diff(np.append(0, np.cumsum(flags))[token])
 
 
 def vocabulary_of(run, min_count):

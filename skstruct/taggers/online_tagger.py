@@ -31,6 +31,7 @@ from .constraints import check_gold, check_known
 from .labelled_corpus import (
     EncodedPart,
     class_costs,
+    count_in_sequences,
     encoder_for,
     merged,
     read_corpus,
@@ -139,7 +140,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         corpus = read_corpus(self, X, y, sample_weight, labels, not closed, self._is_part)
         sequences, token, gold, labels, test = corpus.X, corpus.token, corpus.gold, corpus.labels, []
         if self.early_stopping and not stream and given is None:
-            test = self._held_out(np.flatnonzero(np.diff(token) > 0))
+            test = self._held_out(np.flatnonzero(count_in_sequences(gold.tells(), token)))
             gold = gold.at(~np.repeat(np.isin(np.arange(len(sequences)), test), np.diff(token)))
             sequences = sequences.blanked(test)
         cost = class_costs(self.class_weight, gold.ids, labels, float(rule.hamming), not stream)

@@ -20,7 +20,8 @@ from ..data.segmented import as_dictionary, as_pieces, as_words, cut, label_opti
 from ..data.types import Corpus, Given, Self, Texts, Weights
 from ..features.contexts import find_words
 from ..metrics.checks import f1
-from ..metrics.text_scores import word_spans
+from ..metrics.counting import refuse_nothing
+from ..metrics.text_scores import NO_WORDS, word_spans
 from ..saving.registry import savable
 from ..training.parameters import documented, inner_estimator, parameter
 from .inner_tagger import TaggerData, TaggerTraining
@@ -296,4 +297,5 @@ class Segmenter(WordAnalyses, TaggerTraining):
         counts = [(len(set(true).intersection(found)), len(true) + len(found)) for _, true, found in spans]
         counts = np.array(counts, float).reshape(-1, 2)
         correct, total = counts.sum(axis=0) if weight is None else weight @ counts
+        refuse_nothing(total, NO_WORDS)
         return f1(correct, total, 0)

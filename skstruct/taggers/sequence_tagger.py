@@ -31,6 +31,7 @@ from ..features.numeric import NumericFeatures
 from ..features.patterns import Patterns
 from ..features.templates import FeatureTemplates
 from ..features.word_vectors import is_unfitted
+from ..metrics.counting import NO_WEIGHT, refuse_nothing
 from ..training.parameters import Parameters, parameter
 from ..training.saved import SavableLearner
 
@@ -318,6 +319,11 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         Returns
         -------
         float
+
+        Raises
+        ------
+        ValueError
+            If no token has a label and a weight.
         """
         check_is_fitted(self)
         X, y, token = check_X_y(X, y, read=as_tokens)
@@ -325,8 +331,10 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         given, predicted = flatten(y), flatten(self.predict(X))
         right = list(map(eq, settled(given, predicted), predicted))
         each = np.repeat(np.ones(len(X)) if weight is None else weight, np.diff(token))
-        counted = each * np.array([label is not None for label in given])
-        return float(np.average(right, weights=counted)) if counted.any() else 0.0
+        known = np.array([label is not None for label in given], bool)
+        refuse_nothing(known)
+        refuse_nothing(each * known, NO_WEIGHT)
+        return float(np.average(right, weights=each * known))
 
 
 def _option(choice, labels):

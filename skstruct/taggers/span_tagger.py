@@ -19,7 +19,8 @@ from ..data.spans import Span, trimmed_spans
 from ..data.text import as_texts, tokenized
 from ..data.types import Corpus, Given, Self, Texts, Weights
 from ..metrics.checks import f1
-from ..metrics.text_scores import count_spans
+from ..metrics.counting import refuse_nothing
+from ..metrics.text_scores import NO_TEXT, count_spans
 from ..saving.registry import savable
 from ..training.parameters import documented, inner_estimator, parameter
 from .span_training import SpanTraining
@@ -293,5 +294,6 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         true = trimmed_spans(texts, y)
         weight = sample_weights(sample_weight, texts)
         weight = [1] * len(texts) if weight is None else weight.tolist()
+        refuse_nothing(weight, NO_TEXT)
         counts = count_spans(true, trimmed_spans(texts, self.predict(texts)), weight)
         return f1(*(sum(counter.values()) for counter in counts))

@@ -19,6 +19,7 @@ from ..core.user_warnings import warn
 from ..data.corpus import STRINGS, TokenCorpus
 from ..data.inputs import PlaceError, describe
 from ..data.labels import some_of
+from ..metrics.counting import has_label, refuse_nothing
 from .checkpoint import arrays_of, fingerprint, with_arrays
 from .epochs import snapshot
 
@@ -28,6 +29,8 @@ NAMES = "X_val", "y_val"
 @dataclass
 class HeldOut:
     """Sequences that judge the epochs of a fit.
+
+    Making one raises a ValueError unless something in it counts in scores (:mod:`..metrics.counting`).
 
     Attributes
     ----------
@@ -44,6 +47,7 @@ class HeldOut:
     def __post_init__(self):
         if isinstance(self.X, TokenCorpus):
             self.X = self.X.for_users()
+        refuse_nothing(any(map(has_label, self.y)))
 
 
 def _told_apart(X):

@@ -238,7 +238,9 @@ class OnlineParameters(TrainingParameters):
         ``X_val`` and ``y_val`` of ``fit``; without these a part of ``X``, which is not trained on.""",
     )
     validation_fraction: float = parameter(
-        0.1, "Share of the sequences that ``early_stopping`` holds out without ``X_val``.", "float in (0, 1)"
+        0.1,
+        "Share of the sequences with labels that ``early_stopping`` holds out without ``X_val``.",
+        "float in (0, 1)",
     )
     n_iter_no_change: int = parameter(3, "Epochs without improvement to wait.")
     tol: float = parameter(1e-3, "Improvement of the held-out score that counts as such.", "float >= 0")

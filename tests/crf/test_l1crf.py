@@ -1,4 +1,4 @@
-"""L1CRF around the solver: regularisation path, held-out sequences, interrupts, hostile input."""
+"""L1CRF around the solver: regularisation path, interrupts, hostile input."""
 
 import os
 import signal
@@ -60,89 +60,6 @@ def test_a_path_refuses(corpus, c1s, options, message):
 def test_a_path_is_for_l1crf(corpus):
     with pytest.raises(TypeError, match="got StructuredPerceptron"):
         regularization_path(StructuredPerceptron(), *corpus[:2], [1.0])
-
-
-# -- held-out sequences ----------------------------------------------------------------------------
-@pytest.mark.parametrize("solver", ["two-stage", "owlqn", "sgd"])
-def test_history_follows_held_out_sequences(corpus, solver):
-    X, y, X_val, y_val = corpus
-    plain = L1CRF(random_state=0, solver=solver).fit(X, y)
-    crf = L1CRF(random_state=0, solver=solver).fit(X, y, X_val=X_val, y_val=y_val)
-    assert crf.objective_ == plain.objective_  # held-out sequences have no influence
-    assert "validation" not in plain.history_[-1]
-    values = [h["validation"] for h in crf.history_]
-    assert len(values) == crf.n_iter_ + (2 if solver == "two-stage" else 0)
-    if solver != "sgd":  # SGD pays debts after the last pass
-        assert values[-1] == pytest.approx(np.mean(crf.sequence_log_proba(X_val, y_val)), rel=1e-6)
-    assert all(np.isfinite(values)) and values[-1] > values[0]
-
-
-def test_held_out_sequences_may_be_partly_labelled_and_conditioned(corpus):
-    X, y, X_val, y_val = corpus
-    features = ["U0:%x[0,0]", "U1:%x[-1,0]", "B", "B1:%x[0,0]"]
-    hidden = [[None if t % 3 == 0 else v for t, v in enumerate(s)] for s in y_val]
-    crf = L1CRF(features, random_state=0).fit(X, y, X_val=X_val, y_val=hidden)
-    want = np.mean(crf.sequence_log_proba(X_val, hidden))
-    assert crf.history_[-1]["validation"] == pytest.approx(want, rel=1e-6)
-
-
-def test_held_out_sequences_are_checked(corpus):
-    X, y = corpus[:2]
-    with pytest.raises(ValueError, match="together"):
-        L1CRF().fit(X, y, X_val=X)
-    for X_val, y_val, message in (
-        ("ab", ["A"], "X_val must be a list of sequences, got str 'ab'"),
-        ([["a"], ["a"]], [["A"]], "X_val and y_val must hold the same number of sequences, got 2 and 1"),
-        ([["a"], ["a"]], [["A"], []], "X_val and y_val: sequence 1: as many labels as tokens"),
-        ([["a"], "b"], [["A"], ["A"]], "X_val: sequence 1 is the str 'b'"),
-        ([["a"], ["a", 3]], [[None], [None] * 2], "X_val: sequence 1, position 1: .*got int 3"),
-        ([["a"], ["a"]], [["A"], [["A"]]], "y_val: sequence 1, position 0: expected a label"),
-        ([[]], [[]], "X_val holds no token"),
-    ):
-        with pytest.raises(ValueError, match=f"^{message}"):
-            L1CRF().fit(X, y, X_val=X_val, y_val=y_val)
-        with pytest.raises(ValueError, match=f"^{message}"):
-            regularization_path(L1CRF(), X, y, [1.0], X_val=X_val, y_val=y_val)
-
-
-def test_held_out_labels_that_training_lacks(corpus):
-    X, y, X_val, y_val = corpus
-    strange = [list(s) for s in y_val]
-    strange[2][1], strange[5][0] = "new", "newer"
-    hidden = [[None if v.startswith("new") else v for v in map(str, s)] for s in strange]
-    crf = L1CRF(random_state=0)
-    with pytest.warns(UserWarning, match="y_val has labels that training lacks: 'new', 'newer';") as caught:
-        crf.fit(X, [list(map(str, s)) for s in y], X_val=X_val, y_val=[list(map(str, s)) for s in strange])
-    assert len(caught) == 1
-    want = np.mean(crf.sequence_log_proba(X_val, hidden))
-    assert crf.history_[-1]["validation"] == pytest.approx(want, rel=1e-6)
-    with pytest.warns(UserWarning, match="'new'") as caught:
-        (point,) = regularization_path(crf, X, y, [crf.c1], X_val=X_val, y_val=strange)
-    assert len(caught) == 1
-    assert point.log_proba == pytest.approx(want, rel=1e-3)
-    n = sum(map(len, y_val))
-    assert point.score == point.model.score(X_val, strange) <= 1.0 - 2 / n
-
-
-def test_held_out_labels_that_constraints_make_impossible():
-    """The labels beside one that is new need not have a labelling under the constraints."""
-    X, y = [["he", "saw", "New", "York"]] * 5, [["O", "O", "B-LOC", "I-LOC"]] * 5
-    X_val = [["he", "saw"], ["saw", "Max", "M"], ["York"]]
-    y_val = [["O", "O"], ["O", "B-PER", "I-LOC"], ["O"]]
-    crf = L1CRF(constraints="BIO", random_state=0)
-    with pytest.warns(UserWarning, match="'B-PER';.* as not given in log-probabilities$"):
-        crf.fit(X, y, X_val=X_val, y_val=y_val)
-    want = crf.sequence_log_proba(X_val, [["O", "O"], ["O", None, "I-LOC"], ["O"]])
-    assert crf.history_[-1]["validation"] == pytest.approx(np.mean(want))
-    y_val[1] = ["I-PER", "I-LOC", "O"]
-    pairs = [("O", "O"), ("O", "B-LOC"), ("B-LOC", "I-LOC"), (None, "O")]
-    crf.set_params(constraints=pairs)
-    with pytest.warns(UserWarning, match="'I-PER';.* leave out 1 sequences"):
-        crf.fit(X, y, X_val=X_val, y_val=y_val)
-    want = crf.sequence_log_proba([X_val[0], X_val[2]], [y_val[0], y_val[2]])
-    assert crf.history_[-1]["validation"] == pytest.approx(np.mean(want))
-    with pytest.raises(ValueError, match="^y_val: sequence 1, position 0: the label 'I-LOC' cannot start"):
-        crf.fit(X, y, X_val=X_val, y_val=[["O", "O"], ["I-LOC", "O", "O"], ["O"]])
 
 
 # -- which pairs have weights --------------------------------------------------------------------------

@@ -213,10 +213,9 @@ def test_score_is_that_of_scoring(corpus):
         clone(plain).set_params(scoring=lambda model, X, y: seen.append(model) or 0.25).fit(X[:30], y[:30])
     )
     assert search.score(X, y) == 0.25 and seen[-1] is search.best_estimator_
-    for scoring in "segment_f1", half:
-        search.set_params(scoring=scoring)
-        with pytest.raises(ValueError, match="scoring=.* takes no sample_weight; score without it"):
-            search.score(X, y, weight)
+    search.set_params(scoring=half)
+    with pytest.raises(ValueError, match="scoring=.* takes no sample_weight; score without it"):
+        search.score(X, y, weight)
 
 
 def test_a_scorer_that_no_file_holds(corpus, tmp_path):
@@ -248,8 +247,8 @@ def test_scorers_see_the_candidate_and_errors_the_place(corpus):
     search.set_params(refit=False).fit(X, y)
     assert set(seen) == {(0.1, 0.05), (1.0, 0.05)}
     y = [["B-X"] * len(labels) for labels in y]
-    y[70][1] = None
-    with pytest.raises(ValueError, match="fold 2, c1=1, c2=0.05: sequence 70, position 1: label None"):
+    y[70][1] = "NN"
+    with pytest.raises(ValueError, match="fold 2, c1=1, c2=0.05: sequence 70, position 1: label 'NN'"):
         search.set_params(scoring="segment_f1").fit(X, y)
 
 

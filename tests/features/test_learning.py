@@ -180,3 +180,27 @@ def test_a_target_encoder_takes_tokens_without_label_and_bad_folds_change_nothin
     with pytest.raises(ValueError, match="fold 2 .* no labelled token to learn from"):
         encoder.fit_transform(X, unlabelled)
     assert encoder.transform(X).matrix.tolist() == before
+
+
+class Counts(Perceptron):
+    """A classifier that notes how many tokens it was given."""
+
+    seen = []
+
+    def fit(self, X, y, sample_weight=None):
+        self.seen.append(len(y))
+        return super().fit(X, y, sample_weight=sample_weight)
+
+
+def test_a_sequence_that_a_fold_holds_twice_counts_twice():
+    """As a bootstrap and oversampling draw them; positions are of sequences, tokens go with them."""
+    rows = [[[float(k), 1.0], [1.0, float(k)]][: 1 + k % 2] for k in range(6)]
+    y = [["a", "b"][: len(each)] for each in rows]
+    folds = [([1, 2, 3, 3, 3], [0, 4, 5]), ([0, 4, 5, 5], [1, 2, 3])]
+    predictions = TokenPredictions(Counts(), cv=folds, method="decision_function")
+    X = [np.array(each) for each in rows]
+    Counts.seen.clear()
+    predictions.fit_transform(X, y)
+    n = [len(each) for each in rows]
+    expected = [sum(n[i] for i in train) for train, _ in folds]
+    assert sorted(Counts.seen) == sorted([*expected, sum(n)])

@@ -65,8 +65,8 @@ def test_segments(pyplot, tagged):
 
 def test_a_label_that_is_no_segment_is_named_by_its_place(pyplot, tagged):
     crf, X, y = tagged
-    bad = [*y[:3], [None, *y[3][1:]]]
-    with pytest.raises(ValueError, match="sequence 3, position 0: label None does not belong"):
+    bad = [*y[:3], ["NN", *y[3][1:]]]
+    with pytest.raises(ValueError, match="sequence 3, position 0: label 'NN' does not belong"):
         ReliabilityDisplay.from_estimator(crf, X[:4], bad, scheme="BIO")
 
 

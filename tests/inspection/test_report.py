@@ -215,4 +215,6 @@ def test_without_a_sequence_there_is_no_report():
     tagger = StructuredPerceptron(random_state=0).fit([["a"]], [["x"]])
     with pytest.raises(ValueError, match="X and y are empty: a report needs at least one sequence"):
         report(tagger, [], [])
-    assert report(tagger, [[]], [[]]).wrong == []
+    for X, y in ([[]], [[]]), ([["a"]], [[None]]):
+        with pytest.raises(ValueError, match="there is nothing to score: no token has a gold label"):
+            report(tagger, X, y)

@@ -53,7 +53,7 @@ def test_scores_are_the_definition(weighted):
 
 
 def test_nothing_to_find():
-    assert span_f1_score([[], []], [[], []]) == span_f1_score([], []) == 1.0
+    assert span_f1_score([[], []], [[], []]) == 1.0
     assert span_f1_score([[(0, 9, None)]], [[(2, 3, "A")]]) == 1.0
     assert span_f1_score([[(0, 9, None), (2, 3, "A")]], [[(2, 3, "A"), (4, 5, "A")]]) == 1.0
     assert SCORERS["span_f1"] is span_f1_scorer

@@ -311,7 +311,9 @@ def test_scores_take_the_heads_that_fit_takes(fitted):
     assert fitted.score(X, converted) == fitted.score(X, [[h for h, _ in t] for t in converted]) == 1.0
     stopped = parser(max_iter=2, early_stopping=True).fit(X, converted)
     assert 0.0 <= stopped.history_[-1]["validation_score"] <= 1.0
-    for head in ("2", None, 2.0):
+    unknown = [Y[0], [(None, "det"), *Y[1][1:]]]
+    assert fitted.score(X[:2], unknown) == 1.0  # of which one word does not count
+    for head in ("2", 2.0):
         with pytest.raises(ValueError, match="sequence 1, position 0: a head must be an integer"):
             fitted.score(X[:2], [Y[0], [(head, "det"), *Y[1][1:]]])
 

@@ -129,23 +129,37 @@ def pack(objective, nodes, edges):
 
 
 class HeldOutLikelihood:
-    """The mean log-probability of held-out sequences; closed with the objective that it belongs to."""
+    """The mean log-probability of held-out sequences; closed with the objective that it belongs to.
 
-    def __init__(self, objective, task):
+    Parameters
+    ----------
+    objective : CRFObjective
+    task : ChainTask or None
+        The sequences; None if there are none that training could make probable.
+    n : int
+        The sequences that the mean is over.
+    impossible : float
+        Log-probability of what training cannot make probable, whatever the weights.
+    """
+
+    def __init__(self, objective, task, n, impossible=0.0):
         o, options = objective, ObjectiveOptions(0.0, 0.0)
         potentials = o.potentials._replace(cost=np.zeros(o.n_labels))
-        self.objective = CRFObjective(task, options, potentials, o.n_rows, o.n_edge_rows, layout=o.layout)
-        self.objective.pool = o.pool
-        self.n = max(float(task.weight.sum()), 1e-300)
-        self.where = self.view = None
+        self.n, self.impossible = n, impossible
+        self.where = self.view = self.objective = None
+        if task is not None:
+            self.objective = CRFObjective(task, options, potentials, o.n_rows, o.n_edge_rows, layout=o.layout)
+            self.objective.pool = o.pool
 
     def score(self, weights, where=None):
         """``where``: places of ``weights`` in all weights, or None."""
+        if self.objective is None:
+            return self.impossible / self.n
         if self.view is None or where is not self.where:
             n = self.objective.n_optional
             self.view = self.objective.view(np.arange(n) if where is None else where[where < n])
             self.where = where
-        return -self.objective.evaluate(self.view, weights)[0] / self.n
+        return (self.impossible - self.objective.evaluate(self.view, weights)[0]) / self.n
 
 
 class Progress:

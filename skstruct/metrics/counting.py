@@ -1,0 +1,156 @@
+"""What counts: one rule for all scores, scorers, held-out sequences, and pictures of scores.
+
+- *No gold label* (None): the token does not count. A sequence that has no other tokens does not count, and so
+  an empty one does not. A segment, gold or predicted, does not count if a token in it or right beside it has
+  no gold label, for it might go on there.
+- *A gold label that the model never saw* is the model's error. No prediction is right, and in the
+  log loss the label has the probability :data:`LEAST`.
+- *A label that is only predicted* is wrong.
+- *A set of labels as gold*: any of them is right.
+- *Ties*: no result depends on the order of the input.
+- *Weights*: a number for each sequence multiplies whatever is counted in it; what has the weight 0 does not
+  count.
+- *Nothing counts*: there is no score, and a ValueError says so.
+
+Texts with spans all count, as one without spans says that there is none; where nobody looked, a span with the
+label None says so (:mod:`.text_scores`).
+"""
+
+from collections.abc import Hashable
+from copy import copy
+from operator import eq
+
+import numpy as np
+
+from ..data.inputs import PLACE, PlaceError, check_weights_of_sequences
+from ..data.labels import AllBut, settled
+
+LEAST = float(np.finfo(np.float64).eps)
+"""The least probability of a label in a log loss, as in scikit-learn's ``log_loss``."""
+
+LOG_LEAST = float(np.log(LEAST))
+
+NOTHING = "there is nothing to score: no token has a gold label"
+NO_WEIGHT = "there is nothing to score: sample_weight is 0 for all that counts"
+
+
+# -- tokens and sequences ------------------------------------------------------------------------------
+def has_label(labels):
+    """Whether any token of a sequence has a gold label: whether the sequence counts."""
+    return any(label is not None for label in labels)
+
+
+def with_label(true, pred):
+    """Both sequences at the tokens whose gold label is given (not None)."""
+    if None not in true:
+        return true, pred
+    given = [(a, b) for a, b in zip(true, pred) if a is not None]
+    return [a for a, _ in given], [b for _, b in given]
+
+
+def count_right(true, pred):
+    """How many labels are the true one, or one of the true set."""
+    n = sum(map(eq, true, pred))
+    return n if n == len(true) else sum(map(eq, settled(true, pred), pred))
+
+
+def refuse_nothing(counted, what=NOTHING):
+    """Raise unless something counts; ``counted`` are its numbers, a weighted number, or whether it does.
+
+    Raises
+    ------
+    ValueError
+        With the sentence ``what``.
+    """
+    if not np.any(counted):
+        raise ValueError(what)
+
+
+# -- segments ------------------------------------------------------------------------------------------
+def with_none(table):
+    """A :class:`.LabelTable` that reads a token without label as one in no segment."""
+    table = copy(table)
+    table[None] = "O", ""
+    return table
+
+
+def surroundings_known(labels, start, stop, beside=1):
+    """Whether the tokens of a segment have gold labels, and so many of those beside it on each side."""
+    return None not in labels[max(start - beside, 0) : stop + beside]
+
+
+def segments_that_count(segments, labels):
+    """Those of some segments (start, stop, ...) that count, given the gold labels of their sequence."""
+    if None not in labels:
+        return segments
+    return [each for each in segments if surroundings_known(labels, each[0], each[1])]
+
+
+# -- labels that a model never saw ---------------------------------------------------------------------
+def as_known(y, known):
+    """Gold labels as a model can take them: those that it never saw are None.
+
+    Parameters
+    ----------
+    y : list of sequences of labels
+    known : collection of labels
+        The model's. A set of labels keeps those of them.
+
+    Returns
+    -------
+    y : list of lists
+    n_unseen : ndarray of shape (n_sequences,), int
+        How many labels of each sequence, or sets of labels, the model never saw.
+    """
+    known, taken, n_unseen = frozenset(known), [], []
+    for labels in y:
+        mine = [_as_known(label, known) for label in labels]
+        taken.append(mine)
+        n_unseen.append(sum(a is None and b is not None for a, b in zip(mine, labels)))
+    return taken, np.array(n_unseen, np.int64)
+
+
+def _as_known(label, known):
+    """The label; of a set those that are known; None if there is none. What is no label stays as it is."""
+    if isinstance(label, (set, frozenset)):
+        return frozenset(label & known) or None
+    if isinstance(label, AllBut):
+        return AllBut(label.labels, label.known & known)
+    return None if isinstance(label, Hashable) and label not in known else label
+
+
+# -- weights -------------------------------------------------------------------------------------------
+def check_weight(sample_weight, n):
+    """Check weights of `n` sequences and return them as float64, shape (n,); ones for None."""
+    if sample_weight is None:
+        return np.ones(n)
+    check_weights_of_sequences(sample_weight)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight must have shape ({n},), one per sequence; got {weight.shape}")
+    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(bad):
+        wrong = f"sample_weight must be finite and at least 0; got {weight[bad[0]]} for {PLACE}"
+        raise PlaceError(bad[0], None, wrong)
+    return weight
+
+
+def weights_of(sample_weight, counts, nothing=NOTHING):
+    """Checked weights as Python numbers; of what counts, something must have a weight.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_sequences,), or None
+    counts : list of bool, or of int
+        What there is to count in each sequence.
+    nothing : str
+        What an error says if that is nothing.
+
+    Returns
+    -------
+    list of float, or of the int 1 for None, so that counts stay integers
+    """
+    weight = check_weight(sample_weight, len(counts))
+    refuse_nothing(counts, nothing)
+    refuse_nothing(weight * np.array(counts, float), NO_WEIGHT)
+    return [1] * len(counts) if sample_weight is None else weight.tolist()

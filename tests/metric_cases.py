@@ -1,0 +1,194 @@
+"""Every metric and every scorer as a function of the same gold and predicted labels.
+
+A score takes ``(y, said, sample_weight)``, lists of label sequences of the scheme BIO and a number for
+each, and returns numbers. ``y`` may hold None, and labels that nobody predicts. A structure is made of the
+labels: a token with a label that is not O is a span, a head, a word boundary.
+"""
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from skstruct import metrics
+
+LABELS = ["B-X", "B-Y", "I-X", "O"]
+"""What a model knows."""
+
+P = {"B-X": 0.7, "B-Y": 0.9, "I-X": 0.4, "O": 0.7}
+"""The probability that a model gives to each label where it predicts it."""
+
+HEADS = {"B-X": 1, "B-Y": 2, "I-X": 3, "O": 0, "B-new": 4}
+
+
+def rows_of(labels):
+    """Probabilities of the labels of tokens, of which these are the best ones."""
+    rows = [[P[best] if label == best else (1 - P[best]) / 3 for label in LABELS] for best in labels]
+    return np.array(rows).reshape(-1, len(LABELS))
+
+
+def log_proba(gold, labels):
+    """What a model says of a labelling; with a label that it lacks it is impossible."""
+    rows = rows_of(labels)
+    known = [(a, row) for a, row in zip(gold, rows) if a is not None]
+    p = [row[LABELS.index(a)] if a in LABELS else 0.0 for a, row in known]
+    with np.errstate(divide="ignore"):
+        return float(np.log(p).sum())
+
+
+def spans_of(labels):
+    """A span for each token that is not O; None where nobody looked."""
+    return [(2 * t, 2 * t + 1, label) for t, label in enumerate(labels) if label != "O"]
+
+
+def words_of(labels):
+    """Words of letters; tokens labelled I continue a word."""
+    words = []
+    for t, label in enumerate(labels):
+        if label.startswith("I") and words:
+            words[-1] += chr(97 + t)
+        else:
+            words.append(chr(97 + t))
+    return words
+
+
+def arcs_of(labels):
+    return [None if label is None else (HEADS[label], label) for label in labels]
+
+
+def each(function, y):
+    return list(map(function, y))
+
+
+def reliability(y, said, weight):
+    found = metrics.reliability(y, each(rows_of, said), labels=LABELS, n_bins=3, sample_weight=weight)
+    return [number for column in found for number in column.tolist()]
+
+
+def calibration(strategy):
+    def score(y, said, weight):
+        return metrics.expected_calibration_error(
+            y, each(rows_of, said), labels=LABELS, n_bins=3, strategy=strategy, sample_weight=weight
+        )
+
+    return score
+
+
+def loss(y, said, weight):
+    return metrics.sequence_log_loss(y, list(map(log_proba, y, said)), sample_weight=weight)
+
+
+def rows(report):
+    """All numbers of a report but those of types that only one side may have."""
+    return [value for name, row in report.items() if name.endswith("avg") for value in row.values()]
+
+
+def segments(**options):
+    return lambda y, said, weight: metrics.segment_f1_score(y, said, sample_weight=weight, **options)
+
+
+def segment_report(y, said, weight):
+    return rows(metrics.segment_report(y, said, output_dict=True, sample_weight=weight))
+
+
+def span_report(y, said, weight):
+    text = metrics.span_report(each(spans_of, y), each(spans_of, said), weight)
+    return [float(cell) for cell in text.split("micro avg")[1].split("\n")[0].split()]
+
+
+def segmentation(y, said, weight):
+    words = each(words_of, y), each(words_of, said)
+    return list(metrics.segmentation_report(*words, {"a", "b"}, sample_weight=weight).values())
+
+
+def attachment(y, said, weight):
+    return list(metrics.attachment_scores(each(arcs_of, y), each(arcs_of, said), sample_weight=weight)[:3])
+
+
+def of(metric, convert=None):
+    """A metric that takes both sides and weights, after a conversion of the labels."""
+
+    def score(y, said, weight):
+        sides = (y, said) if convert is None else (each(convert, y), each(convert, said))
+        return metric(*sides, sample_weight=weight)
+
+    return score
+
+
+def bootstrap(score, convert=None):
+    def result(y, said, weight):
+        sides = y, said, [["O"] * len(labels) for labels in y]
+        sides = sides if convert is None else [each(convert, side) for side in sides]
+        return metrics.paired_bootstrap(*sides, score=score, n_resamples=20, random_state=0)[:2]
+
+    return result
+
+
+METRICS = {
+    "token_accuracy_score": of(metrics.token_accuracy_score),
+    "sequence_accuracy_score": of(metrics.sequence_accuracy_score),
+    "segment_f1_score": segments(),
+    "segment_f1_score, strict": segments(mode="strict", average="macro"),
+    "segment_report": segment_report,
+    "span_f1_score": of(metrics.span_f1_score, spans_of),
+    "span_report": span_report,
+    "word_f1_score": of(metrics.word_f1_score, words_of),
+    "segmentation_report": segmentation,
+    "attachment_scores": attachment,
+    "labeled_attachment_score": of(metrics.labeled_attachment_score, arcs_of),
+    "unlabeled_attachment_score": of(metrics.unlabeled_attachment_score, arcs_of),
+    "reliability": reliability,
+    "expected_calibration_error": calibration("quantile"),
+    "expected_calibration_error, uniform": calibration("uniform"),
+    "sequence_log_loss": loss,
+    "paired_bootstrap, accuracy": bootstrap("accuracy"),
+    "paired_bootstrap, segments": bootstrap("segments"),
+    "paired_bootstrap, spans": bootstrap("spans", spans_of),
+    "paired_bootstrap, words": bootstrap("words", words_of),
+}
+"""By the names of ``skstruct.metrics``, with what is chosen behind a comma."""
+
+NO_METRICS = {
+    "SegmentationReport", "AttachmentScores", "Reliability", "PairedBootstrap", "SCORERS",
+    "segment_f1_scorer_for", "attachment_scorer_for",
+}  # fmt: skip
+"""Public names that are results, or make scorers."""
+
+
+class Says(BaseEstimator):
+    """A model that predicts what it is told; a token of X is the number of its sequence."""
+
+    classes_ = np.array(LABELS, dtype=object)
+
+    def __init__(self, said, convert=None):
+        self.said, self.convert = said, convert
+
+    def labels(self, X):
+        return [self.said[x[0]] if len(x) else [] for x in X]
+
+    def predict(self, X):
+        return each(self.convert or list, self.labels(X))
+
+    def predict_marginals(self, X):
+        return each(rows_of, self.labels(X))
+
+    def sequence_log_proba(self, X, y):
+        assert all(label is None or label in LABELS for labels in y for label in labels)
+        return np.array(list(map(log_proba, y, self.labels(X))))
+
+
+def scorer(scorer, convert=None):
+    """What a scorer of scikit-learn says, as a score."""
+
+    def score(y, said, weight):
+        X = [[i] * len(labels) for i, labels in enumerate(y)]
+        given = {} if weight is None else {"sample_weight": weight}
+        gold = y if convert is None else each(convert, y)
+        return scorer(Says(said, convert), X, gold, **given)
+
+    return score
+
+
+CONVERT = {"word_f1": words_of, "span_f1": spans_of, "attachment": arcs_of, "labeled_attachment": arcs_of}
+
+SCORERS = {name: scorer(each, CONVERT.get(name)) for name, each in metrics.SCORERS.items()}
+SCORERS["segment_f1_scorer_for"] = scorer(metrics.segment_f1_scorer_for("BIO", "macro"))
+SCORERS["attachment_scorer_for"] = scorer(metrics.attachment_scorer_for("complete"), arcs_of)
