@@ -221,6 +221,50 @@ def trimmed_spans(texts, y, name="y"):
     return given.lists_of(spans)
 
 
+def check_annotated(
+    texts: list[str], spans: list[list[Span]], weights: Iterable[float], name: str = "y"
+) -> None:
+    """Raise if nothing in some texts is annotated: spans with the label None hold all of them.
+
+    Parameters
+    ----------
+    texts : list of str
+    spans : list of lists of Span
+        Those of each text, from :func:`trimmed_spans`.
+    weights : iterable of float
+        By text; those of weight 0 do not count.
+    name : str
+        What an error calls the spans.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to compare predictions with. Texts without spans are annotated: they say
+        that there are none.
+    """
+    blank = False
+    for text, found, weight in zip(texts, spans, weights):
+        unknown = [span for span in found if span.label is None]
+        if weight and (len(unknown) < len(found) or not unknown or _has_rest(text, unknown)):
+            return
+        blank = blank or bool(weight)
+    if blank:
+        raise ValueError(
+            f"there is nothing to score: {name} says that no part of a text is annotated, by spans "
+            f"with the label None around all of it"
+        )
+
+
+def _has_rest(text, spans):
+    """Whether a text has more than white space outside of spans."""
+    at = 0
+    for span in sorted(spans):
+        if text[at : span.start].strip():
+            return True
+        at = max(at, span.end)
+    return bool(text[at:].strip())
+
+
 # --------------------------------------------------------------------------------------------------
 # Offsets in UTF-16 units, as tools in JavaScript count them. A character beyond U+FFFF, such as an emoji, is
 # two (The Unicode Standard, section 3.9: surrogate pairs); behind the first of a text the counts differ.

@@ -48,6 +48,8 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
     ----------
     n_features_in_ : int
         Columns of the tokens.
+    feature_names_in_ : ndarray of str, object
+        Their names, if they have any.
 
     Examples
     --------
@@ -73,6 +75,9 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         self.after = after
         self.deltas = deltas
         self.boundary = boundary
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_reads")
 
     def __sklearn_tags__(self) -> Any:
         return rows_tags(super().__sklearn_tags__())

@@ -15,7 +15,7 @@ from ..data.inputs import SPANS, Inputs, Sequences, flatten, lengths_of, renumbe
 from ..data.pieces import cut_texts
 from ..data.places import by_sequence
 from ..data.scheme_rules import LabelTable, read_spans
-from ..data.spans import Span, trimmed_spans
+from ..data.spans import Span, check_annotated, trimmed_spans
 from ..data.text import as_texts, tokenized
 from ..data.types import Corpus, Given, Self, Texts, Weights
 from ..metrics.checks import f1
@@ -288,10 +288,17 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         Returns
         -------
         float
+
+        Raises
+        ------
+        ValueError
+            If spans with the label None hold all that there is in the texts, so that nothing counts.
         """
         check_is_fitted(self)
         texts = as_texts(X)
         true = trimmed_spans(texts, y)
+        given = sample_weights(sample_weight, texts)
+        check_annotated(texts, true, [1] * len(texts) if given is None else given.tolist())
         weight = sample_weights(sample_weight, texts)
         weight = [1] * len(texts) if weight is None else weight.tolist()
         refuse_nothing(weight, NO_TEXT)

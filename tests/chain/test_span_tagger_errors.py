@@ -8,6 +8,7 @@ import inside
 import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_extraction import DictVectorizer
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -15,9 +16,11 @@ from skstruct import (
     L1CRF,
     BaggingShuffleAverager,
     CalibratedTagger,
+    ParameterMixer,
     PassiveAggressiveTagger,
     Segmenter,
     ShiftReduceParser,
+    SpanSets,
     SpanTagger,
     StructuredPerceptron,
 )
@@ -175,3 +178,35 @@ def test_fit_without_y_names_the_class_and_what_it_takes(kind):
         TypeError, match=rf"^{kind.__name__}\.fit\(X, y, .*\): missing a required argument: 'y'$"
     ):
         kind().fit(X)
+
+
+# -- nothing to score ----------------------------------------------------------------------------------
+ANN = ["Ann lives in Rome ", " Bob"]
+PEOPLE = [[(0, 3, "P")], [(1, 4, "P")]]
+BLANK = [[(0, 4, None), (3, 18, None)], [(0, 4, None)]]
+
+
+def span_model(around):
+    if around is not SpanSets:
+        tagger = SpanTagger(StructuredPerceptron(max_iter=3, random_state=0))
+        return tagger if around is None else around(tagger, random_state=0)
+    tagger = SpanTagger(L1CRF(c1=0.1, random_state=0)).fit(ANN * 9, PEOPLE * 9)
+    return SpanSets(FrozenEstimator(tagger), recall=0.5)
+
+
+@pytest.mark.parametrize("around", [None, ParameterMixer, SpanSets])
+def test_texts_that_nobody_annotated_have_no_score(around):
+    """Also through whatever is around the tagger; one that only some parts are known of has one."""
+    model = span_model(around).fit(ANN * 9, PEOPLE * 9)
+    with pytest.raises(ValueError, match="there is nothing to score: y says that no part"):
+        model.score(ANN, BLANK)
+    assert 0.0 <= model.score(ANN, [[(0, 4, None)], BLANK[1]]) <= 1.0  # "in Rome": no span there
+    assert 0.0 <= model.score(ANN, [[], BLANK[1]]) <= 1.0
+    assert 0.0 <= model.score(ANN, [[*BLANK[0], (0, 3, "P")], BLANK[1]]) <= 1.0
+
+
+def test_what_is_annotated_needs_a_weight():
+    tagger = SpanTagger(StructuredPerceptron(max_iter=3, random_state=0)).fit(ANN * 9, PEOPLE * 9)
+    assert tagger.score(ANN, [PEOPLE[0], BLANK[1]], sample_weight=[1, 0]) == 1.0
+    with pytest.raises(ValueError, match="there is nothing to score"):
+        tagger.score(ANN, [PEOPLE[0], BLANK[1]], sample_weight=[0, 1])
