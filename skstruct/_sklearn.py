@@ -236,7 +236,7 @@ def sample_weights(sample_weight, X):
     try:
         weight = _check_sample_weight(sample_weight, X, dtype="float64", copy=True)
     except ValueError as error:
-        if "non-zero" in str(error):  # as releases from 1.8 on say it
+        if "non-zero" in str(error):  # what newer releases say
             raise NothingToLearn(ALL_ZERO) from None
         raise
     if (weight < 0).any():
