@@ -79,7 +79,8 @@ class WordVectors(SequenceTransformer, BaseEstimator):
     Notes
     -----
     Of tokens that are tuples, the first column is the word. Words are learned, and
-    looked up, in Unicode's normal form C. The columns that are added are ``wordvectors0`` ...; with ``n_clusters``, ``wordcluster``.
+    looked up, in Unicode's normal form C. The columns that are added are
+    ``wordvectors0`` ...; with ``n_clusters``, ``wordcluster``.
 
     References
     ----------

@@ -15,7 +15,7 @@ from ..data.inputs import PlaceError, check_choice, describe
 from ..data.spans import as_spans, to_utf16
 from ..data.text import as_texts
 from ..data.types import Path, Texts
-from ..saving.atomic import check_path
+from ..saving.atomic import check_path, write_files
 from .annotation_tools import lines_of, task
 from .span_records import SPAN_KEYS
 from .text_files import open_text
@@ -36,7 +36,8 @@ def write_spans(
 
     Spans say what they cover where the format has a place for it, so that it is known what offsets count.
 
-    A folder of brat is written file by file; other lines of an annotation file that is there are lost.
+    The files of a folder of brat take their places once all are written; other lines of
+    an annotation file that is there are lost.
 
     Parameters
     ----------
@@ -97,10 +98,11 @@ def write_spans(
         if not isinstance(path, str | os.PathLike):
             raise TypeError(f"path must name a folder, in which brat has its files, got {describe(path)}")
         check_path(path)
-        for name, content in _brat_files(texts, spans, metadata).items():
-            Folder(path, name).parent.mkdir(parents=True, exist_ok=True)
-            with open_text(Folder(path, name), "w", "utf-8") as file:
-                file.write(content)
+        contents = _brat_files(texts, spans, metadata)
+        files = {Folder(path, name): content for name, content in contents.items()}
+        for folder in {file.parent for file in files}:
+            folder.mkdir(parents=True, exist_ok=True)
+        write_files(files, "utf-8")
         return
     if format == "label-studio":
         write = partial(task, model_version=model_version, control=control)

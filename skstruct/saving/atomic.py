@@ -116,9 +116,6 @@ def atomic_write(path, encoding=None, temporary=None):
     check_path(path)
     if isinstance(path, str) and path.endswith(os.sep):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    # The link's target is replaced, not the link; the folder is the target's.
-    target = os.path.realpath(path)
-    kind = {"mode": "wb"} if encoding is None else {"mode": "w", "encoding": encoding, "newline": "\n"}
     number = descriptor_of(path)
     if number is not None:
         if number == 1 and sys.stdout is not None:
@@ -126,30 +123,95 @@ def atomic_write(path, encoding=None, temporary=None):
         with _named(path):
             with naming(path):
                 copy = os.dup(number)
-            with open(copy, **kind) as file:
+            with open(copy, **_kind(encoding, "w")) as file:
                 yield file
         return
-    if os.path.exists(path) and not os.path.isfile(path):  # a device or pipe must not become a file
-        with _named(path), open(path, **kind) as file:
+    if _is_device(path):  # which must not become a file
+        with _named(path), open(path, **_kind(encoding, "w")) as file:
             yield file
         return
-    if temporary is None:
-        temporary = os.path.join(os.path.dirname(target), f".skstruct-{secrets.token_hex(8)}.tmp")
-    kind["mode"] = kind["mode"].replace("w", "x")
-    mode = 0o600 if os.path.exists(target) else 0o666  # less what the user's mask takes away
-    try:
-        file = open(temporary, **kind, opener=lambda name, flags: os.open(name, flags, mode))
-    except OSError as error:  # name what the caller named
-        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+    file, temporary, target = _begun(path, encoding, temporary)
     try:
         with _named(path), file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        with contextlib.suppress(OSError):  # no such file yet, or a file system without permissions
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
+        _put_in_place(temporary, target)
     except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+        _remove(temporary)
         raise
+
+
+def write_files(contents, encoding):
+    """Write many files of text: temporary ones, one sync for all, each in its place.
+
+    If one cannot be written, existing files are as they were. Each file by itself, with
+    :func:`atomic_write`, would wait for the disk.
+
+    Parameters
+    ----------
+    contents : dict of path to str
+    encoding : str
+    """
+    begun = []
+    try:
+        for path, text in contents.items():
+            if _is_device(path):
+                write_whole(path, text, encoding)
+                continue
+            file, *names = _begun(path, encoding)
+            begun.append(names)
+            with _named(path), file:
+                file.write(text)
+        if hasattr(os, "sync"):  # not on Windows
+            os.sync()
+        for temporary, target in begun:
+            _put_in_place(temporary, target)
+    except BaseException:
+        for temporary, _ in begun:
+            _remove(temporary)
+        raise
+
+
+def _is_device(path):
+    """Whether there is something that is no regular file: a device, a named pipe."""
+    return os.path.exists(path) and not os.path.isfile(path)
+
+
+def _kind(encoding, mode):
+    """How a file is opened, of text or of bytes."""
+    if encoding is None:
+        return {"mode": f"{mode}b"}
+    return {"mode": mode, "encoding": encoding, "newline": "\n"}
+
+
+def _begun(path, encoding, temporary=None):
+    """(open temporary file, its name, the file whose place it is to take)."""
+    # The link's target is replaced, not the link; the folder is the target's.
+    target = os.path.realpath(path)
+    if temporary is None:
+        folder = os.path.dirname(target)
+        temporary = os.path.join(folder, f".skstruct-{secrets.token_hex(8)}.tmp")
+    # Less what the user's mask takes away.
+    mode = 0o600 if os.path.exists(target) else 0o666
+
+    def opener(name, flags):
+        return os.open(name, flags, mode)
+
+    try:
+        file = open(temporary, **_kind(encoding, "x"), opener=opener)
+    except OSError as error:  # name what the caller named
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+    return file, temporary, target
+
+
+def _put_in_place(temporary, target):
+    # No such file yet, or a file system without permissions.
+    with contextlib.suppress(OSError):
+        shutil.copymode(target, temporary)
+    os.replace(temporary, target)
+
+
+def _remove(temporary):
+    with contextlib.suppress(OSError):
+        os.unlink(temporary)

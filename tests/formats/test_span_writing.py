@@ -1,7 +1,10 @@
 """Texts and spans written for annotation tools."""
 
+import builtins
+import errno
 import io
 import json
+import os
 import warnings
 
 import pytest
@@ -182,6 +185,52 @@ def test_two_names_of_one_file_of_brat(tmp_path):
     names = [{"name": "a"}, {"name": "./a"}]
     with pytest.raises(ValueError, match="sequence 1: there is a text 'a' already"):
         write_spans(tmp_path / "brat", ["one", "two"], [[], []], "brat", metadata=names)
+
+
+def count_syncs(monkeypatch):
+    """A list that grows with each wait for the disk."""
+    found = []
+    monkeypatch.setattr(os, "fsync", lambda *_: found.append("a file"))
+    monkeypatch.setattr(os, "sync", lambda: found.append("all"), raising=False)
+    return found
+
+
+@pytest.mark.parametrize("n", [0, 1, 50])
+def test_a_folder_reaches_the_disk_once(n, tmp_path, monkeypatch):
+    """However many files; those of one file, too, and before they take their places."""
+    syncs, replace = count_syncs(monkeypatch), os.replace
+
+    def after_sync(temporary, target):
+        assert syncs
+        replace(temporary, target)
+
+    monkeypatch.setattr(os, "replace", after_sync)
+    texts, spans = ["one two"] * n, [[(0, 3, "A")]] * n
+    write_spans(tmp_path / "brat", texts, spans, "brat")
+    assert len(syncs) <= 1 and len(list(tmp_path.rglob("*.*"))) == 2 * n
+    del syncs[:]
+    write_spans(tmp_path / "one.jsonl", texts, spans)
+    assert len(syncs) == 1
+
+
+def test_a_folder_that_cannot_be_written_stays_as_it_was(tmp_path, monkeypatch):
+    """A disk that is full at the third of four files leaves what was there."""
+    write_spans(tmp_path, ["one", "two"], [[(0, 3, "A")], []], "brat")
+    before = {file: file.read_bytes() for file in tmp_path.iterdir()}
+    begun, opened = [], open
+
+    def full(name, *args, **options):
+        begun.append(name)
+        if len(begun) == 3:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return opened(name, *args, **options)
+
+    monkeypatch.setattr(builtins, "open", full)
+    with pytest.raises(OSError, match="No space left") as error:
+        write_spans(tmp_path, ["three", "four"], [[], [(0, 4, "B")]], "brat")
+    assert error.value.filename in map(str, before)
+    monkeypatch.undo()
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
 def test_brat_needs_a_folder():
