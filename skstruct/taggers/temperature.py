@@ -75,9 +75,9 @@ def _log_z(part, scale, given):
 
 def _mean_score(part, given):
     """(n,) mean score of all labellings, or of those with the labels given: the slope of log Z_β at β = 0."""
-    size = np.abs(_log_z(part, 1.0, given) - _log_z(part, 0.0, given))
-    step = STEP / max(size[np.isfinite(size)].max(initial=0.0), 1e-300)
     with np.errstate(invalid="ignore"):  # where no labelling is left it is NaN
+        size = np.abs(_log_z(part, 1.0, given) - _log_z(part, 0.0, given))
+        step = STEP / max(size[np.isfinite(size)].max(initial=0.0), 1e-300)
         return (_log_z(part, step, given) - _log_z(part, -step, given)) / (2.0 * step)
 
 
@@ -110,7 +110,8 @@ class _Likelihood:
         return self.pool(lambda part: function(part, *arguments), self.parts)
 
     def _total(self, values):
-        return sum(float((p.weight * v)[p.weight > 0].sum()) for p, v in zip(self.parts, values))
+        counted = [(p.weight[p.weight > 0], v[p.weight > 0]) for p, v in zip(self.parts, values)]
+        return sum(float((weight * value).sum()) for weight, value in counted)
 
     def log_z(self, beta, given=False):
         """Σ weight log Z_β over all sequences, labels given or not."""
