@@ -175,12 +175,8 @@ def test_no_entry_of_the_table_is_stale():
     "option", ["words of the corpus", "balanced", "min_count", "values"]
 )
 @pytest.mark.parametrize("repeated", [False, True])
-def test_the_fold_of_a_search_of_its_own(option, repeated, request):
-    """`L1CRFCV` shares the encoding of folds; each has to be the fit to its training part."""
-    # With min_count they are encoded by themselves now.
-    if option == "words of the corpus" or (repeated and option != "min_count"):
-        why = "expected to pass once folds are encoded by themselves"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=why))
+def test_the_fold_of_a_search_of_its_own(option, repeated):
+    """Each fold of `L1CRFCV` is the fit to its training part."""
     estimator, X, y = case("crf", option)
     train, test = [*range(8, N), *(range(8, 12) if repeated else ())], list(range(8))
     given = {
