@@ -22,7 +22,12 @@ from sklearn.preprocessing import OneHotEncoder
 from benchmarks.common import load_conll2000, table
 from benchmarks.numeric import letters, of, seconds
 from skstruct import NumericFeatures, SequenceMatrix, StructuredPerceptron
-from skstruct.features import SequenceUnion, TokenPredictions, TokenTransformer, TokenVectorizer
+from skstruct.features import (
+    SequenceUnion,
+    TokenPredictions,
+    TokenTransformer,
+    TokenVectorizer,
+)
 from skstruct.metrics import segment_f1_score
 
 CLASSIFIERS = {
@@ -47,21 +52,32 @@ def classifiers(folds, names):
         found, took = [], []
         for k in range(folds):
             train = fold == k
-            labels, right = of(y, train), np.concatenate([np.array(part) for part in of(y, ~train)])
+            labels, right = (
+                of(y, train),
+                np.concatenate([np.array(part) for part in of(y, ~train)]),
+            )
             predictions = TokenPredictions(CLASSIFIERS[name]())
             began = time.process_time()
             scores = predictions.fit_transform(X[train], labels)
             took.append(time.process_time() - began)
             test = predictions.transform(X[~train])
             alone = predictions.classes_[test.matrix.argmax(axis=1)]
-            taggers = [StructuredPerceptron(order=order, random_state=0) for order in (1, 2)]
-            accuracies = [tagger.fit(scores, labels).score(test, of(y, ~train)) for tagger in taggers]
+            taggers = [
+                StructuredPerceptron(order=order, random_state=0) for order in (1, 2)
+            ]
+            accuracies = [
+                tagger.fit(scores, labels).score(test, of(y, ~train))
+                for tagger in taggers
+            ]
             found.append([np.mean(alone == right), *accuracies])
         mean, spread = np.mean(found, axis=0), np.std(found, axis=0)
         cells = [f"{m:.4f} ({s:.4f})" for m, s in zip(mean, spread)]
         rows.append([name, *cells, f"{np.mean(took):.1f}"])
     print(f"\nOCR letters small, {folds} folds: accuracy (standard deviation)\n")
-    table(["classifier", "alone", "chain", "order 2", "training of six classifiers (s)"], rows)
+    table(
+        ["classifier", "alone", "chain", "order 2", "training of six classifiers (s)"],
+        rows,
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -73,9 +89,13 @@ def chunk_pipeline(with_letters):
         analyzer="char_wb", ngram_range=(1, 4), n_features=2**18, norm=None, binary=True
     )
     parts = [("form and tag", OneHotEncoder(handle_unknown="ignore"), [0, 1])]
-    columns = ColumnTransformer([*parts, ("letters", letters_of, 0)] if with_letters else parts)
+    columns = ColumnTransformer(
+        [*parts, ("letters", letters_of, 0)] if with_letters else parts
+    )
     features = NumericFeatures(window=(-1, 1))
-    return make_pipeline(TokenTransformer(columns), StructuredPerceptron(features, random_state=0))
+    return make_pipeline(
+        TokenTransformer(columns), StructuredPerceptron(features, random_state=0)
+    )
 
 
 def chunks(n_sentences):
@@ -108,7 +128,9 @@ def union(repeat, n_columns):
     X, y = X[:3000], y[:3000]
     rng = np.random.default_rng(0)
     forms = {form: None for sentence in X for form, _ in sentence}
-    vectors = dict(zip(forms, rng.normal(size=(len(forms), n_columns)).astype(np.float32)))
+    vectors = dict(
+        zip(forms, rng.normal(size=(len(forms), n_columns)).astype(np.float32))
+    )
     flat = np.array([vectors[form] for sentence in X for form, _ in sentence])
 
     class Vectors:
@@ -132,8 +154,13 @@ def union(repeat, n_columns):
     )
     rows = [[name, f"{t:.2f}"] for name, t in times.items()]
     ratio = times["union"] / (times["templates"] + times["vectors"])
-    print(f"\nFit on {len(X)} sentences of CoNLL-2000, {n_columns} columns of vectors\n")
-    table(["tokens", "fit (s)"], [*rows, ["union / (templates + vectors)", f"{ratio:.2f}"]])
+    print(
+        f"\nFit on {len(X)} sentences of CoNLL-2000, {n_columns} columns of vectors\n"
+    )
+    table(
+        ["tokens", "fit (s)"],
+        [*rows, ["union / (templates + vectors)", f"{ratio:.2f}"]],
+    )
 
 
 PARTS = {
@@ -148,7 +175,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="all by default")
     parser.add_argument("--folds", type=int, default=10, help="of letters")
-    parser.add_argument("--only", action="append", choices=CLASSIFIERS, help="a classifier; repeatable")
+    parser.add_argument(
+        "--only", action="append", choices=CLASSIFIERS, help="a classifier; repeatable"
+    )
     parser.add_argument("--sentences", type=int, default=4000, help="of chunks")
     parser.add_argument("--columns", type=int, default=64, help="of vectors")
     parser.add_argument("--repeat", type=int, default=3)

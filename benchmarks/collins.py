@@ -26,13 +26,22 @@ def load_wsj():
     return [X[i] for i in train], [y[i] for i in train], X[test], y[test]
 
 
-CORPORA = {"wsj-sample": load_wsj, "ewt": lambda: (*load_ewt("train"), *load_ewt("dev"))}
+CORPORA = {
+    "wsj-sample": load_wsj,
+    "ewt": lambda: (*load_ewt("train"), *load_ewt("dev")),
+}
 
 
 def errors(data, options, seed, epochs):
     """Token error in percent after each epoch, and the seconds of training."""
     X, y, X_test, y_test = data
-    given = {"order": 2, "max_iter": 1, "warm_start": True, "random_state": seed, **options}
+    given = {
+        "order": 2,
+        "max_iter": 1,
+        "warm_start": True,
+        "random_state": seed,
+        **options,
+    }
     tagger = StructuredPerceptron("collins", **given)
     found, seconds = [], 0.0
     for _ in range(epochs):
@@ -46,7 +55,9 @@ def errors(data, options, seed, epochs):
 def main():
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("corpora", nargs="*", choices=[*CORPORA, []], help="default: all")
+    parser.add_argument(
+        "corpora", nargs="*", choices=[*CORPORA, []], help="default: all"
+    )
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--epochs", type=int, default=10)
     arguments = parser.parse_args()
@@ -54,14 +65,34 @@ def main():
     for name in arguments.corpora or CORPORA:
         data = CORPORA[name]()
         for setting, options in SETTINGS.items():
-            runs = [errors(data, options, seed, arguments.epochs) for seed in range(arguments.seeds)]
-            mean = [sum(errors) / len(runs) for errors in zip(*(found for found, _ in runs))]
+            runs = [
+                errors(data, options, seed, arguments.epochs)
+                for seed in range(arguments.seeds)
+            ]
+            mean = [
+                sum(errors) / len(runs) for errors in zip(*(found for found, _ in runs))
+            ]
             best = min(range(len(mean)), key=mean.__getitem__)
             seconds = sum(s for _, s in runs) / len(runs)
-            row = [name, setting, f"{mean[best]:.2f} ({best + 1})", f"{mean[-1]:.2f}", f"{seconds:.0f} s"]
+            row = [
+                name,
+                setting,
+                f"{mean[best]:.2f} ({best + 1})",
+                f"{mean[-1]:.2f}",
+                f"{seconds:.0f} s",
+            ]
             print(row, flush=True)
             rows.append(row)
-    table(["corpus", "model", "error % (best epoch)", f"error % ({arguments.epochs})", "fit"], rows)
+    table(
+        [
+            "corpus",
+            "model",
+            "error % (best epoch)",
+            f"error % ({arguments.epochs})",
+            "fit",
+        ],
+        rows,
+    )
 
 
 if __name__ == "__main__":

@@ -19,26 +19,34 @@ def corpus(name):
     """A file of the corpora; ends the script with a message where it is absent."""
     path = DATA / name
     if not path.exists():
-        sys.exit(f"{name} is not in {DATA}: set SKSTRUCT_DATA to the folder of the corpora")
+        sys.exit(
+            f"{name} is not in {DATA}: set SKSTRUCT_DATA to the folder of the corpora"
+        )
     return path
 
 
 def load_sxu(part):
     """Characters, BMES labels, words."""
     words = read_segmented(corpus(f"sxu/{part}.txt"))
-    return [list("".join(w)) for w in words], [words_to_labels(w, "BMES") for w in words]
+    return [list("".join(w)) for w in words], [
+        words_to_labels(w, "BMES") for w in words
+    ]
 
 
 def load_conll2000(part):
     """(word, part of speech) tokens and chunk labels."""
     rows = read_columns(corpus(f"conll2000/{part}.txt"))
-    return [[(w, p) for w, p, _ in s] for s in rows], [[c for _, _, c in s] for s in rows]
+    return [[(w, p) for w, p, _ in s] for s in rows], [
+        [c for _, _, c in s] for s in rows
+    ]
 
 
 def load_gsd(part):
     """Texts and lists of (word, tag)."""
     rows = read_conllu(corpus(f"gsd-zh/{part}.conllu"), fields=("form", "xpos"))
-    return ["".join(w for w, _ in s) for s in rows], [[tuple(t) for t in s] for s in rows]
+    return ["".join(w for w, _ in s) for s in rows], [
+        [tuple(t) for t in s] for s in rows
+    ]
 
 
 def load_esp(part):
@@ -81,7 +89,9 @@ def chunk_features(x):
         features += [f"ww{o}={w[t + o]}/{w[t + o + 1]}" for o in (-1, 0)]
         features += [f"p{o}={p[t + o]}" for o in (-2, -1, 0, 1, 2)]
         features += [f"pp{o}={p[t + o]}/{p[t + o + 1]}" for o in (-2, -1, 0, 1)]
-        features += [f"ppp{o}={p[t + o]}/{p[t + o + 1]}/{p[t + o + 2]}" for o in (-2, -1, 0)]
+        features += [
+            f"ppp{o}={p[t + o]}/{p[t + o + 1]}/{p[t + o + 2]}" for o in (-2, -1, 0)
+        ]
         out.append(features)
     return out
 
@@ -111,7 +121,9 @@ class Stopwatch:
 
     def ratio(self, slow, fast):
         """Median of the ratios of paired repetitions."""
-        return statistics.median(a / b for a, b in zip(self.seconds[slow], self.seconds[fast]))
+        return statistics.median(
+            a / b for a, b in zip(self.seconds[slow], self.seconds[fast])
+        )
 
 
 def table(header, rows):

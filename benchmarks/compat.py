@@ -22,18 +22,35 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         venv.create(folder / "env", with_pip=True)
-        python = [str(folder / "env" / ("Scripts" if os.name == "nt" else "bin") / "python")]
+        python = [
+            str(folder / "env" / ("Scripts" if os.name == "nt" else "bin") / "python")
+        ]
         clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         pip = [*python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, "install", str(ROOT), "pytest"], check=True, env=clean)
-        (folder / "installed_names.py").write_text("import skstruct.compat\nskstruct.compat.install()\n")
+        (folder / "installed_names.py").write_text(
+            "import skstruct.compat\nskstruct.compat.install()\n"
+        )
         for package in PACKAGES:
             into = folder / package.partition("=")[0]
-            fetch = [*pip, "download", "--no-deps", "--no-binary", ":all:", package, "-d", str(into)]
+            fetch = [
+                *pip,
+                "download",
+                "--no-deps",
+                "--no-binary",
+                ":all:",
+                package,
+                "-d",
+                str(into),
+            ]
             subprocess.run(fetch, check=True, env=clean)
             with tarfile.open(next(into.glob("*.tar.gz"))) as archive:
                 # The tests alone, so that no package of the same name is found beside them.
-                members = [m for m in archive.getmembers() if "/tests/" in m.name and m.name.endswith(".py")]
+                members = [
+                    m
+                    for m in archive.getmembers()
+                    if "/tests/" in m.name and m.name.endswith(".py")
+                ]
                 archive.extractall(into, members, filter="data")
             tests = next(into.glob("*/tests"))
             print(f"{package}:", flush=True)
@@ -48,7 +65,9 @@ def main():
                 "installed_names",
                 str(tests),
             ]
-            failed += subprocess.run(run, env={**clean, "PYTHONPATH": name}, cwd=tests).returncode
+            failed += subprocess.run(
+                run, env={**clean, "PYTHONPATH": name}, cwd=tests
+            ).returncode
     return failed
 
 

@@ -25,7 +25,16 @@ TASKS = {
 }
 BASE = {"c1": 0.1, "c2": 0.1, "all_pairs": "transitions"}
 PAIRS = [{"all_pairs": value} for value in (False, "transitions", "states", True)]
-PENALTIES = [(1.0, 0.0), (0.3, 0.0), (0.1, 0.0), (0.3, 0.03), (0.1, 0.01), (0.1, 0.3), (0.0, 0.1), (0.0, 1.0)]
+PENALTIES = [
+    (1.0, 0.0),
+    (0.3, 0.0),
+    (0.1, 0.0),
+    (0.3, 0.03),
+    (0.1, 0.01),
+    (0.1, 0.3),
+    (0.0, 0.1),
+    (0.0, 1.0),
+]
 STOPS = [{"tol": value} for value in (2e-5, 1e-3, 3e-3, 1e-2)]
 VARIANTS = [*PAIRS, *({"c1": c1, "c2": c2} for c1, c2 in PENALTIES), *STOPS]
 
@@ -35,7 +44,9 @@ def run(task, size, seeds):
     load, part, features, score = TASKS[task]
     (X, y), (X_test, y_test) = load("train"), load(part)
     X_test, y_test = X_test[:1000], y_test[:1000]
-    L1CRF(features, **BASE, max_iter=20).fit(X[:30], y[:30]).predict(X_test[:2])  # compiled
+    L1CRF(features, **BASE, max_iter=20).fit(X[:30], y[:30]).predict(
+        X_test[:2]
+    )  # compiled
     rows = []
     for variant in VARIANTS:
         found = []
@@ -43,9 +54,18 @@ def run(task, size, seeds):
             drawn = np.random.RandomState(seed).permutation(len(X))[:size]
             part = [X[i] for i in drawn], [y[i] for i in drawn]
             began = time.process_time()
-            crf = L1CRF(features, **{**BASE, **variant}, n_jobs=1, random_state=seed).fit(*part)
+            crf = L1CRF(
+                features, **{**BASE, **variant}, n_jobs=1, random_state=seed
+            ).fit(*part)
             seconds = time.process_time() - began
-            found.append((score(y_test, crf.predict(X_test)), seconds, crf.n_iter_, crf.n_active_features_))
+            found.append(
+                (
+                    score(y_test, crf.predict(X_test)),
+                    seconds,
+                    crf.n_iter_,
+                    crf.n_active_features_,
+                )
+            )
         scores, seconds, passes, active = zip(*found)
         rows.append([
             ", ".join(f"{name}={value}" for name, value in variant.items()),

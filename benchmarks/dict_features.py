@@ -43,7 +43,14 @@ def main():
             + [f"{watch.ratio(f'their {job}', f'our {job}'):.1f}"]
             for job in ("fit", "tag")
         ]
-        + [["chunk F1", f"{segment_f1_score(y_test, a):.4f}", f"{segment_f1_score(y_test, b):.4f}", ""]],
+        + [
+            [
+                "chunk F1",
+                f"{segment_f1_score(y_test, a):.4f}",
+                f"{segment_f1_score(y_test, b):.4f}",
+                "",
+            ]
+        ],
     )
 
 

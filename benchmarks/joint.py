@@ -21,9 +21,19 @@ def main():
     predicted = segmenter.predict(X_test)
     tagged = time.perf_counter()
     n = sum(map(len, X_test))
-    print("UD Chinese GSD v1, BMES times the full tag set, seven templates, ten epochs\n")
+    print(
+        "UD Chinese GSD v1, BMES times the full tag set, seven templates, ten epochs\n"
+    )
     table(
-        ["labels", "fit", "tag", "peak memory", "above the corpus", "word F1", "joint F1"],
+        [
+            "labels",
+            "fit",
+            "tag",
+            "peak memory",
+            "above the corpus",
+            "word F1",
+            "joint F1",
+        ],
         [
             [
                 len(segmenter.tagger_.classes_),

@@ -42,10 +42,16 @@ def crfsuite(X, y, features, c1):
 def ours(X, y, preset, c1, n_jobs):
     """The fitted model, seconds of the whole fit, of the processor, (seconds, objective) after each pass."""
     began, began_cpu = time.perf_counter(), time.process_time()
-    crf = L1CRF(preset, c1=c1, c2=0.0, all_pairs=False, n_jobs=n_jobs, random_state=0).fit(X, y)
+    crf = L1CRF(
+        preset, c1=c1, c2=0.0, all_pairs=False, n_jobs=n_jobs, random_state=0
+    ).fit(X, y)
     whole, cpu = time.perf_counter() - began, time.process_time() - began_cpu
     before = whole - crf.history_[-1]["seconds"]
-    trace = [(before + h["seconds"], h["objective"]) for h in crf.history_ if h["objective"] is not None]
+    trace = [
+        (before + h["seconds"], h["objective"])
+        for h in crf.history_
+        if h["objective"] is not None
+    ]
     return crf, whole, cpu, trace
 
 
@@ -56,7 +62,15 @@ def time_to(trace, level):
 
 def peak(name, corpus):
     """Peak resident memory in MB of a fit above the corpus, in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.l1crf", "--child", name, "--corpus", corpus]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.l1crf",
+        "--child",
+        name,
+        "--corpus",
+        corpus,
+    ]
     return float(subprocess.check_output(command, text=True))
 
 
@@ -64,12 +78,19 @@ def child(name, corpus):
     """Load, note, fit, print the difference."""
     if corpus == "tutorial":  # dicts, whose memory is the corpus's
         X, y = users_road.load("train")
-        features, crf, other = list, L1CRF(c1=0.1, c2=0.1, all_pairs="transitions"), {"c1": 0.1, "c2": 0.1}
+        features, crf, other = (
+            list,
+            L1CRF(c1=0.1, c2=0.1, all_pairs="transitions"),
+            {"c1": 0.1, "c2": 0.1},
+        )
         other["feature.possible_transitions"] = True
     else:
         load, features, preset = CORPORA[corpus]
         X, y = load("train")
-        crf, other = L1CRF(preset, c1=1.0, c2=0.0, all_pairs=False), {"c1": 1.0, "c2": 0.0}
+        crf, other = (
+            L1CRF(preset, c1=1.0, c2=0.0, all_pairs=False),
+            {"c1": 1.0, "c2": 0.0},
+        )
     unit = 2**20 if sys.platform == "darwin" else 2**10
     clone(crf).set_params(max_iter=17).fit(X[:50], y[:50])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
@@ -91,8 +112,12 @@ def main():
     parser.add_argument("--corpus", choices=[*CORPORA, "tutorial"], default="conll2000")
     parser.add_argument("--c1", type=float, default=1.0)
     parser.add_argument("--n-jobs", type=int, nargs="+", default=[2, 1])
-    parser.add_argument("--memory", action="store_true", help="memory alone, of all corpora")
-    parser.add_argument("--child", choices=["skstruct", "crfsuite"], help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--memory", action="store_true", help="memory alone, of all corpora"
+    )
+    parser.add_argument(
+        "--child", choices=["skstruct", "crfsuite"], help=argparse.SUPPRESS
+    )
     args = parser.parse_args()
     if args.child:
         import warnings
@@ -117,7 +142,9 @@ def main():
     theirs = crfsuite(X, y, features, args.c1)
     final = theirs[-1][1]
     reached = time_to(theirs, final * 1.0005)
-    print(f"{args.corpus}, c1 = {args.c1:g}, observed pairs; CRFsuite ends at {final:,.2f}; seconds\n")
+    print(
+        f"{args.corpus}, c1 = {args.c1:g}, observed pairs; CRFsuite ends at {final:,.2f}; seconds\n"
+    )
     rows = []
     for name, (crf, whole, cpu, trace) in runs.items():
         gap = 100 * (crf.objective_ / final - 1)
@@ -130,12 +157,21 @@ def main():
         "CRFsuite", *(f"{time_to(theirs, final * (1 + g)):.1f}" for g in GAPS),
         f"{theirs[-1][0]:.1f}", f"{final:,.2f}", "", "1.0", "", "",
     ])  # fmt: skip
-    header = ["", *(f"gap {100 * g:g} %" for g in GAPS), "own stop", "objective", "active"]
+    header = [
+        "",
+        *(f"gap {100 * g:g} %" for g in GAPS),
+        "own stop",
+        "objective",
+        "active",
+    ]
     table([*header, "CRFsuite to 0.05 % / own stop", "processor time", "ratio"], rows)
     one = {run[0].objective_ for run in runs.values()}
     print(f"\nThe same objective, bit for bit, for every n_jobs: {len(one) == 1}")
     print("\npeak resident memory of 30 passes above the corpus, MB\n")
-    table(["L1CRF", "CRFsuite"], [[f"{memory['skstruct']:.0f}", f"{memory['crfsuite']:.0f}"]])
+    table(
+        ["L1CRF", "CRFsuite"],
+        [[f"{memory['skstruct']:.0f}", f"{memory['crfsuite']:.0f}"]],
+    )
 
 
 if __name__ == "__main__":

@@ -20,7 +20,9 @@ def with_wrong_labels(y, n, draw):
     """The labels, n of which are replaced, and where, as sets of (sequence, position)."""
     y = [list(labels) for labels in y]
     every = [label for labels in y for label in labels]
-    places = draw.sample([(i, t) for i, labels in enumerate(y) for t in range(len(labels))], n)
+    places = draw.sample(
+        [(i, t) for i, labels in enumerate(y) for t in range(len(labels))], n
+    )
     for i, t in places:
         y[i][t] = draw.choice([label for label in every if label != y[i][t]])
     return y, [{place} for place in places]
@@ -29,11 +31,19 @@ def with_wrong_labels(y, n, draw):
 def with_wrong_entities(y, n, draw):
     """The same for n entities: two of three get another type, the others are forgotten."""
     y = [list(labels) for labels in y]
-    spans = [(i, *span) for i, labels in enumerate(y) for span in labels_to_spans(labels, "BIO")]
+    spans = [
+        (i, *span)
+        for i, labels in enumerate(y)
+        for span in labels_to_spans(labels, "BIO")
+    ]
     kinds = sorted({kind for *_, kind in spans})
     places = []
     for i, a, b, kind in draw.sample(spans, n):
-        other = draw.choice([k for k in kinds if k != kind]) if draw.random() < 2 / 3 else None
+        other = (
+            draw.choice([k for k in kinds if k != kind])
+            if draw.random() < 2 / 3
+            else None
+        )
         for t in range(a, b):
             y[i][t] = "O" if other is None else f"{y[i][t][0]}-{other}"
         places.append({(i, t) for t in range(a, b)})
@@ -59,8 +69,16 @@ def main():
     arguments = parser.parse_args()
     corpora = {
         "chunks, 30 tokens": (*load_chunking(), 30, with_wrong_labels),
-        "Spanish, 51 entities": (*(part[:1000] for part in load_esp("train")), 51, with_wrong_entities),
-        "Spanish, 51 tokens": (*(part[:1000] for part in load_esp("train")), 51, with_wrong_labels),
+        "Spanish, 51 entities": (
+            *(part[:1000] for part in load_esp("train")),
+            51,
+            with_wrong_entities,
+        ),
+        "Spanish, 51 tokens": (
+            *(part[:1000] for part in load_esp("train")),
+            51,
+            with_wrong_labels,
+        ),
     }
     rows = []
     for corpus, (X, y, n, plant) in corpora.items():
@@ -71,13 +89,29 @@ def main():
                 began = time.process_time()
                 issues = label_issues(make(), X, wrong, n_jobs=arguments.n_jobs)
                 seconds.append(time.process_time() - began)
-                counts.append([found(issues, places, n), found(issues, places, 2 * n), len(issues)])
+                counts.append(
+                    [
+                        found(issues, places, n),
+                        found(issues, places, 2 * n),
+                        len(issues),
+                    ]
+                )
             at_n, at_2n, n_issues = ([row[k] for row in counts] for k in range(3))
             rows.append([
                 corpus, name, " ".join(map(str, at_n)), " ".join(map(str, at_2n)),
                 " ".join(map(str, n_issues)), f"{sum(seconds) / len(seconds):.1f}",
             ])  # fmt: skip
-    table(["planted", "model", "among as many", "among twice as many", "issues", "processor s"], rows)
+    table(
+        [
+            "planted",
+            "model",
+            "among as many",
+            "among twice as many",
+            "issues",
+            "processor s",
+        ],
+        rows,
+    )
 
 
 if __name__ == "__main__":

@@ -35,7 +35,10 @@ def as_strings(tokens):
 def one_by_one(X, y, X_test, repeat, folder):
     """Rows of a table: one sequence a call, of dicts and of lists, labels and marginals."""
     flat, rows = [token for x in X_test for token in x], []
-    for kind, make in (("dicts", ready_made), ("lists of str", lambda x: as_strings(ready_made(x)))):
+    for kind, make in (
+        ("dicts", ready_made),
+        ("lists of str", lambda x: as_strings(ready_made(x))),
+    ):
         path, theirs = os.path.join(folder, kind), pycrfsuite.Tagger()
         crfsuite_fit(X, y, make, "lbfgs", 20, path)
         theirs.open(path)
@@ -43,29 +46,57 @@ def one_by_one(X, y, X_test, repeat, folder):
 
         def marginals(x, theirs=theirs, labels=labels):
             theirs.set(x)
-            return [[theirs.marginal(label, t) for label in labels] for t in range(len(x))]
+            return [
+                [theirs.marginal(label, t) for label in labels] for t in range(len(x))
+            ]
 
         for n in LENGTHS:
             batch = [make(flat[k : k + n]) for k in range(0, 40 * n, n)]
-            for verb, call in (("predict", theirs.tag), ("predict_marginals", marginals)):
+            for verb, call in (
+                ("predict", theirs.tag),
+                ("predict_marginals", marginals),
+            ):
                 mine, watch = getattr(ours, verb), Stopwatch(time.process_time)
                 for _ in range(3 * repeat):
-                    watch.time("theirs", lambda call=call, batch=batch: [call(x) for x in batch])
-                    watch.time("ours", lambda mine=mine, batch=batch: [mine([x]) for x in batch])
-                calls = [f"{1e6 * watch.median(side) / len(batch):.0f} µs" for side in ("theirs", "ours")]
-                rows.append([kind, n, f"`{verb}`", *calls, f"{watch.ratio('ours', 'theirs'):.2f}"])
+                    watch.time(
+                        "theirs",
+                        lambda call=call, batch=batch: [call(x) for x in batch],
+                    )
+                    watch.time(
+                        "ours",
+                        lambda mine=mine, batch=batch: [mine([x]) for x in batch],
+                    )
+                calls = [
+                    f"{1e6 * watch.median(side) / len(batch):.0f} µs"
+                    for side in ("theirs", "ours")
+                ]
+                rows.append(
+                    [
+                        kind,
+                        n,
+                        f"`{verb}`",
+                        *calls,
+                        f"{watch.ratio('ours', 'theirs'):.2f}",
+                    ]
+                )
     return rows
 
 
 def main():
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sentences", type=int, default=600, help="of the test part, for each row")
-    parser.add_argument("--longest", type=int, default=1000, help="tokens of a sentence")
+    parser.add_argument(
+        "--sentences", type=int, default=600, help="of the test part, for each row"
+    )
+    parser.add_argument(
+        "--longest", type=int, default=1000, help="tokens of a sentence"
+    )
     parser.add_argument("--repeat", type=int, default=5)
     arguments = parser.parse_args()
     X, y = load_conll2000("train")
-    X_test = [x for x in load_conll2000("test")[0] if len(x) <= arguments.longest][: arguments.sentences]
+    X_test = [x for x in load_conll2000("test")[0] if len(x) <= arguments.longest][
+        : arguments.sentences
+    ]
     ours = StructuredPerceptron("chunk", random_state=0).fit(X, y)
     theirs = pycrfsuite.Tagger()
     with tempfile.TemporaryDirectory() as folder:
@@ -89,7 +120,10 @@ def main():
         for _ in range(arguments.repeat):
             watch.time("theirs", tag_theirs, batches)
             watch.time("ours", tag_ours, batches)
-        calls = [f"{1e3 * watch.median(side) / len(batches):.2f} ms" for side in ("theirs", "ours")]
+        calls = [
+            f"{1e3 * watch.median(side) / len(batches):.2f} ms"
+            for side in ("theirs", "ours")
+        ]
         rows.append([size, *calls, f"{watch.ratio('theirs', 'ours'):.2f}"])
     print(f"sentences of {n_tokens(X_test) / len(X_test):.1f} tokens on average\n")
     table(["sentences at once", "CRFsuite", "`predict`", "ratio"], rows)

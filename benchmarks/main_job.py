@@ -38,7 +38,9 @@ def quality(name, X, y, predicted):
     if name == "sxu":
         texts = ["".join(x) for x in X]
         words = [labels_to_words(t, labels, "BMES") for t, labels in zip(texts, y)]
-        found = [labels_to_words(t, labels, "BMES") for t, labels in zip(texts, predicted)]
+        found = [
+            labels_to_words(t, labels, "BMES") for t, labels in zip(texts, predicted)
+        ]
         return word_f1_score(words, found)
     return segment_f1_score(y, predicted)
 
@@ -56,7 +58,10 @@ def main():
     n = n_tokens(X_test)
     pairs = [
         ("ap", StructuredPerceptron(preset, max_iter=arguments.epochs, random_state=0)),
-        ("pa", PassiveAggressiveTagger(preset, max_iter=arguments.epochs, random_state=0)),
+        (
+            "pa",
+            PassiveAggressiveTagger(preset, max_iter=arguments.epochs, random_state=0),
+        ),
     ]
     for _, tagger in pairs:  # compile before measuring
         tagger.fit(X[:50], y[:50]).predict(X_test[:50])
@@ -71,7 +76,9 @@ def main():
                 )  # fmt: skip
                 watch.time(f"{algorithm} our fit", tagger.fit, X, y)
                 for _ in range(3):
-                    theirs = watch.time(f"{algorithm} tag", crfsuite_tag, X_test, features, path)
+                    theirs = watch.time(
+                        f"{algorithm} tag", crfsuite_tag, X_test, features, path
+                    )
                     ours = watch.time(f"{algorithm} our tag", tagger.predict, X_test)
                 scores[algorithm] = (
                     quality(arguments.corpus, X_test, y_test, theirs),
@@ -92,14 +99,18 @@ def main():
                 f"{ours:.4f}",
             ]
         )
-    print(f"{arguments.corpus}, {arguments.epochs} epochs, {arguments.repeat} repetitions\n")
+    print(
+        f"{arguments.corpus}, {arguments.epochs} epochs, {arguments.repeat} repetitions\n"
+    )
     table(
         ["pair", "their fit", "our fit", "ratio", "their tokens/s", "our tokens/s", "ratio",
          "their F1", "our F1"],
         rows,
     )  # fmt: skip
     slower = watch.ratio("pa our fit", "ap our fit")
-    print(f"\nPassiveAggressiveTagger takes {slower:.2f} times as long to fit as StructuredPerceptron")
+    print(
+        f"\nPassiveAggressiveTagger takes {slower:.2f} times as long to fit as StructuredPerceptron"
+    )
 
 
 if __name__ == "__main__":

@@ -19,7 +19,9 @@ def child():
 
     X, y = load_sxu("train")
     tagger = StructuredPerceptron("char", random_state=0)
-    tagger.fit(X[:50], y[:50]).predict(X[:50])  # compiled code counts with the libraries
+    tagger.fit(X[:50], y[:50]).predict(
+        X[:50]
+    )  # compiled code counts with the libraries
     before = peak()
     tagger.fit(X, y)
     after = peak()
@@ -32,10 +34,17 @@ def main():
     if "--child" in sys.argv:
         return child()
     command = [sys.executable, "-m", "benchmarks.memory", "--child"]
-    before, after, tagged = map(float, subprocess.check_output(command, text=True).split())
+    before, after, tagged = map(
+        float, subprocess.check_output(command, text=True).split()
+    )
     print("SXU, seven templates, ten epochs; peak resident memory in MB\n")
     table(
-        ["libraries and corpus", "after fit", "fit above corpus", "after tagging the corpus"],
+        [
+            "libraries and corpus",
+            "after fit",
+            "fit above corpus",
+            "after tagging the corpus",
+        ],
         [[f"{before:.0f}", f"{after:.0f}", f"{after - before:.0f}", f"{tagged:.0f}"]],
     )
 

@@ -49,14 +49,27 @@ def serial(corpus, copies, epochs):
 
 def mixed(corpus, copies, epochs, n_shards):
     """Let the shards load themselves."""
-    shards = [functools.partial(load_shard, corpus, copies, s, n_shards) for s in range(n_shards)]
-    return ParameterMixer(learner(corpus, epochs), client="auto", random_state=0).fit_shards(shards)
+    shards = [
+        functools.partial(load_shard, corpus, copies, s, n_shards)
+        for s in range(n_shards)
+    ]
+    return ParameterMixer(
+        learner(corpus, epochs), client="auto", random_state=0
+    ).fit_shards(shards)
 
 
 def crf(corpus, passes):
     """The CRF that is compared, with one thread a process."""
     features = "chunk" if corpus == "conll2000" else "char"
-    return L1CRF(features, c1=1.0, c2=0.0, all_pairs=True, random_state=0, n_jobs=1, max_iter=passes)
+    return L1CRF(
+        features,
+        c1=1.0,
+        c2=0.0,
+        all_pairs=True,
+        random_state=0,
+        n_jobs=1,
+        max_iter=passes,
+    )
 
 
 def crf_serial(corpus, copies, passes):
@@ -66,7 +79,10 @@ def crf_serial(corpus, copies, passes):
 
 def crf_sharded(corpus, copies, passes, n_shards):
     """Let the shards load themselves."""
-    shards = [functools.partial(load_shard, corpus, copies, s, n_shards) for s in range(n_shards)]
+    shards = [
+        functools.partial(load_shard, corpus, copies, s, n_shards)
+        for s in range(n_shards)
+    ]
     return crf(corpus, passes).fit_shards(shards, client="auto")
 
 
@@ -103,7 +119,9 @@ def warm(client, arguments):
         few = X[:40], y[:40]
         learner(corpus, 2).fit(*few)
         shards = [functools.partial(_identity, few) for _ in client.nthreads()]
-        ParameterMixer(learner(corpus, 2), client="auto", random_state=0).fit_shards(shards)
+        ParameterMixer(learner(corpus, 2), client="auto", random_state=0).fit_shards(
+            shards
+        )
 
 
 def _identity(data):
@@ -113,9 +131,15 @@ def _identity(data):
 def main():
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--corpora", nargs="*", default=["sxu", "gsd"], choices=["sxu", "gsd"])
     parser.add_argument(
-        "--crf", nargs="*", default=[], choices=["sxu", "conll2000"], help="corpora of the CRF"
+        "--corpora", nargs="*", default=["sxu", "gsd"], choices=["sxu", "gsd"]
+    )
+    parser.add_argument(
+        "--crf",
+        nargs="*",
+        default=[],
+        choices=["sxu", "conll2000"],
+        help="corpora of the CRF",
     )
     parser.add_argument("--passes", type=int, default=1000, help="of the CRF at most")
     parser.add_argument("--copies", type=int, nargs="*", default=[8], help="of SXU")
@@ -128,7 +152,11 @@ def main():
     from distributed import Client, LocalCluster
 
     rows = []
-    options = {"n_workers": arguments.processes, "threads_per_worker": 1, "dashboard_address": None}
+    options = {
+        "n_workers": arguments.processes,
+        "threads_per_worker": 1,
+        "dashboard_address": None,
+    }
     with LocalCluster(memory_limit=0, **options) as cluster, Client(cluster) as client:
         warm(client, arguments)
         crf_rows = [
@@ -138,10 +166,16 @@ def main():
             for n_shards in arguments.shards
         ]
         for corpus in arguments.corpora:
-            for copies in arguments.copies if corpus == "sxu" else [arguments.gsd_copies]:
-                for n_shards in arguments.shards if corpus == "sxu" else [arguments.processes]:
+            for copies in (
+                arguments.copies if corpus == "sxu" else [arguments.gsd_copies]
+            ):
+                for n_shards in (
+                    arguments.shards if corpus == "sxu" else [arguments.processes]
+                ):
                     rows.append(_measure(arguments, client, corpus, copies, n_shards))
-    print(f"{arguments.processes} processes, {os.cpu_count()} cores, {arguments.epochs} rounds\n")
+    print(
+        f"{arguments.processes} processes, {os.cpu_count()} cores, {arguments.epochs} rounds\n"
+    )
     if rows:
         table(
             [
@@ -196,7 +230,10 @@ def _times(watch, cpu):
 def _measure_crf(arguments, client, corpus, copies, n_shards):
     given = corpus, copies, arguments.passes
     watch, cpu, alone, sharded, driver = _compared(
-        client, arguments.repeat, lambda: crf_serial(*given), lambda: crf_sharded(*given, n_shards)
+        client,
+        arguments.repeat,
+        lambda: crf_serial(*given),
+        lambda: crf_sharded(*given, n_shards),
     )
     traffic = [
         sorted(h[way] / 1e6 for h in sharded.history_ if h["stage"] == "batch")
@@ -213,14 +250,20 @@ def _measure_crf(arguments, client, corpus, copies, n_shards):
 def _measure(arguments, client, corpus, copies, n_shards):
     given = corpus, copies, arguments.epochs
     watch, cpu, alone, mixture, _ = _compared(
-        client, arguments.repeat, lambda: serial(*given), lambda: mixed(*given, n_shards)
+        client,
+        arguments.repeat,
+        lambda: serial(*given),
+        lambda: mixed(*given, n_shards),
     )
     peaks = client.run(megabytes)
 
     def shown(values):
         return " / ".join(f"{value:.4f}" for value in values)
 
-    traffic = [[h[way] / 1e6 for h in mixture.history_] for way in ("bytes_sent", "bytes_received")]
+    traffic = [
+        [h[way] / 1e6 for h in mixture.history_]
+        for way in ("bytes_sent", "bytes_received")
+    ]
     return [
         corpus,
         copies,
@@ -228,7 +271,11 @@ def _measure(arguments, client, corpus, copies, n_shards):
         *_times(watch, cpu),
         shown(word_f1(corpus, alone)),
         shown(word_f1(corpus, mixture)),
-        *(f"{megabytes:.1f}" for of in traffic for megabytes in (of[0], of[-1], sum(of))),
+        *(
+            f"{megabytes:.1f}"
+            for of in traffic
+            for megabytes in (of[0], of[-1], sum(of))
+        ),
         f"{max(peaks.values()):.0f}",
     ]
 

@@ -70,7 +70,9 @@ def main():
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     model.fit(X, y)
-                rows += rows_of(f"{corpus}, `{type(model).__name__}`", model, *test, path)
+                rows += rows_of(
+                    f"{corpus}, `{type(model).__name__}`", model, *test, path
+                )
     header = [
         "model",
         "kind",

@@ -53,12 +53,19 @@ def letters():
     data = np.load(corpus("ocr/ocr_letters.npz"))
     pixels = np.unpackbits(data["pixels"], axis=1)[:, :128]
     X = SequenceMatrix(pixels, data["length"])
-    return X, X.split([chr(97 + label) for label in data["label"].tolist()]), data["fold"]
+    return (
+        X,
+        X.split([chr(97 + label) for label in data["label"].tolist()]),
+        data["fold"],
+    )
 
 
 def as_dicts(X):
     """The same as CRFsuite reads it."""
-    rows = [[{f"x{c}": float(v) for c, v in enumerate(row) if v} for row in x] for x in map(np.asarray, X)]
+    rows = [
+        [{f"x{c}": float(v) for c, v in enumerate(row) if v} for row in x]
+        for x in map(np.asarray, X)
+    ]
     return rows
 
 
@@ -107,7 +114,10 @@ def against_crfsuite(repeat):
     train, test = fold != 0, fold != 1
     dicts, labels = as_dicts(X[train]), of(y, train)
     dicts_test = as_dicts(X[test])
-    ours, theirs = StructuredPerceptron(random_state=0), sklearn_crfsuite.CRF("ap", max_iterations=10)
+    ours, theirs = (
+        StructuredPerceptron(random_state=0),
+        sklearn_crfsuite.CRF("ap", max_iterations=10),
+    )
     ours.fit(X[:50], y[:50]).predict(X[:9])
     rows = [
         [
@@ -148,12 +158,17 @@ def against_seqlearn(repeat):
         return
     X, y, fold = letters()
     found = {"fit (s)": [], "tag (s)": [], "accuracy": []}
-    for model in Theirs(max_iter=10, random_state=0), StructuredPerceptron(max_iter=10, random_state=0):
+    for model in (
+        Theirs(max_iter=10, random_state=0),
+        StructuredPerceptron(max_iter=10, random_state=0),
+    ):
 
         def run(verb, which, *labels, model=model):
             if isinstance(model, Theirs):
                 labels = [np.concatenate(part) for part in labels]
-                return verb(np.asarray(X[which].matrix, float), *labels, X[which].lengths)
+                return verb(
+                    np.asarray(X[which].matrix, float), *labels, X[which].lengths
+                )
             return verb(X[which], *labels)
 
         train, test = fold == 0, fold != 0
@@ -166,7 +181,10 @@ def against_seqlearn(repeat):
     print("\nOCR small (fold 0), 10 epochs, against seqlearn\n")
     table(
         ["", "seqlearn", "StructuredPerceptron", "ratio"],
-        [[job, f"{a:.3f}", f"{b:.3f}", f"{a / b:.2f}"] for job, (a, b) in found.items()],
+        [
+            [job, f"{a:.3f}", f"{b:.3f}", f"{a / b:.2f}"]
+            for job, (a, b) in found.items()
+        ],
     )
 
 
@@ -181,13 +199,22 @@ def against_dicts(repeat):
     found = {}
     for form, fit, tag in (
         ("dicts", as_dicts(a), as_dicts(b)),
-        ("CSR", *(SequenceMatrix(sparse.csr_array(s.matrix), s.lengths) for s in (a, b))),
+        (
+            "CSR",
+            *(SequenceMatrix(sparse.csr_array(s.matrix), s.lengths) for s in (a, b)),
+        ),
         ("dense", a, b),
     ):
-        tagger = StructuredPerceptron("auto" if form == "dicts" else AS_GIVEN, random_state=0)
+        tagger = StructuredPerceptron(
+            "auto" if form == "dicts" else AS_GIVEN, random_state=0
+        )
         tagger.fit(fit[:9], labels[:9]).predict(tag[:9])
         fitted = seconds(repeat, tagger.fit, fit, labels)[0]
-        found[form] = fitted, seconds(repeat, tagger.predict, tag)[0], tagger.score(tag, of(y, test))
+        found[form] = (
+            fitted,
+            seconds(repeat, tagger.predict, tag)[0],
+            tagger.score(tag, of(y, test)),
+        )
     print("\n64 continuous columns, 4,617 training and 5,375 test tokens\n")
     table(
         ["form", "fit (s)", "ratio", "tag (s)", "ratio", "accuracy"],
@@ -230,7 +257,11 @@ def dense_against_sparse(repeat):
             tagger = StructuredPerceptron(AS_GIVEN, max_iter=3, random_state=0)
             tagger.fit(form[:9], y[:9]).predict(form[:9])
             tagger.fit(form, y)
-            epoch = min(record["seconds"] for k in range(repeat) for record in tagger.fit(form, y).history_)
+            epoch = min(
+                record["seconds"]
+                for k in range(repeat)
+                for record in tagger.fit(form, y).history_
+            )
             cells += [
                 f"{1e6 * epoch / 6000:.2f}",
                 f"{1e6 * seconds(repeat, tagger.predict, form)[0] / 6000:.2f}",
@@ -238,7 +269,15 @@ def dense_against_sparse(repeat):
         error = tagger.history_[-1]["token_error"]
         ratio = float(cells[1]) / float(cells[3])
         slower = float(cells[4]) * 6000 / 1e6 / product
-        rows.append([*cells, f"{1e6 * product / 6000:.2f}", f"{ratio:.1f}", f"{slower:.1f}", f"{error:.0%}"])
+        rows.append(
+            [
+                *cells,
+                f"{1e6 * product / 6000:.2f}",
+                f"{ratio:.1f}",
+                f"{slower:.1f}",
+                f"{error:.0%}",
+            ]
+        )
     print("\nMicroseconds a token: an epoch, and prediction\n")
     table(
         ["F, L", "CSR epoch", "predict", "float64 epoch", "predict", "float32 epoch", "predict", "product",
@@ -250,24 +289,46 @@ def dense_against_sparse(repeat):
 def against_logistic():
     """Sequences of one token: the CRF is logistic regression."""
     flat, labels = load_digits(return_X_y=True)
-    X, y = SequenceMatrix(flat / 16.0, [1] * len(flat)), [[label] for label in labels.tolist()]
+    X, y = (
+        SequenceMatrix(flat / 16.0, [1] * len(flat)),
+        [[label] for label in labels.tolist()],
+    )
     rows = []
     for name, ours, theirs in (
         ("L2", {"c1": 0.0, "c2": 0.5}, {"C": 1.0}),
-        ("L1", {"c1": 1.0, "c2": 0.0}, {"C": 1.0, "l1_ratio": 1.0, "solver": "saga", "max_iter": 20000}),
+        (
+            "L1",
+            {"c1": 1.0, "c2": 0.0},
+            {"C": 1.0, "l1_ratio": 1.0, "solver": "saga", "max_iter": 20000},
+        ),
     ):
         crf = L1CRF(
-            NumericFeatures(bias=False), all_pairs=True, tol=1e-9, max_iter=5000, random_state=0, **ours
+            NumericFeatures(bias=False),
+            all_pairs=True,
+            tol=1e-9,
+            max_iter=5000,
+            random_state=0,
+            **ours,
         )
         mine, _ = seconds(1, crf.fit, X, y)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             logistic = LogisticRegression(fit_intercept=False, tol=1e-7, **theirs)
             its, _ = seconds(1, logistic.fit, flat / 16.0, labels)
-        difference = np.abs(np.vstack(crf.predict_marginals(X)) - logistic.predict_proba(flat / 16.0)).max()
+        difference = np.abs(
+            np.vstack(crf.predict_marginals(X)) - logistic.predict_proba(flat / 16.0)
+        ).max()
         rows.append([name, f"{mine:.2f}", f"{its:.2f}", f"{difference:.1e}"])
     print("\nDigits, sequences of one token\n")
-    table(["penalty", "L1CRF (s)", "LogisticRegression (s)", "largest difference of probabilities"], rows)
+    table(
+        [
+            "penalty",
+            "L1CRF (s)",
+            "LogisticRegression (s)",
+            "largest difference of probabilities",
+        ],
+        rows,
+    )
 
 
 def memory(megabytes):
@@ -293,7 +354,9 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, flat.nbytes /
             [sys.executable, "-c", code], capture_output=True, text=True, check=True
         ).stdout.split(),
     )
-    print(f"\nMemory of fit and predict beyond {size / 1024:.0f} MB of float32 rows: {beyond / 1024:.0f} MB")
+    print(
+        f"\nMemory of fit and predict beyond {size / 1024:.0f} MB of float32 rows: {beyond / 1024:.0f} MB"
+    )
 
 
 PARTS = {

@@ -19,17 +19,32 @@ from skstruct import L1CRF, PassiveAggressiveTagger, StructuredPerceptron
 from skstruct.interchange import export, load_crfsuite
 
 MODELS = {
-    "CoNLL chunk": (load_conll2000, lambda: StructuredPerceptron("chunk", random_state=0)),
-    "CoNLL chunk-best": (load_conll2000, lambda: StructuredPerceptron("chunk-best", random_state=0)),
+    "CoNLL chunk": (
+        load_conll2000,
+        lambda: StructuredPerceptron("chunk", random_state=0),
+    ),
+    "CoNLL chunk-best": (
+        load_conll2000,
+        lambda: StructuredPerceptron("chunk-best", random_state=0),
+    ),
     "CoNLL chunk, L1CRF": (
         load_conll2000,
         lambda: L1CRF("chunk", c1=1.0, c2=0.0, all_pairs=True, random_state=0),
     ),
     "SXU char": (load_sxu, lambda: StructuredPerceptron("char", random_state=0)),
-    "SXU char, L1CRF": (load_sxu, lambda: L1CRF("char", c1=1.0, c2=0.0, all_pairs=True, random_state=0)),
-    "SXU char-best, PA": (load_sxu, lambda: PassiveAggressiveTagger("char-best", random_state=0)),
+    "SXU char, L1CRF": (
+        load_sxu,
+        lambda: L1CRF("char", c1=1.0, c2=0.0, all_pairs=True, random_state=0),
+    ),
+    "SXU char-best, PA": (
+        load_sxu,
+        lambda: PassiveAggressiveTagger("char-best", random_state=0),
+    ),
     "EWT word": (load_ewt, lambda: StructuredPerceptron("word", random_state=0)),
-    "EWT word, order 2": (load_ewt, lambda: StructuredPerceptron("word", order=2, random_state=0)),
+    "EWT word, order 2": (
+        load_ewt,
+        lambda: StructuredPerceptron("word", order=2, random_state=0),
+    ),
 }
 CRFSUITE = "crfsuite-lbfgs"
 
@@ -71,12 +86,17 @@ def main():
     for name in arguments.models:
         model, X = _fitted(name)
         with tempfile.TemporaryDirectory() as folder:
-            row, speed = _measured(name, model, X, pathlib.Path(folder), arguments.pythons)
+            row, speed = _measured(
+                name, model, X, pathlib.Path(folder), arguments.pythons
+            )
         sizes.append(row)
         speeds.append(speed)
         print(row, speed, flush=True)
     kinds = ("exact", "int16", "int8")
-    table(["model", *(f"{kind}: kB (gzipped), labelled otherwise" for kind in kinds)], sizes)
+    table(
+        ["model", *(f"{kind}: kB (gzipped), labelled otherwise" for kind in kinds)],
+        sizes,
+    )
     print()
     runs = [f"`.py`, {pathlib.Path(python).name}" for python in arguments.pythons]
     table(["tokens per second", "package", *runs, "`.js`", "first label"], speeds)
@@ -109,7 +129,9 @@ def _measured(name, model, X, folder, pythons):
     node = shutil.which("node")
     runs = [[python, "-I", "-S", "-c", _IN_PYTHON, folder] for python in pythons]
     for command in [*runs, *([[node, "-e", _IN_NODE, folder]] if node else [])]:
-        said = subprocess.run(command, input=given, capture_output=True, check=True).stdout
+        said = subprocess.run(
+            command, input=given, capture_output=True, check=True
+        ).stdout
         labels, found, seconds = json.loads(said)
         same = labels == list(expected) and found == scores
         speed.append(f"{n / seconds:,.0f}" + ("" if same else " DIFFERENT"))
@@ -122,7 +144,10 @@ def _first_labels(X, folder, python, node):
         if program:
             given = x if ending == ".js" else f"json.loads({x!r})"
             began = time.perf_counter()
-            subprocess.run([program, option, _FIRST[ending].replace("{x}", given), folder], check=True)
+            subprocess.run(
+                [program, option, _FIRST[ending].replace("{x}", given), folder],
+                check=True,
+            )
             out.append(f"{ending} {time.perf_counter() - began:.2f} s")
     return ", ".join(out)
 

@@ -17,7 +17,9 @@ GENRES = ("answers", "email", "newsgroup", "reviews", "weblog")
 
 def load_ewt(part, genres=GENRES):
     """Sentences of (form, PTB tag), and trees whose labels have no subtypes."""
-    rows = [s for genre in genres for s in read_conllu(corpus(f"ewt/{part}/{genre}.conllu"))]
+    rows = [
+        s for genre in genres for s in read_conllu(corpus(f"ewt/{part}/{genre}.conllu"))
+    ]
     return (
         [[(form, tag) for form, tag, _, _ in s] for s in rows],
         [[(head, label.partition(":")[0]) for _, _, head, label in s] for s in rows],
@@ -40,7 +42,9 @@ def files(parser, X, y):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "model")
         for kind, how in SMALLER.items():
-            (parser if how is None else parser.compress(**how)).save(path, training=False)
+            (parser if how is None else parser.compress(**how)).save(
+                path, training=False
+            )
             load, model = seconds(skstruct.load, path, repetitions=1)
             found = attachment_scores(y, model.predict(X))
             rows.append([
@@ -62,7 +66,9 @@ def main():
     punctuation = [[label == "punct" for _, label in tree] for tree in y_test]
     ShiftReduceParser(max_iter=1).fit(X[:20], y[:20]).predict(X_test[:20])  # compile
 
-    print("UD English EWT, all five genres; dev parts; gold PTB tags; labels without subtypes\n")
+    print(
+        "UD English EWT, all five genres; dev parts; gold PTB tags; labels without subtypes\n"
+    )
     rows, merging = [], []
     for templates in options.templates:
         parser = ShiftReduceParser(
@@ -88,7 +94,9 @@ def main():
         )
         for beam in (1, 2, 4, 8, 16):
             for merge in (True, False):
-                parser.set_params(beam_size=beam)._model.merge = merge  # the same weights
+                parser.set_params(
+                    beam_size=beam
+                )._model.merge = merge  # the same weights
                 tag, predicted = seconds(parser.predict, X_test, repetitions=1)
                 score = parser.decision_function(X_test).mean()
                 uas = attachment_scores(y_test, predicted).uas
@@ -104,11 +112,27 @@ def main():
                 )
         parser.set_params(beam_size=8)._model.merge = True
     table(
-        ["templates", "UAS", "LAS", "UAS*", "LAS*", "complete", "fit", "features", "sentences/s", "words/s"],
+        [
+            "templates",
+            "UAS",
+            "LAS",
+            "UAS*",
+            "LAS*",
+            "complete",
+            "fit",
+            "features",
+            "sentences/s",
+            "words/s",
+        ],
         rows,
     )
-    print("\n* without punctuation. CPU time on one core, from tokens to trees, beam 8.\n")
-    table(["templates", "beam", "merged", "mean model score", "UAS", "sentences/s"], merging)
+    print(
+        "\n* without punctuation. CPU time on one core, from tokens to trees, beam 8.\n"
+    )
+    table(
+        ["templates", "beam", "merged", "mean model score", "UAS", "sentences/s"],
+        merging,
+    )
 
     print(f"\nFiles ({options.templates[-1]}, beam 8), without the state of training\n")
     table(["model", "file", "load", "UAS", "LAS"], files(parser, X_test, y_test))

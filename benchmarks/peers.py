@@ -21,7 +21,12 @@ from benchmarks.common import Stopwatch, load_esp, load_ewt, load_gsd, table
 from benchmarks.spans import detokenized, repaired
 from skstruct import Segmenter, SpanTagger, StructuredPerceptron
 from skstruct.features import WordVectors
-from skstruct.metrics import segment_f1_score, span_f1_score, token_accuracy_score, word_f1_score
+from skstruct.metrics import (
+    segment_f1_score,
+    span_f1_score,
+    token_accuracy_score,
+    word_f1_score,
+)
 
 
 def processor_time():
@@ -53,7 +58,11 @@ def our_entities(data, watch, seed, clusters=False):
     train, _, test, raw = data
 
     def fit():
-        words = WordVectors(n_clusters=500, random_state=seed).fit_text(raw).table() if clusters else None
+        words = (
+            WordVectors(n_clusters=500, random_state=seed).fit_text(raw).table()
+            if clusters
+            else None
+        )
         tagger = StructuredPerceptron(random_state=seed)
         return SpanTagger(tagger, words=words).fit(*as_texts(train))
 
@@ -71,11 +80,15 @@ def crfsuite_entities(data, watch, seed):
     X_test, y_test = zip(*test)
 
     def fit():
-        crf = sklearn_crfsuite.CRF(algorithm="lbfgs", c1=0.1, c2=0.1, max_iterations=100)
+        crf = sklearn_crfsuite.CRF(
+            algorithm="lbfgs", c1=0.1, c2=0.1, max_iterations=100
+        )
         return crf.fit([word_features(words) for words in X], y)
 
     model = watch.time("fit", fit)
-    found = watch.time("predict", lambda: model.predict([word_features(words) for words in X_test]))
+    found = watch.time(
+        "predict", lambda: model.predict([word_features(words) for words in X_test])
+    )
     return segment_f1_score(y_test, found), sum(map(len, as_texts(test)[0]))
 
 
@@ -83,15 +96,27 @@ def word_features(words):
     """Dicts of features of a sentence."""
     words = list(map(repaired, words))
     shapes = [
-        {"lower": w.lower(), "istitle": w.istitle(), "isupper": w.isupper(), "isdigit": w.isdigit()}
+        {
+            "lower": w.lower(),
+            "istitle": w.istitle(),
+            "isupper": w.isupper(),
+            "isdigit": w.isdigit(),
+        }
         for w in words
     ]
     found = []
     for t, word in enumerate(words):
-        features = {"bias": 1.0, "suffix3": word[-3:], "suffix2": word[-2:], **shapes[t]}
+        features = {
+            "bias": 1.0,
+            "suffix3": word[-3:],
+            "suffix2": word[-2:],
+            **shapes[t],
+        }
         for d in (-1, 1):
             if 0 <= t + d < len(words):
-                features |= {f"{d:+d}:{name}": value for name, value in shapes[t + d].items()}
+                features |= {
+                    f"{d:+d}:{name}": value for name, value in shapes[t + d].items()
+                }
             else:
                 features["BOS" if d < 0 else "EOS"] = True
         found.append(features)
@@ -115,12 +140,21 @@ def spacy_entities(data, watch, seed):
             docs = DocBin()
             for text, spans in zip(*as_texts(part)):
                 doc = blank.make_doc(text)
-                doc.ents = filter(None, (doc.char_span(a, b, label) for a, b, label in spans))
+                doc.ents = filter(
+                    None, (doc.char_span(a, b, label) for a, b, label in spans)
+                )
                 docs.add(doc)
             docs.to_disk(folder / f"{name}.spacy")
-        changed = {f"paths.{name}": str(folder / f"{name}.spacy") for name in ("train", "dev")}
+        changed = {
+            f"paths.{name}": str(folder / f"{name}.spacy") for name in ("train", "dev")
+        }
         changed |= {"training.seed": seed, "training.max_steps": STEPS}
-        watch.time("fit", lambda: train_spacy(folder / "config.cfg", folder / "out", overrides=changed))
+        watch.time(
+            "fit",
+            lambda: train_spacy(
+                folder / "config.cfg", folder / "out", overrides=changed
+            ),
+        )
         model = spacy.load(folder / "out" / "model-best")
     X, y = as_texts(test)
     docs = watch.time("predict", lambda: list(model.pipe(X)))
@@ -144,7 +178,9 @@ def our_tags(data, watch, seed):
     tagger = StructuredPerceptron("word-best", dropout=0.05, random_state=seed)
     model = watch.time("fit", tagger.fit, X, y)
     found = watch.time("predict", model.predict, X_test)
-    return token_accuracy_score(y_test, found), sum(len(word) + 1 for words in X_test for word in words)
+    return token_accuracy_score(y_test, found), sum(
+        len(word) + 1 for words in X_test for word in words
+    )
 
 
 def nltk_tags(data, watch, seed):
@@ -155,14 +191,19 @@ def nltk_tags(data, watch, seed):
     random.seed(seed)  # it shuffles with the global generator
     model = PerceptronTagger(load=False)
     watch.time("fit", model.train, [list(zip(*pair)) for pair in zip(X, y)])
-    found = watch.time("predict", lambda: [[tag for _, tag in model.tag(words)] for words in X_test])
-    return token_accuracy_score(y_test, found), sum(len(word) + 1 for words in X_test for word in words)
+    found = watch.time(
+        "predict", lambda: [[tag for _, tag in model.tag(words)] for words in X_test]
+    )
+    return token_accuracy_score(y_test, found), sum(
+        len(word) + 1 for words in X_test for word in words
+    )
 
 
 def words(n, seed):
     """Some of the training sentences, and the test set: texts and their words."""
     parts = [
-        (X, [[word for word, _ in sentence] for sentence in y]) for X, y in map(load_gsd, ("train", "test"))
+        (X, [[word for word, _ in sentence] for sentence in y])
+        for X, y in map(load_gsd, ("train", "test"))
     ]
     chosen = random.Random(seed).sample(list(zip(*parts[0])), min(n, len(parts[0][0])))
     return (*map(list, zip(*chosen)), *parts[1])
@@ -173,7 +214,9 @@ def our_words(data, watch, seed, features=None):
     X, y, X_test, y_test = data
     model = Segmenter(StructuredPerceptron("char", random_state=seed))
     if features:
-        tagger = StructuredPerceptron(features, dropout=0.1, max_iter=20, random_state=seed)
+        tagger = StructuredPerceptron(
+            features, dropout=0.1, max_iter=20, random_state=seed
+        )
         model = Segmenter(tagger, scheme="B2B3MES")
     watch.time("fit", model.fit, X, y)
     found = watch.time("predict", model.predict, X_test)
@@ -233,7 +276,13 @@ def main():
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tasks", nargs="*", choices=[*TASKS, []], help="default: all")
-    parser.add_argument("--sentences", type=int, nargs="+", default=[200, 2000, 10**9], help="to train on")
+    parser.add_argument(
+        "--sentences",
+        type=int,
+        nargs="+",
+        default=[200, 2000, 10**9],
+        help="to train on",
+    )
     parser.add_argument("--only", default="", help="models whose names hold this")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
@@ -255,7 +304,16 @@ def main():
                     score, characters = measure(data, watch, arguments.seed)
                     speed = characters / max(watch.median("predict"), 0.01)
                     seconds = f"{watch.median('fit'):.1f} s"
-                    rows.append([name, len(data[0]), model, f"{score:.4f}", seconds, f"{speed:,.0f}"])
+                    rows.append(
+                        [
+                            name,
+                            len(data[0]),
+                            model,
+                            f"{score:.4f}",
+                            seconds,
+                            f"{speed:,.0f}",
+                        ]
+                    )
                     print(*rows[-1], file=sys.stderr)
     table(["task", "sentences", "model", "score", "fit", "characters a second"], rows)
 

@@ -67,10 +67,16 @@ def _by_genre(paths, folder):
     for name, path in paths.items():
         genres: dict[str, list[str]] = {}
         for number, sentence in enumerate(filter(None, _text(path).split("\n\n")), 1):
-            found = [line for line in sentence.split("\n") if line.startswith("# sent_id = ")]
+            found = [
+                line for line in sentence.split("\n") if line.startswith("# sent_id = ")
+            ]
             if not found:
-                raise ValueError(f"{path}: sentence {number} has no sent_id, whose first part is its genre")
-            genres.setdefault(found[0][12:].partition("-")[0], []).append(sentence.strip("\n") + "\n\n")
+                raise ValueError(
+                    f"{path}: sentence {number} has no sent_id, whose first part is its genre"
+                )
+            genres.setdefault(found[0][12:].partition("-")[0], []).append(
+                sentence.strip("\n") + "\n\n"
+            )
         for genre, sentences in genres.items():
             _save("".join(sentences), folder, name, f"{genre}.conllu")
 
@@ -86,7 +92,9 @@ def _dependencies(paths, folder):
                     if cells := line.split():
                         form, tag, head = cells[:3]
                         label = "root" if head == "0" else "dep"
-                        rows.append(f"{len(rows) + 1}\t{form}\t_\t_\t{tag}\t_\t{head}\t{label}\t_\t_\n")
+                        rows.append(
+                            f"{len(rows) + 1}\t{form}\t_\t_\t{tag}\t_\t{head}\t{label}\t_\t_\n"
+                        )
                     elif rows:
                         sentences.append("".join(rows) + "\n")
                         rows = []
@@ -95,7 +103,11 @@ def _dependencies(paths, folder):
 
 def _letters(paths, folder):
     """Hand-written words: pixels packed into bits, labels, lengths and folds."""
-    rows = [line.split() for line in _text(paths["letter.data.gz"]).splitlines() if line.strip()]
+    rows = [
+        line.split()
+        for line in _text(paths["letter.data.gz"]).splitlines()
+        if line.strip()
+    ]
     last = np.array([row[2] == "-1" for row in rows])
     ends = np.flatnonzero(last) + 1
     first = np.r_[0, ends[:-1]]
@@ -122,7 +134,10 @@ CORPORA = {
         "CoNLL-2000, English chunking",
     ),
     "conll2002-esp": Source(
-        {f"{part}.txt": tuple(ENTITY_FILES["es"][part]) for part in ("train", "dev", "test")},
+        {
+            f"{part}.txt": tuple(ENTITY_FILES["es"][part])
+            for part in ("train", "dev", "test")
+        },
         _as_they_are("latin-1"),
         "CoNLL-2002, Spanish entities",
     ),
@@ -132,7 +147,9 @@ CORPORA = {
         "UD English EWT by genre",
     ),
     "gsd-zh": Source(
-        _treebank("Chinese-GSDSimp", "zh_gsdsimp", ("train", "dev", "test"), "{}.conllu"),
+        _treebank(
+            "Chinese-GSDSimp", "zh_gsdsimp", ("train", "dev", "test"), "{}.conllu"
+        ),
         _as_they_are(),
         "UD Chinese GSD in simplified characters; release 2.14, where the studies have version 1",
     ),
@@ -164,9 +181,13 @@ def _paths(name, source, given, offline):
             candidates = [os.path.join(given, each) for each in (file, beside)]
             path = next((each for each in candidates if os.path.isfile(each)), None)
             if path is None:
-                raise DownloadError(f"{name}: neither {' nor '.join(dict.fromkeys(candidates))} is there")
+                raise DownloadError(
+                    f"{name}: neither {' nor '.join(dict.fromkeys(candidates))} is there"
+                )
         elif url is None:
-            raise DownloadError(f"{name}: no public address; give --source {name}=FOLDER with {file}")
+            raise DownloadError(
+                f"{name}: no public address; give --source {name}=FOLDER with {file}"
+            )
         else:
             path = os.path.join(get_data_home(), "prepare", name, beside)
             fetch_file(url, path, sha256=sha256, download_if_missing=not offline)
@@ -182,8 +203,17 @@ def main(arguments: list[str] | None = None) -> int:
         epilog="\n".join(f"{name}: {source.about}" for name, source in CORPORA.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("folder", metavar="FOLDER", help="where to write; set SKSTRUCT_DATA to it afterwards")
-    parser.add_argument("names", metavar="NAME", nargs="*", help="corpora; by default all that are not there")
+    parser.add_argument(
+        "folder",
+        metavar="FOLDER",
+        help="where to write; set SKSTRUCT_DATA to it afterwards",
+    )
+    parser.add_argument(
+        "names",
+        metavar="NAME",
+        nargs="*",
+        help="corpora; by default all that are not there",
+    )
     parser.add_argument(
         "--source",
         metavar="NAME=FOLDER",
@@ -191,7 +221,11 @@ def main(arguments: list[str] | None = None) -> int:
         default=[],
         help="take the files of NAME from here",
     )
-    parser.add_argument("--offline", action="store_true", help="use only what is in the cache or in --source")
+    parser.add_argument(
+        "--offline",
+        action="store_true",
+        help="use only what is in the cache or in --source",
+    )
     options = parser.parse_args(arguments)
     sources = dict(given.partition("=")[::2] for given in options.source)
     for name in (*options.names, *sources):
@@ -205,7 +239,9 @@ def main(arguments: list[str] | None = None) -> int:
             continue
         try:
             source = CORPORA[name]
-            source.write(_paths(name, source, sources.get(name), options.offline), target)
+            source.write(
+                _paths(name, source, sources.get(name), options.offline), target
+            )
             print(f"{name}: written to {target}")
         except (OSError, ValueError, zipfile.BadZipFile) as error:
             print(f"{name}: left out: {error}", file=sys.stderr)

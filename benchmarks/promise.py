@@ -41,7 +41,9 @@ def load(part):
 
 def documents(X):
     """The document of each sentence: the news agency's datelines begin them."""
-    return np.cumsum([len(x) > 3 and x[-3].startswith("EFE") and x[-2:] == [")", "."] for x in X])
+    return np.cumsum(
+        [len(x) > 3 and x[-3].startswith("EFE") and x[-2:] == [")", "."] for x in X]
+    )
 
 
 def spans_of(y):
@@ -60,10 +62,14 @@ class Judged:
         asked = model.predict_segment_proba(X, [sorted(spans) for spans in gold])
         of_gold = [(p, d) for spans, d in zip(asked, document) for _, p in spans]
         offered = [
-            (p, span not in true, d) for spans, d, true in zip(found, document, gold) for span, p in spans
+            (p, span not in true, d)
+            for spans, d, true in zip(found, document, gold)
+            for span, p in spans
         ]
         self.p, self.document = (np.array(each) for each in zip(*of_gold))
-        self.offered, self.wrong, self.of_offered = (np.array(each) for each in zip(*offered))
+        self.offered, self.wrong, self.of_offered = (
+            np.array(each) for each in zip(*offered)
+        )
         self.n_tokens = sum(map(len, X))
 
     def draw(self, recall, precision, chosen):
@@ -96,7 +102,9 @@ def promised(n_draws):
         for recall in (0.9, 0.95, 0.98):
             draws = []
             for seed in range(n_draws):
-                chosen = np.sort(np.random.RandomState(seed).permutation(known)[: len(known) // 2])
+                chosen = np.sort(
+                    np.random.RandomState(seed).permutation(known)[: len(known) // 2]
+                )
                 draws.append(judged.draw(recall, 0.95, chosen))
             found, offered, precision, sure = np.array(draws).T
             rows.append([
@@ -134,18 +142,30 @@ def types(n):
     (X, y), (X_test, y_test) = (part[:n] for part in load("train")), load("test")
     true, crf = spans_of(y_test), MODELS["L1CRF"]
     free = [
-        frozenset(["O"] + [f"{prefix}-{kind}" for kind in half for prefix in "BI"]) for half in HALVES[::-1]
+        frozenset(["O"] + [f"{prefix}-{kind}" for kind in half for prefix in "BI"])
+        for half in HALVES[::-1]
     ]
     ways = {"their O taken as O": ["O", "O"], "None": [None, None], "sets": free}
     rows = []
     for name, others in ways.items():
-        given = [kept(labels, HALVES[i % 2], others[i % 2]) for i, labels in enumerate(y)]
-        if name == "None":  # at least one token that is O for certain: the labels would hold none
+        given = [
+            kept(labels, HALVES[i % 2], others[i % 2]) for i, labels in enumerate(y)
+        ]
+        if (
+            name == "None"
+        ):  # at least one token that is O for certain: the labels would hold none
             given[0] = y[0]
-        rows.append([name, f"{f1(true, spans_of(crf().fit(X, given).predict(X_test))):.3f}"])
-    two = [crf().fit(X[k::2], [kept(labels, HALVES[k], "O") for labels in y[k::2]]) for k in (0, 1)]
+        rows.append(
+            [name, f"{f1(true, spans_of(crf().fit(X, given).predict(X_test))):.3f}"]
+        )
+    two = [
+        crf().fit(X[k::2], [kept(labels, HALVES[k], "O") for labels in y[k::2]])
+        for k in (0, 1)
+    ]
     rows.insert(2, ["two models united", f"{f1(true, united(two, X_test)):.3f}"])
-    rows.append(["all labels", f"{f1(true, spans_of(crf().fit(X, y).predict(X_test))):.3f}"])
+    rows.append(
+        ["all labels", f"{f1(true, spans_of(crf().fit(X, y).predict(X_test))):.3f}"]
+    )
     table(["half PER and LOC, half ORG and MISC", "F1"], rows)
 
 
@@ -154,7 +174,9 @@ def noise(n, seeds):
     (X, y), (X_test, y_test) = (part[:n] for part in load("train")), load("test")
     every, rows = sorted({label for labels in y for label in labels}), []
     crf = lambda given: segment_f1_score(  # noqa: E731
-        y_test, L1CRF(c1=0.1, c2=0.1, random_state=0).fit(X, given).predict(X_test), scheme="BIO"
+        y_test,
+        L1CRF(c1=0.1, c2=0.1, random_state=0).fit(X, given).predict(X_test),
+        scheme="BIO",
     )
     for share in (0.3, 0.6):
         found = {"None": [], "right with one other": []}
@@ -171,7 +193,12 @@ def noise(n, seeds):
                     for labels in y
                 ]  # fmt: skip
                 scores.append(crf(given))
-        rows.append([f"{share:.0%}", *(f"{statistics.mean(scores):.3f}" for scores in found.values())])
+        rows.append(
+            [
+                f"{share:.0%}",
+                *(f"{statistics.mean(scores):.3f}" for scores in found.values()),
+            ]
+        )
     table(["labels replaced", *found], [["none", f"{crf(y):.3f}", ""], *rows])
 
 

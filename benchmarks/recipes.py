@@ -3,15 +3,34 @@
 import argparse
 import time
 
-from benchmarks.common import corpus, load_conll2000, load_esp, load_ewt, load_gsd, table
-from skstruct import BaggingShuffleAverager, PassiveAggressiveTagger, Segmenter, StructuredPerceptron
+from benchmarks.common import (
+    corpus,
+    load_conll2000,
+    load_esp,
+    load_ewt,
+    load_gsd,
+    table,
+)
+from skstruct import (
+    BaggingShuffleAverager,
+    PassiveAggressiveTagger,
+    Segmenter,
+    StructuredPerceptron,
+)
 from skstruct.datasets import read_segmented
-from skstruct.metrics import segment_f1_score, segmentation_report, token_accuracy_score, word_f1_score
+from skstruct.metrics import (
+    segment_f1_score,
+    segmentation_report,
+    token_accuracy_score,
+    word_f1_score,
+)
 
 
 def averaged(tagger, seed, n_jobs):
     """Five members, non-zero average."""
-    return BaggingShuffleAverager(tagger, n_estimators=5, n_jobs=n_jobs, random_state=seed)
+    return BaggingShuffleAverager(
+        tagger, n_estimators=5, n_jobs=n_jobs, random_state=seed
+    )
 
 
 def fit_and_score(estimator, data, score):
@@ -25,7 +44,9 @@ def fit_and_score(estimator, data, score):
 def taggers(task, plain, best, data, score, seeds, n_jobs):
     """A row for each estimator of one task; ``plain`` and ``best`` make one from a seed."""
     makers = {"plain": plain, "best features, one model": best}
-    makers["best features, five averaged"] = lambda seed: averaged(best(seed), seed, n_jobs)
+    makers["best features, five averaged"] = lambda seed: averaged(
+        best(seed), seed, n_jobs
+    )
     rows = []
     for name, make in makers.items():
         results = [fit_and_score(make(seed), data, score) for seed in seeds]
@@ -36,24 +57,46 @@ def taggers(task, plain, best, data, score, seeds, n_jobs):
 def _row(task, name, scores, seconds):
     mean = sum(scores) / len(scores)
     spread = max(scores) - min(scores)
-    return [task, name, f"{mean:.4f}", f"{spread:.4f}", f"{sum(seconds) / len(seconds):.0f} s"]
+    return [
+        task,
+        name,
+        f"{mean:.4f}",
+        f"{spread:.4f}",
+        f"{sum(seconds) / len(seconds):.0f} s",
+    ]
 
 
 def sxu(seeds, n_jobs):
     """Segmentation; the last rows adapt accessor varieties to training and test text."""
-    words, gold = (read_segmented(corpus(f"sxu/{part}.txt")) for part in ("train", "test"))
+    words, gold = (
+        read_segmented(corpus(f"sxu/{part}.txt")) for part in ("train", "test")
+    )
     X, X_test = (["".join(w) for w in part] for part in (words, gold))
     vocabulary = {word for sentence in words for word in sentence}
     rows = []
     for name, members, features, scheme, options in (
         ("plain", 1, "char", "BMES", {}),
-        ("best features, one model", 1, "char-best", "B2B3MES", {"dropout": 0.1, "max_iter": 20}),
-        ("best features, five averaged", 5, "char-best", "B2B3MES", {"dropout": 0.1, "max_iter": 20}),
+        (
+            "best features, one model",
+            1,
+            "char-best",
+            "B2B3MES",
+            {"dropout": 0.1, "max_iter": 20},
+        ),
+        (
+            "best features, five averaged",
+            5,
+            "char-best",
+            "B2B3MES",
+            {"dropout": 0.1, "max_iter": 20},
+        ),
     ):
         reports, seconds = {"": [], ", adapted": []}, []
         for seed in seeds:
             tagger = StructuredPerceptron(features, random_state=seed, **options)
-            segmenter = Segmenter(averaged(tagger, seed, n_jobs) if members > 1 else tagger, scheme=scheme)
+            segmenter = Segmenter(
+                averaged(tagger, seed, n_jobs) if members > 1 else tagger, scheme=scheme
+            )
             began = time.perf_counter()
             segmenter.fit(X, words)
             seconds.append(time.perf_counter() - began)
@@ -62,10 +105,14 @@ def sxu(seeds, n_jobs):
                     continue
                 if how:
                     segmenter.adapt(X + X_test)
-                reported.append(segmentation_report(gold, segmenter.predict(X_test), vocabulary))
+                reported.append(
+                    segmentation_report(gold, segmenter.predict(X_test), vocabulary)
+                )
         for how, reported in reports.items():
             if reported:
-                rows.append(_row("SXU, word F1", name + how, [r.f1 for r in reported], seconds))
+                rows.append(
+                    _row("SXU, word F1", name + how, [r.f1 for r in reported], seconds)
+                )
     return rows
 
 
@@ -109,12 +156,17 @@ def defaults(seeds, n_jobs):
     rows, segmented = [], {}
     for name in ("SXU", "GSD", "GSD with tags"):
         if name == "SXU":
-            y, gold = (read_segmented(corpus(f"sxu/{part}.txt")) for part in ("train", "test"))
+            y, gold = (
+                read_segmented(corpus(f"sxu/{part}.txt")) for part in ("train", "test")
+            )
             X, X_test = (["".join(words) for words in part] for part in (y, gold))
         else:
             (X, y), (X_test, gold) = load_gsd("train"), load_gsd("test")
             if name == "GSD":
-                y, gold = ([[word for word, _ in sentence] for sentence in part] for part in (y, gold))
+                y, gold = (
+                    [[word for word, _ in sentence] for sentence in part]
+                    for part in (y, gold)
+                )
         segmented[f"{name}, word F1"] = X, y, X_test, gold
     for task, (*train, X_test, gold) in segmented.items():
         for n in (len(train[0]) // 4, len(train[0])):
@@ -128,7 +180,10 @@ def defaults(seeds, n_jobs):
                 results = [
                     fit_and_score(
                         Segmenter(
-                            StructuredPerceptron(features, dropout=dropout, random_state=seed), scheme=scheme
+                            StructuredPerceptron(
+                                features, dropout=dropout, random_state=seed
+                            ),
+                            scheme=scheme,
                         ),
                         data,
                         word_f1_score,
@@ -136,11 +191,24 @@ def defaults(seeds, n_jobs):
                     for seed in seeds
                 ]
                 model = f"{features}, {scheme}, dropout={dropout:g}"
-                rows.append(_row(f"{task}, {n}", model, [s for _, s in results], [t for t, _ in results]))
+                rows.append(
+                    _row(
+                        f"{task}, {n}",
+                        model,
+                        [s for _, s in results],
+                        [t for t, _ in results],
+                    )
+                )
     return rows
 
 
-TASKS = {"defaults": defaults, "sxu": sxu, "conll2000": conll2000, "conll2002-esp": esp, "ewt": ewt}
+TASKS = {
+    "defaults": defaults,
+    "sxu": sxu,
+    "conll2000": conll2000,
+    "conll2002-esp": esp,
+    "ewt": ewt,
+}
 
 
 def main():

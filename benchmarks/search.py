@@ -44,13 +44,19 @@ def chunks():
 def theirs(c1, c2):
     """The tutorial's CRF."""
     return sklearn_crfsuite.CRF(
-        algorithm="lbfgs", c1=c1, c2=c2, max_iterations=100, all_possible_transitions=True
+        algorithm="lbfgs",
+        c1=c1,
+        c2=c2,
+        max_iterations=100,
+        all_possible_transitions=True,
     )
 
 
 def ours(c1=1.0, c2=0.0, **options):
     """The same objective here."""
-    return L1CRF(c1=c1, c2=c2, all_pairs="transitions", random_state=0, n_jobs=1, **options)
+    return L1CRF(
+        c1=c1, c2=c2, all_pairs="transitions", random_state=0, n_jobs=1, **options
+    )
 
 
 def timed(function, *arguments):
@@ -82,8 +88,12 @@ def optima(candidates, X, y, folds):
     found = []
     for values in candidates:
         for train, test in folds:
-            model = ours(**values, tol=1e-7, max_iter=3000).fit([X[i] for i in train], [y[i] for i in train])
-            f1 = segment_f1_score([y[i] for i in test], model.predict([X[i] for i in test]))
+            model = ours(**values, tol=1e-7, max_iter=3000).fit(
+                [X[i] for i in train], [y[i] for i in train]
+            )
+            f1 = segment_f1_score(
+                [y[i] for i in test], model.predict([X[i] for i in test])
+            )
             found.append((model.objective_, f1))
     return np.array(found).reshape(len(candidates), len(folds), 2).transpose(2, 0, 1)
 
@@ -107,12 +117,25 @@ def of_a_grid(X, y, arguments):
     folds, candidates = list(KFold(3).split(X)), list(ParameterGrid(GRID))
 
     def shared():
-        grid = {"c1s": GRID["c1"], "c2s": GRID["c2"], "cv": folds, "scoring": "segment_f1", "refit": False}
-        return L1CRFCV(**grid, all_pairs="transitions", random_state=0, n_jobs=1).fit(X, y)
+        grid = {
+            "c1s": GRID["c1"],
+            "c2s": GRID["c2"],
+            "cv": folds,
+            "scoring": "segment_f1",
+            "refit": False,
+        }
+        return L1CRFCV(**grid, all_pairs="transitions", random_state=0, n_jobs=1).fit(
+            X, y
+        )
 
     def encoded():
-        matrix, labels = TokenVectorizer().fit_transform(X), np.array([*y, None], object)[:-1]
-        search = GridSearchCV(ours(tol=3e-3), GRID, cv=folds, scoring=score, refit=False)
+        matrix, labels = (
+            TokenVectorizer().fit_transform(X),
+            np.array([*y, None], object)[:-1],
+        )
+        search = GridSearchCV(
+            ours(tol=3e-3), GRID, cv=folds, scoring=score, refit=False
+        )
         return search.fit(matrix, labels)
 
     ours(0.1, 0.1, max_iter=30).fit(X[:40], y[:40]).predict(X[:10])  # compiled
@@ -138,12 +161,23 @@ def at_random(X, y, arguments):
     candidates = list(ParameterSampler(RANDOM, arguments.candidates, random_state=0))
     options = {"cv": folds, "scoring": "segment_f1", "refit": False}
     ours(0.1, 0.1, max_iter=30).fit(X[:40], y[:40]).predict(X[:10])
-    search = L1CRFCV(candidates=candidates, **options, all_pairs="transitions", random_state=0, n_jobs=1)
+    search = L1CRFCV(
+        candidates=candidates,
+        **options,
+        all_pairs="transitions",
+        random_state=0,
+        n_jobs=1,
+    )
     mine, search = timed(search.fit, X, y)
     crf, _ = timed(loop, theirs, candidates[:SAMPLE], X, y, folds)
     crf *= len(candidates) / SAMPLE
-    print(f"\n{len(candidates)} random candidates in 3 folds; CRFsuite from {SAMPLE} of them\n")
-    rows = [["sklearn-crfsuite, loop", f"{crf:.0f}", ""], ["L1CRFCV", f"{mine:.1f}", f"{crf / mine:.1f}"]]
+    print(
+        f"\n{len(candidates)} random candidates in 3 folds; CRFsuite from {SAMPLE} of them\n"
+    )
+    rows = [
+        ["sklearn-crfsuite, loop", f"{crf:.0f}", ""],
+        ["L1CRFCV", f"{mine:.1f}", f"{crf / mine:.1f}"],
+    ]
     table(["", "s", "ratio"], rows)
     if arguments.optima:
         gaps(search, optima(candidates, X, y, folds), len(folds))
@@ -164,7 +198,9 @@ def single_fits(X, y):
                 str(model.n_iter_), f"{true:.1e}", f"{certain:.1e}", f"{certain / max(true, 1e-12):.1f}",
             ])  # fmt: skip
     print("\nfits, processor time in s; CRFsuite: 100 iterations\n")
-    table(["c1, c2", "`tol`", "s", "ratio", "passes", "true gap", "`gap_`", "times"], rows)
+    table(
+        ["c1, c2", "`tol`", "s", "ratio", "passes", "true gap", "`gap_`", "times"], rows
+    )
 
 
 def coarse_stops(X, y):
@@ -176,7 +212,13 @@ def coarse_stops(X, y):
         found = loop(functools.partial(ours, tol=tol), candidates, X, y, folds)
         mean = found.mean(axis=1)
         changed = np.abs(found - f1).max(), np.abs(mean - f1.mean(axis=1)).max()
-        rows.append([f"{tol:g}", *(f"{each:.4f}" for each in changed), str(candidates[mean.argmax()])])
+        rows.append(
+            [
+                f"{tol:g}",
+                *(f"{each:.4f}" for each in changed),
+                str(candidates[mean.argmax()]),
+            ]
+        )
     print("\nF1 against that of the optima\n")
     table(["`tol`", "largest change, one fold", "mean of three folds", "chosen"], rows)
 
@@ -188,7 +230,9 @@ def main():
     parser.add_argument("--part", choices=parts, nargs="+", default=parts)
     parser.add_argument("--corpus", choices=("esp", "conll2000"), default="esp")
     parser.add_argument("--candidates", type=int, default=50, help="drawn at random")
-    parser.add_argument("--optima", action="store_true", help="also minimise each candidate to 1e-7")
+    parser.add_argument(
+        "--optima", action="store_true", help="also minimise each candidate to 1e-7"
+    )
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # a hundred iterations do not converge
     X, y = load("dev") if arguments.corpus == "esp" else chunks()

@@ -37,7 +37,13 @@ def curve(pool, test, options, seed, rounds, batch=25):
         f1 = segment_f1_score(test[1], model.predict(test[0]))
         points.append((sum(len(X[i]) for i in labelled), f1))
         left = sorted(set(range(len(X))) - set(labelled))
-        chosen = select(model, [X[i] for i in left], batch, random_state=100 * seed + number, **options)
+        chosen = select(
+            model,
+            [X[i] for i in left],
+            batch,
+            random_state=100 * seed + number,
+            **options,
+        )
         labelled += [left[i] for i in chosen]
     return points
 
@@ -62,14 +68,20 @@ def main():
     test = [part[:400] for part in load_esp("dev")]
     rows = []
     for name, options in STRATEGIES.items():
-        curves = [curve(pool, test, options, seed, arguments.rounds) for seed in range(arguments.seeds)]
+        curves = [
+            curve(pool, test, options, seed, arguments.rounds)
+            for seed in range(arguments.seeds)
+        ]
         needed = [[tokens_to(points, f1) for points in curves] for f1 in arguments.f1]
         last = [points[-1] for points in curves]
         rows.append([
             name, *(" ".join(f"{n:,.0f}" for n in counts) for counts in needed),
             f"{np.mean([f1 for _, f1 in last]):.3f}", f"{np.mean([n for n, _ in last]):,.0f}",
         ])  # fmt: skip
-        print(f"# {name}: {[[(n, round(f, 3)) for n, f in points] for points in curves]}", flush=True)
+        print(
+            f"# {name}: {[[(n, round(f, 3)) for n, f in points] for points in curves]}",
+            flush=True,
+        )
     names = [f"tokens to {f1}" for f1 in arguments.f1]
     table(["chosen", *names, "F1 in the end", "tokens in the end"], rows)
 

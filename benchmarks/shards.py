@@ -13,7 +13,11 @@ from skstruct import ParameterMixer, StructuredPerceptron
 from skstruct.data.schemes import labels_to_words
 from skstruct.metrics import segment_f1_score, token_accuracy_score, word_f1_score
 
-LTP = {"segmentation": (97.93, 97.67), "tagging": (98.41, 98.30), "entities": (94.28, 93.42)}
+LTP = {
+    "segmentation": (97.93, 97.67),
+    "tagging": (98.41, 98.30),
+    "entities": (94.28, 93.42),
+}
 
 
 def words(X, labels):
@@ -36,7 +40,9 @@ def main():
     parser.add_argument("--shards", type=int, nargs="*", default=[1, 2, 8, 32])
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--mixing", default="uniform", choices=["uniform", "errors", "nonzero"])
+    parser.add_argument(
+        "--mixing", default="uniform", choices=["uniform", "errors", "nonzero"]
+    )
     arguments = parser.parse_args()
     rows = []
     for task, (name, features, load, held_out, score) in TASKS.items():
@@ -46,16 +52,29 @@ def main():
             scores = []
             for seed in range(arguments.seeds):
                 tagger = StructuredPerceptron(features, max_iter=arguments.epochs)
-                mixer = ParameterMixer(tagger, n_shards, mixing=arguments.mixing, random_state=seed)
-                scores.append(100 * score(X_test, y_test, mixer.fit(X, y).predict(X_test)))
+                mixer = ParameterMixer(
+                    tagger, n_shards, mixing=arguments.mixing, random_state=seed
+                )
+                scores.append(
+                    100 * score(X_test, y_test, mixer.fit(X, y).predict(X_test))
+                )
             means.append(mean(scores))
         more = [100 * (means[0] - value) / (100 - means[0]) for value in means[1:]]
         before, after = LTP[task]
         rows.append(
-            [f"{task} ({name})", *(f"{value:.2f}" for value in means), *(f"{value:+.1f} %" for value in more)]
-            + [f"{before:.2f} to {after:.2f}", f"{100 * (before - after) / (100 - before):+.1f} %"]
+            [
+                f"{task} ({name})",
+                *(f"{value:.2f}" for value in means),
+                *(f"{value:+.1f} %" for value in more),
+            ]
+            + [
+                f"{before:.2f} to {after:.2f}",
+                f"{100 * (before - after) / (100 - before):+.1f} %",
+            ]
         )
-    print(f"{arguments.epochs} rounds, {arguments.mixing} mixture, means over {arguments.seeds} seeds\n")
+    print(
+        f"{arguments.epochs} rounds, {arguments.mixing} mixture, means over {arguments.seeds} seeds\n"
+    )
     table(
         ["task", *(f"{n} shards" for n in arguments.shards)]
         + [f"errors, {n} shards" for n in arguments.shards[1:]]

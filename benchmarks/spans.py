@@ -18,7 +18,12 @@ import warnings
 
 import skstruct
 from benchmarks.common import load_esp, table
-from skstruct import BaggingShuffleAverager, CalibratedTagger, SpanTagger, StructuredPerceptron
+from skstruct import (
+    BaggingShuffleAverager,
+    CalibratedTagger,
+    SpanTagger,
+    StructuredPerceptron,
+)
 from skstruct.data.schemes import labels_to_spans
 from skstruct.data.text import tokenized
 
@@ -53,7 +58,10 @@ def detokenized(sentences):
             length += len(token)
             quoted ^= token == '"'
             tight = token[-1] in _TIGHT_BEHIND or (token == '"' and quoted)
-        spans += [(places[a][0], places[b - 1][1], kind) for a, b, kind in labels_to_spans(labels, "BIO")]
+        spans += [
+            (places[a][0], places[b - 1][1], kind)
+            for a, b, kind in labels_to_spans(labels, "BIO")
+        ]
         text.append("\n")
         length += 1
     return "".join(text), spans
@@ -62,7 +70,9 @@ def detokenized(sentences):
 def load_texts(part):
     """Documents as texts, and their spans; a dash alone follows the first line of each."""
     sentences = list(zip(*load_esp(part)))
-    starts = [i for i in range(len(sentences) - 1) if sentences[i + 1][0] == ["-"]] or [0]
+    starts = [i for i in range(len(sentences) - 1) if sentences[i + 1][0] == ["-"]] or [
+        0
+    ]
     starts[0] = 0
     documents = [sentences[a:b] for a, b in zip(starts, [*starts[1:], len(sentences)])]
     X, y = zip(*map(detokenized, documents))
@@ -78,7 +88,9 @@ def moved(X, y, share, seed):
             limit = spans[k + 1][0] if k + 1 < len(spans) else len(text)
             how = rng.choice(("cut", "reach", "both")) if rng.random() < share else ""
             if how in ("cut", "both") and end - start > 3:
-                start, end = (start + 1, end) if rng.random() < 0.5 else (start, end - 1)
+                start, end = (
+                    (start + 1, end) if rng.random() < 0.5 else (start, end - 1)
+                )
             if how in ("reach", "both"):
                 end = min(limit, end + 2)
             new.append((max(start, behind), end, label))
@@ -94,7 +106,9 @@ def wrapped(text, spans, width):
     at = 0
     for line in lines:
         place = at
-        for part in textwrap.wrap(line, width, drop_whitespace=False, break_on_hyphens=False)[:-1]:
+        for part in textwrap.wrap(
+            line, width, drop_whitespace=False, break_on_hyphens=False
+        )[:-1]:
             place += len(part)
             if out[place - 1] == " ":
                 out[place - 1] = "\n"
@@ -103,7 +117,9 @@ def wrapped(text, spans, width):
     before = [0]
     for c in text:
         before.append(before[-1] + (c == "\n"))
-    result = "".join("\n\n" if c == "\n" and text[k] == "\n" else c for k, c in enumerate(out))
+    result = "".join(
+        "\n\n" if c == "\n" and text[k] == "\n" else c for k, c in enumerate(out)
+    )
     new = [(a + before[a], b + before[b], label) for a, b, label in spans]
     return result, new
 
@@ -138,7 +154,10 @@ def mean_f1(train, test, seeds, tagger=perceptron, **parameters):
     """Mean F1 over the seeds."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        scores = [SpanTagger(tagger(s), **parameters).fit(*train).score(*test) for s in range(seeds)]
+        scores = [
+            SpanTagger(tagger(s), **parameters).fit(*train).score(*test)
+            for s in range(seeds)
+        ]
     return statistics.fmean(scores)
 
 
@@ -152,18 +171,34 @@ def defaults(train, test, seeds):
     }
     for name, parameters in cases.items():
         reachable = SpanTagger(**parameters).alignment_report(*train).reachable
-        yield name, f"{reachable:.1%}", f"{mean_f1(train, test, seeds, **parameters):.4f}"
+        yield (
+            name,
+            f"{reachable:.1%}",
+            f"{mean_f1(train, test, seeds, **parameters):.4f}",
+        )
 
 
 def alignment(train, test, seeds, share=0.15):
     """What the ways to align do where spans are moved; the last leaves these spans out."""
     X, y = train
     shifted = X, moved(X, y, share, 0)
-    cases = {f'align="{align}"': align for align in ("nearest", "expand", "unknown", "contract")}
+    cases = {
+        f'align="{align}"': align
+        for align in ("nearest", "expand", "unknown", "contract")
+    }
     for name, align in cases.items():
-        yield name, f"{mean_f1(shifted, test, seeds, average, align=align, overlap='longest'):.4f}"
-    off = {(text, position) for text, position, *_ in SpanTagger().alignment_report(*shifted).moves}
-    left = [[s for k, s in enumerate(spans) if (i, k) not in off] for i, spans in enumerate(shifted[1])]
+        yield (
+            name,
+            f"{mean_f1(shifted, test, seeds, average, align=align, overlap='longest'):.4f}",
+        )
+    off = {
+        (text, position)
+        for text, position, *_ in SpanTagger().alignment_report(*shifted).moves
+    }
+    left = [
+        [s for k, s in enumerate(spans) if (i, k) not in off]
+        for i, spans in enumerate(shifted[1])
+    ]
     yield "moved spans left out", f"{mean_f1((X, left), test, seeds, average):.4f}"
 
 
@@ -174,24 +209,41 @@ def pieces(train, test, seeds):
         X, y = zip(*(change(text, spans) for text, spans in zip(*data)))
         return list(X), list(y)
 
-    hard = [as_(lambda text, spans: wrapped(text, spans, 72), data) for data in (train, test)]
+    hard = [
+        as_(lambda text, spans: wrapped(text, spans, 72), data)
+        for data in (train, test)
+    ]
     flat = [as_(one_line, data) for data in (train, test)]
     for how in ("auto", "lines"):
-        yield f'wrapped at 72, pieces="{how}"', f"{mean_f1(*hard, seeds, pieces=how):.4f}"
+        yield (
+            f'wrapped at 72, pieces="{how}"',
+            f"{mean_f1(*hard, seeds, pieces=how):.4f}",
+        )
     for length in (None, 1000, 200, 50):
-        yield f"a document a line, max_length={length}", f"{mean_f1(*flat, seeds, max_length=length):.4f}"
+        yield (
+            f"a document a line, max_length={length}",
+            f"{mean_f1(*flat, seeds, max_length=length):.4f}",
+        )
     for annotated in (False, True):
         y = [half(text, spans, annotated) for text, spans in zip(*train)]
         name = "as if empty" if annotated else "None"
-        yield f"half annotated, the rest {name}", f"{mean_f1((train[0], y), test, seeds):.4f}"
+        yield (
+            f"half annotated, the rest {name}",
+            f"{mean_f1((train[0], y), test, seeds):.4f}",
+        )
 
 
 def calibration(train, test):
     """Mean probability of the predicted spans, minus the share that is right."""
     model = SpanTagger(CalibratedTagger(perceptron(0), random_state=0)).fit(*train)
     found = model.predict_segment_proba(test[0])
-    right = [span in set(spans) for spans, each in zip(test[1], found) for span, _ in each]
-    yield "mean probability", f"{statistics.fmean(p for each in found for _, p in each):.4f}"
+    right = [
+        span in set(spans) for spans, each in zip(test[1], found) for span, _ in each
+    ]
+    yield (
+        "mean probability",
+        f"{statistics.fmean(p for each in found for _, p in each):.4f}",
+    )
     yield "share right", f"{statistics.fmean(right):.4f}"
 
 
@@ -216,7 +268,9 @@ def speed(train, test, characters, repeat):
         for row, a, b in zip(rows.values(), marks, marks[1:]):
             row.append(b - a)
     for name, seconds in rows.items():
-        share = statistics.median(a / b for a, b in zip(seconds, rows["tagger_.predict"]))
+        share = statistics.median(
+            a / b for a, b in zip(seconds, rows["tagger_.predict"])
+        )
         yield name, f"{statistics.median(seconds):.3f} s", f"{share:.2f}"
 
 
@@ -234,7 +288,9 @@ def memory(train, test, characters):
 def _peak(path, texts):
     model = skstruct.load(path)
     model.predict(texts[:10])
-    pathlib.Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak so far
+    pathlib.Path("/proc/self/clear_refs").write_text(
+        "5"
+    )  # Linux: forget the peak so far
     before = _resident("VmRSS")
     model.predict(texts)
     return _resident("VmHWM") - before
@@ -256,7 +312,9 @@ PARTS = {
 def main():
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--part", action="append", choices=[*PARTS, "calibration", "speed", "memory"])
+    parser.add_argument(
+        "--part", action="append", choices=[*PARTS, "calibration", "speed", "memory"]
+    )
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--repeat", type=int, default=7)
     parser.add_argument("--characters", type=int, default=1_000_000)

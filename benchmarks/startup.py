@@ -63,8 +63,13 @@ part("`KBestReranker`", lambda: sk.KBestReranker(sk.Segmenter(tagger), cv=2).fit
 def run(cache):
     """Seconds of each part in a fresh process."""
     environment = dict(os.environ, NUMBA_CACHE_DIR=cache)
-    out = subprocess.check_output([sys.executable, "-c", CHILD], env=environment, text=True)
-    return {name: float(seconds) for name, seconds in (line.split("\t") for line in out.splitlines())}
+    out = subprocess.check_output(
+        [sys.executable, "-c", CHILD], env=environment, text=True
+    )
+    return {
+        name: float(seconds)
+        for name, seconds in (line.split("\t") for line in out.splitlines())
+    }
 
 
 def main():
@@ -75,7 +80,9 @@ def main():
     warm = {name: statistics.median(each[name] for each in runs) for name in cold}
     rows = [[name, f"{cold[name]:.1f} s", f"{warm[name]:.2f} s"] for name in cold]
     rows.append(["all", f"{sum(cold.values()):.1f} s", f"{sum(warm.values()):.2f} s"])
-    table(["first use of", "no compiled kernels", "compiled kernels in the cache"], rows)
+    table(
+        ["first use of", "no compiled kernels", "compiled kernels in the cache"], rows
+    )
 
 
 if __name__ == "__main__":

@@ -28,7 +28,10 @@ def resident(name="VmRSS"):
     """Resident memory of this process, now or at its peak (VmHWM), in MB; 0 where the system does not say."""
     try:
         with open("/proc/self/status") as file:
-            return next(int(line.split()[1]) for line in file if line.startswith(name)) / 2**10
+            return (
+                next(int(line.split()[1]) for line in file if line.startswith(name))
+                / 2**10
+            )
     except OSError:
         return 0.0
 
@@ -42,7 +45,9 @@ def stream(X, y, size):
 def raw_text(megabytes):
     """Lines."""
     rng = np.random.default_rng(0)
-    words = [[word for word, _ in tokens] for tokens in load_conll2000("train")[0]] + load_ewt("train")[0]
+    words = [
+        [word for word, _ in tokens] for tokens in load_conll2000("train")[0]
+    ] + load_ewt("train")[0]
     letters, size = np.array(list(string.ascii_lowercase)), 0
     while size < megabytes * 1e6:
         line = list(words[rng.integers(len(words))])
@@ -64,7 +69,13 @@ def text(megabytes):
         words = WordVectors(n_clusters=500, random_state=0).fit_text(path)
         seconds = time.process_time() - began
     return [
-        [megabytes, f"{len(words.words_):,}", f"{seconds:.0f} s", f"{before:.0f}", f"{resident('VmHWM'):.0f}"]
+        [
+            megabytes,
+            f"{len(words.words_):,}",
+            f"{seconds:.0f} s",
+            f"{before:.0f}",
+            f"{resident('VmHWM'):.0f}",
+        ]
     ]
 
 
@@ -72,12 +83,26 @@ def main():
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tokens", type=float, default=1e7)
-    parser.add_argument("--sizes", type=int, nargs="*", default=[100, 1000, 10_000], help="sentences a call")
-    parser.add_argument("--batch", type=int, default=4000, help="sentences a call, of the long stream")
+    parser.add_argument(
+        "--sizes",
+        type=int,
+        nargs="*",
+        default=[100, 1000, 10_000],
+        help="sentences a call",
+    )
+    parser.add_argument(
+        "--batch", type=int, default=4000, help="sentences a call, of the long stream"
+    )
     parser.add_argument("--text", type=int, metavar="MB", help="measure raw text")
     arguments = parser.parse_args()
     if arguments.text:
-        header = ["MB of text", "words with a cluster", "processor time", "peak before, MB", "peak, MB"]
+        header = [
+            "MB of text",
+            "words with a cluster",
+            "processor time",
+            "peak before, MB",
+            "peak, MB",
+        ]
         table(header, text(arguments.text))
         return
     X, y = load_sxu("train")
@@ -89,13 +114,21 @@ def main():
         seen += n_tokens(part)
         if seen >= marks[0]:
             seconds = time.process_time() - began
-            row = [f"{seen / 1e6:.1f}", f"{resident():.0f}", f"{tagger.n_features() / 1e6:.2f}"]
+            row = [
+                f"{seen / 1e6:.1f}",
+                f"{resident():.0f}",
+                f"{tagger.n_features() / 1e6:.2f}",
+            ]
             rows.append([*row, f"{seen / seconds / 1e3:.0f}k"])
             marks.pop(0)
         if not marks:
             break
-    print(f"SXU, seven templates, {arguments.batch} sentences a call; CPU time of one thread\n")
-    table(["million tokens", "resident MB", "million features", "tokens/s so far"], rows)
+    print(
+        f"SXU, seven templates, {arguments.batch} sentences a call; CPU time of one thread\n"
+    )
+    table(
+        ["million tokens", "resident MB", "million features", "tokens/s so far"], rows
+    )
     rows = []
     for size in arguments.sizes:
         times = []

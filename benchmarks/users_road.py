@@ -62,14 +62,21 @@ def load(part):
     """Dicts and labels of a part of the corpus."""
     rows = read_columns(corpus(f"conll2002-esp/{part}.txt"))
     sentences = [[(row[0], row[1]) for row in sentence] for sentence in rows]
-    X = [[token_features(sentence, t) for t in range(len(sentence))] for sentence in sentences]
+    X = [
+        [token_features(sentence, t) for t in range(len(sentence))]
+        for sentence in sentences
+    ]
     return X, [[row[-1] for row in sentence] for sentence in rows]
 
 
 def crfsuite(iterations):
     """The tutorial's CRF."""
     return sklearn_crfsuite.CRF(
-        algorithm="lbfgs", c1=0.1, c2=0.1, max_iterations=iterations, all_possible_transitions=True
+        algorithm="lbfgs",
+        c1=0.1,
+        c2=0.1,
+        max_iterations=iterations,
+        all_possible_transitions=True,
     )
 
 
@@ -81,14 +88,24 @@ def best(watch, name):
 def row(watch, name, unit=1.0, digits=2):
     """A line of the table: theirs, ours, how many times as long theirs takes."""
     theirs, ours = best(watch, f"{name}, theirs"), best(watch, f"{name}, ours")
-    return [name, f"{theirs * unit:.{digits}f}", f"{ours * unit:.{digits}f}", f"{theirs / ours:.2f}"]
+    return [
+        name,
+        f"{theirs * unit:.{digits}f}",
+        f"{ours * unit:.{digits}f}",
+        f"{theirs / ours:.2f}",
+    ]
 
 
 def tagging(X, y, X_test, arguments):
     """Tag the test part in one call, and short sentences one at a time."""
     theirs = crfsuite(arguments.passes).fit(X, y)
     ours = L1CRF(
-        c1=0.1, c2=0.1, all_pairs="transitions", max_iter=arguments.passes, n_jobs=1, random_state=0
+        c1=0.1,
+        c2=0.1,
+        all_pairs="transitions",
+        max_iter=arguments.passes,
+        n_jobs=1,
+        random_state=0,
     ).fit(X, y)
     short = 20 * [x for x in X_test if len(x) == LENGTH]
     ours.predict(X_test[:10])
@@ -98,14 +115,19 @@ def tagging(X, y, X_test, arguments):
         watch.time("all at once, s, theirs", theirs.predict, X_test)
         watch.time("all at once, s, ours", ours.predict, X_test)
         watch.time("one at a time, ms, theirs", lambda: [tag(x) for x in short])
-        watch.time("one at a time, ms, ours", lambda: [ours.predict([x]) for x in short])
+        watch.time(
+            "one at a time, ms, ours", lambda: [ours.predict([x]) for x in short]
+        )
     print(
         f"\ntagging: {n_tokens(X_test):,} tokens; one at a time: {len(short)} sentences of {LENGTH} tokens\n"
     )
     header = ["", "CRFsuite", "L1CRF", "ratio"]
     table(
         header,
-        [row(watch, "all at once, s", 1, 3), row(watch, "one at a time, ms", 1e3 / len(short), 4)],
+        [
+            row(watch, "all at once, s", 1, 3),
+            row(watch, "one at a time, ms", 1e3 / len(short), 4),
+        ],
     )
 
 
@@ -128,15 +150,24 @@ def imported(X, y, X_test, arguments):
     X, X_test = nested(X), nested(X_test)
     theirs = crfsuite(arguments.passes).fit(X, y)
     ours = load_crfsuite(theirs.modelfile.name)
-    assert all(map(list.__eq__, ours.predict(X_test), map(list, theirs.predict(X_test))))
+    assert all(
+        map(list.__eq__, ours.predict(X_test), map(list, theirs.predict(X_test)))
+    )
     tagger = theirs.tagger_
     watch = Stopwatch(time.process_time)
     for _ in range(3 * arguments.repeat):
         watch.time("nested, all at once, s, theirs", theirs.predict, X_test)
         watch.time("nested, all at once, s, ours", ours.predict, X_test)
-        watch.time("nested, one at a time, ms, theirs", lambda: [tagger.tag(x) for x in X_test])
-        watch.time("nested, one at a time, ms, ours", lambda: [ours.predict([x]) for x in X_test])
-    print(f"\na model of CRFsuite: {n_tokens(X_test):,} tokens in {len(X_test):,} sentences\n")
+        watch.time(
+            "nested, one at a time, ms, theirs", lambda: [tagger.tag(x) for x in X_test]
+        )
+        watch.time(
+            "nested, one at a time, ms, ours",
+            lambda: [ours.predict([x]) for x in X_test],
+        )
+    print(
+        f"\na model of CRFsuite: {n_tokens(X_test):,} tokens in {len(X_test):,} sentences\n"
+    )
     per_sentence = 1e3 / len(X_test)
     table(
         ["", "CRFsuite", "L1CRF", "ratio"],
@@ -150,14 +181,21 @@ def imported(X, y, X_test, arguments):
 def online(X, y, X_test, y_test, arguments):
     """Fit perceptron and passive-aggressive learner, dicts to model."""
     watch, scores = Stopwatch(time.process_time), {}
-    for algorithm, learner in (("ap", StructuredPerceptron), ("pa", PassiveAggressiveTagger)):
-        theirs = sklearn_crfsuite.CRF(algorithm=algorithm, max_iterations=arguments.epochs)
+    for algorithm, learner in (
+        ("ap", StructuredPerceptron),
+        ("pa", PassiveAggressiveTagger),
+    ):
+        theirs = sklearn_crfsuite.CRF(
+            algorithm=algorithm, max_iterations=arguments.epochs
+        )
         ours = learner(max_iter=arguments.epochs, random_state=0)
         ours.fit(X[:50], y[:50]).predict(X_test[:10])
         for _ in range(arguments.repeat):
             watch.time(f"{algorithm}, s, theirs", theirs.fit, X, y)
             watch.time(f"{algorithm}, s, ours", ours.fit, X, y)
-        scores[algorithm] = [f"{segment_f1_score(y_test, m.predict(X_test)):.4f}" for m in (theirs, ours)]
+        scores[algorithm] = [
+            f"{segment_f1_score(y_test, m.predict(X_test)):.4f}" for m in (theirs, ours)
+        ]
     print(f"\nfit, {arguments.epochs} epochs\n")
     header = ["", "CRFsuite", "skstruct", "ratio", "their F1", "our F1"]
     table(header, [[*row(watch, f"{name}, s"), *scores[name]] for name in scores])
@@ -167,10 +205,16 @@ def fitting(X, y, arguments):
     """Fit to CRFsuite's objective after 100 iterations, and to the own stop, dicts to model."""
     kinds = {"elastic net": (0.1, 0.1), "L2 alone": (0.0, 1.0), "L1 alone": (1.0, 0.0)}
     rows = []
-    L1CRF(c1=0.1, c2=0.1, all_pairs="transitions", max_iter=20).fit(X[:100], y[:100])  # compiled
+    L1CRF(c1=0.1, c2=0.1, all_pairs="transitions", max_iter=20).fit(
+        X[:100], y[:100]
+    )  # compiled
     for name, (c1, c2) in kinds.items():
         theirs = sklearn_crfsuite.CRF(
-            algorithm="lbfgs", c1=c1, c2=c2, max_iterations=100, all_possible_transitions=True
+            algorithm="lbfgs",
+            c1=c1,
+            c2=c2,
+            max_iterations=100,
+            all_possible_transitions=True,
         )
         ours = L1CRF(c1=c1, c2=c2, all_pairs="transitions", n_jobs=1, random_state=0)
         runs = []
@@ -182,7 +226,11 @@ def fitting(X, y, arguments):
             wall, began = time.perf_counter(), time.process_time()
             ours.fit(X, y)
             whole, wall = time.process_time() - began, time.perf_counter() - wall
-            at = next(h["seconds"] for h in ours.history_ if h["objective"] and h["objective"] <= level)
+            at = next(
+                h["seconds"]
+                for h in ours.history_
+                if h["objective"] and h["objective"] <= level
+            )
             reached = whole * (1.0 - (ours.history_[-1]["seconds"] - at) / wall)
             runs.append((crfsuite_time, level, reached, whole))
         their_time, level, reached, whole = (min(column) for column in zip(*runs))
@@ -192,7 +240,16 @@ def fitting(X, y, arguments):
             f"{ours.objective_:,.1f}", str(len(ours.history_)),
         ])  # fmt: skip
     print("\nfit, processor time in s; CRFsuite: 100 iterations\n")
-    header = ["", "CRFsuite", "its objective", "L1CRF to that", "ratio", "own stop", "ratio", "objective"]
+    header = [
+        "",
+        "CRFsuite",
+        "its objective",
+        "L1CRF to that",
+        "ratio",
+        "own stop",
+        "ratio",
+        "objective",
+    ]
     table([*header, "passes"], rows)
 
 
@@ -205,7 +262,9 @@ def main():
     parser.add_argument("--part", choices=PARTS, nargs="+", default=PARTS)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--epochs", type=int, default=10, help="of the online learners")
-    parser.add_argument("--passes", type=int, default=100, help="of the models that tag")
+    parser.add_argument(
+        "--passes", type=int, default=100, help="of the models that tag"
+    )
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # few passes do not converge
     X, y = load("train")

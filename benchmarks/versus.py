@@ -37,7 +37,9 @@ PAIRS = 5
 # --------------------------------------------------------------------------------------------------
 def git(*arguments, env=None):
     """Output of a git command in this repository; ends the script where it fails."""
-    done = subprocess.run(["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True, env=env)
+    done = subprocess.run(
+        ["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True, env=env
+    )
     if done.returncode:
         sys.exit(f"git {' '.join(arguments)}: {done.stderr.strip()}")
     return done.stdout.strip()
@@ -81,24 +83,47 @@ class Side:
         if not self.scratch.exists():
             with own_index() as environment:
                 git("read-tree", tree, env=environment)
-                git("checkout-index", "--all", f"--prefix={self.folder}/skstruct/", env=environment)
+                git(
+                    "checkout-index",
+                    "--all",
+                    f"--prefix={self.folder}/skstruct/",
+                    env=environment,
+                )
             self.scratch.mkdir()
         # Beside the package, so that no other copy of either is found first.
-        shutil.copytree(REPOSITORY / "benchmarks", self.folder / "benchmarks", dirs_exist_ok=True)
+        shutil.copytree(
+            REPOSITORY / "benchmarks", self.folder / "benchmarks", dirs_exist_ok=True
+        )
 
     def run(self, module, *arguments, kernels=None):
         """What a module of the benchmarks prints in a fresh process, read as JSON."""
         environment = dict(
             os.environ,
-            PYTHONPATH=os.pathsep.join(filter(None, [str(self.folder), os.environ.get("PYTHONPATH")])),
+            PYTHONPATH=os.pathsep.join(
+                filter(None, [str(self.folder), os.environ.get("PYTHONPATH")])
+            ),
             NUMBA_CACHE_DIR=str(kernels or self.folder / "kernels"),
             TMPDIR=str(self.scratch),
             SKSTRUCT_DATA=str(DATA.resolve()),
         )
-        command = [sys.executable, "-m", f"benchmarks.{module}", *arguments, str(self.folder)]
-        done = subprocess.run(command, env=environment, cwd=self.scratch, stdout=subprocess.PIPE, text=True)
+        command = [
+            sys.executable,
+            "-m",
+            f"benchmarks.{module}",
+            *arguments,
+            str(self.folder),
+        ]
+        done = subprocess.run(
+            command,
+            env=environment,
+            cwd=self.scratch,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         if done.returncode:
-            sys.exit(f"{self.name}: {module} {' '.join(arguments)} ended with status {done.returncode}")
+            sys.exit(
+                f"{self.name}: {module} {' '.join(arguments)} ended with status {done.returncode}"
+            )
         return json.loads(done.stdout)
 
 
@@ -124,7 +149,9 @@ def verdicts(first, second):
     for case, a in first.items():
         b = second[case]
         failed = [
-            f"{where}: {side['error']}" for where, side in (("first", a), ("second", b)) if "error" in side
+            f"{where}: {side['error']}"
+            for where, side in (("first", a), ("second", b))
+            if "error" in side
         ]
         if failed:
             cells = ["FAILS; " + "; ".join(failed), *[""] * (len(FACTS) - 1)]
@@ -167,7 +194,9 @@ def compare_speed(sides, n, figures, cold):
     def note(label, *found):
         for name in found[0]:
             for unit in found[0][name]:
-                pairs[name + label, unit].append(tuple(side[name][unit] for side in found))
+                pairs[name + label, unit].append(
+                    tuple(side[name][unit] for side in found)
+                )
 
     for figure in figures:
         both(sides, "versus_speed", figure, "50")  # compiles
@@ -184,20 +213,39 @@ def compare_speed(sides, n, figures, cold):
 
 def main():
     """Build, run, print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("rev", help="the commit to compare with")
-    parser.add_argument("other", nargs="?", help="a commit in place of the working tree")
-    parser.add_argument("--results", action="store_true", help="compare hashes of all results (default)")
-    parser.add_argument("--speed", action="store_true", help="compare times, and memory of a fit")
-    parser.add_argument("--cold", action="store_true", help="compare the first fit without compiled kernels")
-    parser.add_argument("-n", type=int, default=PAIRS, help="pairs of runs (default: %(default)s)")
-    parser.add_argument("--folder", help="keep copies and kernels here for the next time")
+    parser.add_argument(
+        "other", nargs="?", help="a commit in place of the working tree"
+    )
+    parser.add_argument(
+        "--results", action="store_true", help="compare hashes of all results (default)"
+    )
+    parser.add_argument(
+        "--speed", action="store_true", help="compare times, and memory of a fit"
+    )
+    parser.add_argument(
+        "--cold",
+        action="store_true",
+        help="compare the first fit without compiled kernels",
+    )
+    parser.add_argument(
+        "-n", type=int, default=PAIRS, help="pairs of runs (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--folder", help="keep copies and kernels here for the next time"
+    )
     args = parser.parse_args()
     same = True
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(args.folder or temporary).resolve()
         names = [args.rev, args.other or "working tree"]
-        sides = [Side(name, commit, folder) for name, commit in zip(names, [args.rev, args.other])]
+        sides = [
+            Side(name, commit, folder)
+            for name, commit in zip(names, [args.rev, args.other])
+        ]
         if args.results or not (args.speed or args.cold):
             same = compare_results(sides)
         if args.speed or args.cold:

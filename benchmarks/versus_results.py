@@ -35,7 +35,13 @@ from skstruct import (
 from skstruct.datasets import load_chunking, load_parsing, load_sample, read_segmented
 from skstruct.inspection import feature_weights, transition_weights
 
-FACTS = ("predictions", "decision_function", "feature_weights", "transition_weights", "other outputs")
+FACTS = (
+    "predictions",
+    "decision_function",
+    "feature_weights",
+    "transition_weights",
+    "other outputs",
+)
 TAGGERS = (StructuredPerceptron, PassiveAggressiveTagger, L1CRF)
 EPOCHS = 3
 
@@ -69,7 +75,10 @@ def _dicts(X, y):
 
 
 def _many(X, y):
-    return X, [[f"{zlib.crc32(f'{w}{t}'.encode()) % 640}" for t, (w, _) in enumerate(x)] for x in X]
+    return X, [
+        [f"{zlib.crc32(f'{w}{t}'.encode()) % 640}" for t, (w, _) in enumerate(x)]
+        for x in X
+    ]
 
 
 def _conll():
@@ -135,7 +144,9 @@ def streams(task, name, model):
 
 def perceptron(features="chunk", **parameters):
     """A small perceptron."""
-    return StructuredPerceptron(features, **{"max_iter": EPOCHS, "random_state": 0, **parameters})
+    return StructuredPerceptron(
+        features, **{"max_iter": EPOCHS, "random_state": 0, **parameters}
+    )
 
 
 def words(**parameters):
@@ -163,25 +174,49 @@ REGULARISED = {
     "penalty l1-cumulative": dict(penalty="l1-cumulative", alpha=1e-3),
     "penalty l2": dict(penalty="l2", alpha=1e-3),
 }
-MIXED = dict(dropout=0.05, feature_noise="zipf", edge_noise="same", penalty="l1", alpha=1e-4)
+MIXED = dict(
+    dropout=0.05, feature_noise="zipf", edge_noise="same", penalty="l1", alpha=1e-4
+)
 
 fits("chunks", "perceptron", perceptron())
-fits("chunks", "perceptron, last weights, order as given", perceptron(average=False, shuffle=False))
+fits(
+    "chunks",
+    "perceptron, last weights, order as given",
+    perceptron(average=False, shuffle=False),
+)
 for _name, _parameters in REGULARISED.items():
     fits("chunks", f"perceptron, {_name}", perceptron(**_parameters))
 fits("chunks", "perceptron, order 2", perceptron(order=2))
 fits("chunks", "perceptron, order 2, noise and penalty", perceptron(order=2, **MIXED))
 fits("chunks", "perceptron, class_weight balanced", perceptron(class_weight="balanced"))
-fits("chunks", "perceptron, class_weight of a label", perceptron(class_weight={"O": 0.5}))
+fits(
+    "chunks", "perceptron, class_weight of a label", perceptron(class_weight={"O": 0.5})
+)
 fits("chunks", "perceptron, constraints", perceptron(constraints="BIO"))
 fits("chunks", "perceptron, min_count 2", perceptron(min_count=2))
-fits("chunks", "perceptron, early stopping", perceptron(max_iter=8, early_stopping=True, n_iter_no_change=1))
+fits(
+    "chunks",
+    "perceptron, early stopping",
+    perceptron(max_iter=8, early_stopping=True, n_iter_no_change=1),
+)
 fits("dicts", "perceptron, dict tokens", perceptron("auto"))
 # On the corpus so many labels that rows of weights are stored sparsely.
 fits("many labels", "perceptron, many labels", perceptron(max_iter=1))
-streams("many labels", "perceptron, many labels, stream, noise and penalty", perceptron(**MIXED))
-fits("many labels", "mixer, many labels", ParameterMixer(perceptron(max_iter=1), random_state=0))
-fits("chunks", "passive-aggressive", PassiveAggressiveTagger("chunk", max_iter=EPOCHS, random_state=0))
+streams(
+    "many labels",
+    "perceptron, many labels, stream, noise and penalty",
+    perceptron(**MIXED),
+)
+fits(
+    "many labels",
+    "mixer, many labels",
+    ParameterMixer(perceptron(max_iter=1), random_state=0),
+)
+fits(
+    "chunks",
+    "passive-aggressive",
+    PassiveAggressiveTagger("chunk", max_iter=EPOCHS, random_state=0),
+)
 fits(
     "chunks",
     "passive-aggressive, PA-II, Hamming cost, l2",
@@ -191,13 +226,20 @@ fits(
     ),
 )  # fmt: skip
 streams("chunks", "perceptron, stream of growing labels", perceptron())
-streams("chunks", "perceptron, stream, l1-cumulative", perceptron(penalty="l1-cumulative", alpha=1e-4))
+streams(
+    "chunks",
+    "perceptron, stream, l1-cumulative",
+    perceptron(penalty="l1-cumulative", alpha=1e-4),
+)
 streams("chunks", "perceptron, stream, order 2", perceptron(order=2))
 
 
 @case("chunks", "perceptron, None labels")
 def _none(X, y, X_test):
-    y = [[None if (i + t) % 3 == 0 else label for t, label in enumerate(s)] for i, s in enumerate(y)]
+    y = [
+        [None if (i + t) % 3 == 0 else label for t, label in enumerate(s)]
+        for i, s in enumerate(y)
+    ]
     return perceptron().fit(X, y), None
 
 
@@ -222,22 +264,35 @@ for _average in ("nonzero", "all"):
     fits(
         "chunks",
         f"averager, {_average}",
-        BaggingShuffleAverager(perceptron(), n_estimators=3, average=_average, n_jobs=2, random_state=0),
+        BaggingShuffleAverager(
+            perceptron(), n_estimators=3, average=_average, n_jobs=2, random_state=0
+        ),
     )
 fits(
     "chunks",
     "averager, bootstrap, noise and penalty",
     BaggingShuffleAverager(
-        perceptron(**MIXED), n_estimators=3, bootstrap=True, max_samples=0.7, n_jobs=2, random_state=0
+        perceptron(**MIXED),
+        n_estimators=3,
+        bootstrap=True,
+        max_samples=0.7,
+        n_jobs=2,
+        random_state=0,
     ),
 )
 for _mixing in ("uniform", "errors", "nonzero"):
     fits(
         "chunks",
         f"mixer, {_mixing}",
-        ParameterMixer(perceptron(), n_shards=3, mixing=_mixing, n_jobs=2, random_state=0),
+        ParameterMixer(
+            perceptron(), n_shards=3, mixing=_mixing, n_jobs=2, random_state=0
+        ),
     )
-fits("chunks", "mixer, once", ParameterMixer(perceptron(), n_shards=3, strategy="once", random_state=0))
+fits(
+    "chunks",
+    "mixer, once",
+    ParameterMixer(perceptron(), n_shards=3, strategy="once", random_state=0),
+)
 fits(
     "chunks",
     "mixer, order 2, noise and penalty",
@@ -259,7 +314,11 @@ def crf(name, **parameters):
     """Enter a case of L1CRF, with its probabilities."""
 
     def run(X, y, X_test):
-        settings = {"features": "chunk", "max_iter": 20, "n_jobs": 2, "random_state": 0} | BEFORE | parameters
+        settings = (
+            {"features": "chunk", "max_iter": 20, "n_jobs": 2, "random_state": 0}
+            | BEFORE
+            | parameters
+        )
         model = L1CRF(**settings).fit(X, y)
         return model, [
             model.objective_,
@@ -273,7 +332,12 @@ def crf(name, **parameters):
 
 crf("L1CRF, all pairs", all_pairs=True)
 crf("L1CRF, pairs seen", all_pairs=False, c1=0.5)
-crf("L1CRF, c2, constraints, class_weight", c2=0.1, constraints="BIO", class_weight="balanced")
+crf(
+    "L1CRF, c2, constraints, class_weight",
+    c2=0.1,
+    constraints="BIO",
+    class_weight="balanced",
+)
 crf("L1CRF, owlqn", solver="owlqn", all_pairs=False)
 crf("L1CRF, sgd with line search", solver="sgd", line_search=True)
 
@@ -282,22 +346,56 @@ fits("words", "segmenter, dropout", char(dropout=0.1))
 fits("words", "word segmenter, zsz18", words())
 fits("words", "word segmenter, zc14", words(templates="zc14"))
 fits(
-    "words", "word segmenter, zsz18, max-violation, noise and penalty", words(update="max-violation", **MIXED)
+    "words",
+    "word segmenter, zsz18, max-violation, noise and penalty",
+    words(update="max-violation", **MIXED),
 )
-fits("words", "word segmenter, zc14, noise and penalty", words(templates="zc14", **MIXED))
-fits("words", "word segmenter, beam 2, standard", words(beam_size=2, update="standard", min_count=2))
-fits("words", "word segmenter, early stopping", words(max_iter=8, early_stopping=True, n_iter_no_change=1))
-streams("words", "word segmenter, stream, l1-cumulative", words(penalty="l1-cumulative", alpha=1e-4))
-fits("words", "averager of word segmenters", BaggingShuffleAverager(words(), n_estimators=2, random_state=0))
-fits("words", "mixer of word segmenters", ParameterMixer(words(), mixing="errors", random_state=0))
-fits("words", "re-ranker", KBestReranker(char(), k=5, cv=3, max_iter=EPOCHS, random_state=0))
-fits("words", "re-ranker, noise and penalty", KBestReranker(char(), k=5, cv=3, random_state=0, **MIXED))
+fits(
+    "words", "word segmenter, zc14, noise and penalty", words(templates="zc14", **MIXED)
+)
+fits(
+    "words",
+    "word segmenter, beam 2, standard",
+    words(beam_size=2, update="standard", min_count=2),
+)
+fits(
+    "words",
+    "word segmenter, early stopping",
+    words(max_iter=8, early_stopping=True, n_iter_no_change=1),
+)
+streams(
+    "words",
+    "word segmenter, stream, l1-cumulative",
+    words(penalty="l1-cumulative", alpha=1e-4),
+)
+fits(
+    "words",
+    "averager of word segmenters",
+    BaggingShuffleAverager(words(), n_estimators=2, random_state=0),
+)
+fits(
+    "words",
+    "mixer of word segmenters",
+    ParameterMixer(words(), mixing="errors", random_state=0),
+)
+fits(
+    "words",
+    "re-ranker",
+    KBestReranker(char(), k=5, cv=3, max_iter=EPOCHS, random_state=0),
+)
+fits(
+    "words",
+    "re-ranker, noise and penalty",
+    KBestReranker(char(), k=5, cv=3, random_state=0, **MIXED),
+)
 
 
 @case("words", "segmenters with a dictionary")
 def _dictionary(X, y, X_test):
     model, known = words(max_iter=1).fit(X, y), [w for s in y for w in s][::7]
-    return model, [m.predict(X_test, dictionary=known) for m in (model, char().fit(X, y))]
+    return model, [
+        m.predict(X_test, dictionary=known) for m in (model, char().fit(X, y))
+    ]
 
 
 fits("tagged words", "segmenter with tags", char())
@@ -308,7 +406,9 @@ fits("trees", "parser, without labels", parser(labeled=False))
 for _templates in ("hs28", "zsz28"):
     fits("trees", f"parser, {_templates}", parser(templates=_templates))
 fits(
-    "trees", "parser, templates as lines", parser(templates=["s0.w s1.w", "s0.t s1.t q0.t", "s0.lc.t s0.vl"])
+    "trees",
+    "parser, templates as lines",
+    parser(templates=["s0.w s1.w", "s0.t s1.t q0.t", "s0.lc.t s0.vl"]),
 )
 fits(
     "trees",
@@ -317,12 +417,28 @@ fits(
 )
 for _name, _parameters in REGULARISED.items():
     if _name.startswith("penalty"):
-        fits("trees", f"parser, {_name}", parser(templates="hs28", max_iter=2, **_parameters))
+        fits(
+            "trees",
+            f"parser, {_name}",
+            parser(templates="hs28", max_iter=2, **_parameters),
+        )
 fits("trees", "parser, noise and penalty", parser(templates="hs28", **MIXED))
-fits("trees", "parser, early stopping", parser(templates="hs28", early_stopping=True, n_iter_no_change=1))
+fits(
+    "trees",
+    "parser, early stopping",
+    parser(templates="hs28", early_stopping=True, n_iter_no_change=1),
+)
 streams("trees", "parser, stream of growing labels", parser(templates="hs28"))
-fits("trees", "averager of parsers", BaggingShuffleAverager(parser(templates="hs28"), 2, random_state=0))
-fits("trees", "mixer of parsers", ParameterMixer(parser(templates="hs28"), random_state=0))
+fits(
+    "trees",
+    "averager of parsers",
+    BaggingShuffleAverager(parser(templates="hs28"), 2, random_state=0),
+)
+fits(
+    "trees",
+    "mixer of parsers",
+    ParameterMixer(parser(templates="hs28"), random_state=0),
+)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -353,11 +469,15 @@ def facts_of(model, other, X):
     while hasattr(model, "tagger_") or hasattr(model, "estimator_"):
         model = model.tagger_ if hasattr(model, "tagger_") else model.estimator_
     weights = feature_weights(model)
-    found["feature_weights"] = sorted((name, spelled(label), w.hex()) for name, label, w in weights)
+    found["feature_weights"] = sorted(
+        (name, spelled(label), w.hex()) for name, label, w in weights
+    )
     if isinstance(model, TAGGERS):
         labels = [spelled(label) for label in model.classes_.tolist()]
         rows = zip(labels, transition_weights(model).tolist())
-        found["transition_weights"] = sorted((p, q, w.hex()) for p, row in rows for q, w in zip(labels, row))
+        found["transition_weights"] = sorted(
+            (p, q, w.hex()) for p, row in rows for q, w in zip(labels, row)
+        )
     if other is not None:
         found["other outputs"] = other
     return {fact: _hash(value) for fact, value in found.items()}

@@ -59,7 +59,9 @@ def crf(limit, corpus):
     """Fit L1CRF for a number of passes, on one thread."""
     load, _, preset = CORPORA[corpus]
     X, y = cut(load("train"), limit)
-    model = L1CRF(preset, c1=1.0, c2=0.0, all_pairs=False, max_iter=PASSES, random_state=0)
+    model = L1CRF(
+        preset, c1=1.0, c2=0.0, all_pairs=False, max_iter=PASSES, random_state=0
+    )
     model.fit(X[:50], y[:50])
     return {f"{corpus}: L1CRF, {PASSES} passes": timed(model.fit, X, y, repeat=1)}
 
@@ -91,8 +93,13 @@ def words(limit):
 
 def start(limit):
     """The first fit of a process, on a few words: loads the kernels, or compiles them."""
-    X, y = [["the", "dog", "barks"], ["a", "cat", "sleeps"]] * 10, [["D", "N", "V"]] * 20
-    return {"first fit": timed(StructuredPerceptron(random_state=0).fit, X, y, repeat=1)}
+    X, y = (
+        [["the", "dog", "barks"], ["a", "cat", "sleeps"]] * 10,
+        [["D", "N", "V"]] * 20,
+    )
+    return {
+        "first fit": timed(StructuredPerceptron(random_state=0).fit, X, y, repeat=1)
+    }
 
 
 FIGURES = {

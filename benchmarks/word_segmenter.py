@@ -26,7 +26,9 @@ def measure(name, segmenter, data):
         began = time.process_time()
         predicted = segmenter.predict(X_test)
         seconds.append(time.process_time() - began)
-    report = segmentation_report(y_test, predicted, {word for words in y for word in words})
+    report = segmentation_report(
+        y_test, predicted, {word for words in y for word in words}
+    )
     return [
         name,
         f"{segmenter.score(X_dev, y_dev):.4f}",
@@ -62,7 +64,10 @@ def beams(segmenter, test):
 
 def right_words(words, true):
     """How many words are where they are in the right segmentation."""
-    spans = [[*zip((stops := [0, *accumulate(map(len, items))]), stops[1:])] for items in (words, true)]
+    spans = [
+        [*zip((stops := [0, *accumulate(map(len, items))]), stops[1:])]
+        for items in (words, true)
+    ]
     return len(set(spans[0]) & set(spans[1]))
 
 
@@ -87,12 +92,22 @@ def lists(segmenter, dev):
             best = [
                 max(
                     (words for words, _ in ranked),
-                    key=lambda words: 2 * right_words(words, true) / (len(words) + len(true)),
+                    key=lambda words: (
+                        2 * right_words(words, true) / (len(words) + len(true))
+                    ),
                 )
                 for ranked, true in zip(found, y)
             ]
             size = sum(map(len, found)) / len(X)
-            rows.append([beam, k, f"{word_f1_score(y, best):.4f}", f"{size:.1f}", f"{seconds / alone:.2f}"])
+            rows.append(
+                [
+                    beam,
+                    k,
+                    f"{word_f1_score(y, best):.4f}",
+                    f"{size:.1f}",
+                    f"{seconds / alone:.2f}",
+                ]
+            )
     return rows
 
 
@@ -101,7 +116,9 @@ def corpus_of(name, part):
     if name == "gsd-zh":
         X, y = load_gsd(part)
         return X, [[word for word, _ in words] for words in y]
-    words = read_segmented(corpus("sxu/train.txt" if part == "train" else "sxu/test.txt"))
+    words = read_segmented(
+        corpus("sxu/train.txt" if part == "train" else "sxu/test.txt")
+    )
     words = words[:6000] if part == "train" else words
     return ["".join(w) for w in words], words
 
@@ -112,7 +129,9 @@ def main():
     parser.add_argument("--corpus", choices=["gsd-zh", "sxu"], default="gsd-zh")
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--beams", type=int, nargs="*", default=[1, 4, 16])
-    parser.add_argument("--exact", action="store_true", help="exact search too (minutes)")
+    parser.add_argument(
+        "--exact", action="store_true", help="exact search too (minutes)"
+    )
     arguments = parser.parse_args()
     data = [corpus_of(arguments.corpus, part) for part in ("train", "dev", "test")]
 
@@ -120,19 +139,33 @@ def main():
         return WordSegmenter(max_iter=arguments.epochs, random_state=0, **parameters)
 
     tagger = StructuredPerceptron("char", max_iter=arguments.epochs, random_state=0)
-    best = StructuredPerceptron("char-best", dropout=0.1, max_iter=2 * arguments.epochs, random_state=0)
+    best = StructuredPerceptron(
+        "char-best", dropout=0.1, max_iter=2 * arguments.epochs, random_state=0
+    )
     models = [
         ("characters", Segmenter(tagger)),
-        ("characters, `char-best`, dropout 10 %, six tags", Segmenter(best, scheme="B2B3MES")),
+        (
+            "characters, `char-best`, dropout 10 %, six tags",
+            Segmenter(best, scheme="B2B3MES"),
+        ),
     ]
     for templates in ("zsz18", "zc14"):
         for update in ("early", "max-violation", "standard"):
             name = f"`{templates}`, beam 8, {update}"
             models.append((name, words(templates=templates, update=update)))
-    models += [(f"`zsz18`, beam {b}, early", words(beam_size=b)) for b in arguments.beams]
+    models += [
+        (f"`zsz18`, beam {b}, early", words(beam_size=b)) for b in arguments.beams
+    ]
     if arguments.exact:
-        models.append(("`zsz18`, exact, standard", words(beam_size=None, update="standard")))
-        models.append(("`zc14`, exact, standard", words(templates="zc14", beam_size=None, update="standard")))
+        models.append(
+            ("`zsz18`, exact, standard", words(beam_size=None, update="standard"))
+        )
+        models.append(
+            (
+                "`zc14`, exact, standard",
+                words(templates="zc14", beam_size=None, update="standard"),
+            )
+        )
     models += [
         ("`zsz18`, beam 8, early, dropout 3 %", words(dropout=0.03)),
         ("`zsz18`, beam 8, early, L2 1e-6", words(penalty="l2", alpha=1e-6)),
@@ -147,12 +180,22 @@ def main():
     print("\nThe models of beam 8 and early update, searched with other beams\n")
     table(
         ["templates", "beam", "test F1", "texts not searched exactly", "chars/s"],
-        [row for name, model in models if name.endswith("beam 8, early") for row in beams(model, data[2])],
+        [
+            row
+            for name, model in models
+            if name.endswith("beam 8, early")
+            for row in beams(model, data[2])
+        ],
     )
     print("\nThe default model: the k best segmentations of the dev part\n")
-    model = next(model for name, model in models if name == "`zsz18`, beam 8, max-violation")
+    model = next(
+        model for name, model in models if name == "`zsz18`, beam 8, max-violation"
+    )
     model.predict_kbest(data[1][0][:1])
-    table(["beam", "k", "oracle dev F1", "segmentations a text", "time / predict"], lists(model, data[1]))
+    table(
+        ["beam", "k", "oracle dev F1", "segmentations a text", "time / predict"],
+        lists(model, data[1]),
+    )
 
 
 if __name__ == "__main__":

@@ -14,9 +14,14 @@ import urllib.request
 import skstruct
 
 HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "examples")]  # gallery.py, and what the studies share
+sys.path[:0] = [
+    str(HERE),
+    str(HERE.parent / "examples"),
+]  # gallery.py, and what the studies share
 os.environ.setdefault("MPLBACKEND", "Agg")
-os.environ.setdefault("SKSTRUCT_DATA", str(HERE / "no-corpora"))  # the gallery is the same everywhere
+os.environ.setdefault(
+    "SKSTRUCT_DATA", str(HERE / "no-corpora")
+)  # the gallery is the same everywhere
 
 project = "skstruct"
 author = "the skstruct developers"
@@ -36,7 +41,12 @@ extensions = [
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 root_doc = "index"
-exclude_patterns = ["_build", "_templates", "**/GALLERY_HEADER.rst", "**/sg_execution_times.rst"]
+exclude_patterns = [
+    "_build",
+    "_templates",
+    "**/GALLERY_HEADER.rst",
+    "**/sg_execution_times.rst",
+]
 exclude_patterns += ["sg_execution_times.rst"]
 templates_path = ["_templates"]
 
@@ -51,13 +61,31 @@ numpydoc_show_class_members = False
 def foreign_methods():
     """For each public class the names of the methods that it has from other packages."""
     found = {}
-    parts = ("features", "features.patterns", "data.inputs", "inspection", "metrics", "datasets")
-    for module in (skstruct, *(importlib.import_module(f"skstruct.{part}") for part in parts)):
-        for name in {*vars(module), *getattr(module, "__all__", ())}:  # some are imported at their first use
+    parts = (
+        "features",
+        "features.patterns",
+        "data.inputs",
+        "inspection",
+        "metrics",
+        "datasets",
+    )
+    for module in (
+        skstruct,
+        *(importlib.import_module(f"skstruct.{part}") for part in parts),
+    ):
+        for name in {
+            *vars(module),
+            *getattr(module, "__all__", ()),
+        }:  # some are imported at their first use
             value = getattr(module, name)
             if inspect.isclass(value):
-                maker = {m: next(c for c in value.__mro__ if m in vars(c)) for m in dir(value)}
-                found[name] = [m for m in maker if not maker[m].__module__.startswith("skstruct")]
+                maker = {
+                    m: next(c for c in value.__mro__ if m in vars(c))
+                    for m in dir(value)
+                }
+                found[name] = [
+                    m for m in maker if not maker[m].__module__.startswith("skstruct")
+                ]
                 found[name] += [m for m in maker if m.endswith("_request")]
     return found
 
@@ -129,10 +157,16 @@ def write_living_example(app, error):
     """A page of a chunker of the embedded corpus, which the first page embeds."""
     if error is None and app.builder.format == "html":
         X, y = skstruct.datasets.load_chunking()
-        tagger = skstruct.L1CRF("chunk", c1=0.1, constraints="BIO", random_state=0).fit(X, y)
-        example = "\n".join(" ".join(map("/".join, sentence)) for sentence in X[100:103])
+        tagger = skstruct.L1CRF("chunk", c1=0.1, constraints="BIO", random_state=0).fit(
+            X, y
+        )
+        example = "\n".join(
+            " ".join(map("/".join, sentence)) for sentence in X[100:103]
+        )
         path = pathlib.Path(app.outdir) / "living.html"
-        skstruct.interchange.export(tagger, path, title="Chunks, in this page", example=example)
+        skstruct.interchange.export(
+            tagger, path, title="Chunks, in this page", example=example
+        )
 
 
 def setup(app):

@@ -28,4 +28,6 @@ def order(file_name):
     name = pathlib.Path(file_name).stem
     if name in FIRST:
         return FIRST.index(name), ""
-    return len(FIRST) + is_study(pathlib.Path(__file__).parent.parent / "examples" / file_name), name
+    return len(FIRST) + is_study(
+        pathlib.Path(__file__).parent.parent / "examples" / file_name
+    ), name

@@ -16,7 +16,9 @@ import sys
 import textwrap
 
 HERE = pathlib.Path(__file__).parent
-DATA = pathlib.Path(os.environ.get("SKSTRUCT_DATA") or HERE.parents[1] / "shared" / "data")
+DATA = pathlib.Path(
+    os.environ.get("SKSTRUCT_DATA") or HERE.parents[1] / "shared" / "data"
+)
 RESULTS = HERE / "results"
 
 
@@ -42,7 +44,9 @@ def study(name, description, needs, run, report, seeds=3, **extra):
     arguments = _options(description, seeds, extra)
     if arguments.stored:
         record = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-        about = ", ".join(f"{key} {value}" for key, value in record.items() if key != "results")
+        about = ", ".join(
+            f"{key} {value}" for key, value in record.items() if key != "results"
+        )
         print(textwrap.fill(f"Stored results: {about}", 100))
         results = record["results"]
     else:
@@ -51,7 +55,9 @@ def study(name, description, needs, run, report, seeds=3, **extra):
             print(f"{', '.join(missing)} not found in {DATA}.")
             arguments.quick = True
         if arguments.quick:
-            print("On the embedded samples: this shows that the study runs; its figures say nothing.")
+            print(
+                "On the embedded samples: this shows that the study runs; its figures say nothing."
+            )
             arguments.seeds = 1
             for option, (_, quick, _) in extra.items():
                 setattr(arguments, option, quick)
@@ -75,10 +81,18 @@ def _options(description, seeds, extra):
     )
     parser.add_argument("--seeds", type=int, default=seeds)
     parser.add_argument("--n-jobs", type=int, default=2)
-    parser.add_argument("--quick", action="store_true", help="embedded samples: no verdicts")
-    parser.add_argument("--store", action="store_true", help="keep the results in results/")
-    parser.add_argument("--stored", action="store_true", help="report stored results, measure nothing")
-    parser.add_argument("--plot", metavar="FILE", help="save the figures (needs matplotlib)")
+    parser.add_argument(
+        "--quick", action="store_true", help="embedded samples: no verdicts"
+    )
+    parser.add_argument(
+        "--store", action="store_true", help="keep the results in results/"
+    )
+    parser.add_argument(
+        "--stored", action="store_true", help="report stored results, measure nothing"
+    )
+    parser.add_argument(
+        "--plot", metavar="FILE", help="save the figures (needs matplotlib)"
+    )
     parser.add_argument("--show", action="store_true", help="show the figures")
     for name, (default, _, text) in extra.items():
         flag = "--" + name.replace("_", "-")
@@ -95,7 +109,9 @@ def _options(description, seeds, extra):
 def store(name, arguments, results):
     """Write results with what made them."""
     git = ["git", "-C", str(HERE), "describe", "--always", "--dirty", "--abbrev=12"]
-    commit = subprocess.run(git, capture_output=True, text=True).stdout.strip() or "unknown"
+    commit = (
+        subprocess.run(git, capture_output=True, text=True).stdout.strip() or "unknown"
+    )
     about_reports = {"quick", "store", "stored", "plot", "show", "seeds"}
     options = {k: v for k, v in vars(arguments).items() if k not in about_reports}
     record = {
@@ -103,7 +119,10 @@ def store(name, arguments, results):
         "seeds": list(range(arguments.seeds)),
         "options": options,
         "python": platform.python_version(),
-        **{package: importlib.metadata.version(package) for package in ("numpy", "numba", "scikit-learn")},
+        **{
+            package: importlib.metadata.version(package)
+            for package in ("numpy", "numba", "scikit-learn")
+        },
         "results": results,
     }
     RESULTS.mkdir(exist_ok=True)
@@ -124,7 +143,11 @@ def table(header, rows):
     lines.insert(1, ["-" * width for width in widths])
     print()
     for line in lines:
-        print("| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |")
+        print(
+            "| "
+            + " | ".join(cell.ljust(width) for cell, width in zip(line, widths))
+            + " |"
+        )
 
 
 def mean_and_spread(values):

@@ -41,13 +41,21 @@ RATE = 50
 
 def session(rng):
     """(samples (seconds, RATE, 3), labels) of one person."""
-    pace, force, tilt = rng.normal(1.0, 0.05), rng.normal(1.0, 0.1), rng.normal(0.0, 0.1)
+    pace, force, tilt = (
+        rng.normal(1.0, 0.05),
+        rng.normal(1.0, 0.1),
+        rng.normal(0.0, 0.1),
+    )
     samples, labels, activity = [], [], "sit"
     while len(labels) < 300:
         for _ in range(int(rng.integers(8, 40))):
             rhythm, strength, angle = ACTIVITIES[activity]
             time = (len(labels) * RATE + np.arange(RATE)) / RATE
-            step = force * strength * np.sin(2 * np.pi * pace * rhythm * time[:, None] + [0.0, 0.7, 1.9])
+            step = (
+                force
+                * strength
+                * np.sin(2 * np.pi * pace * rhythm * time[:, None] + [0.0, 0.7, 1.9])
+            )
             gravity = np.array([np.sin(angle + tilt), np.cos(angle + tilt), 0.3])
             shaken = rng.normal(0, 0.8, (RATE, 3)) if rng.random() < 0.3 else 0.0
             samples.append(gravity + step + shaken + rng.normal(0, 0.15, (RATE, 3)))
@@ -75,7 +83,9 @@ def features(samples):
 rng = np.random.default_rng(0)
 sessions = [session(rng) for _ in range(12)]
 rows = [features(samples) for samples, _ in sessions]
-X = SequenceMatrix(np.concatenate(rows), [len(part) for part in rows], feature_names=NAMES)
+X = SequenceMatrix(
+    np.concatenate(rows), [len(part) for part in rows], feature_names=NAMES
+)
 y = [labels for _, labels in sessions]
 print(X)
 
@@ -88,7 +98,9 @@ print(X)
 models = {
     "seconds alone": None,
     "chain": L1CRF(c1=0.1, c2=0.5, random_state=0),
-    "chain, window of 3": L1CRF(NumericFeatures(window=(-1, 1)), c1=0.1, c2=0.5, random_state=0),
+    "chain, window of 3": L1CRF(
+        NumericFeatures(window=(-1, 1)), c1=0.1, c2=0.5, random_state=0
+    ),
     "perceptron": StructuredPerceptron(random_state=0),
 }
 found = {name: [None] * len(X) for name in models}
@@ -98,17 +110,31 @@ for train, test in GroupKFold(4).split(X, y, groups=range(12)):
         scaler = TokenTransformer(StandardScaler())
         if model is None:
             scaled, held_out = scaler.fit_transform(X[train]), scaler.transform(X[test])
-            labels = LogisticRegression(max_iter=1000).fit(scaled.matrix, flat).predict(held_out.matrix)
+            labels = (
+                LogisticRegression(max_iter=1000)
+                .fit(scaled.matrix, flat)
+                .predict(held_out.matrix)
+            )
             predicted = held_out.split(labels.tolist())
         else:
-            predicted = make_pipeline(scaler, model).fit(X[train], [y[i] for i in train]).predict(X[test])
+            predicted = (
+                make_pipeline(scaler, model)
+                .fit(X[train], [y[i] for i in train])
+                .predict(X[test])
+            )
         for i, labels in zip(test, predicted):
             found[name][i] = labels
 
-right = {name: [np.mean([a == b for a, b in zip(p, q)]) for p, q in zip(found[name], y)] for name in models}
+right = {
+    name: [np.mean([a == b for a, b in zip(p, q)]) for p, q in zip(found[name], y)]
+    for name in models
+}
 table(
     ["model", "seconds right", "worst person"],
-    [[name, f"{np.mean(each):.4f}", f"{min(each):.4f}"] for name, each in right.items()],
+    [
+        [name, f"{np.mean(each):.4f}", f"{min(each):.4f}"]
+        for name, each in right.items()
+    ],
 )
 
 # %%
@@ -128,10 +154,17 @@ figure, axes = plt.subplots(2, 1, sharex=True, figsize=(9, 5))
 axes[0].plot(rows[0][:, 3:6], linewidth=0.8)
 axes[0].set_ylabel("spread of acceleration")
 for shift, (name, labels) in enumerate(
-    {"true": y[0], "alone": found["seconds alone"][0], "chain": found["chain"][0]}.items()
+    {
+        "true": y[0],
+        "alone": found["seconds alone"][0],
+        "chain": found["chain"][0],
+    }.items()
 ):
     axes[1].step(
-        range(len(labels)), [order[label] + 0.15 * shift for label in labels], label=name, linewidth=1
+        range(len(labels)),
+        [order[label] + 0.15 * shift for label in labels],
+        label=name,
+        linewidth=1,
     )
 axes[1].set_yticks(range(len(order)), order)
 axes[1].set_xlabel("second")

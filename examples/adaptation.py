@@ -40,11 +40,13 @@ def corpora(quick):
         _, y = load_segmentation()
         return y[:80], {"sample": (y[80:], texts(y[80:]))}
     sxu, sxu_test = (
-        [w for w in read_segmented(DATA / "sxu" / f"{part}.txt") if w] for part in ("train", "test")
+        [w for w in read_segmented(DATA / "sxu" / f"{part}.txt") if w]
+        for part in ("train", "test")
     )
     gsd = {
         part: [
-            [form for (form,) in s] for s in read_conllu(DATA / "gsd-zh" / f"{part}.conllu", fields=("form",))
+            [form for (form,) in s]
+            for s in read_conllu(DATA / "gsd-zh" / f"{part}.conllu", fields=("form",))
         ]
         for part in ("train", "dev", "test")
     }
@@ -60,7 +62,9 @@ def run(arguments):
     for seed in range(arguments.seeds):
         models = {
             features: Segmenter(
-                PassiveAggressiveTagger(features, max_iter=arguments.epochs, random_state=seed),
+                PassiveAggressiveTagger(
+                    features, max_iter=arguments.epochs, random_state=seed
+                ),
                 scheme="B2B3MES",
             ).fit(X, train)
             for features in ("char", "char-av")
@@ -76,7 +80,9 @@ def run(arguments):
                 if name != "char":
                     model.adapt(adapt)
                 report = segmentation_report(words, model.predict(texts(words)), known)
-                scores = results[target].setdefault(name, {column: [] for column in COLUMNS})
+                scores = results[target].setdefault(
+                    name, {column: [] for column in COLUMNS}
+                )
                 for column, values in scores.items():
                     values.append(report[column])
                 progress(f"seed {seed}, {target}, {name}: F1 {report.f1:.4f}")
@@ -100,7 +106,10 @@ def report(results, quick):
     for target, models in results.items():
         for column in ("f1", "oov_recall"):
             before = mean(models["char-av, training text"][column])
-            for name, where in (("target text", "target text"), ("both", "training and target text")):
+            for name, where in (
+                ("target text", "target text"),
+                ("both", "training and target text"),
+            ):
                 value = mean(models[f"char-av, {name}"][column])
                 claim(
                     f"{target}: counting on the {where} improves {COLUMNS[column]}", value > before,
@@ -112,17 +121,35 @@ def report(results, quick):
 def draw(plt, results):
     """F1 and recall of unknown words, by target."""
     figure, axes = plt.subplots(
-        1, len(results), figsize=(5 * len(results), 4), layout="constrained", squeeze=False
+        1,
+        len(results),
+        figsize=(5 * len(results), 4),
+        layout="constrained",
+        squeeze=False,
     )
     for (target, models), axis in zip(results.items(), axes[0]):
         for k, column in enumerate(("f1", "oov_recall", "iv_recall")):
             values = [mean(scores[column]) for scores in models.values()]
-            axis.bar([i + 0.25 * (k - 1) for i in range(len(values))], values, 0.25, label=COLUMNS[column])
-        axis.set_xticks(range(len(models)), [name.replace(", ", ",\n") for name in models])
+            axis.bar(
+                [i + 0.25 * (k - 1) for i in range(len(values))],
+                values,
+                0.25,
+                label=COLUMNS[column],
+            )
+        axis.set_xticks(
+            range(len(models)), [name.replace(", ", ",\n") for name in models]
+        )
         axis.set(title=target, ylim=(0.3, 1.0))
         axis.legend(loc="lower right")
     return figure
 
 
 if __name__ == "__main__":
-    study("adaptation", __doc__, ["sxu", "gsd-zh"], run, report, epochs=(10, 2, "of training"))
+    study(
+        "adaptation",
+        __doc__,
+        ["sxu", "gsd-zh"],
+        run,
+        report,
+        epochs=(10, 2, "of training"),
+    )

@@ -27,7 +27,9 @@ FIRST = (
 ).split()
 LAST = "Alder Brandt Costa Dunne Engel Fischer Grant Haas Ivers Jansen Keller Lind Moran Novak Okoye".split()
 CITY = "Bergen Cairo Delft Essen Faro Ghent Hanoi Jena Kyoto Lagos Lyon Malmö Oulu Porto Quito Riga".split()
-FIRM = "Northgate Bluefin Carbonet Deltaworks Evermore Fontline Greenleaf Highmark".split()
+FIRM = (
+    "Northgate Bluefin Carbonet Deltaworks Evermore Fontline Greenleaf Highmark".split()
+)
 PATTERNS = (
     "{PER} works for {ORG} in {LOC}.",
     "On Monday {PER} met {PER} at the station of {LOC}.",
@@ -41,10 +43,14 @@ PATTERNS = (
 
 def name(label, draw):
     if label == "PER":
-        return draw.choice(FIRST) + (" " + draw.choice(LAST) if draw.random() < 0.6 else "")
+        return draw.choice(FIRST) + (
+            " " + draw.choice(LAST) if draw.random() < 0.6 else ""
+        )
     if label == "LOC":
         return draw.choice(CITY)
-    return draw.choice(FIRM if draw.random() < 0.5 else LAST) + draw.choice((" Bank", " & Co", " Ltd", ""))
+    return draw.choice(FIRM if draw.random() < 0.5 else LAST) + draw.choice(
+        (" Bank", " & Co", " Ltd", "")
+    )
 
 
 def make_text(draw):
@@ -79,21 +85,27 @@ def export(texts, spans):
         tasks = json.load(file)
     for number, task in enumerate(tasks):
         (prediction,) = task.pop("predictions")
-        task.update(id=number, annotations=[{"completed_by": 1, "result": prediction["result"]}])
+        task.update(
+            id=number, annotations=[{"completed_by": 1, "result": prediction["result"]}]
+        )
     with open(path, "w", encoding="utf-8") as file:
         json.dump(tasks, file)
 
 
 export(texts[:40], truth[:40])
 X, y = read_spans(path)
-print(f"{len(X)} texts with {sum(map(len, y))} spans; the first: {[X[0][s.start : s.end] for s in y[0]]}")
+print(
+    f"{len(X)} texts with {sum(map(len, y))} spans; the first: {[X[0][s.start : s.end] for s in y[0]]}"
+)
 
 # %%
 # A model
 # -------
 # :class:`~skstruct.CalibratedTagger` gives it probabilities.
 
-model = SpanTagger(CalibratedTagger(StructuredPerceptron(random_state=0), random_state=0)).fit(X, y)
+model = SpanTagger(
+    CalibratedTagger(StructuredPerceptron(random_state=0), random_state=0)
+).fit(X, y)
 X_test, y_test = texts[240:], truth[240:]
 first = model.score(X_test, y_test)
 print(f"Trained on  40 texts: F1 {first:.3f} on 300 others")
@@ -112,7 +124,9 @@ write_spans(path, more, predicted, "label-studio", proba=found, model_version="f
 for low, high in (0.0, 0.5), (0.5, 0.9), (0.9, 1.01):
     pairs = [(span in gold, p) for each, gold in zip(found, right) for span, p in each]
     hits = [hit for hit, p in pairs if low <= p < high]
-    print(f"Probability from {low:.1f}: {len(hits):3} spans, {sum(hits) / max(len(hits), 1):.0%} right")
+    print(
+        f"Probability from {low:.1f}: {len(hits):3} spans, {sum(hits) / max(len(hits), 1):.0%} right"
+    )
 render(more[:3], predicted[:3])
 
 # %%

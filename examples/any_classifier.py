@@ -36,7 +36,12 @@ def kassel():
     """(X, y, shape of a picture, which words are for training) of the hand-written words."""
     data = np.load(DATA / "ocr" / "ocr_letters.npz")
     X = SequenceMatrix(np.unpackbits(data["pixels"], axis=1)[:, :128], data["length"])
-    return X, X.split([chr(97 + label) for label in data["label"].tolist()]), (16, 8), data["fold"] == 0
+    return (
+        X,
+        X.split([chr(97 + label) for label in data["label"].tolist()]),
+        (16, 8),
+        data["fold"] == 0,
+    )
 
 
 def codes():
@@ -44,14 +49,18 @@ def codes():
     rng = np.random.default_rng(0)
     pictures, digits = load_digits(return_X_y=True)
     words = rng.integers(0, 10, (40, 5))[rng.integers(0, 40, 600)]
-    noisy = np.concatenate([pictures[rng.choice(np.flatnonzero(digits == d), 1)] for d in words.ravel()])
+    noisy = np.concatenate(
+        [pictures[rng.choice(np.flatnonzero(digits == d), 1)] for d in words.ravel()]
+    )
     X = SequenceMatrix(noisy + rng.normal(0, 6, noisy.shape), [5] * 600)
     return X, X.split([str(d) for d in words.ravel()]), (8, 8), np.arange(600) < 150
 
 
 X, y, shape, train = kassel() if (DATA / "ocr").exists() else codes()
 X_train, X_test = X[train], X[~train]
-y_train, y_test = ([labels for labels, use in zip(y, which) if use] for which in (train, ~train))
+y_train, y_test = (
+    [labels for labels, use in zip(y, which) if use] for which in (train, ~train)
+)
 right = np.concatenate([np.array(labels) for labels in y_test])
 print(f"{len(X_train)} words to learn from, {len(X_test)} to read")
 
@@ -63,14 +72,18 @@ print(f"{len(X_train)} words to learn from, {len(X_test)} to read")
 
 classifiers = {
     "naive Bayes": make_pipeline(MinMaxScaler(), BernoulliNB(binarize=0.5)),
-    "logistic regression": make_pipeline(MinMaxScaler(), LogisticRegression(max_iter=200)),
+    "logistic regression": make_pipeline(
+        MinMaxScaler(), LogisticRegression(max_iter=200)
+    ),
     "nearest neighbours": KNeighborsClassifier(5, weights="distance"),
     "extra trees": ExtraTreesClassifier(TREES, random_state=0),
 }
 accuracy, read = {}, {}
 for name, classifier in classifiers.items():
     predictions = TokenPredictions(classifier)
-    scores = predictions.fit_transform(X_train, y_train)  # of each word by a classifier that has not seen it
+    scores = predictions.fit_transform(
+        X_train, y_train
+    )  # of each word by a classifier that has not seen it
     test = predictions.transform(X_test)
     found = [predictions.classes_[test.matrix.argmax(axis=1)].tolist()]
     for order in (1, 2):
@@ -80,7 +93,10 @@ for name, classifier in classifiers.items():
     read[name] = [test.split(labels) for labels in found]
 table(
     ["classifier", "alone", "chain", "order 2"],
-    [[name, *(f"{share:.4f}" for share in shares)] for name, shares in accuracy.items()],
+    [
+        [name, *(f"{share:.4f}" for share in shares)]
+        for name, shares in accuracy.items()
+    ],
 )
 
 # %%
@@ -96,8 +112,12 @@ union = SequenceUnion(
         ("pixels", TokenTransformer(MinMaxScaler())),
     ]
 )
-pipeline = make_pipeline(union, StructuredPerceptron(random_state=0)).fit(X_train, y_train)
-print(f"\nchain over two classifiers and the pixels: {pipeline.score(X_test, y_test):.4f}")
+pipeline = make_pipeline(union, StructuredPerceptron(random_state=0)).fit(
+    X_train, y_train
+)
+print(
+    f"\nchain over two classifiers and the pixels: {pipeline.score(X_test, y_test):.4f}"
+)
 
 # %%
 # A word, letter by letter
@@ -109,17 +129,28 @@ better = list(better.values())  # different words
 for i in better[:3]:
     print(f"{''.join(alone[i]):>14} by letters, {''.join(y_test[i])} by words")
 
-figure, (bars, picture, heat) = plt.subplots(3, 1, figsize=(7, 9), height_ratios=[3, 1, 3])
+figure, (bars, picture, heat) = plt.subplots(
+    3, 1, figsize=(7, 9), height_ratios=[3, 1, 3]
+)
 places = np.arange(len(accuracy))
 for k, name in enumerate(("alone", "chain", "order 2")):
-    bars.bar(places + 0.27 * (k - 1), [shares[k] for shares in accuracy.values()], 0.25, label=name)
+    bars.bar(
+        places + 0.27 * (k - 1),
+        [shares[k] for shares in accuracy.values()],
+        0.25,
+        label=name,
+    )
 bars.set_xticks(places, list(accuracy))
 bars.set_ylabel("letters right")
 bars.set_ylim(0.4, 1.0)
 bars.legend(loc="upper left")
 i = better[0]
-picture.imshow(np.hstack([row.reshape(shape) for row in X_test[i]]), cmap="binary", aspect="equal")
-picture.set_title(f"by letters: {''.join(alone[i])}   by words: {''.join(second[i])}", fontsize=9)
+picture.imshow(
+    np.hstack([row.reshape(shape) for row in X_test[i]]), cmap="binary", aspect="equal"
+)
+picture.set_title(
+    f"by letters: {''.join(alone[i])}   by words: {''.join(second[i])}", fontsize=9
+)
 picture.set_axis_off()
 heat.imshow(np.exp(np.asarray(test[i])).T, cmap="Blues", aspect="auto")
 heat.set_yticks(range(len(predictions.classes_)), predictions.classes_, fontsize=6)

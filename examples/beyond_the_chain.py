@@ -48,9 +48,16 @@ CONDITIONS = {  # shuffle-and-average, dropout
 def read(folder, part):
     """Sentences of (form, tag, head, label without subtype)."""
     path = DATA / folder / part
-    files = sorted(path.glob("*.conllu")) if path.is_dir() else [path.with_suffix(".conllu")]
+    files = (
+        sorted(path.glob("*.conllu"))
+        if path.is_dir()
+        else [path.with_suffix(".conllu")]
+    )
     return [
-        [(form, tag, head, label.partition(":")[0]) for form, tag, head, label in sentence]
+        [
+            (form, tag, head, label.partition(":")[0])
+            for form, tag, head, label in sentence
+        ]
         for file in files
         for sentence in read_conllu(file, fields=("form", "xpos", "head", "deprel"))
     ]
@@ -60,7 +67,10 @@ def sample():
     """A training and a test set of the embedded Chinese sample; each tree is a chain to the right."""
     found = load_sample("zh")
     sentences = [
-        [(w, t, k, "root" if k == 0 else "dep") for k, (w, t) in enumerate(zip(words, tags))]
+        [
+            (w, t, k, "root" if k == 0 else "dep")
+            for k, (w, t) in enumerate(zip(words, tags))
+        ]
         for words, tags in zip(found.words, found.tags)
     ]
     cut = len(sentences) * 3 // 4
@@ -92,28 +102,39 @@ def trees_of(sentences):
 # --------------------------------------------------------------------------------------------------
 def words(arguments, shuffle, dropout, seed):
     """The word-based segmenter."""
-    model = WordSegmenter(max_iter=arguments.epochs, dropout=0.03 if dropout else 0.0, random_state=seed)
+    model = WordSegmenter(
+        max_iter=arguments.epochs, dropout=0.03 if dropout else 0.0, random_state=seed
+    )
     return averaged(model, arguments, seed) if shuffle else model
 
 
 def joint(arguments, shuffle, dropout, seed):
     """Segmentation and tagging by the character tagger."""
     tagger = StructuredPerceptron(
-        "char", max_iter=arguments.epochs, dropout=0.05 if dropout else 0.0, random_state=seed
+        "char",
+        max_iter=arguments.epochs,
+        dropout=0.05 if dropout else 0.0,
+        random_state=seed,
     )
     return Segmenter(averaged(tagger, arguments, seed) if shuffle else tagger)
 
 
 def parse(arguments, shuffle, dropout, seed):
     """The parser."""
-    model = ShiftReduceParser(max_iter=arguments.epochs, dropout=0.05 if dropout else 0.0, random_state=seed)
+    model = ShiftReduceParser(
+        max_iter=arguments.epochs, dropout=0.05 if dropout else 0.0, random_state=seed
+    )
     return averaged(model, arguments, seed) if shuffle else model
 
 
 def averaged(model, arguments, seed):
     """Several members, non-zero average (equation 8)."""
     return BaggingShuffleAverager(
-        model, arguments.members, keep_members=True, n_jobs=arguments.n_jobs, random_state=seed
+        model,
+        arguments.members,
+        keep_members=True,
+        n_jobs=arguments.n_jobs,
+        random_state=seed,
     )
 
 
@@ -124,7 +145,10 @@ def word_scores(y, predicted):
 
 def joint_scores(y, predicted):
     """Word F1, and F1 of words with their tags."""
-    return {**word_scores(y, predicted), "joint F1": word_f1_score(y, predicted, tagged=True)}
+    return {
+        **word_scores(y, predicted),
+        "joint F1": word_f1_score(y, predicted, tagged=True),
+    }
 
 
 def tree_scores(y, predicted):
@@ -160,15 +184,29 @@ def run_task(name, arguments):
             began = time.perf_counter()
             model = make(arguments, True, dropout, seed).fit(X, y)
             note(name, shuffled, results, scores(y_test, model.predict(X_test)), began)
-            members = getattr(model, "estimators_", None) or [make(arguments, False, dropout, seed).fit(X, y)]
+            members = getattr(model, "estimators_", None) or [
+                make(arguments, False, dropout, seed).fit(X, y)
+            ]
             each = [scores(y_test, member.predict(X_test)) for member in members]
-            note(name, alone, results, {key: mean(found[key] for found in each) for key in each[0]}, began)
+            note(
+                name,
+                alone,
+                results,
+                {key: mean(found[key] for found in each) for key in each[0]},
+                began,
+            )
     if name == "joint":
         for seed in range(arguments.seeds):
             began = time.perf_counter()
             base = joint(arguments, False, False, seed)
             model = KBestReranker(base, cv=arguments.folds, random_state=seed).fit(X, y)
-            note(name, "base + reranker", results, scores(y_test, model.predict(X_test)), began)
+            note(
+                name,
+                "base + reranker",
+                results,
+                scores(y_test, model.predict(X_test)),
+                began,
+            )
     return results
 
 
@@ -192,7 +230,13 @@ def reduction(results, condition, score):
 def report(results, quick):
     """Table and verdicts."""
     rows = [
-        [name, model, score, *mean_and_spread(values), f"{100 * reduction(found, model, score):+.1f} %"]
+        [
+            name,
+            model,
+            score,
+            *mean_and_spread(values),
+            f"{100 * reduction(found, model, score):+.1f} %",
+        ]
         for name, found in results.items()
         for model, scores in found.items()
         for score, values in scores.items()
@@ -216,8 +260,15 @@ def draw(plt, results):
     """Bars of the errors avoided."""
     figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
     for k, condition in enumerate(list(CONDITIONS)[1:]):
-        heights = [100 * reduction(r, condition, list(r["base"])[-1]) for r in results.values()]
-        axes.bar([i + 0.25 * (k - 1) for i in range(len(heights))], heights, 0.25, label=condition)
+        heights = [
+            100 * reduction(r, condition, list(r["base"])[-1]) for r in results.values()
+        ]
+        axes.bar(
+            [i + 0.25 * (k - 1) for i in range(len(heights))],
+            heights,
+            0.25,
+            label=condition,
+        )
     labels = [f"{name} ({list(r['base'])[-1]})" for name, r in results.items()]
     axes.set_xticks(range(len(labels)), labels)
     axes.set_ylabel("errors avoided, %")

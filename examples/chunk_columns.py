@@ -63,7 +63,12 @@ print(learn_df.head(4).to_string(index=False))
 # features too.
 
 letters = HashingVectorizer(
-    analyzer="char_wb", ngram_range=(1, 4), n_features=2**18, norm=None, binary=True, lowercase=False
+    analyzer="char_wb",
+    ngram_range=(1, 4),
+    n_features=2**18,
+    norm=None,
+    binary=True,
+    lowercase=False,
 )
 parts = {
     "form": ("form", OneHotEncoder(handle_unknown="ignore"), ["form"]),
@@ -98,10 +103,16 @@ table(["columns", "F1"], [[name, f"{value:.4f}"] for name, value in f1.items()])
 
 done = test_df.assign(found=X_test.column(found))
 print()
-print(done[done.chunk != done.found].head(4)[["form", "tag", "chunk", "found"]].to_string(index=False))
+print(
+    done[done.chunk != done.found]
+    .head(4)[["form", "tag", "chunk", "found"]]
+    .to_string(index=False)
+)
 
 figure, axis = plt.subplots(figsize=(7, 3.2))
-axis.barh(list(f1)[::-1], list(f1.values())[::-1], color=["tab:orange", *["tab:blue"] * 5])
+axis.barh(
+    list(f1)[::-1], list(f1.values())[::-1], color=["tab:orange", *["tab:blue"] * 5]
+)
 axis.set_xlim(min(f1.values()) - 0.05, 1.0)
 axis.set_xlabel("F1 of chunks")
 for place, value in enumerate(list(f1.values())[::-1]):

@@ -29,7 +29,12 @@ from skstruct import CalibratedTagger, StructuredPerceptron
 from skstruct.data.schemes import labels_to_spans, spans_to_labels
 from skstruct.datasets import load_sample, read_columns, read_conllu
 from skstruct.inspection import ReliabilityDisplay
-from skstruct.metrics import expected_calibration_error, reliability, segment_f1_score, sequence_log_loss
+from skstruct.metrics import (
+    expected_calibration_error,
+    reliability,
+    segment_f1_score,
+    sequence_log_loss,
+)
 
 SHARES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
 """Of the words, those that a person checks."""
@@ -46,14 +51,19 @@ def tags(part):
     """Words and PTB tags of the five genres of EWT."""
     files = sorted((DATA / "ewt" / part).glob("*.conllu"))
     rows = [s for file in files for s in read_conllu(file, fields=("form", "xpos"))]
-    return [[form for form, _ in s] for s in rows], [[tag for _, tag in s] for s in rows]
+    return [[form for form, _ in s] for s in rows], [
+        [tag for _, tag in s] for s in rows
+    ]
 
 
 def entities(part):
     """Words and entities of CoNLL-2002 Spanish; the few that begin with I are given their B."""
     rows = read_columns(DATA / "conll2002-esp" / f"{part}.txt")
     y = [[row[-1] for row in s] for s in rows]
-    y = [spans_to_labels(labels_to_spans(labels, "BIO"), len(labels), "BIO") for labels in y]
+    y = [
+        spans_to_labels(labels_to_spans(labels, "BIO"), len(labels), "BIO")
+        for labels in y
+    ]
     return [[row[0] for row in s] for s in rows], y
 
 
@@ -63,13 +73,19 @@ def corpora(quick):
         sample = load_sample("en")
         half = len(sample.tokens) // 2
         halves = slice(None, half), slice(half, None)
-        return [(sample.tokens[k], y[k]) for y in (sample.pos, sample.entities) for k in halves]
+        return [
+            (sample.tokens[k], y[k])
+            for y in (sample.pos, sample.entities)
+            for k in halves
+        ]
     return tags("train"), tags("dev"), entities("train"), entities("dev")
 
 
 def calibrated(arguments, seed, **parameters):
     """The averaged perceptron with the sixteen word templates, at a temperature."""
-    tagger = StructuredPerceptron("word", max_iter=arguments.epochs, random_state=seed, **parameters)
+    tagger = StructuredPerceptron(
+        "word", max_iter=arguments.epochs, random_state=seed, **parameters
+    )
     return CalibratedTagger(tagger, n_jobs=arguments.n_jobs, random_state=seed)
 
 
@@ -82,7 +98,9 @@ def sure_of_labels(arguments, train, test):
         progress(f"tags, seed {seed}: temperature {model.temperature_:.3f}")
         marginals = model.predict_marginals(X)
         known = set(model.classes_.tolist())
-        given = [[label if label in known else None for label in labels] for labels in y]
+        given = [
+            [label if label in known else None for label in labels] for labels in y
+        ]
         rows.append(
             [
                 expected_calibration_error(y, marginals, labels=model.classes_),
@@ -105,7 +123,9 @@ def sure_of_entities(arguments, train, test):
         model = calibrated(arguments, seed, constraints="BIO").fit(*train)
         progress(f"entities, seed {seed}: temperature {model.temperature_:.3f}")
         found = zip(gold, model.predict_segment_proba(X))
-        pairs = [(segment in true, p) for true, segments in found for segment, p in segments]
+        pairs = [
+            (segment in true, p) for true, segments in found for segment, p in segments
+        ]
         right, sure = np.array(pairs, float).T
         rows.append(
             [
@@ -135,7 +155,9 @@ def left_over(y, found):
     sure = np.concatenate([rows.max(axis=1) for rows in marginals])
     order = np.argsort(sure, kind="stable")
     rest = [order[round(share * len(order)) :] for share in SHARES]
-    return [int(wrong[each].sum()) for each in rest], [float((1 - sure[each]).sum()) for each in rest]
+    return [int(wrong[each].sum()) for each in rest], [
+        float((1 - sure[each]).sum()) for each in rest
+    ]
 
 
 def learn_actively(name, seed, train, test, arguments):
@@ -143,7 +165,12 @@ def learn_actively(name, seed, train, test, arguments):
     X, y = train
     random = np.random.RandomState(seed)
     n_words = np.array([len(x) for x in X])
-    waiting, chosen, curve, model = random.permutation(np.flatnonzero(n_words)), [], [], None
+    waiting, chosen, curve, model = (
+        random.permutation(np.flatnonzero(n_words)),
+        [],
+        [],
+        None,
+    )
     for _ in range(arguments.rounds):
         if model is not None:
             best = model.predict_kbest([X[i] for i in waiting], 1)
@@ -154,7 +181,12 @@ def learn_actively(name, seed, train, test, arguments):
         chosen, waiting = [*chosen, *waiting[:n]], waiting[n:]
         model = calibrated(arguments, seed, constraints="BIO").set_params(cv=3)
         model.fit([X[i] for i in chosen], [y[i] for i in chosen])
-        curve.append((int(n_words[chosen].sum()), segment_f1_score(test[1], model.predict(test[0]))))
+        curve.append(
+            (
+                int(n_words[chosen].sum()),
+                segment_f1_score(test[1], model.predict(test[0])),
+            )
+        )
     progress(f"{name}, seed {seed}: F1 {curve[-1][1]:.4f} with {curve[-1][0]} words")
     return curve
 
@@ -164,7 +196,9 @@ def words_needed(curve, target):
     before = (0, 0.0)
     for words, score in curve:
         if score >= target:
-            return before[0] + (words - before[0]) * (target - before[1]) / (score - before[1])
+            return before[0] + (words - before[0]) * (target - before[1]) / (
+                score - before[1]
+            )
         before = (words, score)
     return None
 
@@ -173,7 +207,9 @@ def run(arguments):
     """What the three questions found: rows, curves and diagrams, by seed."""
     train, test, train_entities, test_entities = corpora(arguments.quick)
     rows, found, diagram = sure_of_labels(arguments, train, test)
-    entity_rows, entity_diagram = sure_of_entities(arguments, train_entities, test_entities)
+    entity_rows, entity_diagram = sure_of_entities(
+        arguments, train_entities, test_entities
+    )
     left = [left_over(test[1], each) for each in found]
     curves = {
         name: [
@@ -193,14 +229,32 @@ def report(results, quick):
     rows = np.array(results["tags"])
     error, loss, temperature = rows.mean(axis=0)
     header = ["tags: calibration error", "spread", "log-loss", "temperature"]
-    table(header, [[*mean_and_spread(rows[:, 0].tolist()), f"{loss:.4f}", f"{temperature:.2f}"]])
-    claim("the calibration error of tags is at most 0.015", error <= 0.015, f"{error:.4f}", quick)
+    table(
+        header,
+        [[*mean_and_spread(rows[:, 0].tolist()), f"{loss:.4f}", f"{temperature:.2f}"]],
+    )
+    claim(
+        "the calibration error of tags is at most 0.015",
+        error <= 0.015,
+        f"{error:.4f}",
+        quick,
+    )
     rows = np.array(results["entities"])
-    header = ["entities: mean probability", "precision", "calibration error", "temperature"]
+    header = [
+        "entities: mean probability",
+        "precision",
+        "calibration error",
+        "temperature",
+    ]
     table(header, [[f"{value:.4f}" for value in rows.mean(axis=0)]])
     gaps = np.abs(rows[:, 0] - rows[:, 1])
     numbers = ", ".join(f"{gap:.4f}" for gap in gaps)
-    claim("entities are as sure as they are right, to 0.02", gaps.max() <= 0.02, f"by seed {numbers}", quick)
+    claim(
+        "entities are as sure as they are right, to 0.02",
+        gaps.max() <= 0.02,
+        f"by seed {numbers}",
+        quick,
+    )
 
     left, expected = np.mean(results["left"], axis=0)
     table(
@@ -227,7 +281,8 @@ def compare(curves, quick):
     target = averages["random order"][-1][1]
     needed = {
         name: [
-            words_needed(curve, random[-1][1]) for curve, random in zip(curves[name], curves["random order"])
+            words_needed(curve, random[-1][1])
+            for curve, random in zip(curves[name], curves["random order"])
         ]
         for name in names
     }
@@ -235,12 +290,19 @@ def compare(curves, quick):
     for name in names:
         found = [words for words in needed[name] if words is not None]
         reached = f"{mean(found):.0f} words" if found else "never"
-        print(f"F1 {target:.4f} with {name}: {reached} ({len(found)} of {len(needed[name])} seeds)")
+        print(
+            f"F1 {target:.4f} with {name}: {reached} ({len(found)} of {len(needed[name])} seeds)"
+        )
     for name in names[1:]:
         pairs = list(zip(needed[name], needed["random order"]))
         fewer = all(a is not None and a < b for a, b in pairs)
         shares = ", ".join("-" if a is None else f"{a / b:.2f}" for a, b in pairs)
-        claim(f"{name} needs fewer words than random order", fewer, f"shares by seed: {shares}", quick)
+        claim(
+            f"{name} needs fewer words than random order",
+            fewer,
+            f"shares by seed: {shares}",
+            quick,
+        )
 
 
 def draw(plt, diagrams, left, curves):
@@ -248,9 +310,13 @@ def draw(plt, diagrams, left, curves):
     figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
     for name, diagram in diagrams.items():
         ReliabilityDisplay(*map(np.array, diagram), name=name).plot(ax=axes[0])
-    axes[1].plot([100 * s for s in SHARES], left / left[0], marker="s", label="least sure first")
+    axes[1].plot(
+        [100 * s for s in SHARES], left / left[0], marker="s", label="least sure first"
+    )
     axes[1].plot([0, 100 * SHARES[-1]], [1, 1 - SHARES[-1]], "k:", label="any words")
-    axes[1].set(xlabel="words checked by a person, %", ylabel="errors left", ylim=(0, 1))
+    axes[1].set(
+        xlabel="words checked by a person, %", ylabel="errors left", ylim=(0, 1)
+    )
     axes[1].legend()
     for name, each in curves.items():
         words, scores = np.mean(each, axis=0).T

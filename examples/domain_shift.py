@@ -28,13 +28,24 @@ GENRES = ("answers", "newsgroup", "reviews", "weblog")
 
 CANDIDATES = {
     "plain": [{}],
-    "binary": [{"feature_noise": "dropout", "noise_rate": rate} for rate in (0.1, 0.2, 0.3, 0.4, 0.5)],
-    "Zipf": [{"feature_noise": "zipf", "zipf_exponent": s} for s in (1.3, 1.6, 2.0, 3.0, 4.0)],
+    "binary": [
+        {"feature_noise": "dropout", "noise_rate": rate}
+        for rate in (0.1, 0.2, 0.3, 0.4, 0.5)
+    ],
+    "Zipf": [
+        {"feature_noise": "zipf", "zipf_exponent": s} for s in (1.3, 1.6, 2.0, 3.0, 4.0)
+    ],
     "Zipf, edges too": [
-        {"feature_noise": "zipf", "edge_noise": "same", "zipf_exponent": s} for s in (1.3, 1.6, 2.0, 3.0, 4.0)
+        {"feature_noise": "zipf", "edge_noise": "same", "zipf_exponent": s}
+        for s in (1.3, 1.6, 2.0, 3.0, 4.0)
     ],
     "Zipf, binary on edges": [
-        {"feature_noise": "zipf", "edge_noise": "dropout", "noise_rate": 0.1, "zipf_exponent": s}
+        {
+            "feature_noise": "zipf",
+            "edge_noise": "dropout",
+            "noise_rate": 0.1,
+            "zipf_exponent": s,
+        }
         for s in (1.3, 1.6, 2.0, 3.0, 4.0)
     ],
 }
@@ -43,7 +54,9 @@ CANDIDATES = {
 def read(path):
     """Words and PTB tags."""
     rows = read_conllu(path, fields=("form", "xpos"))
-    return [[form for form, _ in s] for s in rows], [[tag for _, tag in s] for s in rows]
+    return [[form for form, _ in s] for s in rows], [
+        [tag for _, tag in s] for s in rows
+    ]
 
 
 def corpora(quick):
@@ -56,12 +69,18 @@ def corpora(quick):
         return train, tune, {"sample": test}
     ewt = DATA / "ewt"
     tests = {genre: read(ewt / "train" / f"{genre}.conllu") for genre in GENRES}
-    return read(DATA / "wsj-sample" / "all.conllu"), read(ewt / "dev" / "email.conllu"), tests
+    return (
+        read(DATA / "wsj-sample" / "all.conllu"),
+        read(ewt / "dev" / "email.conllu"),
+        tests,
+    )
 
 
 def fit(train, seed, epochs, parameters):
     """The averaged perceptron with the sixteen word templates."""
-    return StructuredPerceptron("word", max_iter=epochs, random_state=seed, **parameters).fit(*train)
+    return StructuredPerceptron(
+        "word", max_iter=epochs, random_state=seed, **parameters
+    ).fit(*train)
 
 
 def run(arguments):
@@ -73,11 +92,14 @@ def run(arguments):
         tried = []
         for parameters in candidates[:1] if arguments.quick else candidates:
             fitted = [fit(train, seed, arguments.epochs, parameters) for seed in seeds]
-            tried.append((mean(model.score(*tune) for model in fitted), fitted, parameters))
+            tried.append(
+                (mean(model.score(*tune) for model in fitted), fitted, parameters)
+            )
             progress(f"{name}: {tried[-1][0]:.4f} with {parameters}")
         _, models[name], chosen = max(tried, key=lambda found: found[0])
         scores = [
-            [", ".join(f"{k} {v}" for k, v in parameters.items()), score] for score, _, parameters in tried
+            [", ".join(f"{k} {v}" for k, v in parameters.items()), score]
+            for score, _, parameters in tried
         ]
         tuned[name] = {"chosen": chosen, "tried": scores}
 
@@ -108,33 +130,66 @@ def report(results, quick):
     names, rows = list(tuned), []
     for genre, found in genres.items():
         for name, r in found.items():
-            significant = sum(p < 0.05 and gain > 0 for p, gain in zip(r["p"], r["gain"]))
+            significant = sum(
+                p < 0.05 and gain > 0 for p, gain in zip(r["p"], r["gain"])
+            )
             tested = "" if name == "plain" else f"{significant} of {len(r['p'])}"
             rows.append(
-                [genre, name, *mean_and_spread(r["accuracy"]), f"{100 * mean(r['gain']):+.2f}", tested]
+                [
+                    genre,
+                    name,
+                    *mean_and_spread(r["accuracy"]),
+                    f"{100 * mean(r['gain']):+.2f}",
+                    tested,
+                ]
             )
-    table(["genre", "noise", "accuracy", "spread", "points", "seeds with p < 0.05"], rows)
-    averages = {name: mean(mean(found[name]["accuracy"]) for found in genres.values()) for name in names}
+    table(
+        ["genre", "noise", "accuracy", "spread", "points", "seeds with p < 0.05"], rows
+    )
+    averages = {
+        name: mean(mean(found[name]["accuracy"]) for found in genres.values())
+        for name in names
+    }
     rows = []
     for name in names:
-        tried = "; ".join(f"{text or 'none'}: {score:.4f}" for text, score in tuned[name]["tried"])
+        tried = "; ".join(
+            f"{text or 'none'}: {score:.4f}" for text, score in tuned[name]["tried"]
+        )
         rows.append([name, tried, f"{averages[name]:.4f}"])
     table(["noise", "tried on e-mail", "mean over genres"], rows)
     print()
 
     def wins(name, other):
-        return sum(mean(f[name]["accuracy"]) > mean(f[other]["accuracy"]) for f in genres.values())
+        return sum(
+            mean(f[name]["accuracy"]) > mean(f[other]["accuracy"])
+            for f in genres.values()
+        )
 
     n = len(genres)
     for name in names[1:]:
         won = wins(name, "plain")
-        claim(f"{name} noise beats none on most unseen genres", 2 * won > n, f"{won} of {n}", quick)
+        claim(
+            f"{name} noise beats none on most unseen genres",
+            2 * won > n,
+            f"{won} of {n}",
+            quick,
+        )
     for name in names[2:]:
         won, gain = wins(name, "binary"), 100 * (averages[name] - averages["binary"])
-        claim(f"{name} beats binary noise", 2 * won > n, f"{won} of {n} genres, {gain:+.2f} points", quick)
+        claim(
+            f"{name} beats binary noise",
+            2 * won > n,
+            f"{won} of {n} genres, {gain:+.2f} points",
+            quick,
+        )
     for name in names[1:]:
         inside = is_inside(tuned[name]["tried"])
-        claim(f"the best value of {name} noise is inside its grid", inside, str(tuned[name]["chosen"]), quick)
+        claim(
+            f"the best value of {name} noise is inside its grid",
+            inside,
+            str(tuned[name]["chosen"]),
+            quick,
+        )
     return lambda plt: draw(plt, genres, names[1:])
 
 
@@ -160,4 +215,11 @@ def draw(plt, genres, names):
 
 
 if __name__ == "__main__":
-    study("domain_shift", __doc__, ["wsj-sample", "ewt"], run, report, epochs=(5, 2, "of training"))
+    study(
+        "domain_shift",
+        __doc__,
+        ["wsj-sample", "ewt"],
+        run,
+        report,
+        epochs=(5, 2, "of training"),
+    )

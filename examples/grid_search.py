@@ -39,10 +39,14 @@ TEMPLATES = [
 
 def add_lower_case(sentences):
     """(form, part of speech) to (form, lower case, part of speech)."""
-    return [[(form, form.lower(), pos) for form, pos in sentence] for sentence in sentences]
+    return [
+        [(form, form.lower(), pos) for form, pos in sentence] for sentence in sentences
+    ]
 
 
-tagger = StructuredPerceptron(features=TEMPLATES, constraints="BIO", max_iter=10, random_state=0)
+tagger = StructuredPerceptron(
+    features=TEMPLATES, constraints="BIO", max_iter=10, random_state=0
+)
 model = Pipeline([("columns", FunctionTransformer(add_lower_case)), ("tagger", tagger)])
 
 # %%
@@ -71,9 +75,14 @@ seconds = time.perf_counter() - started
 results = search.cv_results_
 n_fits = len(results["params"]) * search.n_splits_
 print(f"{len(results['params'])} settings, {n_fits} fits in {seconds:.1f} s\n")
-print(f"{'penalty':<10}{'alpha':<10}{'dropout':<10}{'average':<10}{'mean F1':>8}{'std':>8}")
+print(
+    f"{'penalty':<10}{'alpha':<10}{'dropout':<10}{'average':<10}{'mean F1':>8}{'std':>8}"
+)
 for i in results["rank_test_score"].argsort(kind="stable"):
-    setting = {name.removeprefix("tagger__"): value for name, value in results["params"][i].items()}
+    setting = {
+        name.removeprefix("tagger__"): value
+        for name, value in results["params"][i].items()
+    }
     print(
         f"{setting['penalty'] or '-':<10}{setting.get('alpha', '-'):<10}{setting['dropout']:<10}"
         f"{str(setting['average']):<10}{results['mean_test_score'][i]:8.4f}"
@@ -87,7 +96,10 @@ print(f"Their segment F1 on held-out sentences: {search.score(X_test, y_test):.4
 
 order = results["mean_test_score"].argsort()
 plt.errorbar(
-    results["mean_test_score"][order], range(len(order)), xerr=results["std_test_score"][order], fmt="o"
+    results["mean_test_score"][order],
+    range(len(order)),
+    xerr=results["std_test_score"][order],
+    fmt="o",
 )
 plt.yticks([])
 plt.xlabel("segment F1, mean and standard deviation over folds")

@@ -35,7 +35,12 @@ def kassel():
     """(X, y, shape of a picture, which words are for training) of the hand-written words."""
     data = np.load(DATA / "ocr" / "ocr_letters.npz")
     X = SequenceMatrix(np.unpackbits(data["pixels"], axis=1)[:, :128], data["length"])
-    return X, X.split([chr(97 + label) for label in data["label"].tolist()]), (16, 8), data["fold"] == 0
+    return (
+        X,
+        X.split([chr(97 + label) for label in data["label"].tolist()]),
+        (16, 8),
+        data["fold"] == 0,
+    )
 
 
 def codes():
@@ -43,14 +48,18 @@ def codes():
     rng = np.random.default_rng(0)
     pictures, digits = load_digits(return_X_y=True)
     words = rng.integers(0, 10, (40, 5))[rng.integers(0, 40, 600)]
-    noisy = np.concatenate([pictures[rng.choice(np.flatnonzero(digits == d), 1)] for d in words.ravel()])
+    noisy = np.concatenate(
+        [pictures[rng.choice(np.flatnonzero(digits == d), 1)] for d in words.ravel()]
+    )
     X = SequenceMatrix(noisy + rng.normal(0, 6, noisy.shape), [5] * 600)
     return X, X.split([str(d) for d in words.ravel()]), (8, 8), np.arange(600) < 150
 
 
 X, y, shape, train = kassel() if (DATA / "ocr").exists() else codes()
 X_train, X_test = X[train], X[~train]
-y_train, y_test = ([labels for labels, use in zip(y, which) if use] for which in (train, ~train))
+y_train, y_test = (
+    [labels for labels, use in zip(y, which) if use] for which in (train, ~train)
+)
 print(f"{len(X_train)} words to learn from, {len(X_test)} to read")
 
 # %%
@@ -65,7 +74,9 @@ with warnings.catch_warnings():
     classifier = LogisticRegression(max_iter=300).fit(X_train.matrix, flat)
 models = {
     "perceptron": StructuredPerceptron(random_state=0),
-    "standardised": make_pipeline(TokenTransformer(StandardScaler()), StructuredPerceptron(random_state=0)),
+    "standardised": make_pipeline(
+        TokenTransformer(StandardScaler()), StructuredPerceptron(random_state=0)
+    ),
     "CRF": L1CRF(NumericFeatures(), c1=0.01, c2=1.0, random_state=0),
     "order 2": StructuredPerceptron(order=2, random_state=0),
 }
@@ -88,7 +99,11 @@ table(["model", "letters right", "words right"], rows)
 # ---------------------
 
 alone, chained = read["letter by letter"], read["order 2"]
-better = {"".join(q): i for i, q in enumerate(y_test) if list(alone[i]) != q == list(chained[i])}
+better = {
+    "".join(q): i
+    for i, q in enumerate(y_test)
+    if list(alone[i]) != q == list(chained[i])
+}
 better = list(better.values())[:5]  # five different words
 for i in better:
     print(f"{''.join(alone[i]):>14} by letters, {''.join(y_test[i])} by words")
@@ -97,7 +112,10 @@ figure, axes = plt.subplots(5, 1, figsize=(7, 8))
 for axis, i in zip(axes, better):
     pictures = np.hstack([row.reshape(shape) for row in X_test[i]])
     axis.imshow(pictures, cmap="binary", aspect="equal")
-    names = [f"{name}: {''.join(read[name][i])}" for name in ("letter by letter", "perceptron", "order 2")]
+    names = [
+        f"{name}: {''.join(read[name][i])}"
+        for name in ("letter by letter", "perceptron", "order 2")
+    ]
     axis.set_title("   ".join(names), fontsize=9)
     axis.set_axis_off()
 figure.tight_layout()

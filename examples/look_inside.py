@@ -28,7 +28,9 @@ from skstruct.inspection import (
 
 X, y = load_entities()
 X_train, y_train, X_test, y_test = X[:90], y[:90], X[90:], y[90:]
-tagger = StructuredPerceptron("word", constraints="BIO", early_stopping=True, random_state=0)
+tagger = StructuredPerceptron(
+    "word", constraints="BIO", early_stopping=True, random_state=0
+)
 tagger.fit(X_train, y_train)
 predicted = tagger.predict(X_test)
 
@@ -53,7 +55,9 @@ mistakes
 explanation = explain(tagger, X_test[wrong[0]])
 change = next(t for t in explanation.tokens if t.counterfactual is not None)
 print(f"\n{change.token[0]} is {change.label}. Without", end=" ")
-print(f"{', '.join(change.counterfactual.features)} it would be {change.counterfactual.label}.")
+print(
+    f"{', '.join(change.counterfactual.features)} it would be {change.counterfactual.label}."
+)
 rows = sum(len(token.features) + len(token.transitions) for token in explanation.tokens)
 print(f"{rows} contributions add up to {explanation.score:.3f}.")
 explanation
@@ -81,14 +85,16 @@ arcs
 # The displays: transitions with constraints, epochs and the spread of an averager's members, confusions, and
 # the regularisation path of a CRF.
 
-members = BaggingShuffleAverager(StructuredPerceptron("word", max_iter=5), 3, random_state=0).fit(
-    X_train, y_train
-)
+members = BaggingShuffleAverager(
+    StructuredPerceptron("word", max_iter=5), 3, random_state=0
+).fit(X_train, y_train)
 figure, axes = plt.subplots(2, 3, figsize=(17, 10), layout="constrained")
 TransitionDisplay.from_estimator(tagger, ax=axes[0, 0])
 HistoryDisplay.from_estimator(tagger, members, ax=axes[0, 1])
 FeatureWeightsDisplay.from_estimator(tagger, label="B-LOC", top=14, ax=axes[0, 2])
-LabelConfusionDisplay.from_predictions(y_test, predicted, errors_only=True, ax=axes[1, 0])
+LabelConfusionDisplay.from_predictions(
+    y_test, predicted, errors_only=True, ax=axes[1, 0]
+)
 RegularizationPathDisplay.from_estimator(
     L1CRF("word", random_state=0), X_train, y_train, [0.1, 0.3, 1, 3, 10],
     X_val=X_test, y_val=y_test, ax=axes[1, 1],

@@ -34,13 +34,20 @@ file = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(file)
 sentence = X[120]
 print("Same labels:", file.predict([sentence]) == tagger.predict([sentence]))
-print("Same score:", file.decision_function([sentence]) == tagger.decision_function([sentence]).tolist())
+print(
+    "Same score:",
+    file.decision_function([sentence]) == tagger.decision_function([sentence]).tolist(),
+)
 
 # %%
 # Why a token has its label: what tells it from the runner-up.
 token = file.explain(sentence)[1]
-print(f"{token['token'][0]}: {token['label']}, not {token['runner_up']} by {token['margin']:+.2f}")
-for name, for_label, for_other in sorted(token["features"], key=lambda f: f[2] - f[1])[:3]:
+print(
+    f"{token['token'][0]}: {token['label']}, not {token['runner_up']} by {token['margin']:+.2f}"
+)
+for name, for_label, for_other in sorted(token["features"], key=lambda f: f[2] - f[1])[
+    :3
+]:
     print(f"  {for_label - for_other:+.2f}  {name}")
 
 # %%
@@ -48,5 +55,13 @@ for name, for_label, for_other in sorted(token["features"], key=lambda f: f[2] -
 # -----------
 # JavaScript for Node and browsers, with smaller weights; and a page, which works offline.
 for name in ("tagger.js", "tagger.html"):
-    report = export(tagger, os.path.join(folder, name), weights="int16", check=X[120:], title="Chunks")
-    print(f"{name}: {report.n_bytes / 1000:.0f} kB, {report.n_sequences_differ} sentences otherwise")
+    report = export(
+        tagger,
+        os.path.join(folder, name),
+        weights="int16",
+        check=X[120:],
+        title="Chunks",
+    )
+    print(
+        f"{name}: {report.n_bytes / 1000:.0f} kB, {report.n_sequences_differ} sentences otherwise"
+    )

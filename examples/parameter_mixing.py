@@ -35,7 +35,12 @@ def tags(quick):
     for part in ("train", "dev"):
         files = sorted((DATA / "ewt" / part).glob("*.conllu"))
         rows = [s for file in files for s in read_conllu(file, fields=("form", "xpos"))]
-        parts.append(([[form for form, _ in s] for s in rows], [[tag for _, tag in s] for s in rows]))
+        parts.append(
+            (
+                [[form for form, _ in s] for s in rows],
+                [[tag for _, tag in s] for s in rows],
+            )
+        )
     return *parts, token_accuracy_score
 
 
@@ -43,8 +48,14 @@ def entities(quick):
     """Words and entities of CoNLL-2002 Spanish: training and dev set, and how they are scored."""
     if quick:
         return tags(quick)
-    rows = [read_columns(DATA / "conll2002-esp" / f"{part}.txt") for part in ("train", "dev")]
-    parts = [([[r[0] for r in s] for s in part], [[r[-1] for r in s] for s in part]) for part in rows]
+    rows = [
+        read_columns(DATA / "conll2002-esp" / f"{part}.txt")
+        for part in ("train", "dev")
+    ]
+    parts = [
+        ([[r[0] for r in s] for s in part], [[r[-1] for r in s] for s in part])
+        for part in rows
+    ]
     return *parts, segment_f1_score
 
 
@@ -62,12 +73,22 @@ def run(arguments):
             for shards in SHARDS[:2] if arguments.quick else SHARDS:
                 found[str(shards)] = []
                 for seed in range(arguments.seeds):
-                    tagger = StructuredPerceptron("word", max_iter=arguments.rounds, random_state=seed)
+                    tagger = StructuredPerceptron(
+                        "word", max_iter=arguments.rounds, random_state=seed
+                    )
                     mixer = ParameterMixer(
-                        tagger, n_shards=shards, mixing=mixture, n_jobs=arguments.n_jobs, random_state=seed
+                        tagger,
+                        n_shards=shards,
+                        mixing=mixture,
+                        n_jobs=arguments.n_jobs,
+                        random_state=seed,
                     ).fit(*train)
-                    found[str(shards)].append(float(score(test[1], mixer.predict(test[0]))))
-                progress(f"{task}, {mixture}, {shards} shards: {mean(found[str(shards)]):.4f}")
+                    found[str(shards)].append(
+                        float(score(test[1], mixer.predict(test[0])))
+                    )
+                progress(
+                    f"{task}, {mixture}, {shards} shards: {mean(found[str(shards)]):.4f}"
+                )
     return results
 
 
@@ -80,7 +101,13 @@ def lost(found, shards):
 def report(results, quick):
     """Table and verdicts."""
     rows = [
-        [task, mixture, shards, *mean_and_spread(scores), f"{100 * lost(found, shards):+.1f} %"]
+        [
+            task,
+            mixture,
+            shards,
+            *mean_and_spread(scores),
+            f"{100 * lost(found, shards):+.1f} %",
+        ]
         for task, mixtures in results.items()
         for mixture, found in mixtures.items()
         for shards, scores in found.items()
@@ -104,7 +131,10 @@ def draw(plt, results):
         for mixture, found in mixtures.items():
             shards = list(found)
             axis.plot(
-                [int(n) for n in shards], [100 * lost(found, n) for n in shards], marker="o", label=mixture
+                [int(n) for n in shards],
+                [100 * lost(found, n) for n in shards],
+                marker="o",
+                label=mixture,
             )
         axis.set_xscale("log", base=2)
         axis.set(title=task, xlabel="shards", ylabel="errors added, %")

@@ -46,7 +46,9 @@ for line in TREEBANK.split("\n")[1:-1]:
 # X holds sentences of (form, tag), y trees of (head, label). What comes back has the form of y.
 
 parser = ShiftReduceParser(max_iter=15, random_state=0).fit(X, y)
-print(f"Treebank: {len(X)} sentences, {parser.n_features()} features, {len(parser.classes_)} labels")
+print(
+    f"Treebank: {len(X)} sentences, {parser.n_features()} features, {len(parser.classes_)} labels"
+)
 print(f"On the treebank itself: {attachment_scores(y, parser.predict(X))}\n")
 
 sentence = [
@@ -84,5 +86,7 @@ render([sentence], [tree])
 # default ones are more, and better where there is more to learn from.
 
 heads = [[head for head, _ in tree] for tree in y]
-unlabeled = ShiftReduceParser("hs28", labeled=False, max_iter=15, random_state=0).fit(X, heads)
+unlabeled = ShiftReduceParser("hs28", labeled=False, max_iter=15, random_state=0).fit(
+    X, heads
+)
 print(f"\nHeads alone: {unlabeled.predict([sentence])[0]}")

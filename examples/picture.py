@@ -48,8 +48,14 @@ def places(words, gap=9):
 # Entities: a perceptron over words and parts of speech.
 def entities(y):
     X, labels = load_entities()
-    i = next(i for i in range(120, len(X)) if len({label[2:] for label in labels[i]} - {""}) > 1)
-    tagger = StructuredPerceptron(constraints="BIO", random_state=0).fit(X[:120], labels[:120])
+    i = next(
+        i
+        for i in range(120, len(X))
+        if len({label[2:] for label in labels[i]} - {""}) > 1
+    )
+    tagger = StructuredPerceptron(constraints="BIO", random_state=0).fit(
+        X[:120], labels[:120]
+    )
     words = [word for word, _ in X[i]]
     at = places(words)
     parts = [title(y, "StructuredPerceptron", "entities")]
@@ -64,7 +70,9 @@ def entities(y):
 # Words: the same learner over characters.
 def words(y):
     texts, cut = load_segmentation()
-    segmenter = Segmenter(StructuredPerceptron("char", random_state=0)).fit(texts[:120], cut[:120])
+    segmenter = Segmenter(StructuredPerceptron("char", random_state=0)).fit(
+        texts[:120], cut[:120]
+    )
     found = segmenter.predict(["他在北京大学图书馆看书。"])[0]
     parts = [title(y, "Segmenter", "words")]
     for (x, width), word in zip(places(found, 14), found):
@@ -78,7 +86,9 @@ def tree(y):
     X, heads = load_parsing()
     i = next(i for i in range(len(X)) if 6 <= len(X[i]) <= 9)
     others = [k for k in range(len(X)) if k != i]
-    parser = ShiftReduceParser(random_state=0).fit([X[k] for k in others], [heads[k] for k in others])
+    parser = ShiftReduceParser(random_state=0).fit(
+        [X[k] for k in others], [heads[k] for k in others]
+    )
     forms = [form for form, _ in X[i]]
     at = [(x, width, x + width / 2) for x, width in places(forms, 40)]
     base = y + 105
@@ -86,7 +96,9 @@ def tree(y):
     for t, (head, label) in enumerate(parser.predict([X[i]])[0]):
         end = at[t][2]
         if head == 0:
-            parts.append(f'<path d="M{end:.0f},{y + 18:.0f} V{base - 20:.0f}" fill="none" stroke="#1c7ed6"/>')
+            parts.append(
+                f'<path d="M{end:.0f},{y + 18:.0f} V{base - 20:.0f}" fill="none" stroke="#1c7ed6"/>'
+            )
             parts.append(text(end + 4, y + 26, label, 10, "#495057"))
             continue
         begin = at[head - 1][2] + (6 if end > at[head - 1][2] else -6)
@@ -95,7 +107,16 @@ def tree(y):
             f'<path d="M{begin:.0f},{base - 20:.0f} C{begin:.0f},{top:.0f} {end:.0f},{top:.0f} '
             f'{end:.0f},{base - 20:.0f}" fill="none" stroke="#868e96"/>'
         )
-        parts.append(text((begin + end) / 2, (base - 20 + 3 * top) / 4 - 3, label, 10, "#495057", "middle"))
+        parts.append(
+            text(
+                (begin + end) / 2,
+                (base - 20 + 3 * top) / 4 - 3,
+                label,
+                10,
+                "#495057",
+                "middle",
+            )
+        )
     return parts + [text(x, base, form) for (x, _, _), form in zip(at, forms)]
 
 

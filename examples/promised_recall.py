@@ -51,7 +51,11 @@ X, X_test, y, y_test = X[:300], X[300:], y[:300], y[300:]
 
 def recall(found):
     """Share of the true spans that are found, by text; on average."""
-    shares = [sum(span in spans for span in true) / len(true) for spans, true in zip(found, y_test) if true]
+    shares = [
+        sum(span in spans for span in true) / len(true)
+        for spans, true in zip(found, y_test)
+        if true
+    ]
     return sum(shares) / len(shares)
 
 
@@ -60,7 +64,9 @@ sets = SpanSets(tagger, recall=0.95, precision=0.9).fit(X, y)
 offered = [[span for span, _ in spans] for spans in sets.predict_sets(X_test)]
 n_true, n_offered = sum(map(len, y_test)), sum(map(len, offered))
 print(f"The best spans hold {recall(sets.predict(X_test)):.1%} of the true ones")
-print(f"Sets hold {recall(offered):.1%}, with {n_offered / n_true:.2f} spans for each true one")
+print(
+    f"Sets hold {recall(offered):.1%}, with {n_offered / n_true:.2f} spans for each true one"
+)
 unclear = "We have heard of Paris again."
 for span, p in sets.predict_sets([unclear])[0]:
     print(f"  {unclear[span.start : span.end]} {span.label} {p:.2f}")
@@ -81,9 +87,14 @@ print(f"{n_sure} spans are sure: {right / n_sure:.1%} of them are right")
 # annotate is nothing; :class:`~skstruct.PartialSpans` says what is annotated.
 
 kinds = {"PER"}, {"LOC", "ORG"}
-halves = [[[span for span in spans if span[2] in kind] for spans in y[k::2]] for k, kind in enumerate(kinds)]
+halves = [
+    [[span for span in spans if span[2] in kind] for spans in y[k::2]]
+    for k, kind in enumerate(kinds)
+]
 texts = X[::2] + X[1::2]
-partial = [PartialSpans(spans, kind) for half, kind in zip(halves, kinds) for spans in half]
+partial = [
+    PartialSpans(spans, kind) for half, kind in zip(halves, kinds) for spans in half
+]
 for name, spans in ("as they are", halves[0] + halves[1]), ("as annotated", partial):
     score = span_f1_score(y_test, tagger.fit(texts, spans).predict(X_test))
     print(f"Two corpora {name}: F1 {score:.3f}")

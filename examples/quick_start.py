@@ -54,7 +54,9 @@ print(segment_report(y_test, predicted), "\n")
 
 constrained = StructuredPerceptron(features="chunk", constraints="BIO", random_state=0)
 predicted = constrained.fit(X_train, y_train).predict(X_test)
-print(f"Segment F1 under constraints: {segment_f1_score(y_test, predicted, scheme='BIO'):.3f}\n")
+print(
+    f"Segment F1 under constraints: {segment_f1_score(y_test, predicted, scheme='BIO'):.3f}\n"
+)
 LabelConfusionDisplay.from_predictions(y_test, predicted, errors_only=True)
 plt.show()
 
@@ -79,7 +81,9 @@ position = best.index("I-NP")
 allowed = [None] * len(sentence)
 allowed[position] = {"B-NP", "O"}
 print(f"\nThe best one in which {sentence[position][0]!r} is not inside of a phrase:")
-print(f"            {' '.join(constrained.predict([sentence], allowed=[allowed])[0])}\n")
+print(
+    f"            {' '.join(constrained.predict([sentence], allowed=[allowed])[0])}\n"
+)
 
 # %%
 # Saving and loading

@@ -62,11 +62,15 @@ class Trainer:
 
     def tagger(self, seed, **parameters):
         """The averaged perceptron."""
-        return StructuredPerceptron("char", max_iter=self.epochs, random_state=seed, **parameters)
+        return StructuredPerceptron(
+            "char", max_iter=self.epochs, random_state=seed, **parameters
+        )
 
     def single(self, seed, **parameters):
         """Word F1 of one model."""
-        return self.score(Segmenter(self.tagger(seed, **parameters)).fit(self.X, self.y))
+        return self.score(
+            Segmenter(self.tagger(seed, **parameters)).fit(self.X, self.y)
+        )
 
     def ensemble(self, seed, n, **parameters):
         """Word F1 of the first 1 ... n members: alone, averaged over all, over the non-zero.
@@ -83,7 +87,9 @@ class Trainer:
                 )  # fmt: skip
                 segmenter = Segmenter(averager).fit(self.X, self.y)
                 scores[how].append(self.score(segmenter))
-        scores["alone"] = [self.word_f1(member) for member in segmenter.tagger_.estimators_]
+        scores["alone"] = [
+            self.word_f1(member) for member in segmenter.tagger_.estimators_
+        ]
         return scores
 
     def word_f1(self, tagger):
@@ -111,11 +117,15 @@ def crf_scores(data):
     X, y, X_test, y_test = data
     scores, labels = {}, [words_to_labels(w, "BMES") for w in y]
     for iterations in (100, 500):
-        crf = sklearn_crfsuite.CRF(algorithm="lbfgs", c1=0.0, c2=1.0, max_iterations=iterations)
+        crf = sklearn_crfsuite.CRF(
+            algorithm="lbfgs", c1=0.0, c2=1.0, max_iterations=iterations
+        )
         crf.fit([features(x) for x in X], labels)
         found = crf.predict([features(x) for x in X_test])
         words = [labels_to_words(x, list(z), "BMES") for x, z in zip(X_test, found)]
-        scores[f"CRFsuite, c2=1, {iterations} iterations"] = word_f1_score(y_test, words)
+        scores[f"CRFsuite, c2=1, {iterations} iterations"] = word_f1_score(
+            y_test, words
+        )
     for pairs, all_pairs in (("observed", False), ("all", True)):
         crf = L1CRF("char", c1=1.0, c2=0.0, all_pairs=all_pairs, random_state=0)
         words = Segmenter(crf).fit(X, y).predict(X_test)
@@ -136,7 +146,10 @@ def run(arguments):
             settings[f"{penalty} {alpha:g}"] = {"penalty": penalty, "alpha": alpha}
     for rate in RATES[:1] if arguments.quick else RATES:
         settings[f"input dropout {rate:g}"] = {"dropout": rate}
-        settings[f"feature dropout {rate:g}"] = {"feature_noise": "dropout", "noise_rate": rate}
+        settings[f"feature dropout {rate:g}"] = {
+            "feature_noise": "dropout",
+            "noise_rate": rate,
+        }
     alone = {}
     for name, parameters in settings.items():
         alone[name] = [trainer.single(seed, **parameters) for seed in seeds]
@@ -154,7 +167,8 @@ def run(arguments):
     for name, parameters in combined.items():
         runs = [trainer.ensemble(seed, n, **parameters) for seed in seeds]
         ensembles[name] = {
-            how: [[one[how][k] for one in runs] for k in range(n)] for how in ("alone", "all", "nonzero")
+            how: [[one[how][k] for one in runs] for k in range(n)]
+            for how in ("alone", "all", "nonzero")
         }
         progress(f"{name}: {n} averaged {mean(ensembles[name]['nonzero'][-1]):.4f}")
     results = {"alone": alone, "ensembles": ensembles}
@@ -165,7 +179,10 @@ def run(arguments):
 
 def best(alone, start):
     """The setting with the highest mean among those whose name starts so."""
-    return max((name for name in alone if name.startswith(start)), key=lambda name: mean(alone[name]))
+    return max(
+        (name for name in alone if name.startswith(start)),
+        key=lambda name: mean(alone[name]),
+    )
 
 
 def report(results, quick):
@@ -179,29 +196,61 @@ def report(results, quick):
     n = len(base["all"])
     table(
         ["members", "equation 7 (all)", "spread", "equation 8 (non-zero)", "spread"],
-        [[k + 1, *mean_and_spread(base["all"][k]), *mean_and_spread(base["nonzero"][k])] for k in range(n)],
+        [
+            [
+                k + 1,
+                *mean_and_spread(base["all"][k]),
+                *mean_and_spread(base["nonzero"][k]),
+            ]
+            for k in range(n)
+        ],
     )
     single = mean(v for values in base["alone"] for v in values)
     rows, reductions = [], {}
     for name, scores in ensembles.items():
         members = [v for values in scores["alone"] for v in values]
-        for how, values in (("one model", members), (f"{n} averaged", scores["nonzero"][-1])):
+        for how, values in (
+            ("one model", members),
+            (f"{n} averaged", scores["nonzero"][-1]),
+        ):
             reductions[name, how] = (mean(values) - single) / (1 - single)
-            rows.append([name, how, *mean_and_spread(values), f"{100 * reductions[name, how]:+.1f} %"])
+            rows.append(
+                [
+                    name,
+                    how,
+                    *mean_and_spread(values),
+                    f"{100 * reductions[name, how]:+.1f} %",
+                ]
+            )
     table(["model", "", "word F1", "spread", "errors avoided"], rows)
     if "crf" in results:
-        table(["CRF", "word F1"], [[name, f"{f1:.4f}"] for name, f1 in results["crf"].items()])
+        table(
+            ["CRF", "word F1"],
+            [[name, f"{f1:.4f}"] for name, f1 in results["crf"].items()],
+        )
 
     print()
     averaged = f"{n} averaged"
     cut = reductions["base", averaged]
-    claim("shuffle-and-average cuts at least 5 % of the errors", cut >= 0.05, f"{100 * cut:.1f} %", quick)
+    claim(
+        "shuffle-and-average cuts at least 5 % of the errors",
+        cut >= 0.05,
+        f"{100 * cut:.1f} %",
+        quick,
+    )
     seven, eight = mean(base["all"][-1]), mean(base["nonzero"][-1])
-    claim("equation 8 beats equation 7", eight > seven, f"{eight:.4f} against {seven:.4f}", quick)
+    claim(
+        "equation 8 beats equation 7",
+        eight > seven,
+        f"{eight:.4f} against {seven:.4f}",
+        quick,
+    )
     for kind in KINDS:
         name = best(alone, kind + " ")
         gain = mean(alone[name]) - mean(alone["none"])
-        claim(f"{name} improves one model", gain > 0, f"{100 * gain:+.2f} points", quick)
+        claim(
+            f"{name} improves one model", gain > 0, f"{100 * gain:+.2f} points", quick
+        )
     most = max(reductions, key=reductions.get)
     claim(
         "all combined are best", most == ("L2 and dropout", averaged),
@@ -215,16 +264,27 @@ def draw(plt, alone, ensembles):
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
     members = range(1, len(ensembles["base"]["all"]) + 1)
     for name, scores in ensembles.items():
-        left.plot(members, [mean(v) for v in scores["nonzero"]], marker="o", label=f"{name}, equation 8")
+        left.plot(
+            members,
+            [mean(v) for v in scores["nonzero"]],
+            marker="o",
+            label=f"{name}, equation 8",
+        )
     left.plot(
-        members, [mean(v) for v in ensembles["base"]["all"]], "k--", marker="s", label="base, equation 7"
+        members,
+        [mean(v) for v in ensembles["base"]["all"]],
+        "k--",
+        marker="s",
+        label="base, equation 7",
     )
     left.set(xlabel="members", ylabel="word F1", xticks=members)
     left.legend()
     for kind in KINDS:
         names = [name for name in alone if name.startswith(kind + " ")]
         strengths = [float(name.split()[-1]) for name in names]
-        right.semilogx(strengths, [mean(alone[name]) for name in names], marker="o", label=kind)
+        right.semilogx(
+            strengths, [mean(alone[name]) for name in names], marker="o", label=kind
+        )
     right.axhline(mean(alone["none"]), color="black", linewidth=0.8, label="none")
     right.set(xlabel="strength or rate", ylabel="word F1, one model")
     right.legend()

@@ -46,7 +46,9 @@ def word_features(sentence, t):
 
 
 sentences, labels = load_entities()
-dicts = [[word_features(sentence, t) for t in range(len(sentence))] for sentence in sentences]
+dicts = [
+    [word_features(sentence, t) for t in range(len(sentence))] for sentence in sentences
+]
 X_train, y_train, X_test, y_test = dicts[:120], labels[:120], dicts[120:], labels[120:]
 
 # %%
@@ -79,7 +81,9 @@ y_pred = tagger.predict(X_test)
 seconds = time.perf_counter() - started
 accuracy = token_accuracy_score(y_test, y_pred)
 print(f"after:  token accuracy {accuracy:.4f}, {seconds:.2f} s (a first run compiles)")
-print(f"        entity F1 {segment_f1_score(y_test, y_pred):.4f}, as conlleval counts it")
+print(
+    f"        entity F1 {segment_f1_score(y_test, y_pred):.4f}, as conlleval counts it"
+)
 
 # %%
 # What more there is
@@ -97,6 +101,8 @@ templates = [
 tagger = StructuredPerceptron(templates, constraints="BIO", max_iter=10, random_state=0)
 tagger.fit(sentences[:120], y_train)
 y_pred = tagger.predict(sentences[120:])
-print(f"with templates and constraints: entity F1 {segment_f1_score(y_test, y_pred):.4f}")
+print(
+    f"with templates and constraints: entity F1 {segment_f1_score(y_test, y_pred):.4f}"
+)
 TransitionDisplay.from_estimator(tagger)  # what constraints forbid has no colour
 plt.show()

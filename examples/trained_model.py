@@ -50,7 +50,9 @@ def features(words):
 def addresses(streets, kinds, cities):
     """Addresses as words, and their labels."""
     X, y = [], []
-    for n, (street, kind, (city, state)) in enumerate(itertools.product(streets, kinds, cities)):
+    for n, (street, kind, (city, state)) in enumerate(
+        itertools.product(streets, kinds, cities)
+    ):
         number, code = str(17 * n % 900 + 10), str(10000 + 731 * n % 80000)
         X.append([number, street, f"{kind},", f"{city},", state, code])
         y.append(["Number", "Street", "Kind", "Place", "State", "Zip"])
@@ -96,7 +98,9 @@ print(explanation.describe(2))
 # data does not show is forgotten. The old training data is not there, but addresses without labels are, and
 # the model itself labels them.
 
-unlabelled, _ = addresses(["Oak", "Lake", "First"], ["Street", "Road"], [("Salem", "OR"), ("Dover", "DE")])
+unlabelled, _ = addresses(
+    ["Oak", "Lake", "First"], ["Street", "Road"], [("Salem", "OR"), ("Dover", "DE")]
+)
 X_old = [features(x) for x in unlabelled]
 boxes = [["PO", "Box", f"{n},", *place] for n, place in enumerate([
     ("Dover,", "DE", "19901"), ("Springfield,", "IL", "62701"), ("Salem,", "OR", "97302"),

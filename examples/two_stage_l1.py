@@ -26,10 +26,18 @@ from _study import DATA, claim, progress, study, table
 
 from skstruct import L1CRF
 from skstruct.data.schemes import words_to_labels
-from skstruct.datasets import load_entities, load_segmentation, read_columns, read_segmented
+from skstruct.datasets import (
+    load_entities,
+    load_segmentation,
+    read_columns,
+    read_segmented,
+)
 from skstruct.metrics import segment_f1_score
 
-WORDS = [f"U{k}:%x[{k},0]" for k in range(-2, 3)] + ["UL:%x[-1,0]/%x[0,0]", "UR:%x[0,0]/%x[1,0]"]
+WORDS = [f"U{k}:%x[{k},0]" for k in range(-2, 3)] + [
+    "UL:%x[-1,0]/%x[0,0]",
+    "UR:%x[0,0]/%x[1,0]",
+]
 CHARACTERS = [*WORDS, "B"]
 ENTITIES = [*WORDS, "UP:%prefix3[0,0]", "US:%suffix3[0,0]", "UH:%shape[0,0]", "B"]
 RATES = {
@@ -43,9 +51,14 @@ def segmentation(quick):
     """Characters and BMES labels: training and test set."""
     if quick:
         texts, words = load_segmentation()
-        return split([list(text) for text in texts], [words_to_labels(w, "BMES") for w in words])
+        return split(
+            [list(text) for text in texts], [words_to_labels(w, "BMES") for w in words]
+        )
     parts = [read_segmented(DATA / "sxu" / f"{part}.txt") for part in ("train", "test")]
-    return [([list("".join(w)) for w in part], [words_to_labels(w, "BMES") for w in part]) for part in parts]
+    return [
+        ([list("".join(w)) for w in part], [words_to_labels(w, "BMES") for w in part])
+        for part in parts
+    ]
 
 
 def entities(quick):
@@ -53,8 +66,14 @@ def entities(quick):
     if quick:
         X, y = load_entities()
         return split([[token[0] for token in x] for x in X], y)
-    parts = [read_columns(DATA / "conll2002-esp" / f"{part}.txt") for part in ("train", "test")]
-    return [([[r[0] for r in s] for s in part], [[r[-1] for r in s] for s in part]) for part in parts]
+    parts = [
+        read_columns(DATA / "conll2002-esp" / f"{part}.txt")
+        for part in ("train", "test")
+    ]
+    return [
+        ([[r[0] for r in s] for s in part], [[r[-1] for r in s] for s in part])
+        for part in parts
+    ]
 
 
 def split(X, y):
@@ -66,7 +85,9 @@ def split(X, y):
 def fitted(train, features, seed, **options):
     """A CRF of the observed pairs, and the processor time of its fit."""
     began = time.process_time()
-    crf = L1CRF(features, c1=1.0, c2=0.0, all_pairs=False, random_state=seed, **options).fit(*train)
+    crf = L1CRF(
+        features, c1=1.0, c2=0.0, all_pairs=False, random_state=seed, **options
+    ).fit(*train)
     return crf, time.process_time() - began
 
 
@@ -90,20 +111,35 @@ def run(arguments):
             for seed in range(arguments.seeds):
                 crf, seconds = fitted(train, features, seed, **options)
                 f1 = segment_f1_score(test[1], crf.predict(test[0]), scheme=scheme)
-                values = crf.objective_, crf.n_active_features_, f1, len(crf.history_), seconds
+                values = (
+                    crf.objective_,
+                    crf.n_active_features_,
+                    f1,
+                    len(crf.history_),
+                    seconds,
+                )
                 for key, value in zip(COLUMNS, values):
                     found[name][key].append(float(value))
-                progress(f"{task}, {name}, seed {seed}: {values[0]:.2f} in {seconds:.0f} s")
+                progress(
+                    f"{task}, {name}, seed {seed}: {values[0]:.2f} in {seconds:.0f} s"
+                )
         curves = {}
         for what, pairs in RATES.items():
             curves[what] = []
             for eta0, decay in pairs:
                 for search in (True, False):
-                    options = {"solver": "sgd", "sgd_iter": passes, "eta0": eta0, "decay": decay}
+                    options = {
+                        "solver": "sgd",
+                        "sgd_iter": passes,
+                        "eta0": eta0,
+                        "decay": decay,
+                    }
                     crf, _ = fitted(train, features, 0, line_search=search, **options)
                     after = [entry["objective"] for entry in crf.history_]
                     curves[what].append([eta0, decay, search, after])
-                    progress(f"{task}, rate {eta0}, decay {decay}, line search {search}: {after[-1]:.2f}")
+                    progress(
+                        f"{task}, rate {eta0}, decay {decay}, line search {search}: {after[-1]:.2f}"
+                    )
         results[task] = {"solvers": found, "curves": curves}
     return results
 
@@ -124,12 +160,23 @@ def report(results, quick):
         ]
         table([task, *COLUMNS, "spread of F1"], rows)
         for what, curves in found["curves"].items():
-            rows = [[e, d, "yes" if s else "no", f"{after[-1]:.2f}"] for e, d, s, after in curves]
-            table([f"{task}, {what}: first rate", "decay", "line search", "objective"], rows)
+            rows = [
+                [e, d, "yes" if s else "no", f"{after[-1]:.2f}"]
+                for e, d, s, after in curves
+            ]
+            table(
+                [f"{task}, {what}: first rate", "decay", "line search", "objective"],
+                rows,
+            )
     print()
     for task, found in results.items():
-        last = {name: mean(values["objective"]) for name, values in found["solvers"].items()}
-        spent = {name: mean(values["seconds of processor time"]) for name, values in found["solvers"].items()}
+        last = {
+            name: mean(values["objective"]) for name, values in found["solvers"].items()
+        }
+        spent = {
+            name: mean(values["seconds of processor time"])
+            for name, values in found["solvers"].items()
+        }
         ratio = spent["OWL-QN"] / max(spent["two stages"], 1e-9)
         claim(
             f"{task}: two stages are faster than OWL-QN to no worse an objective",
@@ -137,7 +184,11 @@ def report(results, quick):
             f"{ratio:.1f} times, {last['two stages']:.0f} against {last['OWL-QN']:.0f}", quick,
         )  # fmt: skip
         ranges = [
-            [after[-1] for _, _, search, after in found["curves"]["fixed decay"] if search is wanted]
+            [
+                after[-1]
+                for _, _, search, after in found["curves"]["fixed decay"]
+                if search is wanted
+            ]
             for wanted in (True, False)
         ]
         with_search, without = (max(values) / min(values) - 1.0 for values in ranges)
@@ -147,21 +198,36 @@ def report(results, quick):
         )  # fmt: skip
         f1 = [mean(values["F1"]) for values in found["solvers"].values()]
         claim(
-            f"{task}: F1 hardly differs", max(f1) - min(f1) < 0.003, f"{min(f1):.4f} to {max(f1):.4f}", quick
+            f"{task}: F1 hardly differs",
+            max(f1) - min(f1) < 0.003,
+            f"{min(f1):.4f} to {max(f1):.4f}",
+            quick,
         )
     return lambda plt: draw(plt, results)
 
 
 def draw(plt, results):
     """Figures 1 to 4: objective after each pass, solid with line search."""
-    panels = [(task, what, c) for task, found in results.items() for what, c in found["curves"].items()]
+    panels = [
+        (task, what, c)
+        for task, found in results.items()
+        for what, c in found["curves"].items()
+    ]
     figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
     for axis, (task, what, curves) in zip(axes.ravel(), panels):
         colours = {}
         for eta0, decay, search, after in curves:
             colour = colours.setdefault((eta0, decay), f"C{len(colours)}")
-            label = f"$\\eta_0$ = {eta0:g}, $\\alpha$ = {decay:g}" + (", line search" if search else "")
-            axis.semilogy(range(1, len(after) + 1), after, "-" if search else "--", color=colour, label=label)
+            label = f"$\\eta_0$ = {eta0:g}, $\\alpha$ = {decay:g}" + (
+                ", line search" if search else ""
+            )
+            axis.semilogy(
+                range(1, len(after) + 1),
+                after,
+                "-" if search else "--",
+                color=colour,
+                label=label,
+            )
         axis.set(title=f"{task}: {what}", xlabel="passes", ylabel="objective")
         axis.legend(fontsize="small")
     return figure

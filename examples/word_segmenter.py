@@ -53,7 +53,10 @@ print("White space:    ", " | ".join(segmenter.predict(["她喜欢大学的图�
 flags = [None] * len(text)
 flags[text.index("的")] = False
 print("The 的 goes on: ", " | ".join(segmenter.predict([text], boundaries=[flags])[0]))
-print("Dictionary:     ", " | ".join(segmenter.predict([text], dictionary=["大学的图书馆"])[0]))
+print(
+    "Dictionary:     ",
+    " | ".join(segmenter.predict([text], dictionary=["大学的图书馆"])[0]),
+)
 
 # %%
 # Text that is segmented in part
@@ -88,4 +91,6 @@ for words, score in exact.predict_kbest([text], k=3)[0]:
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "segmenter.skstruct")
     segmenter.save(path)
-    print(f"Same after loading: {skstruct.load(path).predict(X) == segmenter.predict(X)}")
+    print(
+        f"Same after loading: {skstruct.load(path).predict(X) == segmenter.predict(X)}"
+    )

@@ -42,7 +42,9 @@ def tags(part):
     """Words and PTB tags of the five genres of EWT."""
     files = sorted((DATA / "ewt" / part).glob("*.conllu"))
     rows = [s for file in files for s in read_conllu(file, fields=("form", "xpos"))]
-    return [[form for form, _ in s] for s in rows], [[tag for _, tag in s] for s in rows]
+    return [[form for form, _ in s] for s in rows], [
+        [tag for _, tag in s] for s in rows
+    ]
 
 
 def columns(path):
@@ -58,18 +60,32 @@ def tasks(quick):
         half = len(sample.tokens) // 2
         a, b = slice(None, half), slice(half, None)
         return {
-            name: ((sample.tokens[a], y[a]), {"other half": (sample.tokens[b], y[b])}, [], score, 0.05)
+            name: (
+                (sample.tokens[a], y[a]),
+                {"other half": (sample.tokens[b], y[b])},
+                [],
+                score,
+                0.05,
+            )
             for name, y, score in (
                 ("entities, F1", sample.entities, segment_f1_score),
                 ("tags, accuracy", sample.pos, token_accuracy_score),
             )
         }
-    esp = {part: columns(f"conll2002-esp/{part}.txt") for part in ("train", "dev", "test")}
+    esp = {
+        part: columns(f"conll2002-esp/{part}.txt") for part in ("train", "dev", "test")
+    }
     news = columns("conll2000/train.txt")[0] + columns("conll2000/test.txt")[0]
     parts = {part: esp[part] for part in ("dev", "test")}
     return {
         "Spanish entities, F1": (esp["train"], parts, [], segment_f1_score, 0.1),
-        "English tags, accuracy": (tags("train"), {"dev": tags("dev")}, news, token_accuracy_score, 0.05),
+        "English tags, accuracy": (
+            tags("train"),
+            {"dev": tags("dev")},
+            news,
+            token_accuracy_score,
+            0.05,
+        ),
     }
 
 
@@ -78,19 +94,32 @@ def model(name, text, dropout, seed, quick):
     tagger = StructuredPerceptron("word-best", dropout=dropout, random_state=seed)
     if name == "templates":
         return tagger
-    words = WordVectors(**({"n_components": 5, "min_count": 2} if quick else {}), random_state=seed)
+    words = WordVectors(
+        **({"n_components": 5, "min_count": 2} if quick else {}), random_state=seed
+    )
     if name == "and vectors":
-        vectors = FrozenEstimator(words.fit(text))  # not to be fitted again on what has labels
-        union = SequenceUnion([("templates", TokenVectorizer("word-best")), ("vectors", vectors)])
+        vectors = FrozenEstimator(
+            words.fit(text)
+        )  # not to be fitted again on what has labels
+        union = SequenceUnion(
+            [("templates", TokenVectorizer("word-best")), ("vectors", vectors)]
+        )
         return make_pipeline(union, tagger.set_params(features="auto"))
     words.set_params(n_clusters=10 if quick else 100)
-    return make_pipeline(FrozenEstimator(words.fit(text)), tagger.set_params(features=CLUSTERED))
+    return make_pipeline(
+        FrozenEstimator(words.fit(text)), tagger.set_params(features=CLUSTERED)
+    )
 
 
 def curves(task, sizes, arguments):
     """{test set: {model: scores by size and seed}}"""
     (X, y), parts, more, score, dropout = task
-    texts = {"templates": [], "and clusters": X, "and clusters, more text": X + more, "and vectors": X}
+    texts = {
+        "templates": [],
+        "and clusters": X,
+        "and clusters, more text": X + more,
+        "and vectors": X,
+    }
     if not more:
         del texts["and clusters, more text"]
     found = {}
@@ -102,13 +131,19 @@ def curves(task, sizes, arguments):
             for part, (X_test, y_test) in parts.items():
                 rows = found.setdefault(part, {}).setdefault(name, [[] for _ in sizes])
                 rows[k].append(float(score(y_test, pipeline.predict(X_test))))
-                progress(f"{name}, seed {seed}, {n} sentences, {part}: {rows[k][-1]:.4f}")
+                progress(
+                    f"{name}, seed {seed}, {n} sentences, {part}: {rows[k][-1]:.4f}"
+                )
     return found
 
 
 def clusters(X, quick):
     """What the largest clusters hold."""
-    small = {"n_components": 5, "min_count": 2, "n_clusters": 10} if quick else {"n_clusters": 100}
+    small = (
+        {"n_components": 5, "min_count": 2, "n_clusters": 10}
+        if quick
+        else {"n_clusters": 100}
+    )
     grouped = WordVectors(**small, random_state=0).fit(X)
     members = {}
     for word, k in grouped.words_.items():
@@ -125,7 +160,11 @@ def run(arguments):
         sizes.append(len(X))
         progress(f"{title}: {len(X)} sentences")
         scores = curves(task, sizes, arguments)
-        found[title] = {"sizes": sizes, "scores": scores, "clusters": clusters(X, arguments.quick)}
+        found[title] = {
+            "sizes": sizes,
+            "scores": scores,
+            "clusters": clusters(X, arguments.quick),
+        }
     return found
 
 
@@ -144,9 +183,7 @@ def report(results, quick):
                 gains = [[a - b for a, b in zip(*pair)] for pair in pairs]
                 for n, gain in ((sizes[0], gains[0]), (sizes[-1], gains[-1])):
                     numbers = ", ".join(f"{each:+.4f}" for each in gain)
-                    text = (
-                        f"{title}, {part}, {n} sentences with labels: templates {name} gain with every seed"
-                    )
+                    text = f"{title}, {part}, {n} sentences with labels: templates {name} gain with every seed"
                     claim(text, min(gain) > 0, numbers, quick)
         for words in found["clusters"]:
             print(f"\na cluster: {', '.join(words)} ...")
@@ -155,7 +192,9 @@ def report(results, quick):
 
 def draw(plt, results):
     """Score against sentences with labels, on the first test set."""
-    figure, all_axes = plt.subplots(1, len(results), figsize=(10, 4), layout="constrained")
+    figure, all_axes = plt.subplots(
+        1, len(results), figsize=(10, 4), layout="constrained"
+    )
     for axes, (title, found) in zip(all_axes, results.items()):
         part, models = next(iter(found["scores"].items()))
         sizes = found["sizes"]

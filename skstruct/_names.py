@@ -29,7 +29,17 @@ PUBLIC = {
     "regularization_path": "crf.path",
     "save": "saving.pipelines",
     "warm_up": "_warming",
-    **{room: room for room in ("datasets", "features", "inspection", "interchange", "metrics", "serving")},
+    **{
+        room: room
+        for room in (
+            "datasets",
+            "features",
+            "inspection",
+            "interchange",
+            "metrics",
+            "serving",
+        )
+    },
 }
 """Name -> the module that defines it, or that it is."""
 

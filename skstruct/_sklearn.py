@@ -22,14 +22,22 @@ from sklearn.utils import _set_output
 from sklearn.utils import get_tags as get_tags
 from sklearn.utils._param_validation import HasMethods as HasMethods
 from sklearn.utils._param_validation import Interval as Interval
-from sklearn.utils._param_validation import InvalidParameterError as InvalidParameterError
+from sklearn.utils._param_validation import (
+    InvalidParameterError as InvalidParameterError,
+)
 from sklearn.utils._param_validation import Options as Options
 from sklearn.utils._param_validation import StrOptions as StrOptions
 from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.validation import _check_method_params as cut_metadata
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from .data.inputs import PLACE, NothingToLearn, PlaceError, check_weights_of_sequences, renumbered
+from .data.inputs import (
+    PLACE,
+    NothingToLearn,
+    PlaceError,
+    check_weights_of_sequences,
+    renumbered,
+)
 
 safe_indexing, safe_set_output = utils._safe_indexing, _set_output._safe_set_output
 
@@ -47,7 +55,11 @@ if TYPE_CHECKING:
         def set_params(self, **params: Any) -> Self: ...
         def get_metadata_routing(self) -> Any: ...
         def set_fit_request(
-            self, *, sample_weight: Request = ..., X_val: Request = ..., y_val: Request = ...
+            self,
+            *,
+            sample_weight: Request = ...,
+            X_val: Request = ...,
+            y_val: Request = ...,
         ) -> Self: ...
         def set_partial_fit_request(self, **metadata: Request) -> Self: ...
         def set_predict_request(self, **metadata: Request) -> Self: ...
@@ -82,7 +94,9 @@ else:
 
         def _doc_link_url_param_generator(self):
             room = type(self).__module__.split(".")[1]
-            return {"name": f"skstruct.{'features.' if room == 'features' else ''}{type(self).__name__}"}
+            return {
+                "name": f"skstruct.{'features.' if room == 'features' else ''}{type(self).__name__}"
+            }
 
     try:  # scikit-learn >= 1.9, experimental
         from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -96,7 +110,9 @@ else:
             def set_callbacks(self):
                 """Raises: this scikit-learn has no callbacks."""
                 wrong = f"callbacks need scikit-learn 1.9 or newer, this is {sklearn.__version__}"
-                raise AttributeError(f"{wrong}; without, verbose=1 prints a line for each epoch")
+                raise AttributeError(
+                    f"{wrong}; without, verbose=1 prints a line for each epoch"
+                )
 
             def _init_callback_context(self, **_):
                 return None
@@ -151,12 +167,23 @@ def layers(estimator, X=None):
             estimator = estimator.steps[-1][1]
         else:
             names = "best_estimator_", "estimator_", "tagger_", "base_"
-            estimator = next((getattr(estimator, name) for name in names if hasattr(estimator, name)), None)
+            estimator = next(
+                (
+                    getattr(estimator, name)
+                    for name in names
+                    if hasattr(estimator, name)
+                ),
+                None,
+            )
 
 
 def final_step(estimator, X=None, around=("best_estimator_", "steps")):
     """(an estimator, its input): the first layer that is around nothing by these attributes."""
-    return next(each for each in layers(estimator, X) if not any(hasattr(each[0], name) for name in around))
+    return next(
+        each
+        for each in layers(estimator, X)
+        if not any(hasattr(each[0], name) for name in around)
+    )
 
 
 def innermost(estimator, X=None):
@@ -241,7 +268,9 @@ def sample_weights(sample_weight, X):
         raise
     if (weight < 0).any():
         i = int((weight < 0).argmax())
-        raise PlaceError(i, None, f"sample_weight must not be negative, got {weight[i]} for {PLACE}")
+        raise PlaceError(
+            i, None, f"sample_weight must not be negative, got {weight[i]} for {PLACE}"
+        )
     if weight.max(initial=0.0) > LARGEST_SAMPLE_WEIGHT:
         i = int(weight.argmax())
         what = f"sample_weight must be at most {LARGEST_SAMPLE_WEIGHT:g}, or scores are no numbers"
@@ -275,7 +304,9 @@ def takes_sample_weight(scorer):
         given = inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
     except (TypeError, ValueError):  # a callable that tells nothing of itself
         return False
-    return "sample_weight" in given or any(each.kind is each.VAR_KEYWORD for each in given.values())
+    return "sample_weight" in given or any(
+        each.kind is each.VAR_KEYWORD for each in given.values()
+    )
 
 
 def folds_of(
@@ -296,7 +327,9 @@ def folds_of(
     -------
     list of (train, test)
     """
-    from sklearn.model_selection import check_cv  # slow to import, and not needed to predict
+    from sklearn.model_selection import (
+        check_cv,
+    )  # slow to import, and not needed to predict
 
     n = len(X)
     every, folds = np.arange(n), []
@@ -304,7 +337,9 @@ def folds_of(
         try:
             train, test = (every[list(part)] for part in fold)
         except IndexError as error:
-            raise ValueError(f"fold {k} of cv is no selection of the {n} sequences: {error}") from None
+            raise ValueError(
+                f"fold {k} of cv is no selection of the {n} sequences: {error}"
+            ) from None
         folds.append((train, test))
     if not folds:
         raise ValueError("cv has no fold")
@@ -312,7 +347,9 @@ def folds_of(
     if once and (tested != 1).any():
         i = int((tested != 1).argmax())
         wrong = f"sequence {i} is in {tested[i]}"
-        raise ValueError(f"cv must put each of the {n} sequences into exactly one test set; {wrong}")
+        raise ValueError(
+            f"cv must put each of the {n} sequences into exactly one test set; {wrong}"
+        )
     return folds
 
 
@@ -335,7 +372,9 @@ class epoch_context:
     def end_fit(self, fitted_attributes):
         """Announce its end."""
         if self._root is not None:
-            self._root.call_on_fit_task_end(reconstruction_attributes=fitted_attributes, **self._shown)
+            self._root.call_on_fit_task_end(
+                reconstruction_attributes=fitted_attributes, **self._shown
+            )
 
     def begin(self):
         """Announce the next epoch."""
@@ -348,7 +387,9 @@ class epoch_context:
         if self._task is None:
             return False
         task, self._task = self._task, None
-        return task.call_on_fit_task_end(reconstruction_attributes=fitted_attributes, **self._shown)
+        return task.call_on_fit_task_end(
+            reconstruction_attributes=fitted_attributes, **self._shown
+        )
 
     @contextlib.contextmanager
     def member(self, member, number, X, y, name="member"):
@@ -368,8 +409,15 @@ class epoch_context:
         if self._root is None:
             yield
             return
-        task, shown = self._root.subcontext(task_name=name, task_id=number), {**self._shown, "X": X, "y": y}
-        with contextlib.nullcontext() if member is None else task.propagate_callback_context(member):
+        task, shown = (
+            self._root.subcontext(task_name=name, task_id=number),
+            {**self._shown, "X": X, "y": y},
+        )
+        with (
+            contextlib.nullcontext()
+            if member is None
+            else task.propagate_callback_context(member)
+        ):
             task.call_on_fit_task_begin(**shown)
             yield
             task.call_on_fit_task_end(**shown)

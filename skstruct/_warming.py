@@ -28,7 +28,12 @@ from .taggers.segmenter import Segmenter
 from .taggers.span_tagger import SpanTagger
 from .words.word_segmenter import WordSegmenter
 
-_WORDS = [["the", "dog", "barks"], ["a", "cat", "sleeps", "here"], ["the", "cat", "barks"], ["dog"]]
+_WORDS = [
+    ["the", "dog", "barks"],
+    ["a", "cat", "sleeps", "here"],
+    ["the", "cat", "barks"],
+    ["dog"],
+]
 _TAGS = [["D", "N", "V"], ["D", "N", "V", "R"], ["D", "N", "V"], ["N"]]
 _TEXTS = ["thedogbarks", "acatsleepshere", "thecatbarks", "dog"]
 _LINES = ["The dog barks.", "Ann sleeps."]
@@ -55,7 +60,9 @@ def _use(estimator, X, y, folder, *more):
     for model in (estimator, load(path)):
         model.predict(X)
         for name in more:
-            getattr(model, name)(*((X, y) if name in ("partial_fit", "sequence_log_proba") else (X,)))
+            getattr(model, name)(
+                *((X, y) if name in ("partial_fit", "sequence_log_proba") else (X,))
+            )
 
 
 def _rows(kind):
@@ -89,31 +96,73 @@ def _jobs():
         "rows of numbers": [
             (learner, _rows(kind), _TAGS)
             for kind in (np.asarray, sparse.csr_array)
-            for learner in (StructuredPerceptron("auto", **online), L1CRF("auto", random_state=0))
+            for learner in (
+                StructuredPerceptron("auto", **online),
+                L1CRF("auto", random_state=0),
+            )
         ],
         "penalties and noise": [
             (StructuredPerceptron(words, penalty=penalty, alpha=1e-6, **online), *plain)
             for penalty in ("l1", "l1-cumulative", "l2")
         ]
-        + [(StructuredPerceptron(words, dropout=0.1, feature_noise="zipf", **online), *plain)],
-        "second order": [(StructuredPerceptron(words, order=2, **online), *plain, *lists)],
+        + [
+            (
+                StructuredPerceptron(
+                    words, dropout=0.1, feature_noise="zipf", **online
+                ),
+                *plain,
+            )
+        ],
+        "second order": [
+            (StructuredPerceptron(words, order=2, **online), *plain, *lists)
+        ],
         "many labels": [
             (StructuredPerceptron(words, **online), *_many_labels()),
             (L1CRF(words, random_state=0), *_many_labels(), *sums),
         ],
-        "segmenter of characters": [(Segmenter(StructuredPerceptron("char", **online)), _TEXTS, _WORDS)],
-        "spans of text": [(SpanTagger(StructuredPerceptron(**online)), _LINES, _SPANS, "predict_kbest")],
-        "averages and shards": [
-            (BaggingShuffleAverager(StructuredPerceptron(words, **online), 2, random_state=0), *plain),
-            (ParameterMixer(StructuredPerceptron(words, **online), 2, random_state=0), *plain),
+        "segmenter of characters": [
+            (Segmenter(StructuredPerceptron("char", **online)), _TEXTS, _WORDS)
         ],
-        "segmenter of words": [(WordSegmenter(beam_size=2, **online), _TEXTS, _WORDS, "predict_kbest")],
+        "spans of text": [
+            (
+                SpanTagger(StructuredPerceptron(**online)),
+                _LINES,
+                _SPANS,
+                "predict_kbest",
+            )
+        ],
+        "averages and shards": [
+            (
+                BaggingShuffleAverager(
+                    StructuredPerceptron(words, **online), 2, random_state=0
+                ),
+                *plain,
+            ),
+            (
+                ParameterMixer(
+                    StructuredPerceptron(words, **online), 2, random_state=0
+                ),
+                *plain,
+            ),
+        ],
+        "segmenter of words": [
+            (WordSegmenter(beam_size=2, **online), _TEXTS, _WORDS, "predict_kbest")
+        ],
         "parser": [(ShiftReduceParser(beam_size=2, **online), trees, _TREES)],
-        "re-ranker": [(KBestReranker(StructuredPerceptron(words, **online), k=2, cv=2, **online), *plain)],
+        "re-ranker": [
+            (
+                KBestReranker(
+                    StructuredPerceptron(words, **online), k=2, cv=2, **online
+                ),
+                *plain,
+            )
+        ],
     }
 
 
-def warm_up(*, all: bool = False, progress: Callable[[str], object] | None = None) -> str | None:
+def warm_up(
+    *, all: bool = False, progress: Callable[[str], object] | None = None
+) -> str | None:
     """Compile what is compiled at first use, so that nobody has to wait for it later.
 
     Parameters
@@ -145,5 +194,7 @@ def warm_up(*, all: bool = False, progress: Callable[[str], object] | None = Non
             loaded, compiled = (now - then for now, then in zip(cache_counts(), before))
             of = len(jobs) if all else 1
             seconds = time.perf_counter() - began
-            progress(f"[{number}/{of}] {name}: {compiled} compiled, {loaded} from the cache, {seconds:.1f} s")
+            progress(
+                f"[{number}/{of}] {name}: {compiled} compiled, {loaded} from the cache, {seconds:.1f} s"
+            )
     return cache_folder()

@@ -13,13 +13,19 @@ INF = math.inf
 
 
 @kernel
-def run_viterbi(emission, transition, stride, start, end, forced, sets, score, path, T, L):
-    return decode(emission, transition, stride, (), start, end, forced, sets, score, path, T, L)
+def run_viterbi(
+    emission, transition, stride, start, end, forced, sets, score, path, T, L
+):
+    return decode(
+        emission, transition, stride, (), start, end, forced, sets, score, path, T, L
+    )
 
 
 @kernel
 def run_wrong(emission, transition, stride, start, end, gold, sets, score, path, T, L):
-    return decode_wrong(emission, transition, stride, (), start, end, gold, sets, score, path, T, L)
+    return decode_wrong(
+        emission, transition, stride, (), start, end, gold, sets, score, path, T, L
+    )
 
 
 def tokens_of(L, n):
@@ -38,7 +44,9 @@ def coded(given, L):
     """The same as kernels have it: (ids, sets)."""
     sets = [g for g in given if isinstance(g, frozenset)]
     ids = [-2 - sets.index(g) if g in sets else g for g in given]
-    return np.array(ids, np.int32), np.array([[y in g for y in range(L + 1)] for g in sets]) if sets else ()
+    return np.array(ids, np.int32), np.array(
+        [[y in g for y in range(L + 1)] for g in sets]
+    ) if sets else ()
 
 
 class Case:
@@ -65,7 +73,13 @@ class Case:
 
     @property
     def arrays(self):
-        return self.emission.ravel(), self.transition.ravel(), self.stride, self.start, self.end
+        return (
+            self.emission.ravel(),
+            self.transition.ravel(),
+            self.stride,
+            self.start,
+            self.end,
+        )
 
     def ranked(self, emission=None, options=None):
         emission = self.emission if emission is None else emission
@@ -74,13 +88,21 @@ class Case:
     def viterbi(self, forced=()):
         path = np.full(self.T, -9, np.int32)
         value = run_viterbi(
-            *self.arrays, *coded(forced, self.L), np.empty(self.T * self.L), path, self.T, self.L
+            *self.arrays,
+            *coded(forced, self.L),
+            np.empty(self.T * self.L),
+            path,
+            self.T,
+            self.L,
         )
         return value, tuple(path.tolist())
 
     def wrong(self, gold, emission=None):
         path = np.full(self.T, -9, np.int32)
         scratch = np.empty((2, self.T * self.L))
-        arrays = (self.emission if emission is None else emission).ravel(), *self.arrays[1:]
+        arrays = (
+            (self.emission if emission is None else emission).ravel(),
+            *self.arrays[1:],
+        )
         value = run_wrong(*arrays, *coded(gold, self.L), scratch, path, self.T, self.L)
         return value, tuple(path.tolist())

@@ -10,9 +10,15 @@ import time
 
 import pytest
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium")
+    or shutil.which("chromium-browser")
+    or shutil.which("google-chrome")
+)
 
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None, reason="Chromium is not installed"
+)
 
 KEYS = {
     "Tab": 9, "Enter": 13, "Escape": 27, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38,
@@ -32,7 +38,9 @@ class Browser:
             "--no-first-run",
             f"--user-data-dir={folder}",
         ]
-        ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (to_read, to_write)]  # 3 and 4 may be taken
+        ends = [
+            fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (to_read, to_write)
+        ]  # 3 and 4 may be taken
         self._process = subprocess.Popen(
             [CHROMIUM, *options, "--remote-debugging-pipe"],
             preexec_fn=lambda: [os.dup2(end, k) for k, end in enumerate(ends, 3)],
@@ -42,9 +50,13 @@ class Browser:
             os.close(end)
         self._held, self._number, self._session = b"", 0, None
         self.problems, self._loaded = [], False
-        self.n_asked = 0  # how often a page asked before it was left; the answer is to leave it
+        self.n_asked = (
+            0  # how often a page asked before it was left; the answer is to leave it
+        )
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._session = self.send(
+            "Target.attachToTarget", targetId=target, flatten=True
+        )["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.send(f"{domain}.enable")
 
@@ -84,38 +96,63 @@ class Browser:
         method, said = event.get("method", ""), event.get("params", {})
         if method == "Network.requestWillBeSent":
             address = said["request"]["url"]
-            if not address.startswith(("file:", "data:", "blob:")) or said.get("type") != "Document":
+            if (
+                not address.startswith(("file:", "data:", "blob:"))
+                or said.get("type") != "Document"
+            ):
                 self.problems.append(address)
         elif method == "Page.loadEventFired":
             self._loaded = True
-        elif method == "Page.javascriptDialogOpening" and said["type"] == "beforeunload":
+        elif (
+            method == "Page.javascriptDialogOpening" and said["type"] == "beforeunload"
+        ):
             self.n_asked += 1
             self._write("Page.handleJavaScriptDialog", accept=True)
         elif method == "Log.entryAdded" and "beforeunload" in said["entry"]["text"]:
             return  # a page that nobody has touched may not ask, and that is said on the console
-        elif method in ("Runtime.exceptionThrown", "Log.entryAdded", "Page.javascriptDialogOpening"):
+        elif method in (
+            "Runtime.exceptionThrown",
+            "Log.entryAdded",
+            "Page.javascriptDialogOpening",
+        ):
             self.problems.append(said)
-        elif method == "Runtime.consoleAPICalled" and said["type"] in ("error", "warning"):
+        elif method == "Runtime.consoleAPICalled" and said["type"] in (
+            "error",
+            "warning",
+        ):
             self.problems.append(said)
 
     def open(self, path, fragment="", width=1400, dark=False):
         """Load a page at a width, light or dark."""
         self.send(
-            "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=900,
+            deviceScaleFactor=1,
+            mobile=False,
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", features=[scheme])
         self._loaded = False
         self.send("Page.navigate", url="about:blank")
-        while not self._loaded:  # a navigation that overtakes another may never be answered
+        while (
+            not self._loaded
+        ):  # a navigation that overtakes another may never be answered
             self._note(self._message())
         self.send("Page.navigate", url=path.absolute().as_uri() + fragment)
-        while not self("location.protocol === 'file:' && document.readyState === 'complete'"):
+        while not self(
+            "location.protocol === 'file:' && document.readyState === 'complete'"
+        ):
             time.sleep(0.01)
 
     def __call__(self, expression):
         """The value of an expression of JavaScript in the page."""
-        got = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        got = self.send(
+            "Runtime.evaluate",
+            expression=expression,
+            returnByValue=True,
+            awaitPromise=True,
+        )
         assert "exceptionDetails" not in got, got
         return got["result"].get("value")
 

@@ -8,12 +8,18 @@ N_TRAIN = 110
 
 def columns(X, y):
     """(word, tag) sentences and labels as the text of a file."""
-    return "".join("".join(f"{w} {p} {c}\n" for (w, p), c in zip(*s)) + "\n" for s in zip(X, y))
+    return "".join(
+        "".join(f"{w} {p} {c}\n" for (w, p), c in zip(*s)) + "\n" for s in zip(X, y)
+    )
 
 
 def without_notice(err):
     """What a command says on standard error, but for the first start's notice that kernels are compiled."""
-    return "".join(line for line in err.splitlines(keepends=True) if "compiling kernels" not in line)
+    return "".join(
+        line
+        for line in err.splitlines(keepends=True)
+        if "compiling kernels" not in line
+    )
 
 
 def run(capsys, *arguments):

@@ -85,10 +85,17 @@ def write_models(root):
     """Write corpora, and a model of each kind, to a folder; return it."""
     for kind, (estimator, X, y) in KINDS.items():
         estimator.fit(X, y).save(root / kind)
-    rows = ["".join(f"{f} {p} {c}\n" for (f, p), c in zip(*pair)) for pair in zip(TOKENS, CHUNKS)]
+    rows = [
+        "".join(f"{f} {p} {c}\n" for (f, p), c in zip(*pair))
+        for pair in zip(TOKENS, CHUNKS)
+    ]
     (root / "labels").write_text("\n".join(rows), encoding="utf-8")
-    (root / "words").write_text("".join(" ".join(words) + "\n" for words in WORDS), encoding="utf-8")
-    (root / "texts").write_text("\n".join([*TEXTS, "", "北京 大学\u3000天天"]) + "\n", encoding="utf-8")
+    (root / "words").write_text(
+        "".join(" ".join(words) + "\n" for words in WORDS), encoding="utf-8"
+    )
+    (root / "texts").write_text(
+        "\n".join([*TEXTS, "", "北京 大学\u3000天天"]) + "\n", encoding="utf-8"
+    )
     (root / "trees").write_text(conllu(SENTENCES, TREES), encoding="utf-8")
     rows = ["".join(f"{f}\t{p}\n" for f, p in sentence) for sentence in SENTENCES]
     (root / "pairs").write_text("\n".join(rows), encoding="utf-8")
@@ -102,6 +109,8 @@ def corpus_of(kind):
 def refused(capsys, message, *arguments):
     """The command ends with code 1 and one line."""
     code, out, err = run(capsys, *arguments)
-    assert code == 1 and err.startswith("skstruct: error: ") and err.count("\n") == 1, err
+    assert code == 1 and err.startswith("skstruct: error: ") and err.count("\n") == 1, (
+        err
+    )
     assert message in err
     return out

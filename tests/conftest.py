@@ -17,10 +17,15 @@ from hypothesis import HealthCheck, settings
 
 pytest.register_assert_rewrite("verbs", "inside", "model_cases", "one_file_cases")
 
-collect_ignore = ["fuzz", "verbs"]  # they are imported by tests, and have none of their own
+collect_ignore = [
+    "fuzz",
+    "verbs",
+]  # they are imported by tests, and have none of their own
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-sys.path.append(str(REPOSITORY))  # for `benchmarks`; last, so that an installed skstruct is the one tested
+sys.path.append(
+    str(REPOSITORY)
+)  # for `benchmarks`; last, so that an installed skstruct is the one tested
 
 settings.register_profile(
     "ci",
@@ -30,7 +35,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile(
-    "weekly", deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow]
+    "weekly",
+    deadline=None,
+    max_examples=200,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ci")
 
@@ -50,7 +58,9 @@ def pytest_collection_modifyitems(items):
 
 def find_corpora():
     """Return the folder of the corpora, which may not exist."""
-    return pathlib.Path(os.environ.get("SKSTRUCT_DATA") or REPOSITORY.parent / "shared" / "data")
+    return pathlib.Path(
+        os.environ.get("SKSTRUCT_DATA") or REPOSITORY.parent / "shared" / "data"
+    )
 
 
 @pytest.fixture(scope="session")

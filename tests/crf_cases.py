@@ -15,10 +15,14 @@ L = 3
 
 def no_grid():
     none = np.zeros(0, np.int32)
-    return Grid(np.zeros((0, 0), np.int32), none, none, np.zeros(1, np.int32), none, none)
+    return Grid(
+        np.zeros((0, 0), np.int32), none, none, np.zeros(1, np.int32), none, none
+    )
 
 
-def make_task(seed=0, n=8, R=6, edges=False, partial=False, valued=True, longest=4, n_labels=L):
+def make_task(
+    seed=0, n=8, R=6, edges=False, partial=False, valued=True, longest=4, n_labels=L
+):
     """A corpus of bags of features, with transitions that look at the input if wanted."""
     rng = np.random.RandomState(seed)
     lengths = rng.randint(1, longest + 1, n)
@@ -54,7 +58,9 @@ def learnable(seed=0, n=60, R=20, **options):
     for t in range(task.gold.shape[0]):
         e = slice(task.bag.start[t], task.bag.start[t + 1])
         if task.gold[t] >= 0:
-            task.gold[t] = np.argmax(truth[task.bag.row[e]].sum(axis=0) + 0.5 * rng.randn(L))
+            task.gold[t] = np.argmax(
+                truth[task.bag.row[e]].sum(axis=0) + 0.5 * rng.randn(L)
+            )
     return task
 
 
@@ -71,21 +77,30 @@ def copies(task, n):
 def potentials(n_labels=L, **given):
     """Scores of pairs of labels, and at both ends, and costs; those not given are 0."""
     zero = np.zeros(n_labels)
-    return Potentials(np.zeros((n_labels, n_labels)), zero, zero, zero)._replace(**given)
+    return Potentials(np.zeros((n_labels, n_labels)), zero, zero, zero)._replace(
+        **given
+    )
 
 
 FREE = potentials()
 
 
-def train_crf(task, n_labels, *rows, n_threads=1, warm=None, after_pass=None, cuts=None, **options):
+def train_crf(
+    task, n_labels, *rows, n_threads=1, warm=None, after_pass=None, cuts=None, **options
+):
     def those(names):
         return {name: options[name] for name in names if name in options}
 
-    about, scores = ObjectiveOptions(**those(ObjectiveOptions._fields)), potentials(n_labels)
+    about, scores = (
+        ObjectiveOptions(**those(ObjectiveOptions._fields)),
+        potentials(n_labels),
+    )
     with closing(CRFObjective(task, about, scores, *rows, n_threads=n_threads)) as o:
         weights = None if warm is None else pack(o, *warm)
         options = SolverOptions(**those(SolverOptions._fields))
-        return solve(o, options, Progress(o, after_pass=after_pass), weights=weights, cuts=cuts)
+        return solve(
+            o, options, Progress(o, after_pass=after_pass), weights=weights, cuts=cuts
+        )
 
 
 def dense(weights):

@@ -15,7 +15,9 @@ def corpus(seed, n=40):
              "near": {words[j]: 0.5, "all": True}}
             for j, k in zip(np.roll(chosen, 1), chosen)
         ])  # fmt: skip
-        labels.append([f"L{(k + 2 * j) % 5}" for j, k in zip(np.roll(chosen, 1), chosen)])
+        labels.append(
+            [f"L{(k + 2 * j) % 5}" for j, k in zip(np.roll(chosen, 1), chosen)]
+        )
     return sequences, labels
 
 
@@ -23,4 +25,6 @@ def corpus(seed, n=40):
 def fitted_crf(**parameters):
     sklearn_crfsuite = pytest.importorskip("sklearn_crfsuite")
     sequences, labels = corpus(1)
-    return sklearn_crfsuite.CRF(max_iterations=10, **parameters).fit(sequences, labels), sequences
+    return sklearn_crfsuite.CRF(max_iterations=10, **parameters).fit(
+        sequences, labels
+    ), sequences

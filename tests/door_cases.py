@@ -25,7 +25,12 @@ class Spoken(str):
     __format__ = __repr__ = lambda self, *_: "spoken"
 
 
-ELEMENTS = {"str": str, "member of an enumeration": Member, "subclass": Spoken, "numpy.str_": np.str_}
+ELEMENTS = {
+    "str": str,
+    "member of an enumeration": Member,
+    "subclass": Spoken,
+    "numpy.str_": np.str_,
+}
 """Kind of string -> its maker."""
 
 
@@ -62,7 +67,9 @@ CONTAINERS = {
 """Kind of container -> its maker, from a list of str."""
 
 if hasattr(np.dtypes, "StringDType"):
-    CONTAINERS["array of variable strings"] = functools.partial(np.array, dtype=np.dtypes.StringDType())
+    CONTAINERS["array of variable strings"] = functools.partial(
+        np.array, dtype=np.dtypes.StringDType()
+    )
 
 
 def _frame(rows):
@@ -75,8 +82,14 @@ TABLES = {
     "arrays of strings": lambda rows: np.array(rows, str),
     "frames": _frame,
     "frames of categories": lambda rows: _frame(rows).astype("category"),
-    "polars frames": lambda rows: polars.DataFrame(rows, schema=["word", "tag"], orient="row"),
-    "pyarrow tables": lambda rows: _pyarrow().table(dict(zip(["word", "tag"], map(list, zip(*rows))))),
-    "lists of records": lambda rows: np.array(rows, dtype=[("word", "U9"), ("tag", "U9")]),
+    "polars frames": lambda rows: polars.DataFrame(
+        rows, schema=["word", "tag"], orient="row"
+    ),
+    "pyarrow tables": lambda rows: _pyarrow().table(
+        dict(zip(["word", "tag"], map(list, zip(*rows))))
+    ),
+    "lists of records": lambda rows: np.array(
+        rows, dtype=[("word", "U9"), ("tag", "U9")]
+    ),
 }
 """Kind of table -> its maker, from a list of tuples of two str."""

@@ -27,7 +27,9 @@ def lists(tag, members, at, spare=0):
         body += struct.pack(f"<{1 + len(mine)}I", len(mine), *mine)
     offsets += [0] * spare
     size = 12 + 4 * len(offsets) + len(body)
-    return tag + struct.pack(f"<{2 + len(offsets)}I", size, len(offsets), *offsets) + body
+    return (
+        tag + struct.pack(f"<{2 + len(offsets)}I", size, len(offsets), *offsets) + body
+    )
 
 
 def crfsuite(labels, attributes, states, transitions):
@@ -44,10 +46,15 @@ def crfsuite(labels, attributes, states, transitions):
     for strings in (labels, attributes):
         offsets.append(len(out))
         out += database(strings)
-    for tag, kind, n, spare in ((b"LFRF", 1, len(labels), 2), (b"AFRF", 0, len(attributes), 0)):
+    for tag, kind, n, spare in (
+        (b"LFRF", 1, len(labels), 2),
+        (b"AFRF", 0, len(attributes), 0),
+    ):
         out += bytes(-len(out) % 4)
         offsets.append(len(out))
-        mine = [[k for k, f in enumerate(features) if f[:2] == (kind, s)] for s in range(n)]
+        mine = [
+            [k for k, f in enumerate(features) if f[:2] == (kind, s)] for s in range(n)
+        ]
         out += lists(tag, mine, len(out), spare)
     head = [b"lCRF", len(out), b"FOMC", 100, 0, len(labels), len(attributes), *offsets]
     out[:48] = struct.pack("<4sI4s4I5I", *head)
@@ -74,7 +81,10 @@ def crfpp_text(labels, templates, keys, weights, n_columns=2):
     """The text of a model of CRF++; ``keys`` are (first weight, key)."""
     blocks = [
         f"version: 100\ncost-factor: 1\nmaxid: {len(weights)}\nxsize: {n_columns}",
-        *("\n".join(block) for block in (labels, templates, [f"{k} {key}" for k, key in keys])),
+        *(
+            "\n".join(block)
+            for block in (labels, templates, [f"{k} {key}" for k, key in keys])
+        ),
         "\n".join(f"{w:.16f}" for w in weights),
     ]
     return ("\n\n".join(blocks) + "\n").encode()
@@ -96,7 +106,11 @@ def double_array(keys):
         for c in sorted({key[depth] for key, _ in mine if len(key) > depth}):
             units[base + c + 1] = [0, base]
         for c in sorted({key[depth] for key, _ in mine if len(key) > depth}):
-            place([(k, v) for k, v in mine if len(k) > depth and k[depth] == c], base + c + 1, depth + 1)
+            place(
+                [(k, v) for k, v in mine if len(k) > depth and k[depth] == c],
+                base + c + 1,
+                depth + 1,
+            )
 
     place(keys, 0, 0)
     return b"".join(struct.pack("<iI", *units.get(u, (0, 0))) for u in range(used))
@@ -106,7 +120,9 @@ def crfpp_binary(labels, templates, keys, weights, n_columns=2):
     """The same as a binary file."""
     array = double_array([(key.encode(), k) for k, key in keys])
     head = struct.pack("<IidIII", 100, 0, 1.0, len(weights), n_columns, len(array))
-    parts = [b"".join(s.encode() + b"\0" for s in strings) for strings in (labels, templates)]
+    parts = [
+        b"".join(s.encode() + b"\0" for s in strings) for strings in (labels, templates)
+    ]
     parts[1] += bytes(-sum(map(len, parts)) % 4)
     body = b"".join(struct.pack("<I", len(part)) + part for part in parts)
     return head + body + array + struct.pack(f"<{len(weights)}f", *weights)
@@ -131,7 +147,9 @@ def netstring(string):
     return b"%d:%s,\n" % (len(raw), raw)
 
 
-def wapiti(labels, patterns, observations, weights, head="#mdl#2#{}", reader="#rdr#{}/1/0"):
+def wapiti(
+    labels, patterns, observations, weights, head="#mdl#2#{}", reader="#rdr#{}/1/0"
+):
     """A model file of Wapiti; ``weights`` are {index: weight}."""
     rows = "".join(f"{k}={w.hex()}\n" for k, w in sorted(weights.items()))
     return b"".join((
@@ -143,13 +161,21 @@ def wapiti(labels, patterns, observations, weights, head="#mdl#2#{}", reader="#r
     ))  # fmt: skip
 
 
-WAPITI_PATTERNS = ["u:w=%x[0,0]", "u:l=%X[-1,0]", 'u:s=%m[ 0,0,".?$"]', "*:p=%x[0,1]", "b"]
+WAPITI_PATTERNS = [
+    "u:w=%x[0,0]",
+    "u:l=%X[-1,0]",
+    'u:s=%m[ 0,0,".?$"]',
+    "*:p=%x[0,1]",
+    "b",
+]
 
 
 def wapiti_small():
     """(labels, patterns, observations, weights); observation k has its weights in the order of the file."""
     observations = ["u:w=he", "u:l=_x-1", "u:s=n", "*:p=V", "b", "u:l=he"]
-    weights = {k: ((5 * k) % 9 - 4) / 8 for k in range(3 * 3 + 12 + 9 + 3) if (5 * k) % 9 != 4}
+    weights = {
+        k: ((5 * k) % 9 - 4) / 8 for k in range(3 * 3 + 12 + 9 + 3) if (5 * k) % 9 != 4
+    }
     return LABELS, WAPITI_PATTERNS, observations, weights
 
 
@@ -168,7 +194,9 @@ def damaged(raw, random):
     elif kind == 4:
         out[at:at] = random.randbytes(size)
     elif kind == 5:
-        out[at : at + 4] = random.choice([b"\xff" * 4, bytes(4), b"\xff\xff\xff\x7f", b"\0\0\0\x80"])
+        out[at : at + 4] = random.choice(
+            [b"\xff" * 4, bytes(4), b"\xff\xff\xff\x7f", b"\0\0\0\x80"]
+        )
     else:
         other = random.randrange(len(out))
         out[at : at + size] = out[other : other + size]

@@ -107,7 +107,9 @@ def tokens_of_member(estimator, X, y, drawn):
 def run_and_lattices_of(reranker, X, y):
     """A fit of a reranker that has not begun, and the nodes of its lattices."""
     captured, jackknife = [], reranker._jackknife
-    reranker._jackknife = lambda *given: captured.append(jackknife(*given)) or captured[0]
+    reranker._jackknife = lambda *given: (
+        captured.append(jackknife(*given)) or captured[0]
+    )
     run = run_of(reranker, X, y)
     del reranker._jackknife
     return run, captured[0]
@@ -120,20 +122,27 @@ def labels_of_pieces(segmenter, pieces):
 
 def contents_of(encoder):
     """The attributes of an encoder but for what it only remembers to be fast."""
-    return {name: value for name, value in vars(encoder).items() if name not in ("_text", "pairs")}
+    return {
+        name: value
+        for name, value in vars(encoder).items()
+        if name not in ("_text", "pairs")
+    }
 
 
 def variety_of(statistics, string):
     """The accessor variety of a string of 1 to 4 tokens; 0 for what the text does not hold."""
     nodes = statistics.nodes(list(string), np.array([0, len(string)]))
-    return np.append(statistics.varieties[len(string) - 1], 0)[nodes[len(string) - 1][0]]
+    return np.append(statistics.varieties[len(string) - 1], 0)[
+        nodes[len(string) - 1][0]
+    ]
 
 
 def pairs_of(encoder):
     """``{(key, value): (feature, number)}`` that an encoder of bags remembers; empty for another encoder."""
     pairs = encoder.pairs.items() if hasattr(encoder, "pairs") else ()
     return {
-        (key, value): (feature, number if feature >= 0 else None) for key, value, feature, number in pairs
+        (key, value): (feature, number if feature >= 0 else None)
+        for key, value, feature, number in pairs
     }
 
 
@@ -264,7 +273,9 @@ def counting_bounds(monkeypatch):
 
         return called
 
-    monkeypatch.setattr(bound.Cuts, "bound", counted(bound.Cuts.bound, "bounds", lambda cuts: 1))
+    monkeypatch.setattr(
+        bound.Cuts, "bound", counted(bound.Cuts.bound, "bounds", lambda cuts: 1)
+    )
     for name in "_mix", "_enter", "_follow":
         monkeypatch.setattr(bound, name, counted(getattr(bound, name), "rows", len))
     return count

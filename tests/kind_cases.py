@@ -17,7 +17,16 @@ from skstruct import NumericFeatures, SequenceMatrix
 from skstruct.features import SequenceUnion, TokenTransformer
 
 SENTENCES = {
-    "train": [[0, 1, 2], [3, 1, 0], [2, 2, 4], [1, 3, 3], [4, 0, 1], [0, 3, 2], [4, 4, 1], [2, 0, 3]],
+    "train": [
+        [0, 1, 2],
+        [3, 1, 0],
+        [2, 2, 4],
+        [1, 3, 3],
+        [4, 0, 1],
+        [0, 3, 2],
+        [4, 4, 1],
+        [2, 0, 3],
+    ],
     "new": [[1, 2, 5], [0, 4, 3], [5, 5, 2], [3, 0, 1]],
     "none": [],
     "empty ones": [[], [1, 2, 5], [], [0, 4, 3]],
@@ -26,7 +35,14 @@ SENTENCES = {
 """Numbers of words. All are as long where 3-D arrays shall hold them; word 5 is in no training corpus."""
 
 TABLE = np.array(
-    [[1.5, 0, 0, -0.25], [0, 2, 0, -0.25], [0, 0, 1, 0.5], [0.5, 0, -1, 0], [0, 1, 0.75, 0], [1, 1, 1, 1]]
+    [
+        [1.5, 0, 0, -0.25],
+        [0, 2, 0, -0.25],
+        [0, 0, 1, 0.5],
+        [0.5, 0, -1, 0],
+        [0, 1, 0.75, 0],
+        [1, 1, 1, 1],
+    ]
 )
 """A row of numbers for each word. Their sums are exact, so that dense and sparse columns may take turns."""
 
@@ -81,16 +97,24 @@ def labels(part):
 # -- content as a corpus -------------------------------------------------------------------------------
 def of_tokens(token):
     """The maker of lists of tokens, given the token of a word."""
-    return lambda content: [[token(content, k) for k in numbers] for numbers in content.sentences]
+    return lambda content: [
+        [token(content, k) for k in numbers] for numbers in content.sentences
+    ]
 
 
 def three_dimensions(content):
-    return np.stack(content.rows()) if content.sentences else np.zeros((0, 3, content.table.shape[1]))
+    return (
+        np.stack(content.rows())
+        if content.sentences
+        else np.zeros((0, 3, content.table.shape[1]))
+    )
 
 
 def frame(content, numbers, parts):
     """The tokens of some words as a data frame."""
-    titles = content.strings if "strings" in parts else parts if parts == ("word",) else ()
+    titles = (
+        content.strings if "strings" in parts else parts if parts == ("word",) else ()
+    )
     columns = {title: [content.of(title, k) for k in numbers] for title in titles}
     if "numbers" in parts:
         columns |= dict(zip(content.numbers, content.table[np.array(numbers, int)].T))
@@ -98,7 +122,9 @@ def frame(content, numbers, parts):
 
 
 def frames(*parts):
-    return lambda content: [frame(content, numbers, parts) for numbers in content.sentences]
+    return lambda content: [
+        frame(content, numbers, parts) for numbers in content.sentences
+    ]
 
 
 def table(*parts):
@@ -107,7 +133,9 @@ def table(*parts):
     def make(content):
         flat = [k for numbers in content.sentences for k in numbers]
         owner = [i for i, numbers in enumerate(content.sentences) for _ in numbers]
-        return SequenceMatrix.from_frame(frame(content, flat, parts).assign(sentence=owner), "sentence")
+        return SequenceMatrix.from_frame(
+            frame(content, flat, parts).assign(sentence=owner), "sentence"
+        )
 
     return make
 
@@ -118,7 +146,9 @@ def stacked(form, named=False):
     def make(content):
         rows = np.concatenate([content.table[:0], *content.rows()])
         lengths = np.array([*map(len, content.sentences)], int)
-        return SequenceMatrix(form(rows), lengths, feature_names=content.numbers if named else None)
+        return SequenceMatrix(
+            form(rows), lengths, feature_names=content.numbers if named else None
+        )
 
     return make
 
@@ -136,9 +166,14 @@ def columns_of(some, form=np.asarray):
 
 def union(content):
     """The first columns dense, the others sparse."""
-    dense, others = columns_of(slice(N_DENSE)), columns_of(slice(N_DENSE, None), sparse.csr_matrix)
+    dense, others = (
+        columns_of(slice(N_DENSE)),
+        columns_of(slice(N_DENSE, None), sparse.csr_matrix),
+    )
     rows = stacked(np.asarray, named=True)
-    fitted = SequenceUnion([("dense", dense), ("sparse", others)], verbose_feature_names_out=False)
+    fitted = SequenceUnion(
+        [("dense", dense), ("sparse", others)], verbose_feature_names_out=False
+    )
     fitted.fit(rows(content._replace(sentences=SENTENCES["train"])))
     return fitted.transform(rows(content))
 
@@ -160,7 +195,11 @@ class Tensor:
 
     def __init__(self, array):
         self.array = np.asarray(array)
-        self.shape, self.ndim, self.dtype = self.array.shape, self.array.ndim, self.array.dtype
+        self.shape, self.ndim, self.dtype = (
+            self.array.shape,
+            self.array.ndim,
+            self.array.dtype,
+        )
 
     def __len__(self):
         return len(self.array)
@@ -186,7 +225,10 @@ class Tensor:
 def arrays_of_strings(content):
     """A list of arrays of objects with a column for each string of a token."""
     tokens = FAMILIES["columns"]["tuples"](content)
-    return [np.array(each, object).reshape(len(each), len(content.strings)) for each in tokens]
+    return [
+        np.array(each, object).reshape(len(each), len(content.strings))
+        for each in tokens
+    ]
 
 
 def words(content):
@@ -201,7 +243,9 @@ FAMILIES = {
         "frames of words": frames("word"),
     },
     "columns": {
-        "tuples": of_tokens(lambda content, k: tuple(content.of(title, k) for title in content.strings)),
+        "tuples": of_tokens(
+            lambda content, k: tuple(content.of(title, k) for title in content.strings)
+        ),
         "frames of strings": frames("strings"),
         "table of strings": table("strings"),
         "arrays of strings": arrays_of_strings,
@@ -240,14 +284,24 @@ def contained(form, make):
 
 def of_polars(make):
     """The maker of lists of polars' frames, given that of pandas'."""
-    return lambda content: [polars.DataFrame({c: x[c].tolist() for c in x}) for x in make(content)]
+    return lambda content: [
+        polars.DataFrame({c: x[c].tolist() for c in x}) for x in make(content)
+    ]
 
 
 for family, kinds in FAMILIES.items():
-    lists = {kind: make for kind, make in kinds.items() if type(make(Content([[0]]))) is list}
+    lists = {
+        kind: make for kind, make in kinds.items() if type(make(Content([[0]]))) is list
+    }
     for name, form in CONTAINERS.items() if family != "words" else ():
-        kinds |= {f"{name} {kind}": contained(form, make) for kind, make in lists.items()}
-    kinds |= {f"polars {kind}": of_polars(lists[kind]) for kind in lists if kind.startswith("frames")}
+        kinds |= {
+            f"{name} {kind}": contained(form, make) for kind, make in lists.items()
+        }
+    kinds |= {
+        f"polars {kind}": of_polars(lists[kind])
+        for kind in lists
+        if kind.startswith("frames")
+    }
 
 FAMILIES["words"]["polars Series"] = lambda content: polars.Series(
     words(content), dtype=polars.List(polars.String)

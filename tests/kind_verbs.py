@@ -62,14 +62,24 @@ def perceptron(family, **parameters):
 
 MODELS = {
     "tagger": perceptron,
-    "varieties": lambda family: perceptron(family, features=["U0:%x[0,0]", "U1:%av2[0,0]"]),
+    "varieties": lambda family: perceptron(
+        family, features=["U0:%x[0,0]", "U1:%av2[0,0]"]
+    ),
     "order2": lambda family: perceptron(family, order=2),
-    "calibrated": lambda family: CalibratedTagger(perceptron(family), cv=2, random_state=0),
+    "calibrated": lambda family: CalibratedTagger(
+        perceptron(family), cv=2, random_state=0
+    ),
     "crf": lambda family: L1CRF(FEATURES[family], c1=0.1, max_iter=20, random_state=0),
-    "averager": lambda family: BaggingShuffleAverager(perceptron(family), 2, random_state=0),
+    "averager": lambda family: BaggingShuffleAverager(
+        perceptron(family), 2, random_state=0
+    ),
     "mixer": lambda family: ParameterMixer(perceptron(family), 2, random_state=0),
-    "reranker": lambda family: KBestReranker(perceptron(family), k=3, cv=2, max_iter=2, random_state=0),
-    "search": lambda family: GridSearchCV(perceptron(family), {"average": [True, False]}, cv=2),
+    "reranker": lambda family: KBestReranker(
+        perceptron(family), k=3, cv=2, max_iter=2, random_state=0
+    ),
+    "search": lambda family: GridSearchCV(
+        perceptron(family), {"average": [True, False]}, cv=2
+    ),
 }
 
 
@@ -104,14 +114,22 @@ def plain(value):
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, dict):
-        shown = {key: each for key, each in value.items() if key not in ("token", "text")}
-        return {key: sorted(plain(each)) if key == "features" else plain(each) for key, each in shown.items()}
+        shown = {
+            key: each for key, each in value.items() if key not in ("token", "text")
+        }
+        return {
+            key: sorted(plain(each)) if key == "features" else plain(each)
+            for key, each in shown.items()
+        }
     return [*map(plain, value)] if isinstance(value, (list, tuple)) else value
 
 
 def weights(model):
     """All weights by name."""
-    found = {(name, str(label)): weight for name, label, weight in inspection.feature_weights(model)}
+    found = {
+        (name, str(label)): weight
+        for name, label, weight in inspection.feature_weights(model)
+    }
     return sorted(found.items()), inspection.transition_weights(model)
 
 
@@ -147,7 +165,9 @@ def fit_shards(cell):
 
 @verb
 def shards_of_crf(cell):
-    model = cell.make("crf").fit_shards([lambda: (cell.X, cell.y), lambda: (cell.new, cell.new_y)])
+    model = cell.make("crf").fit_shards(
+        [lambda: (cell.X, cell.y), lambda: (cell.new, cell.new_y)]
+    )
     return np.round(model.decision_function(cell.X), 6)
 
 
@@ -186,7 +206,11 @@ def crf(cell):
 @verb
 def search(cell):
     model = cell.model("search")
-    return model.predict(cell.new), model.cv_results_["mean_test_score"], model.score(cell.new, cell.new_y)
+    return (
+        model.predict(cell.new),
+        model.cv_results_["mean_test_score"],
+        model.score(cell.new, cell.new_y),
+    )
 
 
 @alone
@@ -205,7 +229,10 @@ def encode(cell):
     """Once, for several verbs, and for parts of the corpus."""
     model = cell.model("calibrated")
     corpus = model.encode(cell.new)
-    return [(model.predict(X), model.predict_marginals(X)) for X in (corpus, corpus[::-1], corpus[1:])]
+    return [
+        (model.predict(X), model.predict_marginals(X))
+        for X in (corpus, corpus[::-1], corpus[1:])
+    ]
 
 
 @verb
@@ -220,7 +247,9 @@ def predict_kbest(cell):
 
 @verb
 def predict_allowed(cell):
-    return cell.model().predict(cell.new, allowed=[[("L0", "L1")] * len(s) for s in cell.new_y])
+    return cell.model().predict(
+        cell.new, allowed=[[("L0", "L1")] * len(s) for s in cell.new_y]
+    )
 
 
 @verb
@@ -257,7 +286,9 @@ def features_of(cell):
 
 @verb
 def errors(cell):
-    return inspection.errors(cell.model(), cell.new, cell.new_y, vocabulary=set()).to_dict()
+    return inspection.errors(
+        cell.model(), cell.new, cell.new_y, vocabulary=set()
+    ).to_dict()
 
 
 @verb
@@ -274,18 +305,31 @@ def report(cell):
 @verb
 def select(cell):
     """With and without a look at the tokens."""
-    model, given = cell.model("calibrated"), {"least_confident": 0.5, "margin": 0.0, "entropy": 0.5}
-    return [inspection.select(model, cell.new, 3, strategy=s, diversity=d) for s, d in given.items()]
+    model, given = (
+        cell.model("calibrated"),
+        {"least_confident": 0.5, "margin": 0.0, "entropy": 0.5},
+    )
+    return [
+        inspection.select(model, cell.new, 3, strategy=s, diversity=d)
+        for s, d in given.items()
+    ]
 
 
 @alone
 def label_issues(cell):
-    return [tuple(issue) for issue in inspection.label_issues(cell.make("calibrated"), cell.X, cell.y, cv=2)]
+    return [
+        tuple(issue)
+        for issue in inspection.label_issues(
+            cell.make("calibrated"), cell.X, cell.y, cv=2
+        )
+    ]
 
 
 @alone
 def out_of_fold_marginals(cell):
-    return inspection.out_of_fold_marginals(cell.make("calibrated"), cell.X, cell.y, cv=2)
+    return inspection.out_of_fold_marginals(
+        cell.make("calibrated"), cell.X, cell.y, cv=2
+    )
 
 
 @verb
@@ -314,11 +358,17 @@ def last_letters(tokens):
 
     def parts(token):
         if isinstance(token, dict):
-            return [name if value is True else f"{name}:{value}" for name, value in token.items()]
+            return [
+                name if value is True else f"{name}:{value}"
+                for name, value in token.items()
+            ]
         return [token] if isinstance(token, str) else token
 
     return np.array(
-        [[float(ord(part[-1])) for part in parts(token)] for token in np.asarray(tokens, dtype=object)]
+        [
+            [float(ord(part[-1])) for part in parts(token)]
+            for token in np.asarray(tokens, dtype=object)
+        ]
     )
 
 
@@ -326,15 +376,24 @@ def foreign(kind, per="corpus"):
     """A transformer of scikit-learn's that reads the tokens of a kind."""
     family, encoder = KINDS[kind], OneHotEncoder(handle_unknown="ignore")
     if family == "both":
-        steps = (MaxAbsScaler(), ["x0", "x3"]), (encoder if per == "corpus" else "drop", ["class"])
+        steps = (
+            (MaxAbsScaler(), ["x0", "x3"]),
+            (encoder if per == "corpus" else "drop", ["class"]),
+        )
         return make_column_transformer(*steps)
     if family == "numbers":
         return MaxAbsScaler()
-    return encoder if family == "columns" and per == "corpus" else FunctionTransformer(last_letters)
+    return (
+        encoder
+        if family == "columns" and per == "corpus"
+        else FunctionTransformer(last_letters)
+    )
 
 
 def vectorizer(kind):
-    return TokenVectorizer("auto" if KINDS[kind] == "numbers" else FEATURES[KINDS[kind]])
+    return TokenVectorizer(
+        "auto" if KINDS[kind] == "numbers" else FEATURES[KINDS[kind]]
+    )
 
 
 def vectors(kind):
@@ -348,13 +407,21 @@ def beside(kind):
 
 STEPS = {
     "token_transformer": lambda kind: TokenTransformer(foreign(kind)),
-    "by_sequence": lambda kind: TokenTransformer(foreign(kind, "sequence"), per="sequence"),
+    "by_sequence": lambda kind: TokenTransformer(
+        foreign(kind, "sequence"), per="sequence"
+    ),
     "token_vectorizer": vectorizer,
     "word_vectors": vectors,
     "window": lambda kind: Window(1, 1),
-    "token_predictions": lambda kind: TokenPredictions(make_pipeline(foreign(kind), BernoulliNB()), cv=2),
-    "union": lambda kind: SequenceUnion([("a", TokenTransformer(foreign(kind))), ("b", beside(kind))]),
-    "union_of_vectors": lambda kind: SequenceUnion([("a", vectorizer(kind)), ("b", vectors(kind))]),
+    "token_predictions": lambda kind: TokenPredictions(
+        make_pipeline(foreign(kind), BernoulliNB()), cv=2
+    ),
+    "union": lambda kind: SequenceUnion(
+        [("a", TokenTransformer(foreign(kind))), ("b", beside(kind))]
+    ),
+    "union_of_vectors": lambda kind: SequenceUnion(
+        [("a", vectorizer(kind)), ("b", vectors(kind))]
+    ),
     "passthrough": lambda kind: SequenceUnion(
         [("a", "passthrough"), ("b", Window(1, 0))], transformer_weights={"b": 2.0}
     ),
@@ -364,8 +431,12 @@ STEPS = {
 
 @functools.cache
 def pipeline(kind, step):
-    tagger = StructuredPerceptron(NumericFeatures(scale=1.0), max_iter=2, random_state=0)
-    return make_pipeline(STEPS[step](kind), tagger).fit(corpus(kind, "train"), labels("train"))
+    tagger = StructuredPerceptron(
+        NumericFeatures(scale=1.0), max_iter=2, random_state=0
+    )
+    return make_pipeline(STEPS[step](kind), tagger).fit(
+        corpus(kind, "train"), labels("train")
+    )
 
 
 def through(step, cell):

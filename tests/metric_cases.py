@@ -21,7 +21,10 @@ HEADS = {"B-X": 1, "B-Y": 2, "I-X": 3, "O": 0, "B-new": 4}
 
 def rows_of(labels):
     """Probabilities of the labels of tokens, of which these are the best ones."""
-    rows = [[P[best] if label == best else (1 - P[best]) / 3 for label in LABELS] for best in labels]
+    rows = [
+        [P[best] if label == best else (1 - P[best]) / 3 for label in LABELS]
+        for best in labels
+    ]
     return np.array(rows).reshape(-1, len(LABELS))
 
 
@@ -59,30 +62,46 @@ def each(function, y):
 
 
 def reliability(y, said, weight):
-    found = metrics.reliability(y, each(rows_of, said), labels=LABELS, n_bins=3, sample_weight=weight)
+    found = metrics.reliability(
+        y, each(rows_of, said), labels=LABELS, n_bins=3, sample_weight=weight
+    )
     return [number for column in found for number in column.tolist()]
 
 
 def calibration(strategy):
     def score(y, said, weight):
         return metrics.expected_calibration_error(
-            y, each(rows_of, said), labels=LABELS, n_bins=3, strategy=strategy, sample_weight=weight
+            y,
+            each(rows_of, said),
+            labels=LABELS,
+            n_bins=3,
+            strategy=strategy,
+            sample_weight=weight,
         )
 
     return score
 
 
 def loss(y, said, weight):
-    return metrics.sequence_log_loss(y, list(map(log_proba, y, said)), sample_weight=weight)
+    return metrics.sequence_log_loss(
+        y, list(map(log_proba, y, said)), sample_weight=weight
+    )
 
 
 def rows(report):
     """All numbers of a report but those of types that only one side may have."""
-    return [value for name, row in report.items() if name.endswith("avg") for value in row.values()]
+    return [
+        value
+        for name, row in report.items()
+        if name.endswith("avg")
+        for value in row.values()
+    ]
 
 
 def segments(**options):
-    return lambda y, said, weight: metrics.segment_f1_score(y, said, sample_weight=weight, **options)
+    return lambda y, said, weight: metrics.segment_f1_score(
+        y, said, sample_weight=weight, **options
+    )
 
 
 def segment_report(y, said, weight):
@@ -96,18 +115,26 @@ def span_report(y, said, weight):
 
 def segmentation(y, said, weight):
     words = each(words_of, y), each(words_of, said)
-    return list(metrics.segmentation_report(*words, {"a", "b"}, sample_weight=weight).values())
+    return list(
+        metrics.segmentation_report(*words, {"a", "b"}, sample_weight=weight).values()
+    )
 
 
 def attachment(y, said, weight):
-    return list(metrics.attachment_scores(each(arcs_of, y), each(arcs_of, said), sample_weight=weight)[:3])
+    return list(
+        metrics.attachment_scores(
+            each(arcs_of, y), each(arcs_of, said), sample_weight=weight
+        )[:3]
+    )
 
 
 def of(metric, convert=None):
     """A metric that takes both sides and weights, after a conversion of the labels."""
 
     def score(y, said, weight):
-        sides = (y, said) if convert is None else (each(convert, y), each(convert, said))
+        sides = (
+            (y, said) if convert is None else (each(convert, y), each(convert, said))
+        )
         return metric(*sides, sample_weight=weight)
 
     return score
@@ -117,7 +144,9 @@ def bootstrap(score, convert=None):
     def result(y, said, weight):
         sides = y, said, [["O"] * len(labels) for labels in y]
         sides = sides if convert is None else [each(convert, side) for side in sides]
-        return metrics.paired_bootstrap(*sides, score=score, n_resamples=20, random_state=0)[:2]
+        return metrics.paired_bootstrap(
+            *sides, score=score, n_resamples=20, random_state=0
+        )[:2]
 
     return result
 
@@ -187,8 +216,17 @@ def scorer(scorer, convert=None):
     return score
 
 
-CONVERT = {"word_f1": words_of, "span_f1": spans_of, "attachment": arcs_of, "labeled_attachment": arcs_of}
+CONVERT = {
+    "word_f1": words_of,
+    "span_f1": spans_of,
+    "attachment": arcs_of,
+    "labeled_attachment": arcs_of,
+}
 
-SCORERS = {name: scorer(each, CONVERT.get(name)) for name, each in metrics.SCORERS.items()}
+SCORERS = {
+    name: scorer(each, CONVERT.get(name)) for name, each in metrics.SCORERS.items()
+}
 SCORERS["segment_f1_scorer_for"] = scorer(metrics.segment_f1_scorer_for("BIO", "macro"))
-SCORERS["attachment_scorer_for"] = scorer(metrics.attachment_scorer_for("complete"), arcs_of)
+SCORERS["attachment_scorer_for"] = scorer(
+    metrics.attachment_scorer_for("complete"), arcs_of
+)

@@ -51,7 +51,10 @@ def pairs(n_labels):
 def dicts(n_labels):
     """The same, each token a dict of features."""
     X, y = tokens(n_labels)
-    return [[{"w": token, "last": token[-1], "length": len(token)} for token in s] for s in X], y
+    return [
+        [{"w": token, "last": token[-1], "length": len(token)} for token in s]
+        for s in X
+    ], y
 
 
 def bags(n_labels):
@@ -77,8 +80,13 @@ def sparse_rows(n_labels):
 def frames(n_labels):
     """The same, each sequence a data frame: strings and vectors."""
     X, y = tokens(n_labels)
-    columns = [{"word": x, "number": [float(t[1:]) - 3 for t in x], "last": [t[-1] for t in x]} for x in X]
-    return [pandas.DataFrame(c).assign(first=lambda df: df.word == "w0") for c in columns], y
+    columns = [
+        {"word": x, "number": [float(t[1:]) - 3 for t in x], "last": [t[-1] for t in x]}
+        for x in X
+    ]
+    return [
+        pandas.DataFrame(c).assign(first=lambda df: df.word == "w0") for c in columns
+    ], y
 
 
 def texts(n_labels):
@@ -89,7 +97,11 @@ def texts(n_labels):
     for numbers in sentences(n_tags):
         # With an odd number of labels, the words of the last tag are single letters.
         words = [
-            (letters[k] + (letters[k].upper() if 2 * k + 1 < n_labels else ""), f"T{k:02}") for k in numbers
+            (
+                letters[k] + (letters[k].upper() if 2 * k + 1 < n_labels else ""),
+                f"T{k:02}",
+            )
+            for k in numbers
         ]
         X.append("".join(word for word, _ in words))
         y.append(words)
@@ -132,7 +144,13 @@ def trees(n_labels):
 def trees_of_columns(n_labels):
     """The same; words have a tag, a class, and morphological features."""
     X, y = trees(n_labels)
-    rows = [[(w, t, t.lower(), f"Case={w[-1]}|Number={k % 2}") for k, (w, t) in enumerate(s)] for s in X]
+    rows = [
+        [
+            (w, t, t.lower(), f"Case={w[-1]}|Number={k % 2}")
+            for k, (w, t) in enumerate(s)
+        ]
+        for s in X
+    ]
     return [[*sentence[:-1], (*sentence[-1][:3], "_")] for sentence in rows], y
 
 
@@ -149,7 +167,9 @@ def _l1crf():
 
 
 def _l1crf_search():
-    return L1CRFCV(features=TEMPLATES, candidates=[(0.3, 0.0), (3.0, 0.0)], cv=2, random_state=0)
+    return L1CRFCV(
+        features=TEMPLATES, candidates=[(0.3, 0.0), (3.0, 0.0)], cv=2, random_state=0
+    )
 
 
 def _word_segmenter():
@@ -197,16 +217,28 @@ CASES = {
     "calibrated": (tokens, lambda: _calibrated(_perceptron())),
     "calibrated-order2": (tokens, lambda: _calibrated(_perceptron(order=2))),
     "calibrated-averager": (tokens, lambda: _calibrated(_averager(_perceptron()))),
-    "segmenter-calibrated": (texts, lambda: Segmenter(_calibrated(_perceptron()), scheme="BI")),
+    "segmenter-calibrated": (
+        texts,
+        lambda: Segmenter(_calibrated(_perceptron()), scheme="BI"),
+    ),
     "spans": (annotated, _span_tagger),
     "spans-l1crf": (annotated, lambda: _span_tagger(_l1crf())),
     "spans-calibrated": (annotated, lambda: _span_tagger(_calibrated(_perceptron()))),
     "spans-averager": (annotated, lambda: _span_tagger(_averager(_perceptron()))),
     "spans-averager-l1crf": (annotated, lambda: _span_tagger(_averager(_l1crf()))),
-    "sets": (annotated, lambda: SpanSets(_span_tagger(_l1crf()), recall=0.5, precision=0.5, cv=2)),
+    "sets": (
+        annotated,
+        lambda: SpanSets(_span_tagger(_l1crf()), recall=0.5, precision=0.5, cv=2),
+    ),
     "averager-parser": (trees, lambda: _averager(_parser())),
-    "segmenter-averager": (texts, lambda: Segmenter(_averager(_perceptron()), scheme="BI")),
-    "segmenter-averager-l1crf": (texts, lambda: Segmenter(_averager(_l1crf()), scheme="BI")),
+    "segmenter-averager": (
+        texts,
+        lambda: Segmenter(_averager(_perceptron()), scheme="BI"),
+    ),
+    "segmenter-averager-l1crf": (
+        texts,
+        lambda: Segmenter(_averager(_l1crf()), scheme="BI"),
+    ),
     "mixer": (tokens, lambda: _mixer(_perceptron())),
     "mixer-segmenter": (texts, lambda: _mixer(_segmenter())),
     "mixer-spans": (annotated, lambda: _mixer(_span_tagger())),
@@ -236,7 +268,10 @@ KINDS_OF_TOKENS = {
     "perceptron-order2-frames": (frames, lambda: _perceptron("auto", order=2)),
     "passive-aggressive-frames": (frames, _passive_aggressive),
     "l1crf-frames": (frames, _l1crf),
-    "parser-columns": (trees_of_columns, lambda: ShiftReduceParser(beam_size=2, max_iter=2, random_state=0)),
+    "parser-columns": (
+        trees_of_columns,
+        lambda: ShiftReduceParser(beam_size=2, max_iter=2, random_state=0),
+    ),
     "mixer-parser-columns": (
         trees_of_columns,
         lambda: _mixer(ShiftReduceParser(beam_size=2, max_iter=2, random_state=0)),
@@ -247,21 +282,36 @@ KINDS_OF_TOKENS = {
 
 NESTED = {
     "calibrated-l1crf": (tokens, lambda: _calibrated(_l1crf())),
-    "calibrated-passive-aggressive": (tokens, lambda: _calibrated(_passive_aggressive())),
+    "calibrated-passive-aggressive": (
+        tokens,
+        lambda: _calibrated(_passive_aggressive()),
+    ),
     "calibrated-mixer": (tokens, lambda: _calibrated(_mixer(_perceptron()))),
     "reranker-calibrated": (tokens, lambda: _reranker(_calibrated(_perceptron()))),
     "segmenter-mixer": (texts, lambda: Segmenter(_mixer(_perceptron()), scheme="BI")),
-    "segmenter-passive-aggressive": (texts, lambda: Segmenter(_passive_aggressive(), scheme="BI")),
-    "segmenter-reranker": (texts, lambda: Segmenter(_reranker(_perceptron()), scheme="BI")),
+    "segmenter-passive-aggressive": (
+        texts,
+        lambda: Segmenter(_passive_aggressive(), scheme="BI"),
+    ),
+    "segmenter-reranker": (
+        texts,
+        lambda: Segmenter(_reranker(_perceptron()), scheme="BI"),
+    ),
     "segmenter-l1crf-search": (texts, lambda: Segmenter(_l1crf_search(), scheme="BI")),
     "spans-l1crf-search": (annotated, lambda: _span_tagger(_l1crf_search())),
     "averager-l1crf-search": (tokens, lambda: _averager(_l1crf_search())),
     "calibrated-l1crf-search": (tokens, lambda: _calibrated(_l1crf_search())),
     "reranker-l1crf-search": (tokens, lambda: _reranker(_l1crf_search())),
     "spans-mixer": (annotated, lambda: _span_tagger(_mixer(_perceptron()))),
-    "spans-passive-aggressive": (annotated, lambda: _span_tagger(_passive_aggressive())),
+    "spans-passive-aggressive": (
+        annotated,
+        lambda: _span_tagger(_passive_aggressive()),
+    ),
     "spans-reranker": (annotated, lambda: _span_tagger(_reranker(_perceptron()))),
-    "spans-text": (annotated, lambda: SpanTagger(_perceptron("auto"), scheme="BIO", pieces="texts")),
+    "spans-text": (
+        annotated,
+        lambda: SpanTagger(_perceptron("auto"), scheme="BIO", pieces="texts"),
+    ),
     "averager-passive-aggressive": (tokens, lambda: _averager(_passive_aggressive())),
     "averager-word-segmenter": (words, lambda: _averager(_word_segmenter())),
     "mixer-word-segmenter": (words, lambda: _mixer(_word_segmenter())),
@@ -286,7 +336,9 @@ def fitted(name, n_labels):
 def n_labels_of(estimator):
     """How many labels an estimator has learned."""
     while not hasattr(estimator, "classes_"):
-        inner = next(a for a in ("tagger_", "base_", "estimator_") if hasattr(estimator, a))
+        inner = next(
+            a for a in ("tagger_", "base_", "estimator_") if hasattr(estimator, a)
+        )
         estimator = getattr(estimator, inner)
     return len(estimator.classes_)
 

@@ -19,11 +19,15 @@ def interpreters():
     """Python programs of several versions: those that are installed here."""
     found = {}
     for version in INTERPRETERS:
-        homes = sorted(pathlib.Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+        homes = sorted(
+            pathlib.Path.home().glob(f".pyenv/versions/{version}.*/bin/python")
+        )
         candidates = [*map(str, homes), f"python{version}"]
         for program in candidates:
             try:
-                said = subprocess.run([program, "-V"], capture_output=True, text=True, timeout=60)
+                said = subprocess.run(
+                    [program, "-V"], capture_output=True, text=True, timeout=60
+                )
             except (OSError, subprocess.TimeoutExpired):
                 continue
             if said.returncode == 0 and said.stdout.startswith(f"Python {version}."):
@@ -55,7 +59,9 @@ def check_source(path):
             assert node.level == 0
             assert node.module.split(".")[0] in sys.stdlib_module_names
         elif isinstance(node, ast.Import):
-            assert {alias.name.split(".")[0] for alias in node.names} <= sys.stdlib_module_names
+            assert {
+                alias.name.split(".")[0] for alias in node.names
+            } <= sys.stdlib_module_names
 
 
 @pytest.fixture(scope="session")
@@ -74,8 +80,12 @@ needs_node = pytest.mark.skipif(NODE is None, reason="Node is not installed")
 
 def asked(path, X, *ask, allowed=None):
     """What functions of a written JavaScript file answer, by name."""
-    given = json.dumps({"X": X, "ask": ask, "allowed": allowed})  # lone surrogates as escapes
+    given = json.dumps(
+        {"X": X, "ask": ask, "allowed": allowed}
+    )  # lone surrogates as escapes
     runner = pathlib.Path(__file__).with_name("one_file_node.js")
-    done = subprocess.run([NODE, runner, path], input=given.encode(), capture_output=True, check=False)
+    done = subprocess.run(
+        [NODE, runner, path], input=given.encode(), capture_output=True, check=False
+    )
     assert done.returncode == 0, done.stderr.decode()
     return json.loads(done.stdout)

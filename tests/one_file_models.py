@@ -21,7 +21,13 @@ FUNCTIONS = [
     "U1:%lower[0,0]", "U2:%shape[0,0]/%x[1,0]", "U3:%type[0,0]", "U4:%digit[-1,0]", "U5:%upper[0,0]",
     "U6:%hyphen[0,0]", "U7:%prefix2[0,0]", "U8:%suffix3[0,0]/%suffix1[-1,0]", "U9:bias", "B",
 ]  # fmt: skip
-CONDITIONED = ["U:%x[0,0]", "B1:%x[-1,0]/%x[0,0]", "B2:%suffix2[0,0]", "B3:%suffix2[-1,0]", "B"]
+CONDITIONED = [
+    "U:%x[0,0]",
+    "B1:%x[-1,0]/%x[0,0]",
+    "B2:%suffix2[0,0]",
+    "B3:%suffix2[-1,0]",
+    "B",
+]
 LEXICONS = {"p": ["the", "of the", ("New", "York"), "in the"]}
 CRFPP = ["U1:%x[0,0]", "U2:%x[-1,0]/%x[0,1]", "U3:x", "B1:%x[0,1]", "B"]
 WAPITI = ["u:%x[0,0]", "u2:%X[-6,0]", "*3:%x[@1,0]", "u4:%x[@-1,1]", "b:%x[1,1]"]
@@ -113,14 +119,18 @@ def tokens(X, kind):
 def random_sentences(kind, n, seed=0):
     """Sentences of known and unknown tokens, of odd characters too."""
     rng = random.Random(seed)
-    known = [token for sentence in load_chunking()[0][: 2 * N_TRAINING] for token in sentence]
+    known = [
+        token for sentence in load_chunking()[0][: 2 * N_TRAINING] for token in sentence
+    ]
     sentences = []
     for _ in range(n):
         sentence = []
         for _ in range(rng.choice([0, 1, 1, 2, 3, 5, 9])):
             word, tag = rng.choice(known)
             if rng.random() < 0.3:
-                word = "".join(rng.choice("aZ9-Σς😀三．\u0301é") for _ in range(rng.randint(0, 5)))
+                word = "".join(
+                    rng.choice("aZ9-Σς😀三．\u0301é") for _ in range(rng.randint(0, 5))
+                )
             elif rng.random() < 0.1:
                 word = rng.choice(ODD)
             sentence.append((word, tag if rng.random() < 0.9 else "?"))

@@ -121,7 +121,10 @@ class Trained:
 
 def is_exact(weights):
     """Whether sums of these weights are exact in any order: small multiples of 2^-20."""
-    return all(abs(w) < 2**20 and (w * 2**20).is_integer() for w in map(float, weights.values()))
+    return all(
+        abs(w) < 2**20 and (w * 2**20).is_integer()
+        for w in map(float, weights.values())
+    )
 
 
 def train(
@@ -151,7 +154,8 @@ def train(
     if margin == "hamming":
         costs = {label: costs.get(label, 1.0) for label in labels}
     everything = [
-        [(z, agrees(z, gold)) for z in labellings(len(gold), labels, constraints)] for _, gold in corpus
+        [(z, agrees(z, gold)) for z in labellings(len(gold), labels, constraints)]
+        for _, gold in corpus
     ]
     updates, losses, ambiguous, step = [], [], 0, 0
     for order in orders:
@@ -164,10 +168,17 @@ def train(
             table = _tables(features, w, labels)
             scores = {z: _sum(table, z) for z, _ in everything[i]}
             scale = 1.0 if sample_weight is None else sample_weight[i]
-            raised = {z: value + scale * cost_of(z, gold, costs) for z, value in scores.items()}
+            raised = {
+                z: value + scale * cost_of(z, gold, costs)
+                for z, value in scores.items()
+            }
             right = ranked([z for z, ok in everything[i] if ok], scores.get, labels)
             rivals = [z for z, ok in everything[i] if not ok or variant == "perceptron"]
-            tie = reversed_ids if variant == "perceptron" else wrong_tie(gold, features.order)
+            tie = (
+                reversed_ids
+                if variant == "perceptron"
+                else wrong_tie(gold, features.order)
+            )
             rivals = ranked(rivals, raised.get, labels, tie)
             if not _exact_scores(features, w, costs):
                 ambiguous += _near_tie(right, features) + _near_tie(rivals, features)
@@ -178,14 +189,19 @@ def train(
                 if variant == "perceptron":
                     if not agrees(z, gold):
                         n_updates += 1
-                        delta = {key: scale * v for key, v in difference(features, y, z).items()}
+                        delta = {
+                            key: scale * v
+                            for key, v in difference(features, y, z).items()
+                        }
                 else:
                     gap = scores[y] - scores[z]
                     asked = cost_of(z, gold, costs) + (1.0 if margin == "one" else 0.0)
                     loss = max(0.0, scale * asked - gap)
                     loss_sum += loss
                     vector = difference(features, y, z)
-                    bound = scale * C if variant == "PA-I" else C  # costs and steps are in units of weights
+                    bound = (
+                        scale * C if variant == "PA-I" else C
+                    )  # costs and steps are in units of weights
                     tau = step_size(variant, bound, loss, squared_norm(vector))
                     n_updates += loss > 0
                     delta = {key: tau * v for key, v in vector.items()}
@@ -194,7 +210,9 @@ def train(
         learner.end_epoch()
         updates.append(n_updates)
         losses.append(loss_sum)
-    return Trained(learner.final(), dict(learner.weights), updates, losses, ambiguous, learner)
+    return Trained(
+        learner.final(), dict(learner.weights), updates, losses, ambiguous, learner
+    )
 
 
 def _exact_scores(features, weights, costs):
@@ -223,13 +241,17 @@ def _near_tie(pairs, features):
 def _tables(features, weights, labels):
     """Scores of the labels at each token, and of the transitions into it."""
     nodes = [
-        {y: math.fsum(weights.get((f, y), 0.0) * v for f, v in node.items()) for y in labels}
+        {
+            y: math.fsum(weights.get((f, y), 0.0) * v for f, v in node.items())
+            for y in labels
+        }
         for node in features.nodes
     ]
     edges = [
         {
             (p, q): math.fsum(
-                weights.get((f, p, q), 0.0) * features.edge_value(f, v, p, q) for f, v in edge.items()
+                weights.get((f, p, q), 0.0) * features.edge_value(f, v, p, q)
+                for f, v in edge.items()
             )
             for p in labels
             for q in labels
@@ -237,7 +259,8 @@ def _tables(features, weights, labels):
         for edge in features.edges
     ]
     trigrams = {
-        (a, p, y): weights.get((TRIGRAM, a, p, y), 0.0) * features.trigram_value(a, p, y)
+        (a, p, y): weights.get((TRIGRAM, a, p, y), 0.0)
+        * features.trigram_value(a, p, y)
         for a in [None, *labels]
         for p in labels
         for y in labels
@@ -248,9 +271,14 @@ def _tables(features, weights, labels):
 
 def _sum(table, z):
     nodes, edges, trigrams = table
-    terms = [nodes[t][y] for t, y in enumerate(z)] + [edges[t][z[t - 1], z[t]] for t in range(1, len(z))]
+    terms = [nodes[t][y] for t, y in enumerate(z)] + [
+        edges[t][z[t - 1], z[t]] for t in range(1, len(z))
+    ]
     if trigrams:
-        terms += [trigrams[z[t - 2] if t > 1 else None, z[t - 1], z[t]] for t in range(1, len(z))]
+        terms += [
+            trigrams[z[t - 2] if t > 1 else None, z[t - 1], z[t]]
+            for t in range(1, len(z))
+        ]
     return math.fsum(terms)
 
 
@@ -269,7 +297,10 @@ def l1_crf(phi, gold, c1, c2=0.0, n_iter=5000):
             z = f @ w
             for sign, use in ((1.0, slice(None)), (-1.0, g)):
                 total = np.logaddexp.reduce(z[use])
-                value, gradient = value + sign * total, gradient + sign * (np.exp(z[use] - total) @ f[use])
+                value, gradient = (
+                    value + sign * total,
+                    gradient + sign * (np.exp(z[use] - total) @ f[use]),
+                )
         return value, gradient
 
     w = v = np.zeros(phi[0].shape[1])
@@ -280,14 +311,23 @@ def l1_crf(phi, gold, c1, c2=0.0, n_iter=5000):
             u = v - gradient / lipschitz
             u = np.sign(u) * np.maximum(np.abs(u) - c1 / lipschitz, 0.0)
             step, found = u - v, smooth(u)[0]
-            if found <= value + gradient @ step + 0.5 * lipschitz * (step @ step) + 1e-12:
+            if (
+                found
+                <= value + gradient @ step + 0.5 * lipschitz * (step @ step) + 1e-12
+            ):
                 break
             lipschitz *= 2.0
         objective, t_next = found + c1 * np.abs(u).sum(), 0.5 + math.sqrt(0.25 + t * t)
         if objective > best and t > 1.0:
             v, t = w, 1.0
             continue
-        v, moved, w, t, best = u + (t - 1.0) / t_next * (u - w), np.abs(u - w).max(), u, t_next, objective
+        v, moved, w, t, best = (
+            u + (t - 1.0) / t_next * (u - w),
+            np.abs(u - w).max(),
+            u,
+            t_next,
+            objective,
+        )
         if moved < 1e-9:
             break
     return w, best

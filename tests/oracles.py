@@ -43,8 +43,13 @@ def apply_function(name, token):
         length = int(affix[2])
         return token[:length] if affix[1] == "prefix" else token[-length:]
     if name == "shape":
-        kinds = ["X" if c.isupper() else "x" if c.islower() else "9" if c.isdigit() else c for c in token]
-        return "".join(k for i, k in enumerate(kinds) if kinds[max(0, i - 2) : i] != [k, k])
+        kinds = [
+            "X" if c.isupper() else "x" if c.islower() else "9" if c.isdigit() else c
+            for c in token
+        ]
+        return "".join(
+            k for i, k in enumerate(kinds) if kinds[max(0, i - 2) : i] != [k, k]
+        )
     if name in ("digit", "upper", "hyphen"):
         test = {"digit": str.isdigit, "upper": str.isupper, "hyphen": "-".__eq__}[name]
         return "yes" if [c for c in token if test(c)] else "no"
@@ -61,7 +66,9 @@ def read(sequence, position, column, function):
     if position >= len(sequence):
         return f"_B+{position - len(sequence) + 1}"
     token = sequence[position]
-    return "=" + apply_function(function, (token,)[column] if isinstance(token, str) else token[column])
+    return "=" + apply_function(
+        function, (token,)[column] if isinstance(token, str) else token[column]
+    )
 
 
 def template_string(line, sequence, t, masked=lambda position, column: False):
@@ -169,7 +176,9 @@ def occurrences(corpus):
 
 def bag_occurrences(X):
     """The same for bags, whatever the values; a value of 0 is not an occurrence."""
-    items = Counter(name for s in X for token in s for name, value in bag_items(token) if value)
+    items = Counter(
+        name for s in X for token in s for name, value in bag_items(token) if value
+    )
     return items, Counter()
 
 
@@ -179,8 +188,14 @@ def keep_frequent(corpus, min_count, counts):
     edges = {**edges, BIGRAM: min_count}
     return [
         Features(
-            [Counter({f: v for f, v in node.items() if nodes[f] >= min_count}) for node in features.nodes],
-            [Counter({f: v for f, v in edge.items() if edges[f] >= min_count}) for edge in features.edges],
+            [
+                Counter({f: v for f, v in node.items() if nodes[f] >= min_count})
+                for node in features.nodes
+            ],
+            [
+                Counter({f: v for f, v in edge.items() if edges[f] >= min_count})
+                for edge in features.edges
+            ],
             order=features.order,
         )
         for features in corpus
@@ -236,7 +251,10 @@ class Constraints:
         return (
             (self.start is None or labelling[0] in self.start)
             and (self.end is None or labelling[-1] in self.end)
-            and (self.pairs is None or all(p in self.pairs for p in zip(labelling, labelling[1:])))
+            and (
+                self.pairs is None
+                or all(p in self.pairs for p in zip(labelling, labelling[1:]))
+            )
         )
 
 
@@ -246,25 +264,40 @@ FREE = Constraints()
 def labellings(length, labels, constraints=FREE, options=None):
     """All labellings that are allowed; ``options[t]`` is None (any label) or the labels allowed at t."""
     choices = [
-        [y for y in labels if options is None or options[t] is None or y in options[t]] for t in range(length)
+        [y for y in labels if options is None or options[t] is None or y in options[t]]
+        for t in range(length)
     ]
     return [z for z in itertools.product(*choices) if constraints.permit(z)]
 
 
 def options_of(gold):
     """What tokens may be: None (any), or a list of labels; gold holds labels, sets, and None."""
-    return [None if g is None else sorted(g) if isinstance(g, (set, frozenset)) else [g] for g in gold]
+    return [
+        None if g is None else sorted(g) if isinstance(g, (set, frozenset)) else [g]
+        for g in gold
+    ]
 
 
 def agrees(labelling, gold):
     """Whether a labelling has every label that is given, or one of its set; None is not given."""
-    return all(options is None or z in options for z, options in zip(labelling, options_of(gold)))
+    return all(
+        options is None or z in options
+        for z, options in zip(labelling, options_of(gold))
+    )
 
 
 def cost_of(labelling, gold, costs):
     """Sum of the costs of the labels missed, of a set the least; unlabelled tokens cost nothing."""
-    pairs = [(z, options) for z, options in zip(labelling, options_of(gold)) if options is not None]
-    return math.fsum(min(costs.get(g, 0.0) for g in options) for z, options in pairs if z not in options)
+    pairs = [
+        (z, options)
+        for z, options in zip(labelling, options_of(gold))
+        if options is not None
+    ]
+    return math.fsum(
+        min(costs.get(g, 0.0) for g in options)
+        for z, options in pairs
+        if z not in options
+    )
 
 
 def reversed_ids(labelling, labels):
@@ -310,7 +343,9 @@ def best_completion(features, gold, weights, labels, constraints=FREE):
 
 def best_wrong(features, gold, weights, labels, constraints=FREE, costs=None):
     """[G] eq. 2: the best labelling that contradicts gold, by score plus cost; None if none does."""
-    wrong = [z for z in labellings(len(features), labels, constraints) if not agrees(z, gold)]
+    wrong = [
+        z for z in labellings(len(features), labels, constraints) if not agrees(z, gold)
+    ]
     best = ranked(
         wrong,
         lambda z: score(features, z, weights) + cost_of(z, gold, costs or {}),
@@ -340,7 +375,8 @@ def chain_score(emission, transition, z):
     if np.ndim(transition) == 2:
         transition = [transition] * len(z)
     return math.fsum(
-        [emission[t][y] for t, y in enumerate(z)] + [transition[t][z[t - 1]][z[t]] for t in range(1, len(z))]
+        [emission[t][y] for t, y in enumerate(z)]
+        + [transition[t][z[t - 1]][z[t]] for t in range(1, len(z))]
     )
 
 

@@ -37,10 +37,18 @@ console.log(JSON.stringify(given.map(({ files, linewise, steps }) => {
 
 def ran(cases):
     """What happens in each case of files and steps, in one process."""
-    source = (files("skstruct.interchange.one_file") / "page" / "records.js").read_text(encoding="utf-8")
-    program = source.replace("SPAN_KEYS = []", f"SPAN_KEYS = {json.dumps(SPAN_KEYS)}") + DRIVER
+    source = (files("skstruct.interchange.one_file") / "page" / "records.js").read_text(
+        encoding="utf-8"
+    )
+    program = (
+        source.replace("SPAN_KEYS = []", f"SPAN_KEYS = {json.dumps(SPAN_KEYS)}")
+        + DRIVER
+    )
     done = subprocess.run(
-        [NODE, "-e", program], input=json.dumps(cases).encode(), capture_output=True, timeout=120
+        [NODE, "-e", program],
+        input=json.dumps(cases).encode(),
+        capture_output=True,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr.decode()
     return json.loads(done.stdout)
@@ -48,7 +56,9 @@ def ran(cases):
 
 def one(text, *steps, name="a.jsonl", **options):
     """What happens to one file."""
-    return ran([{"files": [{"name": name, "text": text}], "steps": steps, **options}])[0]
+    return ran([{"files": [{"name": name, "text": text}], "steps": steps, **options}])[
+        0
+    ]
 
 
 def saved(text, *steps, **options):

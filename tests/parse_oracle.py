@@ -9,7 +9,11 @@ SH, LR, RR = 0, 1, 2
 
 class Tree:
     def __init__(self, word):
-        self.word, self.left, self.right = word, [], []  # children in the order of their attachment
+        self.word, self.left, self.right = (
+            word,
+            [],
+            [],
+        )  # children in the order of their attachment
         self.label = None
 
 
@@ -54,7 +58,10 @@ def child_of(tree, name):
 
 
 def state_features(lines, sentence, stack, j):
-    return [(line, tuple(state_atom(a, sentence, stack, j) for a in line.split())) for line in lines]
+    return [
+        (line, tuple(state_atom(a, sentence, stack, j) for a in line.split()))
+        for line in lines
+    ]
 
 
 def act(action, stack, j, label=None):
@@ -144,7 +151,10 @@ def greedy(lines, weights, sentence):
 def arc_features(lines, sentence, heads, k):
     """The features of the arc to word k (0-based) of a tree with 1-based heads."""
     h = heads[k] - 1
-    kids = {p: [c for c in range(len(heads)) if heads[c] - 1 == p] for p in range(-1, len(heads))}
+    kids = {
+        p: [c for c in range(len(heads)) if heads[c] - 1 == p]
+        for p in range(-1, len(heads))
+    }
     g = heads[h] - 1 if h >= 0 else -1
     places = {
         "m": (k, "<s>"), "h": (h, "<s>"), "g": (g, "<s>"), "m-1": (k - 1, "<s>"),
@@ -159,7 +169,10 @@ def arc_features(lines, sentence, heads, k):
         right = [c for c in kids[p] if c > p] if p >= 0 else kids[-1]
         places[f"{name}.lc"] = (left[0] if left else -1, "NONE")
         places[f"{name}.rc"] = (right[-1] if right else -1, "NONE")
-        numbers[f"{name}.vl"], numbers[f"{name}.vr"] = min(len(left), 7), min(len(right), 7)
+        numbers[f"{name}.vl"], numbers[f"{name}.vr"] = (
+            min(len(left), 7),
+            min(len(right), 7),
+        )
     siblings = [c for c in kids[h] if c != k]
     places["sl"] = (max((c for c in siblings if c < k), default=-1), "NONE")
     places["sr"] = (min((c for c in siblings if c > k), default=-1), "NONE")
@@ -186,12 +199,19 @@ def reduction_features(lines, sentence, stack, j, action):
     }  # fmt: skip
     labels = {}
     inner = child_of(h, "lc" if action == LR else "rc")
-    near = {f"{name}.{c}": child_of(tree, c) for name, tree in (("m", m), ("h", h)) for c in ("lc", "rc")}
+    near = {
+        f"{name}.{c}": child_of(tree, c)
+        for name, tree in (("m", m), ("h", h))
+        for c in ("lc", "rc")
+    }
     for name, child in {**near, "sl": inner}.items():
         places[name] = (child.word if child else -1, "NONE")
         labels[name] = child.label if child else "NONE"
     for name, tree in (("m", m), ("h", h)):
-        numbers[f"{name}.vl"], numbers[f"{name}.vr"] = min(len(tree.left), 7), min(len(tree.right), 7)
+        numbers[f"{name}.vl"], numbers[f"{name}.vr"] = (
+            min(len(tree.left), 7),
+            min(len(tree.right), 7),
+        )
 
     def value(name):
         word, _, what = name.rpartition(".")
@@ -207,7 +227,10 @@ def joint_gains(lines, weights, sentence, stack, j, action):
     score = gains(lines.states, weights[0], sentence, stack, j)[action]
     if action == SH:
         return score, -1
-    rows = [weights[1].get(f) for f in reduction_features(lines.arcs, sentence, stack, j, action)]
+    rows = [
+        weights[1].get(f)
+        for f in reduction_features(lines.arcs, sentence, stack, j, action)
+    ]
     totals = [sum(column) for column in zip(*filter(None, rows))] or [0.0]
     best = max(range(len(totals)), key=lambda y: (totals[y], -y))
     return score + totals[best], best

@@ -46,19 +46,39 @@ def decode(task, i, model, rule, noise, work, path):
 class Problem:
     """Sentences over a small vocabulary, so that words repeat, with random projective trees."""
 
-    def __init__(self, name="hs28", lengths=(1, 2, 3, 4, 5, 5, 6, 7), seed=0, beam=8, merge=True, **model):
+    def __init__(
+        self,
+        name="hs28",
+        lengths=(1, 2, 3, 4, 5, 5, 6, 7),
+        seed=0,
+        beam=8,
+        merge=True,
+        **model,
+    ):
         draw = random.Random(seed)
         self.lines = lines_of(name, True)
-        words = [("a", "D"), ("Dogs", "N"), ("dog", "N"), ("sees", "V"), ("run", "V"), (",", ",")]
+        words = [
+            ("a", "D"),
+            ("Dogs", "N"),
+            ("dog", "N"),
+            ("sees", "V"),
+            ("run", "V"),
+            (",", ","),
+        ]
         self.X = [[draw.choice(words) for _ in range(n)] for n in lengths]
-        heads = [oracle.heads_of(draw.choice(oracle.derivations(n))) if n < 6 else chain(n) for n in lengths]
+        heads = [
+            oracle.heads_of(draw.choice(oracle.derivations(n))) if n < 6 else chain(n)
+            for n in lengths
+        ]
         self.heads = heads
         labels = [[draw.choice("xyz") for _ in s] for s in self.X]
         token = offsets_of(lengths_of(self.X))
         columns = check_words(self.X, token)
         atoms, self.encoder = AtomEncoder(self.lines.attributes()).grown(columns)
         (gold, _), self.labels = encode_labels(labels, token, Labels(), True)
-        actions, flat, skipped = encode_trees(np.array(flatten(heads), np.int32), token, True)
+        actions, flat, skipped = encode_trees(
+            np.array(flatten(heads), np.int32), token, True
+        )
         assert not skipped
         self.task = make_task(atoms, self.encoder.rows, token, actions, flat, gold)
         self.fresh(beam, merge, **model)
@@ -66,7 +86,9 @@ class Problem:
     def fresh(self, beam=8, merge=True, update=EARLY, min_count=1, rule=PLAIN):
         templates = self.lines.compiled(self.encoder.rows)
         self.rule = rule
-        self.model = parse.new_model(*templates, len(self.labels), beam, merge, update, min_count, rule)
+        self.model = parse.new_model(
+            *templates, len(self.labels), beam, merge, update, min_count, rule
+        )
         return self
 
     def train(self, epochs=1, noise=QUIET, order=None):
@@ -98,12 +120,17 @@ class Problem:
         """({feature: weights of actions}, {feature: weights of labels})."""
         final = self.final()
         features, label_features = map(final.features, final.TABLES)
-        assert len(set(features)) == len(features) and len(set(label_features)) == len(label_features)
+        assert len(set(features)) == len(features) and len(set(label_features)) == len(
+            label_features
+        )
         return (
             dict(zip(features, final.weights.value.reshape(-1, 3).tolist())),
             dict(
                 zip(
-                    label_features, final.table("label_").weights.value.reshape(-1, len(self.labels)).tolist()
+                    label_features,
+                    final.table("label_")
+                    .weights.value.reshape(-1, len(self.labels))
+                    .tolist(),
                 )
             ),
         )

@@ -13,7 +13,13 @@ X = [
     [("the", "D"), ("cat", "N"), ("barks", "V")],
 ] * 2
 Y = [["D", "N", "V"]] * 6
-TEMPLATES = ["U0:%x[0,0]", "U1:%suffix1[0,0]/%x[-1,1]", "U2:%x[0,0]/%x[1,0]/%x[2,1]", "B", "B0:%x[0,1]"]
+TEMPLATES = [
+    "U0:%x[0,0]",
+    "U1:%suffix1[0,0]/%x[-1,1]",
+    "U2:%x[0,0]/%x[1,0]/%x[2,1]",
+    "B",
+    "B0:%x[0,1]",
+]
 
 
 def templates_model():
@@ -23,8 +29,12 @@ def templates_model():
 
 
 def bag_model():
-    bags = [[{"w": w, "p": p, "n": len(w), "x": 0.5} for w, p in tokens] for tokens in X]
-    return PassiveAggressiveTagger(max_iter=2, min_count=2, random_state=0).fit(bags, Y), bags
+    bags = [
+        [{"w": w, "p": p, "n": len(w), "x": 0.5} for w, p in tokens] for tokens in X
+    ]
+    return PassiveAggressiveTagger(max_iter=2, min_count=2, random_state=0).fit(
+        bags, Y
+    ), bags
 
 
 def sparse_model():

@@ -18,7 +18,12 @@ TEMPLATES = [
     "B00:%x[0,1]",
     "B01:%x[-1,0]/%x[0,1]",
 ]
-LABELS = {"int": [7, -1, 30], "bool": [False, True], "str": ["B-é", "I", "O"], "float": [0.5, -2.0]}
+LABELS = {
+    "int": [7, -1, 30],
+    "bool": [False, True],
+    "str": ["B-é", "I", "O"],
+    "float": [0.5, -2.0],
+}
 
 
 def as_tuple(word, rng):
@@ -46,7 +51,12 @@ def as_list(word, rng):
 
 
 def as_row(word, rng):
-    return [float(len(word)), ord(word[0]) % 7 - 3.0, ord(word[-1]) % 3, round(rng.random(), 2)]
+    return [
+        float(len(word)),
+        ord(word[0]) % 7 - 3.0,
+        ord(word[-1]) % 3,
+        round(rng.random(), 2),
+    ]
 
 
 TOKENS = {
@@ -67,7 +77,12 @@ def corpus(kind="str", labels="str", seed=0, n=40, words=30):
         ids = rng.integers(0, words, i % 8)
         spelled = [f"{'wW你é'[k % 4]}{k * 37 % 101}" for k in ids.tolist()]
         X.append([make(word, rng) for word in spelled])
-        y.append([choices[(k + int(rng.random() < 0.1)) % len(choices)] for k in ids.tolist()])
+        y.append(
+            [
+                choices[(k + int(rng.random() < 0.1)) % len(choices)]
+                for k in ids.tolist()
+            ]
+        )
     return X, y
 
 
@@ -87,7 +102,9 @@ def assert_same(a, b, where="it"):
     elif isinstance(a, Store):
         places = int(a.used[0]) if a.sparse else a.value.shape[0]
         for field in a._fields:  # behind the places in use, a pool holds nothing
-            cut = slice(places if field in ("value", "moment", "received", "column") else None)
+            cut = slice(
+                places if field in ("value", "moment", "received", "column") else None
+            )
             part = getattr(a, field), getattr(b, field)
             if isinstance(part[0], np.ndarray):
                 part = [np.ascontiguousarray(p[cut]) for p in part]
@@ -119,7 +136,9 @@ def assert_same(a, b, where="it"):
 
 def state_of(instance):
     """The attributes that copies in files have."""
-    return instance.__getstate__() if hasattr(instance, "__getstate__") else vars(instance)
+    return (
+        instance.__getstate__() if hasattr(instance, "__getstate__") else vars(instance)
+    )
 
 
 def without(instance, names):

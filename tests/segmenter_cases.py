@@ -11,4 +11,6 @@ WORDS = [["我", "喜欢", "图书馆"], ["他", "来", "北京"]]
 
 
 def new_tagger(**parameters):
-    return StructuredPerceptron(**{"features": "char", "random_state": 0, "max_iter": 5, **parameters})
+    return StructuredPerceptron(
+        **{"features": "char", "random_state": 0, "max_iter": 5, **parameters}
+    )

@@ -33,7 +33,9 @@ def ask(address, requests, path="/predict", kind="application/json"):
     connection, answers = HTTPConnection(*address), []
     for body in requests:
         body = body if isinstance(body, (bytes, str)) else json.dumps(body)
-        connection.request("POST", path, body, {} if kind is None else {"Content-Type": kind})
+        connection.request(
+            "POST", path, body, {} if kind is None else {"Content-Type": kind}
+        )
         response = connection.getresponse()
         answers.append((response.status, json.loads(response.read())))
     connection.close()
@@ -43,14 +45,23 @@ def ask(address, requests, path="/predict", kind="application/json"):
 def call(application, method="GET", path="/", body=b"", query="", kind=None, **environ):
     """(status, headers, body) of a request, checked on both sides to be as WSGI says."""
     body = body if isinstance(body, bytes) else json.dumps(body).encode()
-    environ |= {"REQUEST_METHOD": method, "PATH_INFO": path, "QUERY_STRING": query, "SCRIPT_NAME": ""}
+    environ |= {
+        "REQUEST_METHOD": method,
+        "PATH_INFO": path,
+        "QUERY_STRING": query,
+        "SCRIPT_NAME": "",
+    }
     environ |= {} if kind is None else {"CONTENT_TYPE": kind}
     environ.setdefault("CONTENT_LENGTH", str(len(body)) if method == "POST" else "")
     environ["wsgi.input"] = io.BytesIO(body)
     setup_testing_defaults(environ)
     told = []
-    strange = environ["CONTENT_LENGTH"] and not 0 <= int(environ["CONTENT_LENGTH"][:9]) <= len(body)
-    checked = application if strange else validator(application)  # which takes no such numbers
+    strange = environ["CONTENT_LENGTH"] and not 0 <= int(
+        environ["CONTENT_LENGTH"][:9]
+    ) <= len(body)
+    checked = (
+        application if strange else validator(application)
+    )  # which takes no such numbers
     found = checked(environ, lambda status, headers, *_: told.extend((status, headers)))
     answer = b"".join(found)
     getattr(found, "close", list)()
@@ -60,6 +71,10 @@ def call(application, method="GET", path="/", body=b"", query="", kind=None, **e
 def asked(*arguments, **more):
     """(status, value of the JSON) of a POST to /predict."""
     application, body, *path = arguments
-    status, headers, answer = call(application, "POST", *(path or ["/predict"]), body=body, **more)
-    assert headers["Content-Type"] == "application/json" and int(headers["Content-Length"]) == len(answer)
+    status, headers, answer = call(
+        application, "POST", *(path or ["/predict"]), body=body, **more
+    )
+    assert headers["Content-Type"] == "application/json" and int(
+        headers["Content-Length"]
+    ) == len(answer)
     return status, json.loads(answer)

@@ -37,7 +37,9 @@ def aligned(text, tokens, spans, align, overlap="longest"):
     unknown, seen = set(), set()
     for k, (start, end, label) in enumerate(spans):
         a, b = trimmed(text, start, end)
-        touched = [t for t, token in enumerate(tokens) if a < b and covered((a, b), token) > 0]
+        touched = [
+            t for t, token in enumerate(tokens) if a < b and covered((a, b), token) > 0
+        ]
         if label is None:
             unknown.update(touched)
             continue
@@ -63,10 +65,16 @@ def aligned(text, tokens, spans, align, overlap="longest"):
             "expand": touched,
             "contract": whole,
             "unknown": touched if whole == touched else [],
-            "nearest": [t for t in touched if 2 * covered((a, b), tokens[t]) >= tokens[t][1] - tokens[t][0]],
+            "nearest": [
+                t
+                for t in touched
+                if 2 * covered((a, b), tokens[t]) >= tokens[t][1] - tokens[t][0]
+            ],
         }[align]
         if whole != touched:
-            problem[k] = "moved" if mine else {"contract": "dropped"}.get(align, "unknown")
+            problem[k] = (
+                "moved" if mine else {"contract": "dropped"}.get(align, "unknown")
+            )
         if not mine and align != "contract":
             unknown.update(touched)
         for t in mine:
@@ -82,4 +90,6 @@ def aligned(text, tokens, spans, align, overlap="longest"):
 
 def is_mark(c):
     joins = unicodedata.category(c)[0] == "M" or unicodedata.category(c) == "Cf"
-    return not is_space(c) and (joins or 0x1F3FB <= ord(c) <= 0x1F3FF or 0x1160 <= ord(c) <= 0x11FF)
+    return not is_space(c) and (
+        joins or 0x1F3FB <= ord(c) <= 0x1F3FF or 0x1160 <= ord(c) <= 0x11FF
+    )

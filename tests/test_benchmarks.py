@@ -11,7 +11,10 @@ REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 
 def _tiny(change=None):
     """Texts of four letters and their words; ``change`` replaces the words of the first."""
-    X, y = ["abab", "baab", "abba", "aabb"] * 3, [["ab", "ab"], ["ba", "ab"], ["ab", "ba"], ["a", "abb"]] * 3
+    X, y = (
+        ["abab", "baab", "abba", "aabb"] * 3,
+        [["ab", "ab"], ["ba", "ab"], ["ab", "ba"], ["a", "abb"]] * 3,
+    )
     y[0] = change or y[0]
     return lambda task: {"tiny": (X, y)}
 
@@ -60,8 +63,13 @@ def test_a_side_is_a_copy_of_its_package(tmp_path, monkeypatch):
     before = subprocess.check_output(["git", "status", "--porcelain"], cwd=REPOSITORY)
     side = versus.Side("working tree", None, tmp_path)
     for file in (REPOSITORY / "skstruct").rglob("*.py"):
-        assert (side.folder / file.relative_to(REPOSITORY)).read_bytes() == file.read_bytes()
-    assert subprocess.check_output(["git", "status", "--porcelain"], cwd=REPOSITORY) == before
+        assert (
+            side.folder / file.relative_to(REPOSITORY)
+        ).read_bytes() == file.read_bytes()
+    assert (
+        subprocess.check_output(["git", "status", "--porcelain"], cwd=REPOSITORY)
+        == before
+    )
     monkeypatch.setattr(sys, "argv", ["versus", "no-such-commit"])
     with pytest.raises(SystemExit, match="no-such-commit"):
         versus.main()

@@ -10,7 +10,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 @pytest.mark.parametrize("name", ALL_CASES)
 def test_prediction_never_changes_a_model(name, tmp_path):
     model, X, y = fitted(name, 4)
-    asked = {"predict": (X,), "predict_kbest": (X, 2), "decision_function": (X,), "predict_marginals": (X,)}
+    asked = {
+        "predict": (X,),
+        "predict_kbest": (X, 2),
+        "decision_function": (X,),
+        "predict_marginals": (X,),
+    }
     asked |= {"score": (X, y), "info": (), "n_features": (), "predict_posterior": (X,)}
     model.save(tmp_path / "before")
     before = joblib.hash(model)

@@ -15,7 +15,12 @@ import sys
 import numpy as np
 import pytest
 from sklearn.ensemble import BaggingClassifier, StackingClassifier
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score, permutation_test_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    cross_val_score,
+    permutation_test_score,
+)
 
 import skstruct
 from skstruct import L1CRF, StructuredPerceptron
@@ -30,14 +35,19 @@ from skstruct.metrics import SCORERS
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "skstruct"
 FIRST = tuple(
-    f"docs/{name}.md" for name in ("first-tagger", "is-it-good", "better", "production", "next-sentences")
+    f"docs/{name}.md"
+    for name in ("first-tagger", "is-it-good", "better", "production", "next-sentences")
 )
 GUIDES = ("user-guide", "recipes", "switching", "one-file")
-TASKS = tuple(sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("guide-*.md")))
+TASKS = tuple(
+    sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("guide-*.md"))
+)
 WITHOUT_PYTHON = "docs/guide-command-line.md"
 PAGES = ("README.md", *FIRST, *(f"docs/{name}.md" for name in GUIDES), *TASKS)
 
-pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the documentation is not installed")
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "docs").is_dir(), reason="the documentation is not installed"
+)
 
 
 def names_for(page, folder):
@@ -46,7 +56,9 @@ def names_for(page, folder):
         assert main(["demo", "--files", str(folder)]) == 0
         return {}
     sentences, labels = load_entities()
-    X = [[{"word": word, "tag": tag} for word, tag in sentence] for sentence in sentences]
+    X = [
+        [{"word": word, "tag": tag} for word, tag in sentence] for sentence in sentences
+    ]
     path = folder / "model.crfsuite"
     save_crfsuite(L1CRF(c1=1.0, random_state=0).fit(X[:20], labels[:20]), path)
     return {
@@ -59,16 +71,23 @@ def test_code_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text, names = (ROOT / page).read_text(encoding="utf-8"), names_for(page, tmp_path)
     blocks = [
-        (m[1], text.count("\n", 0, m.start(1))) for m in re.finditer(r"```python\n(.*?)```", text, re.S)
+        (m[1], text.count("\n", 0, m.start(1)))
+        for m in re.finditer(r"```python\n(.*?)```", text, re.S)
     ]
     assert blocks or page == WITHOUT_PYTHON
-    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    runner = doctest.DocTestRunner(
+        verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    )
     for block, line in blocks:
         where = f"{page}, line {line + 1}"
         if ">>> " in block:
-            test = doctest.DocTestParser().get_doctest(block, names, where, str(ROOT / page), line)
+            test = doctest.DocTestParser().get_doctest(
+                block, names, where, str(ROOT / page), line
+            )
             said = []
-            assert runner.run(test, out=said.append, clear_globs=False).failed == 0, "".join(said)
+            assert runner.run(test, out=said.append, clear_globs=False).failed == 0, (
+                "".join(said)
+            )
             names.update(test.globs)
         elif "import sklearn_crfsuite" in block:
             continue  # what a page says one had before
@@ -80,16 +99,22 @@ def test_code_runs(page, tmp_path, monkeypatch):
 def test_the_first_commands_run(tmp_path, monkeypatch, capsys):
     """The blocks of commands of the README, in an empty folder; what they write to files is read back."""
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+    blocks = re.findall(
+        r"```sh\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S
+    )
     for line in "".join(blocks[:2]).splitlines():
         command, _, target = line.partition(" > ")
         assert main(shlex.split(command, comments=True)[1:]) == 0, line
-        pathlib.Path(target or "said").write_text(capsys.readouterr().out, encoding="utf-8")
+        pathlib.Path(target or "said").write_text(
+            capsys.readouterr().out, encoding="utf-8"
+        )
     texts = read_spans("more.jsonl")[0]
     found = read_spans("tagged.jsonl")
     assert found[0] == texts and found[1] == skstruct.load("ner").predict(texts)
     command = [sys.executable, "-I", "-S", "ner.py"]
-    said = subprocess.run(command, input=texts[0], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        command, input=texts[0], capture_output=True, text=True, check=True
+    ).stdout
     assert [tuple(span.values()) for span in json.loads(said)["spans"]] == found[1][0]
     assert pathlib.Path("ner.html").stat().st_size > 10_000
 
@@ -101,13 +126,19 @@ NAMES = {
 
 def test_the_first_sentence_comes_out_right_whatever_the_seed(tmp_path):
     """What the README shows first is what a reader judges by."""
-    shown = re.findall(r'"(Maria [^"]*)"', (ROOT / "README.md").read_text(encoding="utf-8"))
-    assert len(shown) == 2 and len(set(shown)) == 1  # on the command line, and in Python
+    shown = re.findall(
+        r'"(Maria [^"]*)"', (ROOT / "README.md").read_text(encoding="utf-8")
+    )
+    assert (
+        len(shown) == 2 and len(set(shown)) == 1
+    )  # on the command line, and in Python
     expected = [(name, label) for name, label in NAMES.items() if name in shown[0]]
     assert main(["demo", "--files", str(tmp_path)]) == 0
     texts, spans = read_spans(tmp_path / "notes.jsonl")
     for seed in range(8):
-        tagger = skstruct.SpanTagger(StructuredPerceptron(random_state=seed)).fit(texts, spans)
+        tagger = skstruct.SpanTagger(StructuredPerceptron(random_state=seed)).fit(
+            texts, spans
+        )
         (found,) = tagger.predict(shown[:1])
         assert [(shown[0][start:end], label) for start, end, label in found] == expected
 
@@ -116,8 +147,15 @@ def test_what_the_guide_says_of_scikit_learn():
     X, y = (each[:30] for each in load_chunking())
     tagger = StructuredPerceptron(max_iter=1)
     with pytest.warns(UserWarning, match="Scoring failed"):
-        assert np.isnan(GridSearchCV(tagger, {}, scoring="f1_macro", cv=2).fit(X, y).best_score_)
-    assert GridSearchCV(tagger, {}, scoring=SCORERS["segment_f1"], cv=2).fit(X, y).best_score_ > 0.5
+        assert np.isnan(
+            GridSearchCV(tagger, {}, scoring="f1_macro", cv=2).fit(X, y).best_score_
+        )
+    assert (
+        GridSearchCV(tagger, {}, scoring=SCORERS["segment_f1"], cv=2)
+        .fit(X, y)
+        .best_score_
+        > 0.5
+    )
     with pytest.raises(PlaceError, match="as many labels as tokens"):
         permutation_test_score(tagger, X, y, cv=2, n_permutations=2)
     for call in (
@@ -145,37 +183,59 @@ def test_the_legend_of_names_is_that_of_the_presets():
 
 def test_the_pages_stay_short():
     words = {
-        path.name: len(path.read_text(encoding="utf-8").split()) for path in (ROOT / "docs").glob("*.md")
+        path.name: len(path.read_text(encoding="utf-8").split())
+        for path in (ROOT / "docs").glob("*.md")
     }
-    assert sum(words.values()) <= 33_000, f"cut what is said twice, such as in the longest: {words}"
+    assert sum(words.values()) <= 33_000, (
+        f"cut what is said twice, such as in the longest: {words}"
+    )
 
 
 # -- names of files, folders and modules ---------------------------------------------------------------
-TEXTS = ["README.md", "benchmarks/README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+TEXTS = [
+    "README.md",
+    "benchmarks/README.md",
+    *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
+]
 
 FOLDERS = sorted(path.name for path in PACKAGE.glob("[a-z]*/"))
 
-ABOUT_CODE = ("docs/architecture.md", "docs/one-token.md", "docs/decisions.md", "docs/file-format.md")
+ABOUT_CODE = (
+    "docs/architecture.md",
+    "docs/one-token.md",
+    "docs/decisions.md",
+    "docs/file-format.md",
+)
 """Pages on which a dotted name that begins with a folder means a module of the package."""
 
 
 def is_there(path):
     """Whether a file is there: seen from the top, the package or the examples, or in one of the folders."""
-    beside = (ROOT, PACKAGE, ROOT / "examples", *(PACKAGE / folder for folder in FOLDERS))
+    beside = (
+        ROOT,
+        PACKAGE,
+        ROOT / "examples",
+        *(PACKAGE / folder for folder in FOLDERS),
+    )
     return any((folder / path).exists() for folder in beside)
 
 
 def leads_somewhere(name, *starts):
     """Whether a dotted name is a module or what is in one, from the package or one of these modules."""
     name = name.removeprefix("skstruct").lstrip(".")
-    return any(pydoc.locate(f"{start}.{name}") is not None for start in ("skstruct", *starts))
+    return any(
+        pydoc.locate(f"{start}.{name}") is not None for start in ("skstruct", *starts)
+    )
 
 
 @pytest.mark.parametrize("page", sorted(TEXTS))
 def test_what_a_page_names_exists(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     paths = re.findall(r"(?<![\w./-])[\w/]+\.py\b", text)
-    paths += [f"benchmarks/{name}.py" for name in re.findall(r"python -m benchmarks\.(\w+)", text)]
+    paths += [
+        f"benchmarks/{name}.py"
+        for name in re.findall(r"python -m benchmarks\.(\w+)", text)
+    ]
     if page == "docs/architecture.md":
         lines = (line for line in text.splitlines() if "(empty so far)" not in line)
         paths += [path for line in lines for path in re.findall(r"`(\w+/)`", line)]
@@ -194,11 +254,16 @@ def test_what_a_page_names_exists(page):
 def test_what_docstrings_name_exists(folder):
     """Modules, classes and functions in roles, which are looked for in the same folder and in the package."""
     files = sorted((PACKAGE / folder).glob("*.py"))
-    beside = [f"skstruct.{folder}", *(f"skstruct.{folder}.{file.stem}" for file in files)]
+    beside = [
+        f"skstruct.{folder}",
+        *(f"skstruct.{folder}.{file.stem}" for file in files),
+    ]
     missing = [
         f"{file.name}: {name}"
         for file in files
-        for name in re.findall(r":(?:mod|class|func|data):`([\w.]+)`", file.read_text(encoding="utf-8"))
+        for name in re.findall(
+            r":(?:mod|class|func|data):`([\w.]+)`", file.read_text(encoding="utf-8")
+        )
         if not leads_somewhere(name, *beside)
     ]
     assert missing == []

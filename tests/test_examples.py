@@ -12,30 +12,96 @@ from skstruct.core.compile import TEXT
 
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
 EXPECTED = {
-    "trained_model.py": [": 'po'", "after training: BoxType BoxType Box", "training: 1.0000", "file: True"],
+    "trained_model.py": [
+        ": 'po'",
+        "after training: BoxType BoxType Box",
+        "training: 1.0000",
+        "file: True",
+    ],
     "switching.py": ["before:", "after:", "entity F1"],
-    "quick_start.py": ["Word F1", "micro avg", "three best labellings", "Same predictions: True"],
-    "word_segmenter.py": ["learned from: 1.000", "大学的图书馆", "火车站 |", "loading: True"],
+    "quick_start.py": [
+        "Word F1",
+        "micro avg",
+        "three best labellings",
+        "Same predictions: True",
+    ],
+    "word_segmenter.py": [
+        "learned from: 1.000",
+        "大学的图书馆",
+        "火车站 |",
+        "loading: True",
+    ],
     "picture.py": ["Elena", "大学", "compound", "</svg>"],
-    "parse.py": ["On the treebank itself: UAS 1.0000", "woman NN nsubj", "Heads alone: ["],
-    "regularized_perceptron.py": ["equation 8 (non-zero)", "errors avoided", "L2 and dropout"],
-    "domain_shift.py": ["Zipf, binary on edges", "mean over genres", "seeds with p < 0.05"],
+    "parse.py": [
+        "On the treebank itself: UAS 1.0000",
+        "woman NN nsubj",
+        "Heads alone: [",
+    ],
+    "regularized_perceptron.py": [
+        "equation 8 (non-zero)",
+        "errors avoided",
+        "L2 and dropout",
+    ],
+    "domain_shift.py": [
+        "Zipf, binary on edges",
+        "mean over genres",
+        "seeds with p < 0.05",
+    ],
     "adaptation.py": ["OOV recall", "char-av, target text", "spread of F1"],
-    "beyond_the_chain.py": ["| words | + shuffle |", "| joint | base + reranker |", "| parse-zh | + both |"],
-    "confidence.py": ["calibration error", "expected by the model", "F1", "least sure per word"],
-    "look_inside.py": ["errors in", "-> ", "it would be", "contributions add up", "Largest weight", "arcs."],
+    "beyond_the_chain.py": [
+        "| words | + shuffle |",
+        "| joint | base + reranker |",
+        "| parse-zh | + both |",
+    ],
+    "confidence.py": [
+        "calibration error",
+        "expected by the model",
+        "F1",
+        "least sure per word",
+    ],
+    "look_inside.py": [
+        "errors in",
+        "-> ",
+        "it would be",
+        "contributions add up",
+        "Largest weight",
+        "arcs.",
+    ],
     "letters.py": ["letter by letter", "| order 2 |", "by letters,"],
-    "any_classifier.py": ["| extra trees |", "two classifiers and the pixels", "by letters,"],
-    "chunk_columns.py": ["| form, letters, tag |", "| templates and numbers |", "chunk found"],
+    "any_classifier.py": [
+        "| extra trees |",
+        "two classifiers and the pixels",
+        "by letters,",
+    ],
+    "chunk_columns.py": [
+        "| form, letters, tag |",
+        "| templates and numbers |",
+        "chunk found",
+    ],
     "activities.py": ["seconds alone", "| chain, window of 3 |", "run: most of all"],
     "two_stage_l1.py": ["OWL-QN", "two stages", "fixed first rate", "line search"],
     "learners.py": ["passive-aggressive", "CRF, L1", "segmentation: epochs"],
     "parameter_mixing.py": ["nonzero", "errors added"],
-    "word_vectors.py": ["| templates |", "| and clusters |", "| and vectors |", "a cluster: "],
+    "word_vectors.py": [
+        "| templates |",
+        "| and clusters |",
+        "| and vectors |",
+        "a cluster: ",
+    ],
     "one_file.py": ["0 of ", "Same labels: True", "Same score: True", "tagger.html: "],
     "serve.py": ["['PRP', 'VBZ']", "sequence 0, position 1"],
-    "annotation_loop.py": ["Trained on 40 texts", "Probability from 0.9", "to add", "micro avg"],
-    "promised_recall.py": ["Sets hold 9", "Paris PER", "are sure:", "as annotated: F1 0.8"],
+    "annotation_loop.py": [
+        "Trained on 40 texts",
+        "Probability from 0.9",
+        "to add",
+        "micro avg",
+    ],
+    "promised_recall.py": [
+        "Sets hold 9",
+        "Paris PER",
+        "are sure:",
+        "as annotated: F1 0.8",
+    ],
     "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
 }
 
@@ -51,7 +117,9 @@ STUDIES = (
     "word_vectors.py",
 )
 
-pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the examples are not installed")
+pytestmark = pytest.mark.skipif(
+    not EXAMPLES.is_dir(), reason="the examples are not installed"
+)
 
 
 def test_every_example_is_listed():
@@ -88,7 +156,9 @@ def test_example(name, tmp_path):
         timeout=600,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stderr.replace(f"{TEXT}\n", "") == ""  # what no test before has compiled
+    assert (
+        done.stderr.replace(f"{TEXT}\n", "") == ""
+    )  # what no test before has compiled
     said = re.sub(" +", " ", done.stdout)  # columns of tables are aligned
     assert [text for text in EXPECTED[name] if text not in said] == []
     assert list(tmp_path.iterdir()) == []  # nothing is left behind

@@ -18,10 +18,16 @@ def test_random_cases(tmp_path):
     """A process of its own: numba reads its settings when it is imported."""
     command = [sys.executable, "-m", "tests.fuzz", "--rounds", "3", "--seed", "20"]
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        command, cwd=REPOSITORY, env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr
-    counts = re.findall(r"^  (\w+) +(\d+) ok, (\d+) refused, 0 fault$", done.stdout, re.MULTILINE)
-    assert len(counts) > 20 and all(int(ok) > 0 and int(ok) + int(no) == 3 for _, ok, no in counts), counts
+    counts = re.findall(
+        r"^  (\w+) +(\d+) ok, (\d+) refused, 0 fault$", done.stdout, re.MULTILINE
+    )
+    assert len(counts) > 20 and all(
+        int(ok) > 0 and int(ok) + int(no) == 3 for _, ok, no in counts
+    ), counts
 
 
 def test_small_constants_are_those_of_the_package():

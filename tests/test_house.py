@@ -82,21 +82,28 @@ def test_imports_run_down():
         for line, target in imported(file):
             other = room_of(target)
             if other != room and (other is None or FLOOR_OF[other] >= FLOOR_OF[room]):
-                wrong.append(f"{file.relative_to(PACKAGE)}:{line} imports {'.'.join(target)}")
+                wrong.append(
+                    f"{file.relative_to(PACKAGE)}:{line} imports {'.'.join(target)}"
+                )
     assert wrong == []
 
 
 def test_there_is_no_circle():
     files = {module_name(file): file for file in FILES}
     graph = {
-        name: {target for _, target in imported(file) if target in files and target != name}
+        name: {
+            target for _, target in imported(file) if target in files and target != name
+        }
         for name, file in files.items()
     }
     done, path = set(), []
 
     def visit(name):
         if name in path:
-            pytest.fail("circle: " + " -> ".join(".".join(n) for n in [*path[path.index(name) :], name]))
+            pytest.fail(
+                "circle: "
+                + " -> ".join(".".join(n) for n in [*path[path.index(name) :], name])
+            )
         if name in done:
             return
         path.append(name)
@@ -123,7 +130,9 @@ def function_bodies():
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 body = node.body
-                if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+                if isinstance(body[0], ast.Expr) and isinstance(
+                    body[0].value, ast.Constant
+                ):
                     body = body[1:]
                 if body:
                     yield file, node, body[-1].end_lineno - body[0].lineno + 1
@@ -137,7 +146,8 @@ def test_every_function_stays_short():
     long = [
         f"{file.relative_to(PACKAGE)}:{node.lineno} {node.name} {n}"
         for file, node, n in function_bodies()
-        if n > 60 and f"{file.relative_to(PACKAGE).as_posix()} {node.name}" not in LONG_FOR_SPEED
+        if n > 60
+        and f"{file.relative_to(PACKAGE).as_posix()} {node.name}" not in LONG_FOR_SPEED
     ]
     assert long == []
 
@@ -149,10 +159,16 @@ def test_private_names_stay_at_home():
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module != "__future__":
                 for alias in node.names:
-                    private = alias.name.startswith("_") and not alias.name.startswith("__")
-                    if private and (node.level or (node.module or "").startswith("skstruct")):
+                    private = alias.name.startswith("_") and not alias.name.startswith(
+                        "__"
+                    )
+                    if private and (
+                        node.level or (node.module or "").startswith("skstruct")
+                    ):
                         if alias.name not in FLOOR_OF:
-                            wrong.append(f"{file.relative_to(PACKAGE)}:{node.lineno} {alias.name}")
+                            wrong.append(
+                                f"{file.relative_to(PACKAGE)}:{node.lineno} {alias.name}"
+                            )
     assert wrong == []
 
 
@@ -183,28 +199,50 @@ def test_the_floors_are_drawn():
 # -- the tests themselves ------------------------------------------------------------------------------
 TESTS = pathlib.Path(__file__).resolve().parent
 
-PUBLIC = {"_replace", "_fields", "_asdict", "_make", "_repr_html_", "_parent_callback_ctx"}
+PUBLIC = {
+    "_replace",
+    "_fields",
+    "_asdict",
+    "_make",
+    "_repr_html_",
+    "_parent_callback_ctx",
+}
 """Names that others have chosen: `NamedTuple`, IPython, scikit-learn."""
 
 PATCHING = {"setattr", "getattr", "hasattr", "delattr"}
 
 
 def private(name):
-    return name.startswith("_") and not name.startswith("__") and name != "_" and name not in PUBLIC
+    return (
+        name.startswith("_")
+        and not name.startswith("__")
+        and name != "_"
+        and name not in PUBLIC
+    )
 
 
 def private_names(tree):
     """(line, name) of each private attribute of something else that is read, written, patched or imported."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and private(node.attr):
-            if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")):
+            if not (
+                isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+            ):
                 yield node.lineno, node.attr
         elif isinstance(node, ast.ImportFrom):
-            yield from ((node.lineno, alias.name) for alias in node.names if private(alias.name))
+            yield from (
+                (node.lineno, alias.name) for alias in node.names if private(alias.name)
+            )
         elif isinstance(node, ast.Call):
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            called = (
+                node.func.attr
+                if isinstance(node.func, ast.Attribute)
+                else getattr(node.func, "id", "")
+            )
             for argument in node.args if called in PATCHING else ():
-                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                if isinstance(argument, ast.Constant) and isinstance(
+                    argument.value, str
+                ):
                     if private(argument.value):
                         yield node.lineno, argument.value
 
@@ -214,18 +252,30 @@ def test_the_tests_look_inside_in_one_place():
     for file in sorted(TESTS.rglob("*.py")):
         if file != TESTS / "inside.py":
             tree = ast.parse(file.read_text(encoding="utf-8"))
-            wrong += [f"{file.relative_to(TESTS)}:{line} {name}" for line, name in private_names(tree)]
+            wrong += [
+                f"{file.relative_to(TESTS)}:{line} {name}"
+                for line, name in private_names(tree)
+            ]
     assert wrong == []
 
 
 def test_the_tests_live_in_the_same_rooms():
-    rooms = {path.name for path in TESTS.iterdir() if path.is_dir() and any(path.rglob("test_*.py"))}
+    rooms = {
+        path.name
+        for path in TESTS.iterdir()
+        if path.is_dir() and any(path.rglob("test_*.py"))
+    }
     assert rooms <= set(FLOOR_OF)
 
 
 def test_every_file_of_tests_stays_short():
-    lines = {file: len(file.read_text(encoding="utf-8").splitlines()) for file in TESTS.rglob("*.py")}
-    assert {str(file.relative_to(TESTS)): n for file, n in lines.items() if n > 400} == {}
+    lines = {
+        file: len(file.read_text(encoding="utf-8").splitlines())
+        for file in TESTS.rglob("*.py")
+    }
+    assert {
+        str(file.relative_to(TESTS)): n for file, n in lines.items() if n > 400
+    } == {}
 
 
 def test_test_modules_do_not_import_each_other():
@@ -233,7 +283,11 @@ def test_test_modules_do_not_import_each_other():
     wrong = []
     for file in sorted(TESTS.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            module = getattr(node, "module", None) if isinstance(node, ast.ImportFrom) else None
+            module = (
+                getattr(node, "module", None)
+                if isinstance(node, ast.ImportFrom)
+                else None
+            )
             if module is not None and module.split(".")[-1].startswith("test_"):
                 wrong.append(f"{file.relative_to(TESTS)}:{node.lineno} {module}")
     assert wrong == []
@@ -263,7 +317,9 @@ def kernels(file):
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef):
             names = list(map(ast.unparse, node.decorator_list))
-            if "overload" not in names and DECORATORS & {name.split("(")[0] for name in names}:
+            if "overload" not in names and DECORATORS & {
+                name.split("(")[0] for name in names
+            }:
                 yield node
 
 
@@ -271,10 +327,15 @@ def origins(file):
     """Where the names come from that a file imports at its top from others of the package."""
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ImportFrom) and node.level:
-            folder = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            folder = file.parents[node.level - 1].joinpath(
+                *(node.module or "").split(".")
+            )
             for alias in node.names:
                 module = folder / f"{alias.name}.py"
-                yield alias.asname or alias.name, module if module.exists() else folder.with_suffix(".py")
+                yield (
+                    alias.asname or alias.name,
+                    module if module.exists() else folder.with_suffix(".py"),
+                )
 
 
 def test_the_list_of_sources_of_kernels():
@@ -283,11 +344,15 @@ def test_the_list_of_sources_of_kernels():
     for file in FILES:
         origin = dict(origins(file))
         for function in kernels(file):
-            names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+            names = {
+                node.id for node in ast.walk(function) if isinstance(node, ast.Name)
+            }
             needed |= {file, *(origin[name] for name in names & origin.keys())}
     paths = {file.relative_to(PACKAGE).as_posix() for file in needed} | GENERATOR
     assert len(paths) > 40
     missing, idle = sorted(paths - set(SOURCES)), sorted(set(SOURCES) - paths)
     assert missing == [], f"add to SOURCES in core/sources.py: {' '.join(missing)}"
-    assert idle == [], f"they make no kernel, strike out of SOURCES in core/sources.py: {' '.join(idle)}"
+    assert idle == [], (
+        f"they make no kernel, strike out of SOURCES in core/sources.py: {' '.join(idle)}"
+    )
     assert len(SOURCES) == len(set(SOURCES))

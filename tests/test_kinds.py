@@ -45,7 +45,9 @@ ANOTHER_KIND = r"X(_val)?: sequence 0, position 0: expected .*{0}.*, got {1}"
 """What was trained on one family reads no other."""
 
 READ = "X: .*: the templates read column 1,"
-SHARDS = rf"shard 1: (its \w+ are not of the kinds? of those of shard 0|features|{READ})"
+SHARDS = (
+    rf"shard 1: (its \w+ are not of the kinds? of those of shard 0|features|{READ})"
+)
 """Shards have one set of features: all dense, or all sparse."""
 
 NO_WORDS = r"expected a token of the type str, got (list|dict)|tokens are rows of numbers already; {} "
@@ -56,9 +58,15 @@ NEEDS = {
         "words columns both",
         "there is nothing to adapt: (ready-made features|rows of numbers) have no",
     ),
-    "token_vectorizer": ("words columns features both", NO_WORDS.format("TokenVectorizer")),
+    "token_vectorizer": (
+        "words columns features both",
+        NO_WORDS.format("TokenVectorizer"),
+    ),
     "word_vectors": ("words columns", NO_WORDS.format("WordVectors")),
-    "union_of_vectors": ("words columns", NO_WORDS.format(r"(TokenVectorizer|WordVectors)")),
+    "union_of_vectors": (
+        "words columns",
+        NO_WORDS.format(r"(TokenVectorizer|WordVectors)"),
+    ),
     "window": ("numbers", NO_NUMBERS),
     "passthrough": ("numbers", NO_NUMBERS),
 }
@@ -84,9 +92,7 @@ OTHER_COLUMNS = {
 }
 """What says that columns are others than in training, where they have no names."""
 
-OTHER_NAMES = (
-    r"columns (of strings )?are [\w, ]+(; trained on|, expected)|names differ from those of training: "
-)
+OTHER_NAMES = r"columns (of strings )?are [\w, ]+(; trained on|, expected)|names differ from those of training: "
 MISSING = "columns are missing: |[Cc]olumn names? (is|are) not (a )?columns? of"
 """What a ``ColumnTransformer`` says of frames itself."""
 
@@ -100,7 +106,13 @@ BY_NAME = "token_transformer by_sequence token_predictions".split()
 
 def sparsity(kind):
     """Whether rows of numbers are dense, sparse, or partly so."""
-    return "sparse" if re.search("CSR|sparse", kind) else "both" if kind == "union" else "dense"
+    return (
+        "sparse"
+        if re.search("CSR|sparse", kind)
+        else "both"
+        if kind == "union"
+        else "dense"
+    )
 
 
 def refusal(verb, training, prediction):
@@ -110,7 +122,9 @@ def refusal(verb, training, prediction):
     if family == other or {family, other} == ALIKE.get(verb):
         if family not in families.split():
             return "nothing to learn from", pattern
-        if verb in ("fit_shards", "shards_of_crf") and sparsity(training) != sparsity(prediction):
+        if verb in ("fit_shards", "shards_of_crf") and sparsity(training) != sparsity(
+            prediction
+        ):
             return "shards", SHARDS
         return None
     if verb in ("fit_shards", "shards_of_crf"):
@@ -126,9 +140,19 @@ def other_columns(verb, kind, form):
     family = KINDS[kind]
     whole = verb in WHOLE
     if form == "more columns":  # templates read the first ones
-        if family == "columns" and not whole or family == "both" and (whole or verb == "token_vectorizer"):
+        if (
+            family == "columns"
+            and not whole
+            or family == "both"
+            and (whole or verb == "token_vectorizer")
+        ):
             return None
-    elif form == "fewer columns" and verb == "word_vectors" or form == "swapped columns" and verb in BY_NAME:
+    elif (
+        form == "fewer columns"
+        and verb == "word_vectors"
+        or form == "swapped columns"
+        and verb in BY_NAME
+    ):
         if family == ("columns" if verb == "word_vectors" else "both"):
             return None
     if verb in ("fit_shards", "shards_of_crf"):
@@ -159,10 +183,20 @@ def wrong(cell, verb, pattern, part="new"):
     """What is wrong with a cell, or None; ``pattern`` is that of its error, if it is to have one."""
     found, error = outcome(verb, cell)
     if pattern is not None:
-        return "accepted" if error is None else None if re.search(pattern, error) else error
+        return (
+            "accepted"
+            if error is None
+            else None
+            if re.search(pattern, error)
+            else error
+        )
     if error is not None:
         return error
-    return None if found == expected(verb, cell.family, cell.folder, part) else "another result"
+    return (
+        None
+        if found == expected(verb, cell.family, cell.folder, part)
+        else "another result"
+    )
 
 
 def wrong_pair(verb, training, prediction, folder):
@@ -173,7 +207,10 @@ def wrong_pair(verb, training, prediction, folder):
 def none_wrong(found):
     """Assert that nothing is wrong with any of some cells."""
     if any(found.values()):
-        pytest.fail("\n".join(f"{cell}: {what}" for cell, what in found.items() if what), pytrace=False)
+        pytest.fail(
+            "\n".join(f"{cell}: {what}" for cell, what in found.items() if what),
+            pytrace=False,
+        )
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +221,9 @@ def folder(tmp_path_factory):
 def cells(*lists, kinds=ORDINARY):
     """Parameters; what is of one family is for one worker, which fits its models once."""
     return [
-        pytest.param(kind, *others, marks=pytest.mark.xdist_group(f"kinds-{KINDS[kind]}"))
+        pytest.param(
+            kind, *others, marks=pytest.mark.xdist_group(f"kinds-{KINDS[kind]}")
+        )
         for kind in kinds
         for others in itertools.product(*lists)
     ]
@@ -195,7 +234,9 @@ def test_a_kind_with_itself(kind, verb, folder):
     assert wrong_pair(verb, kind, kind, folder) is None
 
 
-@pytest.mark.parametrize("kind, verb", cells(["predict", "partial_fit", "fit_shards", "window"]))
+@pytest.mark.parametrize(
+    "kind, verb", cells(["predict", "partial_fit", "fit_shards", "window"])
+)
 def test_ordinary_pairs(kind, verb, folder):
     none_wrong({other: wrong_pair(verb, kind, other, folder) for other in ORDINARY})
 
@@ -210,7 +251,12 @@ def test_all_pairs(kind, verb, folder):
 def test_how_many_cells_are_refused():
     pairs = itertools.product(set(VERBS) - ALONE, ORDINARY, ORDINARY)
     reasons = collections.Counter((refusal(*pair) or ["none"])[0] for pair in pairs)
-    assert reasons == {"none": 4776, "another kind": 12336, "shards": 780, "nothing to learn from": 500}
+    assert reasons == {
+        "none": 4776,
+        "another kind": 12336,
+        "shards": 780,
+        "nothing to learn from": 500,
+    }
 
 
 ELSEWHERE = {"predict_segment_proba", "render"}
@@ -219,13 +265,24 @@ ELSEWHERE = {"predict_segment_proba", "render"}
 
 def test_every_verb_that_takes_a_corpus_has_a_column():
     models = StructuredPerceptron, L1CRF, CalibratedTagger
-    given = [getattr(each, name) for each in models for name in dir(each) if not name.startswith("_")]
+    given = [
+        getattr(each, name)
+        for each in models
+        for name in dir(each)
+        if not name.startswith("_")
+    ]
     given += [getattr(inspection, name) for name in inspection.__all__]
-    reading = {f.__name__ for f in given if inspect.isroutine(f) and "X" in inspect.signature(f).parameters}
+    reading = {
+        f.__name__
+        for f in given
+        if inspect.isroutine(f) and "X" in inspect.signature(f).parameters
+    }
     assert reading - {*VERBS} == ELSEWHERE
     steps = {name.replace("_", "") for name in VERBS} | {"sequenceunion"}
     assert {
-        name.lower() for name in features.__all__ if hasattr(getattr(features, name), "transform")
+        name.lower()
+        for name in features.__all__
+        if hasattr(getattr(features, name), "transform")
     } <= steps
 
 
@@ -233,35 +290,64 @@ def test_every_verb_that_takes_a_corpus_has_a_column():
 FEW = (
     "partial_fit fit_shards predict predict_marginals explain report token_transformer token_vectorizer union"
 ).split()
-AMOUNTS = [pytest.param(FEW, id="few"), pytest.param([*VERBS], marks=pytest.mark.slow, id="all")]
+AMOUNTS = [
+    pytest.param(FEW, id="few"),
+    pytest.param([*VERBS], marks=pytest.mark.slow, id="all"),
+]
 
 
 def learns(kind, amount):
     """Those of some verbs that a kind can be given to, but for those that see no other corpus."""
-    return [verb for verb in amount if verb not in ALONE and refusal(verb, kind, kind) is None]
+    return [
+        verb
+        for verb in amount
+        if verb not in ALONE and refusal(verb, kind, kind) is None
+    ]
 
 
 @pytest.mark.parametrize("verbs", AMOUNTS)
 @pytest.mark.parametrize("kind, part", cells(["none", "empty ones", "only empty ones"]))
 def test_nothing_and_empty_sequences(kind, part, verbs, folder):
-    if part != "none" and kind.startswith("table") or (kind, part) == ("3-D", "empty ones"):
+    if (
+        part != "none"
+        and kind.startswith("table")
+        or (kind, part) == ("3-D", "empty ones")
+    ):
         return  # there is no such corpus
     found = {}
     for verb in learns(kind, verbs):
-        needs = part != "empty ones" and verb in LEARN_FROM_IT or (verb, part) == ("report", "none")
-        found[verb] = wrong(Cell(kind, kind, folder, part), verb, EMPTY if needs else None, part)
+        needs = (
+            part != "empty ones"
+            and verb in LEARN_FROM_IT
+            or (verb, part) == ("report", "none")
+        )
+        found[verb] = wrong(
+            Cell(kind, kind, folder, part), verb, EMPTY if needs else None, part
+        )
     none_wrong(found)
 
 
 @pytest.mark.parametrize("verbs", AMOUNTS)
 @pytest.mark.parametrize("kind, form", cells(OTHER_COLUMNS))
 def test_other_columns(kind, form, verbs, folder):
-    if KINDS[kind] in ("words", "features") or form == "swapped columns" and not re.match(NAMED, kind):
+    if (
+        KINDS[kind] in ("words", "features")
+        or form == "swapped columns"
+        and not re.match(NAMED, kind)
+    ):
         return  # it has no columns, or no names of them
     found = {}
     # The templates of `adapt` read the first column; a sequence of a matrix is an array, which has no names.
-    other = {"adapt"} | ({"explain", "features_of"} if re.match("table of numbers|union", kind) else set())
+    other = {"adapt"} | (
+        {"explain", "features_of"}
+        if re.match("table of numbers|union", kind)
+        else set()
+    )
     for verb in learns(kind, verbs):
         if verb not in other:
-            found[verb] = wrong(Cell(kind, kind, folder, "new", form), verb, other_columns(verb, kind, form))
+            found[verb] = wrong(
+                Cell(kind, kind, folder, "new", form),
+                verb,
+                other_columns(verb, kind, form),
+            )
     none_wrong(found)

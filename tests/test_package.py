@@ -18,13 +18,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def run(*arguments):
-    return subprocess.run([sys.executable, *arguments], capture_output=True, encoding="utf-8", timeout=300)
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, encoding="utf-8", timeout=300
+    )
 
 
 def project():
     """The table ``[project]`` of ``pyproject.toml``."""
     tomllib = pytest.importorskip("tomllib", reason="Python 3.10 reads no TOML")
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
 
 
 def test_one_import_gives_all_public_modules():
@@ -38,7 +42,9 @@ def test_one_import_gives_all_public_modules():
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("explain word_f1_score ")
     assert all(hasattr(skstruct, name) for name in skstruct.__all__)
-    with pytest.raises(AttributeError, match="module 'skstruct' has no attribute 'inspect'"):
+    with pytest.raises(
+        AttributeError, match="module 'skstruct' has no attribute 'inspect'"
+    ):
         skstruct.inspect  # noqa: B018
 
 
@@ -59,7 +65,10 @@ def test_what_is_imported_is_declared():
 def command():
     """The command as pip installs it."""
     module, name = project()["scripts"]["skstruct"].split(":")
-    return ["-c", f"import sys; from {module} import {name}; sys.argv[0] = 'skstruct'; sys.exit({name}())"]
+    return [
+        "-c",
+        f"import sys; from {module} import {name}; sys.argv[0] = 'skstruct'; sys.exit({name}())",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -72,11 +81,19 @@ def command():
     ids=str,
 )
 def test_the_command_and_the_module(arguments, code, out, err):
-    program, start = ("python -m skstruct", ["-m", "skstruct"]) if code == 2 else ("skstruct", command())
+    program, start = (
+        ("python -m skstruct", ["-m", "skstruct"])
+        if code == 2
+        else ("skstruct", command())
+    )
     done = run(*start, *arguments)
     assert done.returncode == code
-    assert done.stdout.startswith(out.format(program=program)) and bool(out) == bool(done.stdout)
-    assert done.stderr.startswith(err.format(program=program)) and bool(err) == bool(done.stderr)
+    assert done.stdout.startswith(out.format(program=program)) and bool(out) == bool(
+        done.stdout
+    )
+    assert done.stderr.startswith(err.format(program=program)) and bool(err) == bool(
+        done.stderr
+    )
     assert "Traceback" not in done.stderr
 
 
@@ -102,14 +119,19 @@ def test_the_version_is_told_without_other_packages():
     assert "skstruct.cli" in imported and not {"numpy", "numba", "sklearn"} & imported
 
 
-@pytest.mark.parametrize("package", [skstruct, skstruct.features], ids=lambda package: package.__name__)
+@pytest.mark.parametrize(
+    "package", [skstruct, skstruct.features], ids=lambda package: package.__name__
+)
 def test_what_type_checkers_see_is_what_there_is(package):
     """The imports for type checkers name what is imported at its first use, from the same modules."""
     tree = ast.parse(pathlib.Path(package.__file__).read_text(encoding="utf-8"))
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
     seen = {
         alias.name: getattr(
-            importlib.import_module("." * node.level + (node.module or ""), package.__name__), alias.name
+            importlib.import_module(
+                "." * node.level + (node.module or ""), package.__name__
+            ),
+            alias.name,
         )
         for node in block.body
         for alias in node.names
@@ -119,10 +141,16 @@ def test_what_type_checkers_see_is_what_there_is(package):
     assert {*package.__all__} <= {*dir(package)}
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="a process that has imported no model, twelve times over")
+@pytest.mark.skipif(
+    not hasattr(os, "fork"),
+    reason="a process that has imported no model, twelve times over",
+)
 def test_each_kind_of_file_is_loaded_where_no_model_was_imported():
     folder = pathlib.Path(__file__).parent / "data_files"
-    files = {type(skstruct.load(path)).__name__: path for path in sorted(folder.glob("*.skstruct"))}
+    files = {
+        type(skstruct.load(path)).__name__: path
+        for path in sorted(folder.glob("*.skstruct"))
+    }
     code = (
         "import os, sys, numba, skstruct\n"
         "for path in sys.argv[1:]:\n"
@@ -139,13 +167,23 @@ def test_each_kind_of_file_is_loaded_where_no_model_was_imported():
 
 def test_a_wheel_holds_the_parts_of_written_files(tmp_path):
     """Modules, and what is no module: the JavaScript, the page, the samples."""
-    pytest.importorskip("hatchling", reason="hatchling, which builds the wheel, is not installed")
+    pytest.importorskip(
+        "hatchling", reason="hatchling, which builds the wheel, is not installed"
+    )
     if not (ROOT / "pyproject.toml").is_file():
         pytest.skip("the sources are not here")
     options = ["-q", "--no-deps", "--no-build-isolation", "-w", str(tmp_path)]
     done = run("-m", "pip", "wheel", *options, str(ROOT))
     assert done.returncode == 0, done.stderr
     (wheel,) = tmp_path.glob("*.whl")
-    held = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("skstruct/")}
-    own = {path.relative_to(ROOT).as_posix() for path in (ROOT / "skstruct").rglob("*") if path.is_file()}
+    held = {
+        name
+        for name in zipfile.ZipFile(wheel).namelist()
+        if name.startswith("skstruct/")
+    }
+    own = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "skstruct").rglob("*")
+        if path.is_file()
+    }
     assert held == {path for path in own if "__pycache__" not in path}

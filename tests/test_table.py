@@ -39,12 +39,20 @@ def first_of_each(names, kind=lambda name: type(ALL_CASES[name][1]())):
     return [*found.values()]
 
 
-PLAIN = [name for name in CASES | WITHOUT_LABELS if inner_of(ALL_CASES[name][1]()) is None]
-BASES = {*PLAIN, *first_of_each(CASES), *first_of_each(KINDS_OF_TOKENS, lambda name: ALL_CASES[name][0])}
+PLAIN = [
+    name for name in CASES | WITHOUT_LABELS if inner_of(ALL_CASES[name][1]()) is None
+]
+BASES = {
+    *PLAIN,
+    *first_of_each(CASES),
+    *first_of_each(KINDS_OF_TOKENS, lambda name: ALL_CASES[name][0]),
+}
 """Every plain model, one base for each wrapper, one model for each kind of token."""
 
 CELLS = [
-    pytest.param(name, verb, marks=pytest.mark.xdist_group(name))  # a model is fitted by one worker
+    pytest.param(
+        name, verb, marks=pytest.mark.xdist_group(name)
+    )  # a model is fitted by one worker
     for name in ALL_CASES
     for verb in VERBS
     if lack_of(name, verb) is None and (verb not in COSTLY or name in BASES)
@@ -61,7 +69,9 @@ def test_cell(name, verb, tmp_path, capsys):
 def test_refusals(verb, tmp_path, capsys):
     """Each reason, on the first model of each class that has it."""
     lacking = [name for name in ALL_CASES if lack_of(name, verb) is not None]
-    for name in first_of_each(lacking, lambda name: (type(ALL_CASES[name][1]()), lack_of(name, verb))):
+    for name in first_of_each(
+        lacking, lambda name: (type(ALL_CASES[name][1]()), lack_of(name, verb))
+    ):
         error, message = lack_of(name, verb)
         with pytest.raises(error, match=message):
             VERBS[verb](Cell(name, tmp_path, capsys))
@@ -82,7 +92,10 @@ def test_what_is_absent_says_why(verb):
     ]
     for model in models:
         if not hasattr(model, verb):
-            with pytest.raises(AttributeError, match=f"no attribute '{verb}': {type(model).__name__} [a-z]"):
+            with pytest.raises(
+                AttributeError,
+                match=f"no attribute '{verb}': {type(model).__name__} [a-z]",
+            ):
                 getattr(model, verb)
 
 
@@ -119,10 +132,21 @@ def test_every_estimator_has_a_row():
 
 def test_every_nesting_that_works_has_a_row():
     made = {name: make() for name, (_, make) in ALL_CASES.items()}
-    assert {type(m) for m in made.values() if inner_of(m) is not None} == set(METAS.values())
-    there = {(type(m), type(inner_of(m))) for m in made.values() if inner_of(m) is not None}
-    plain = {name: m for name, m in made.items() if type(inner_of(m)) not in METAS.values()}
-    works = {(METAS[verb], type(m)) for verb in METAS for name, m in plain.items() if not lack_of(name, verb)}
+    assert {type(m) for m in made.values() if inner_of(m) is not None} == set(
+        METAS.values()
+    )
+    there = {
+        (type(m), type(inner_of(m))) for m in made.values() if inner_of(m) is not None
+    }
+    plain = {
+        name: m for name, m in made.items() if type(inner_of(m)) not in METAS.values()
+    }
+    works = {
+        (METAS[verb], type(m))
+        for verb in METAS
+        for name, m in plain.items()
+        if not lack_of(name, verb)
+    }
     assert works - there == set()
 
 
@@ -131,18 +155,33 @@ def test_every_method_has_a_column():
         name
         for each in estimators()
         for name in dir(each)
-        if not name.startswith("_") and callable(getattr(each, name)) and not re.fullmatch(PLUMBING, name)
+        if not name.startswith("_")
+        and callable(getattr(each, name))
+        and not re.fullmatch(PLUMBING, name)
     }
-    assert {ELSEWHERE.get(name, name) for name in methods} - {*VERBS} == {"inputs"} & methods
+    assert {ELSEWHERE.get(name, name) for name in methods} - {*VERBS} == {
+        "inputs"
+    } & methods
 
 
 def test_every_argument_of_predict_has_a_column():
-    arguments = {name for each in estimators() for name in inspect.signature(each.predict).parameters}
-    assert arguments - {"self", "X", "arguments", "options", "kwargs", "params"} - {*VERBS} == set()
+    arguments = {
+        name
+        for each in estimators()
+        for name in inspect.signature(each.predict).parameters
+    }
+    assert (
+        arguments - {"self", "X", "arguments", "options", "kwargs", "params"} - {*VERBS}
+        == set()
+    )
 
 
 def test_every_function_on_models_has_a_column():
-    functions = {name for name in inspection.__all__ if inspect.isfunction(getattr(inspection, name))}
+    functions = {
+        name
+        for name in inspection.__all__
+        if inspect.isfunction(getattr(inspection, name))
+    }
     assert functions - {*VERBS} == set()
     assert {*skstruct.cli.COMMANDS} - {*VERBS} == COMMANDS_WITHOUT_MODELS
 
@@ -151,4 +190,6 @@ def test_every_reason_is_needed():
     for verb, reasons in LACKS.items():
         assert verb in VERBS
         for row in " ".join(reasons).split():
-            assert any(fnmatch(name, row) for name in ALL_CASES), f"{verb}: no model is called {row}"
+            assert any(fnmatch(name, row) for name in ALL_CASES), (
+                f"{verb}: no model is called {row}"
+            )

@@ -13,7 +13,12 @@ from skstruct.interchange import (
     load_wapiti,
 )
 
-X = [[("he", "P"), ("ran", "V"), ("off", "X")], [("he", "V")], [("they", "P"), ("he", "V"), ("he", "V")], []]
+X = [
+    [("he", "P"), ("ran", "V"), ("off", "X")],
+    [("he", "V")],
+    [("they", "P"), ("he", "V"), ("he", "V")],
+    [],
+]
 BYTES = {
     "CRF++": lambda: crfpp_binary(*crfpp_small()),
     "CRF++ text": lambda: crfpp_text(*crfpp_small()),

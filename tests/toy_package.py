@@ -77,9 +77,17 @@ def drop_privileges():
 
 def _environment(place, **settings):
     """The environment of a user whose home is ``place / "home"``; of numba's settings only those given."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "XDG_"))}
+    environment = {
+        k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "XDG_"))
+    }
     home = str(place / "home")
-    return {**environment, "HOME": home, "LOCALAPPDATA": home, "PYTHONPATH": str(place / "code"), **settings}
+    return {
+        **environment,
+        "HOME": home,
+        "LOCALAPPDATA": home,
+        "PYTHONPATH": str(place / "code"),
+        **settings,
+    }
 
 
 def run_python(place, script, *arguments, **settings):
@@ -87,7 +95,9 @@ def run_python(place, script, *arguments, **settings):
         [sys.executable, "-c", script, *map(str, arguments)],
         env=_environment(place, **settings),
         cwd=place,
-        preexec_fn=drop_privileges if sys.platform == "linux" and os.getuid() == 0 else None,
+        preexec_fn=drop_privileges
+        if sys.platform == "linux" and os.getuid() == 0
+        else None,
         capture_output=True,
         text=True,
         timeout=300,
@@ -129,7 +139,9 @@ def place():
     text[3] = "caller.py core/compile.py core/helper.py core/linking.py"
     (place / "code/toy/core/sources.py").write_text('"""'.join(text))
     for path in (place / "code/toy").rglob("*.py"):
-        os.utime(path, (1e9, 1e9))  # an edit of the same length in the same second would not be noticed
+        os.utime(
+            path, (1e9, 1e9)
+        )  # an edit of the same length in the same second would not be noticed
     yield place
     set_mode(place, 0o755)
     shutil.rmtree(place)
@@ -148,7 +160,9 @@ def read_only(place):
 
     try:
         set_mode(place / "temporary", 0o555)
-        run_python(place, "import sys; open(sys.argv[1] + '/x', 'w')", place / "temporary")
+        run_python(
+            place, "import sys; open(sys.argv[1] + '/x', 'w')", place / "temporary"
+        )
     except AssertionError:
         return close
     finally:

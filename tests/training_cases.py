@@ -9,7 +9,15 @@ from skstruct.training.epochs import epoch_order
 
 EPOCHS = 4
 PENALTIES = [(None, 1e-6), ("l2", 0.03), ("l1", 2**-5), ("l1-cumulative", 2**-6)]
-PAIRS = [("X", "X"), ("X", "Y"), ("Y", "Z"), ("Z", "X"), ("Z", "Z"), (None, "X"), (None, "Z")]
+PAIRS = [
+    ("X", "X"),
+    ("X", "Y"),
+    ("Y", "Z"),
+    ("Z", "X"),
+    ("Z", "Z"),
+    (None, "X"),
+    (None, "Z"),
+]
 
 
 def corpus(seed, kind="str", n=6, labels="XYZ", missing=0.0, longest=5):
@@ -26,8 +34,17 @@ def corpus(seed, kind="str", n=6, labels="XYZ", missing=0.0, longest=5):
             return word(), word() + word()
         if kind == "list":
             return [f"w={word()}", f"v={word()}", "bias"]
-        value = float(generator.integers(-3, 4)) if kind == "dyadic" else float(generator.normal())
-        return {"w": word(), "value": value, "is": bool(generator.integers(2)), "n": {word(): 0.5}}
+        value = (
+            float(generator.integers(-3, 4))
+            if kind == "dyadic"
+            else float(generator.normal())
+        )
+        return {
+            "w": word(),
+            "value": value,
+            "is": bool(generator.integers(2)),
+            "n": {word(): 0.5},
+        }
 
     lengths = generator.integers(1, longest + 1, n)
     X = [[token() for _ in range(length)] for length in lengths]
@@ -45,7 +62,9 @@ def legal_corpus(seed, kind):
     for sequence in X:
         labels = [str(generator.choice(["X", "Z"]))]
         while len(labels) < len(sequence):
-            labels.append(str(generator.choice([q for p, q in PAIRS if p == labels[-1]])))
+            labels.append(
+                str(generator.choice([q for p, q in PAIRS if p == labels[-1]]))
+            )
         y.append(labels)
     return X, y
 

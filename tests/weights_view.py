@@ -22,10 +22,14 @@ def used_lines(encoder, edge):
     for template in encoder.templates.templates:
         if template.edge != edge or (edge and not template.atoms):
             continue
-        atoms = sorted(template.atoms or (("const", 0, 0),), key=lambda a: (a[2], a[:2]))
+        atoms = sorted(
+            template.atoms or (("const", 0, 0),), key=lambda a: (a[2], a[:2])
+        )
         anchor = atoms[0][2]
         placed = tuple((channels[a[:2]], a[2] - anchor) for a in atoms)
-        uses.append((compounds.index(placed), -anchor, template.skeleton, template.text))
+        uses.append(
+            (compounds.index(placed), -anchor, template.skeleton, template.text)
+        )
     lines = {}
     for c in range(len(compounds)):
         slots = {}
@@ -52,13 +56,20 @@ def occurrences(encoder, X):
                 ids = [encoder.nodes.ids.get(name, -1) for name in names]
                 rows_of_names = [int(encoder.nodes.row_of[k]) for k in ids]
                 assert sorted(r for r in rows.tolist() if r >= 0) == sorted(
-                    r for r, (_, value) in zip(rows_of_names, oracles.bag_items(bag)) if r >= 0 and value
+                    r
+                    for r, (_, value) in zip(rows_of_names, oracles.bag_items(bag))
+                    if r >= 0 and value
                 )
-                found += [(False, i, t, n, r) for n, r in zip(names, rows_of_names) if r >= 0]
+                found += [
+                    (False, i, t, n, r) for n, r in zip(names, rows_of_names) if r >= 0
+                ]
         return found
     task = encoder.encode(given, grow=False)
     anchor, node_rows, edge_rows = task.anchor, task.nodes.row, task.edges.row
-    for edge, side, rows in ((False, encoder.nodes, node_rows), (True, encoder.edges, edge_rows)):
+    for edge, side, rows in (
+        (False, encoder.nodes, node_rows),
+        (True, encoder.edges, edge_rows),
+    ):
         lines = used_lines(encoder, edge)
         for g, group in enumerate(side.groups):
             for i, sequence in enumerate(X):
@@ -66,9 +77,19 @@ def occurrences(encoder, X):
                     for k in range(group.width if rows[g, a] >= 0 else 0):
                         t = int(a - anchor[i]) - encoder.plan.left + group.lo + k
                         row = int(rows[g, a]) + k
-                        if int(edge) <= t < len(sequence) and (encoder.min_count == 1 or side.alive[row]):
+                        if int(edge) <= t < len(sequence) and (
+                            encoder.min_count == 1 or side.alive[row]
+                        ):
                             line = lines[group.compound, group.lo + k, group.slot + k]
-                            found.append((edge, i, t, oracles.template_string(line, sequence, t), row))
+                            found.append(
+                                (
+                                    edge,
+                                    i,
+                                    t,
+                                    oracles.template_string(line, sequence, t),
+                                    row,
+                                )
+                            )
     return found
 
 
@@ -76,8 +97,12 @@ def rows_by_name(encoder, X):
     """``{(edge, name): row}``, one to one."""
     rows, names = {}, {}
     for edge, _, _, name, row in occurrences(encoder, X):
-        assert rows.setdefault((edge, name), row) == row, f"{name} has the rows {row} and {rows[edge, name]}"
-        assert names.setdefault((edge, row), name) == name, f"row {row}: {name} and {names[edge, row]}"
+        assert rows.setdefault((edge, name), row) == row, (
+            f"{name} has the rows {row} and {rows[edge, name]}"
+        )
+        assert names.setdefault((edge, row), name) == name, (
+            f"row {row}: {name} and {names[edge, row]}"
+        )
     return rows
 
 
@@ -97,7 +122,10 @@ def weights_of(estimator, X):
     model = model_of(estimator)
     labels, L = model.labels.values, len(model.labels)
     nodes, edges = table(model.nodes), table(model.edges).reshape(-1, L, L)
-    names = {(edge, row): name for (edge, name), row in rows_by_name(model.encoder, X).items()}
+    names = {
+        (edge, row): name
+        for (edge, name), row in rows_by_name(model.encoder, X).items()
+    }
     names[True, 0] = oracles.BIGRAM
     found = {}
     for row, y in zip(*np.nonzero(nodes)):
@@ -107,7 +135,12 @@ def weights_of(estimator, X):
     if model.trigrams is not None:
         trigrams = table(model.trigrams).reshape(L, L + 1, L)
         for p, a, y in zip(*np.nonzero(trigrams)):
-            key = oracles.TRIGRAM, None if a == 0 else labels[a - 1], labels[p], labels[y]
+            key = (
+                oracles.TRIGRAM,
+                None if a == 0 else labels[a - 1],
+                labels[p],
+                labels[y],
+            )
             found[key] = float(trigrams[p, a, y])
     return found
 
@@ -116,7 +149,9 @@ def assert_same_weights(found, expected, rtol=1e-9, atol=1e-12):
     """Compare two dictionaries of weights; absent is zero."""
     for key in sorted({*found, *expected}, key=repr):
         a, b = found.get(key, 0.0), expected.get(key, 0.0)
-        assert abs(a - b) <= atol + rtol * abs(b), f"weight {key}: {a!r}, expected {b!r}"
+        assert abs(a - b) <= atol + rtol * abs(b), (
+            f"weight {key}: {a!r}, expected {b!r}"
+        )
 
 
 # --------------------------------------------------------------------------------------- replaying noise
@@ -141,7 +176,12 @@ class Corruption:
     """
 
     def __init__(self, encoder, X, labels, noise, lines=None):
-        self.rows, self.X, self.noise, self.lines = rows_by_name(encoder, X), X, noise, lines
+        self.rows, self.X, self.noise, self.lines = (
+            rows_by_name(encoder, X),
+            X,
+            noise,
+            lines,
+        )
         self.pairs = {
             (p, q): np.int64(-1 - (i * len(labels) + j))
             for i, p in enumerate(labels)
@@ -162,22 +202,36 @@ class Corruption:
             return bool(_masked(noise, step, np.int64(position), np.int64(column)))
 
         def factor_of(edge, name):
-            code, stream = (noise.edge, EDGE_STREAM) if edge else (noise.feature, NODE_STREAM)
-            return float(_factor(noise, code, stream, step, np.int64(self.rows[edge, name])))
+            code, stream = (
+                (noise.edge, EDGE_STREAM) if edge else (noise.feature, NODE_STREAM)
+            )
+            return float(
+                _factor(noise, code, stream, step, np.int64(self.rows[edge, name]))
+            )
 
         if self.lines is None:  # a masked bag is an empty bag
-            nodes = [{} if masked(t, 0) else node for t, node in enumerate(features.nodes)]
+            nodes = [
+                {} if masked(t, 0) else node for t, node in enumerate(features.nodes)
+            ]
             edges = features.edges
         else:
             fresh = oracles.template_features(self.lines, self.X[i], masked)
             nodes, edges = fresh.nodes, fresh.edges
-        nodes = [{n: v * factor_of(False, n) for n, v in node.items()} for node in nodes]
+        nodes = [
+            {n: v * factor_of(False, n) for n, v in node.items()} for node in nodes
+        ]
         edges = [
-            {n: v if n == oracles.BIGRAM else v * factor_of(True, n) for n, v in edge.items()}
+            {
+                n: v if n == oracles.BIGRAM else v * factor_of(True, n)
+                for n, v in edge.items()
+            }
             for edge in edges
         ]
         bigram, trigram = (
-            {key: float(_factor(noise, noise.edge, EDGE_STREAM, step, item)) for key, item in items.items()}
+            {
+                key: float(_factor(noise, noise.edge, EDGE_STREAM, step, item))
+                for key, item in items.items()
+            }
             for items in (self.pairs, self.triples)
         )
         return oracles.Features(nodes, edges, bigram, features.order, trigram)

@@ -87,9 +87,15 @@ def train(model, task, rule=PLAIN, noise=QUIET, epochs=1, order=None):
 def as_dict(model):
     """The weights by feature and column."""
     C = model.features.weights.columns
-    names = features(model.templates, keys_of(model.features.table, model.features.entries[0]))
+    names = features(
+        model.templates, keys_of(model.features.table, model.features.entries[0])
+    )
     value = model.features.weights.value
-    return {(*name, a): value[row * C + a] for row, name in enumerate(names) for a in range(C)}
+    return {
+        (*name, a): value[row * C + a]
+        for row, name in enumerate(names)
+        for a in range(C)
+    }
 
 
 @functools.cache
@@ -113,14 +119,32 @@ def segmented(model, texts, limit=None):
     task = make_task(texts, limit=limit)
     out, score = np.empty(task.char.shape[0], np.int8), np.empty((len(texts), 1))
     work = new_work(task, model.beam, training=False)
-    segment.predict(task, 0, len(texts), model, QUIET, work, None, out, score, np.empty(len(texts), np.int64))
+    segment.predict(
+        task,
+        0,
+        len(texts),
+        model,
+        QUIET,
+        work,
+        None,
+        out,
+        score,
+        np.empty(len(texts), np.int64),
+    )
     return [out[a:b].tolist() for a, b in zip(task.token, task.token[1:])], score[:, 0]
 
 
 @kernel
 def _decode(task, i, model, adjustment, work):
     first, stop = task.token[i], task.token[i + 1]
-    load(task.char[first:stop], stop - first, model.clock.step[0], adjustment.noise, work.char, work.hidden)
+    load(
+        task.char[first:stop],
+        stop - first,
+        model.clock.step[0],
+        adjustment.noise,
+        work.char,
+        work.hidden,
+    )
     nothing, path = task.gold[:0], work.path[: stop - first + 1]
     search(task.limit[first:stop], nothing, i < 0, model, adjustment, work, path, None)
 

@@ -24,7 +24,15 @@ from ..core.store import Clock, Store
 from ..features.encoded import Bag, Dense, Grid
 from .dense import DenseWork, new_dense_work, sum_dense
 from .second_order import Trigrams, new_trigrams
-from .token_scores import Runs, list_dense, list_runs, mask_tokens, new_runs, sum_features, sum_rows
+from .token_scores import (
+    Runs,
+    list_dense,
+    list_runs,
+    mask_tokens,
+    new_runs,
+    sum_features,
+    sum_rows,
+)
 
 ALL_PAIRS = Pairs(np.zeros(0, np.int64), np.zeros(0, np.int32))
 
@@ -39,14 +47,26 @@ class ChainTask(NamedTuple):
     nodes: Grid
     edges: Grid  # observation-conditioned transitions: combination e owns the rows e * L + p
     bag: Bag
-    gold: np.ndarray  # (N,) int32: label, UNLABELLED, or -2 - s for one of the labels in the set s
+    gold: (
+        np.ndarray
+    )  # (N,) int32: label, UNLABELLED, or -2 - s for one of the labels in the set s
     weight: np.ndarray  # (n,) float64: weight of each sequence
-    node_alive: np.ndarray  # (R,) uint8: 0 for features below the count cut-off; empty without one
-    edge_alive: np.ndarray  # (E,) uint8: the same for observation-conditioned transitions
-    option: np.ndarray  # (N, L) bool: labels a token may get in prediction; empty if all may
+    node_alive: (
+        np.ndarray
+    )  # (R,) uint8: 0 for features below the count cut-off; empty without one
+    edge_alive: (
+        np.ndarray
+    )  # (E,) uint8: the same for observation-conditioned transitions
+    option: (
+        np.ndarray
+    )  # (N, L) bool: labels a token may get in prediction; empty if all may
     dense: Dense | tuple[()] = ()
-    sets: np.ndarray | tuple[()] = ()  # (S, L + 1) bool: see ``data.labels.Gold``; empty if there are none
-    node_pairs: Pairs | tuple[()] = ALL_PAIRS  # rows and columns of ``Chain.nodes`` that may have a weight
+    sets: (
+        np.ndarray | tuple[()]
+    ) = ()  # (S, L + 1) bool: see ``data.labels.Gold``; empty if there are none
+    node_pairs: Pairs | tuple[()] = (
+        ALL_PAIRS  # rows and columns of ``Chain.nodes`` that may have a weight
+    )
     edge_pairs: Pairs | tuple[()] = ALL_PAIRS  # the same of ``Chain.edges``
 
 
@@ -60,8 +80,12 @@ class Chain(NamedTuple):
     start: np.ndarray  # (L,) float64: 0 or -inf
     allowed: np.ndarray  # (L, L) float64 [previous, next]: 0 or -inf
     end: np.ndarray  # (L,) float64: 0 or -inf
-    cost: np.ndarray  # (L,) float64: cost of missing a token of each label, in training only
-    trigrams: Store | tuple[()] = ()  # row p * (L + 1) + a + 1, column y: the labels a, p, y in this order
+    cost: (
+        np.ndarray
+    )  # (L,) float64: cost of missing a token of each label, in training only
+    trigrams: (
+        Store | tuple[()]
+    ) = ()  # row p * (L + 1) + a + 1, column y: the labels a, p, y in this order
 
 
 STORES = "nodes", "edges", "trigrams"
@@ -79,11 +103,19 @@ class ChainWork(NamedTuple):
     score: np.ndarray  # (2, T * C) float64: of prefixes [t, last] or [t, previous, last]; for t = 0 [last]
     node_runs: Runs | tuple[()] = ()
     edge_runs: Runs | tuple[()] = ()
-    masked: np.ndarray | tuple[()] = ()  # (T, n_columns) bool: tokens hidden by input dropout
-    labels: np.ndarray | tuple[()] = ()  # (2, T) int32: gold, completed where labels lack, and the prediction
-    difference: Difference | tuple[()] = ()  # of nodes, edges and trigrams: see ``token_scores.EDGE_ROWS``
+    masked: (
+        np.ndarray | tuple[()]
+    ) = ()  # (T, n_columns) bool: tokens hidden by input dropout
+    labels: (
+        np.ndarray | tuple[()]
+    ) = ()  # (2, T) int32: gold, completed where labels lack, and the prediction
+    difference: (
+        Difference | tuple[()]
+    ) = ()  # of nodes, edges and trigrams: see ``token_scores.EDGE_ROWS``
     dense: DenseWork | tuple[()] = ()
-    stats: np.ndarray | tuple[()] = ()  # (3,) float64: updates, wrong tokens, loss since it was last cleared
+    stats: (
+        np.ndarray | tuple[()]
+    ) = ()  # (3,) float64: updates, wrong tokens, loss since it was last cleared
     trigrams: Trigrams | tuple[()] = ()
 
 
@@ -123,7 +155,9 @@ def new_work(task, n_labels, order=1, training=True, listed=True):
         transition=np.empty(steps * n_labels * n_labels),
         score=np.empty((2 if training else 1, T * n_labels**order)),
         labels=np.empty((2, T), np.int32),
-        difference=new_difference(2 * (node_features + edge_features + 2 * T) if training else 0),
+        difference=new_difference(
+            2 * (node_features + edge_features + 2 * T) if training else 0
+        ),
         dense=new_dense_work(task.dense, n_labels, training and not listed),
         stats=np.zeros(3),
         trigrams=new_trigrams(n_trigram_rows(n_labels), n_labels) if order == 2 else (),
@@ -136,7 +170,11 @@ def new_work(task, n_labels, order=1, training=True, listed=True):
 @spliced
 def reads_stored_weights(rule, noise):
     """Whether scores are those of the stored weights: no lazy penalty, no noise."""
-    return not is_lazy(rule) and noise.feature == NO_NOISE and noise.token_below == np.uint64(0)
+    return (
+        not is_lazy(rule)
+        and noise.feature == NO_NOISE
+        and noise.token_below == np.uint64(0)
+    )
 
 
 @inline
@@ -175,7 +213,11 @@ def _multiply(scale, n, emission):
 def score_tokens(task, i, chain, emission):
     """Fill ``emission`` for sequence i, where scores are those of the stored weights in full rows."""
     _sum_whole_rows(task, i, chain, emission)
-    _multiply(chain.clock.scale[0], (task.token[i + 1] - task.token[i]) * chain.nodes.columns, emission)
+    _multiply(
+        chain.clock.scale[0],
+        (task.token[i + 1] - task.token[i]) * chain.nodes.columns,
+        emission,
+    )
 
 
 @spliced
@@ -185,7 +227,9 @@ def score_transitions(chain, transition):
     L, scale = chain.nodes.columns, chain.clock.scale[0]
     for p in range(L):
         for y in range(L):
-            transition[p * L + y] = (scale * edges[p * L + y] if bigram else 0.0) + allowed[p, y]
+            transition[p * L + y] = (
+                scale * edges[p * L + y] if bigram else 0.0
+            ) + allowed[p, y]
 
 
 @spliced
@@ -195,7 +239,9 @@ def _read_transitions(chain, rule, noise, work, transition):
     for k in range(L * L):
         transition[k] = 0.0
     runs.row[0], runs.token[0], runs.width[0], runs.value[0] = 0, 0, 1, 1.0
-    sum_rows(chain.edges, rule, step, runs, ONE, L, L * L, chain.clock.scale[0], transition)
+    sum_rows(
+        chain.edges, rule, step, runs, ONE, L, L * L, chain.clock.scale[0], transition
+    )
     for p in range(L):
         for y in range(L):
             k = p * L + y
@@ -231,7 +277,10 @@ def score_sequence(task, i, chain, rule, noise, whole_rows, work):
         mask_tokens(T, step, noise, work.masked)
 
     # emission[t, y] = Σ_f x_f w[f, y]
-    n_nodes, by_rows = -1, whole_rows or (len(task.dense) > 0 and reads_stored_weights(rule, noise))
+    n_nodes, by_rows = (
+        -1,
+        whole_rows or (len(task.dense) > 0 and reads_stored_weights(rule, noise)),
+    )
     if whole_rows:
         _sum_whole_rows(task, i, chain, emission)
     else:
@@ -266,7 +315,17 @@ def score_sequence(task, i, chain, rule, noise, whole_rows, work):
             task.edges, Bag(task.bag.start[:1], task.bag.row, task.bag.value), task.left, anchor,
             n_anchors, token, T, step, noise, noise.edge, EDGE_STREAM, work.masked, work.edge_runs,
         )  # fmt: skip
-        sum_rows(chain.edges, rule, step, work.edge_runs, n_edges, L, L * L, scale, transition)
+        sum_rows(
+            chain.edges,
+            rule,
+            step,
+            work.edge_runs,
+            n_edges,
+            L,
+            L * L,
+            scale,
+            transition,
+        )
     return n_nodes, n_edges
 
 

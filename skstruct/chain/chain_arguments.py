@@ -22,7 +22,10 @@ from .second_order import Trigrams, read_trigrams
 
 def has_full_rows(chain):
     """Whether no weights are sparse."""
-    return not any(store.sparse for store in (chain.nodes, chain.edges, chain.trigrams or chain.edges))
+    return not any(
+        store.sparse
+        for store in (chain.nodes, chain.edges, chain.trigrams or chain.edges)
+    )
 
 
 def are_rows_of_nodes(x):
@@ -38,7 +41,11 @@ def has_chosen_pairs(task):
 def applies_to(task, chain, rule, noise):
     """Whether a small kernel is for this."""
     noisy = noise.feature != NO_NOISE or noise.edge != NO_NOISE or noise.token_below > 0
-    return has_full_rows(chain) and are_rows_of_nodes(task) and not (noisy or has_lazy_penalty(rule))
+    return (
+        has_full_rows(chain)
+        and are_rows_of_nodes(task)
+        and not (noisy or has_lazy_penalty(rule))
+    )
 
 
 _UNREAD = {
@@ -89,7 +96,9 @@ def final_chain(chain):
     transition = scale * chain.edges.value[: L * L] if chain.bigram else np.zeros(L * L)
     small = _without(_small(chain), ("edges", "bigram", "allowed", "cost", "trigrams"))
     given = transition + chain.allowed.ravel(), read_trigrams(chain.trigrams, scale)
-    return FinalChain(small, *given, (chain.nodes.value, scale, chain.start, chain.end, *given))
+    return FinalChain(
+        small, *given, (chain.nodes.value, scale, chain.start, chain.end, *given)
+    )
 
 
 def rows_of(x, token):
@@ -99,7 +108,11 @@ def rows_of(x, token):
 
 def _scratch(token, final):
     (L,), T = final.chain.start.shape, longest(token)
-    return np.empty(T * L), final.transition, np.empty((1, T * (L * L if final.trigrams else L)))
+    return (
+        np.empty(T * L),
+        final.transition,
+        np.empty((1, T * (L * L if final.trigrams else L))),
+    )
 
 
 def for_prediction(rows, gold, option, final, sets=()):
@@ -123,7 +136,11 @@ def prediction_arguments(task, chain):
     """What a kernel of prediction takes first: (task, chain, rule, noise, trigrams, work)."""
     if applies_to(task, chain, READ_ONLY, QUIET):
         return for_prediction(
-            rows_of(task, task.token), task.gold, task.option, final_chain(chain), task.sets
+            rows_of(task, task.token),
+            task.gold,
+            task.option,
+            final_chain(chain),
+            task.sets,
         )
     trigrams = read_trigrams(chain.trigrams, chain.clock.scale[0])
     work = new_work(task, chain.start.shape[0], 2 if trigrams else 1, training=False)

@@ -17,9 +17,24 @@ import numpy as np
 from ..core.codes import DONE, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
 from ..core.compile import ONE, ZERO, inline, kernel
 from ..core.penalties import decay, keeps_untouched_weights
-from ..core.rules import add_entries, apply, clear, leave_out, room_for, step_size, sum_of_squares
+from ..core.rules import (
+    add_entries,
+    apply,
+    clear,
+    leave_out,
+    room_for,
+    step_size,
+    sum_of_squares,
+)
 from ..core.store import SMALLEST_SCALE, tick
-from .bigram import forbid, reads_whole_rows, score_sequence, score_tokens, score_transitions, stride_of
+from .bigram import (
+    forbid,
+    reads_whole_rows,
+    score_sequence,
+    score_tokens,
+    score_transitions,
+    stride_of,
+)
 from .dense import apply_dense, clear_dense, dense_norm
 from .second_order import emit_trigrams, refresh
 from .token_scores import (
@@ -38,14 +53,38 @@ from .viterbi import decode, decode_wrong, score_path
 
 
 @inline
-def _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, margin, steady, work):
+def _learn(
+    task,
+    i,
+    gold,
+    loss,
+    n_nodes,
+    n_edges,
+    chain,
+    rule,
+    noise,
+    trigrams,
+    margin,
+    steady,
+    work,
+):
     """Learn from the labels that differ: emit, step, tick. False, and nothing done, if a pool is too full."""
     has_noise = len(noise) > 0
     second_order = len(trigrams) > 0
     has_margin = len(margin) > 0
-    difference, labels, clock, nodes = work.difference, work.labels, chain.clock, task.nodes
+    difference, labels, clock, nodes = (
+        work.difference,
+        work.labels,
+        chain.clock,
+        task.nodes,
+    )
     T, L, step = gold.shape[0], chain.nodes.columns, clock.step[0]
-    edges, more, norm2, tau = ZERO, ZERO, 0.0, task.weight[i]  # entries of edges, and of trigrams, begin here
+    edges, more, norm2, tau = (
+        ZERO,
+        ZERO,
+        0.0,
+        task.weight[i],
+    )  # entries of edges, and of trigrams, begin here
     mistakes = count_mistakes(gold, task.sets, labels[1])
     if mistakes > 0 and loss > 0.0:
         if n_nodes < 0:
@@ -77,7 +116,9 @@ def _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, 
     decay(clock, rule)  # Zhang, Su and Zhou 2014, equation 10: decay, then step
     if has_margin:
         if has_noise:
-            norm2 = dense_norm(task.dense, task.token[i], T, labels[0], labels[1], rule, work.dense)
+            norm2 = dense_norm(
+                task.dense, task.token[i], T, labels[0], labels[1], rule, work.dense
+            )
         norm2 += sum_of_squares(difference.amount, ZERO, edges)
         norm2 += sum_of_squares(difference.amount, edges, more)
         norm2 += sum_of_squares(difference.amount, more, end)
@@ -87,7 +128,9 @@ def _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, 
     _step(difference, ZERO, edges, ZERO, chain.nodes, clock, rule, noise, tau)
     _step(difference, edges, more, EDGE_ROWS, chain.edges, clock, rule, noise, tau)
     if second_order:
-        _step(difference, more, end, TRIGRAM_ROWS, chain.trigrams, clock, rule, noise, tau)
+        _step(
+            difference, more, end, TRIGRAM_ROWS, chain.trigrams, clock, rule, noise, tau
+        )
         for entry in range(more, end if steady else more):  # else all are read again
             row = difference.row[entry] - TRIGRAM_ROWS
             refresh(chain, rule, noise, row, ONE, trigrams, work)
@@ -102,7 +145,9 @@ def _has_room(difference, edges, more, chain, trigrams):
     room = room_for(difference, ZERO, edges, ZERO, chain.nodes)
     room = room and room_for(difference, edges, more, EDGE_ROWS, chain.edges)
     if len(trigrams) > 0:
-        room = room and room_for(difference, more, difference.size[0], TRIGRAM_ROWS, chain.trigrams)
+        room = room and room_for(
+            difference, more, difference.size[0], TRIGRAM_ROWS, chain.trigrams
+        )
     return room
 
 
@@ -129,8 +174,19 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
     has_noise = len(noise) > 0
     second_order = len(trigrams) > 0
     has_margin = len(margin) > 0
-    token, labels, start, stop, clock = task.token, work.labels, chain.start, chain.end, chain.clock
-    emission, transition, score, L = work.emission, work.transition, work.score, start.shape[0]
+    token, labels, start, stop, clock = (
+        task.token,
+        work.labels,
+        chain.start,
+        chain.end,
+        chain.clock,
+    )
+    emission, transition, score, L = (
+        work.emission,
+        work.transition,
+        work.score,
+        start.shape[0],
+    )
     stride, whole_rows = stride_of(task, L, noise), reads_whole_rows(chain, rule, noise)
     n_nodes, n_edges = -ONE, ZERO
     steady = keeps_untouched_weights(rule)
@@ -146,18 +202,32 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
             if k == begin or not steady:
                 refresh(chain, rule, noise, ZERO, L * (L + 1), trigrams, work)
         if has_noise:
-            n_nodes, n_edges = score_sequence(task, i, chain, rule, noise, whole_rows, work)
+            n_nodes, n_edges = score_sequence(
+                task, i, chain, rule, noise, whole_rows, work
+            )
         else:
             score_tokens(task, i, chain, emission)
             score_transitions(chain, transition)
         loss, right, weight = 1.0, 0.0, task.weight[i]
         complete = np.int64(set_target(gold, labels[0]))
-        for last in range(complete, 2):  # if labels are missing, their best completion first
+        for last in range(
+            complete, 2
+        ):  # if labels are missing, their best completion first
             wrong = False
             if has_margin:
                 wrong = last == 1 and rule.update != PERCEPTRON
                 if wrong:
-                    right = score_path(emission, transition, stride, trigrams, start, stop, labels[0], T, L)
+                    right = score_path(
+                        emission,
+                        transition,
+                        stride,
+                        trigrams,
+                        start,
+                        stop,
+                        labels[0],
+                        T,
+                        L,
+                    )
             if last:
                 add_costs(gold, task.sets, chain.cost, weight, L, emission)
             if has_margin:
@@ -173,7 +243,19 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
                     score[0], labels[last], T, L,
                 )  # fmt: skip
         if not _learn(
-            task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, margin, steady, work
+            task,
+            i,
+            gold,
+            loss,
+            n_nodes,
+            n_edges,
+            chain,
+            rule,
+            noise,
+            trigrams,
+            margin,
+            steady,
+            work,
         ):
             return POOL_FULL, k
     return DONE, end
@@ -197,7 +279,18 @@ def predict(task, chain, rule, noise, trigrams, work, out, score):
             forbid(task.option, first, T, L, emission)
             path = out[first:stop]
             score[i] = decode(
-                emission, transition, stride, trigrams, start, end, path[:0], (), scratch, path, T, L
+                emission,
+                transition,
+                stride,
+                trigrams,
+                start,
+                end,
+                path[:0],
+                (),
+                scratch,
+                path,
+                T,
+                L,
             )
 
 
@@ -227,5 +320,16 @@ def predict_small(
                 forbid(option, first, T, L, emission)
             path = out[first:stop]
             score[i] = decode(
-                emission, transition, ZERO, trigrams, start, end, path[:0], (), scratch, path, T, L
+                emission,
+                transition,
+                ZERO,
+                trigrams,
+                start,
+                end,
+                path[:0],
+                (),
+                scratch,
+                path,
+                T,
+                L,
             )

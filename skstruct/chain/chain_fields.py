@@ -25,13 +25,23 @@ SIZES = {
 
 def _stores(final):
     """The weights of a chain; only one of order 2 has trigrams."""
-    nodes, edges, trigrams = (Field(name, weights(R, "L", final=final)) for name, R in _ROWS.items())
-    return nodes, edges, trigrams._replace(of=lambda chain: chain.trigrams or None, default=None)
+    nodes, edges, trigrams = (
+        Field(name, weights(R, "L", final=final)) for name, R in _ROWS.items()
+    )
+    return (
+        nodes,
+        edges,
+        trigrams._replace(of=lambda chain: chain.trigrams or None, default=None),
+    )
 
 
 def _scores(*shape):
     """Of 0 for what is allowed, else of minus infinity."""
-    return via(array("bool", *shape), lambda found: found == 0.0, lambda ok: np.where(ok, 0.0, -np.inf))
+    return via(
+        array("bool", *shape),
+        lambda found: found == 0.0,
+        lambda ok: np.where(ok, 0.0, -np.inf),
+    )
 
 
 CONSTRAINTS = Table(
@@ -52,7 +62,9 @@ CHAIN = Table(
 )
 
 TAGGER = Table(
-    "State of a tagger", Field("model", CHAIN, of=lambda model: model, stem=""), make=lambda f: f["model"]
+    "State of a tagger",
+    Field("model", CHAIN, of=lambda model: model, stem=""),
+    make=lambda f: f["model"],
 )
 
 TRAINED = Table("Chain in training", *_stores(final=False), **SIZES)

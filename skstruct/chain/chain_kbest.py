@@ -197,7 +197,10 @@ def _trace(trellis, lists, T, cell, r, L, C, out):
             continue
         best, arg = -np.inf, 0  # no list: what Viterbi's way back would find
         for j in range(n):
-            c = trellis.delta[(t - 1) * C + first + j * step] + trellis.arc[at + j * jump]
+            c = (
+                trellis.delta[(t - 1) * C + first + j * step]
+                + trellis.arc[at + j * jump]
+            )
             if c > best:
                 best, arg = c, j
         cell, r = first + arg * step, 0
@@ -215,7 +218,9 @@ def _enumerate(trellis, lists, T, L, C, k, out, score):
         lists.end_head[cell] = 0
     for found in range(k):
         best, arg = -np.inf, np.int64(-1)
-        for j in range(n):  # ties go to the smaller last label, then to the smaller one before
+        for j in range(
+            n
+        ):  # ties go to the smaller last label, then to the smaller one before
             cell = (j % L) * L + j // L if pairs else j
             c = _value(trellis, lists, T - 1, cell, lists.end_head[cell], C)
             c += trellis.end[j // L if pairs else j]
@@ -233,7 +238,9 @@ def _enumerate(trellis, lists, T, L, C, k, out, score):
 
 
 @kernel
-def predict_kbest(task, chain, rule, noise, trigrams, work, k, lists, out, score, found):
+def predict_kbest(
+    task, chain, rule, noise, trigrams, work, k, lists, out, score, found
+):
     """The k best labellings of each sequence.
 
     Parameters
@@ -262,7 +269,22 @@ def predict_kbest(task, chain, rule, noise, trigrams, work, k, lists, out, score
         second, C, arc = False, L, work.transition
         if len(trigrams) > 0:
             second, C, arc = True, L * L, trigrams.score
-        trellis = Trellis(second, work.score[0], arc, work.emission, work.transition, stride, chain.end)
+        trellis = Trellis(
+            second,
+            work.score[0],
+            arc,
+            work.emission,
+            work.transition,
+            stride,
+            chain.end,
+        )
         found[i] = _enumerate(
-            trellis, lists, T, L, C, k, out[k * first : k * (first + T)], score[k * i : k * (i + 1)]
+            trellis,
+            lists,
+            T,
+            L,
+            C,
+            k,
+            out[k * first : k * (first + T)],
+            score[k * i : k * (i + 1)],
         )

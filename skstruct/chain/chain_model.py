@@ -52,7 +52,15 @@ def renumbered_labels(task, new, n_labels):
     return with_gold(task, Gold(task.gold, task.sets).under(new, n_labels))
 
 
-def task_of(encoder, corpus, gold=None, weight=None, grow=False, option=NO_OPTION, rows_as_features=False):
+def task_of(
+    encoder,
+    corpus,
+    gold=None,
+    weight=None,
+    grow=False,
+    option=NO_OPTION,
+    rows_as_features=False,
+):
     """Encode a corpus, or a piece of one, that passed the check into what kernels read, a :class:`ChainTask`.
 
     ``grow``: to train on it, with features that may be new.
@@ -73,9 +81,18 @@ def new_task(encoded, token, gold=None, weight=None, option=NO_OPTION):
     n = int(token[-1])
     gold = Gold(np.full(n, UNLABELLED, np.int32), ()) if gold is None else gold
     weight = np.ones(len(token) - 1) if weight is None else weight
-    _check_sizes(gold=len(gold.ids) == n, weight=len(weight) == len(token) - 1, option=len(option) in (0, n))
+    _check_sizes(
+        gold=len(gold.ids) == n,
+        weight=len(weight) == len(token) - 1,
+        option=len(option) in (0, n),
+    )
     return ChainTask(
-        **encoded._asdict(), token=token, gold=gold.ids, weight=weight, option=option, sets=gold.sets
+        **encoded._asdict(),
+        token=token,
+        gold=gold.ids,
+        weight=weight,
+        option=option,
+        sets=gold.sets,
     )
 
 
@@ -131,7 +148,9 @@ def _check_sizes(**right):
     """Raise if one of the parts of a corpus, by name, has not the right size."""
     for name, is_right in right.items():
         if not is_right:
-            raise AssertionError(f"the encoded corpus is inconsistent: {name} of another number of tokens")
+            raise AssertionError(
+                f"the encoded corpus is inconsistent: {name} of another number of tokens"
+            )
 
 
 @dataclass
@@ -165,19 +184,34 @@ class ChainModel(SavableModel):
     def compressed(self, dtype, keep):
         """See ``training.saved.SavableModel``."""
         names, stores = zip(*self.stores().items())
-        L, stores = len(self.labels), dict(zip(names, pruned(list(stores), dtype, keep)))
-        used = rows_in_use(stores["nodes"]), rows_in_use(stores["edges"]).reshape(-1, L).any(axis=1)
+        L, stores = (
+            len(self.labels),
+            dict(zip(names, pruned(list(stores), dtype, keep))),
+        )
+        used = (
+            rows_in_use(stores["nodes"]),
+            rows_in_use(stores["edges"]).reshape(-1, L).any(axis=1),
+        )
         encoder, nodes, edges = self.encoder.keep_rows(*used)
         stores["nodes"] = with_rows(stores["nodes"], nodes)
-        stores["edges"] = with_rows(stores["edges"], (edges[:, None] * L + np.arange(L)).ravel())
+        stores["edges"] = with_rows(
+            stores["edges"], (edges[:, None] * L + np.arange(L)).ravel()
+        )
         return replace(self, encoder=encoder, packed=dtype, **stores)
 
     def in_training(self, f):
         """See ``training.saved.SavableModel``."""
-        found = f["trained"] or {name: full(store) for name, store in self.stores().items()}
+        found = f["trained"] or {
+            name: full(store) for name, store in self.stores().items()
+        }
         stores = {name: found[name] for name in STORES if found.get(name) is not None}
-        require(stores.keys() == self.stores().keys(), "trigrams of the training, and of the model")
-        return new_chain(self.encoder, stores, f["clock"], self.constraints, np.zeros(0))
+        require(
+            stores.keys() == self.stores().keys(),
+            "trigrams of the training, and of the model",
+        )
+        return new_chain(
+            self.encoder, stores, f["clock"], self.constraints, np.zeros(0)
+        )
 
     @classmethod
     def average(cls, models, nonzero):
@@ -220,13 +254,19 @@ class ChainModel(SavableModel):
     def ready(self):
         """What prediction needs and does not change from call to call; made once, and part of no copy."""
         chain = self.new_chain()
-        return Ready(chain, final_chain(chain) if has_full_rows(chain) else None, self.labels.array)
+        return Ready(
+            chain,
+            final_chain(chain) if has_full_rows(chain) else None,
+            self.labels.array,
+        )
 
     def new_chain(self):
         """The arrays that kernels decode under."""
         clock, cost = new_clock(), np.zeros(len(self.labels))
         clock.scale[0] = self.scale
-        return as_writeable_view(new_chain(self.encoder, self.stores(), clock, self.constraints, cost))
+        return as_writeable_view(
+            new_chain(self.encoder, self.stores(), clock, self.constraints, cost)
+        )
 
     @property
     def n_features(self):
@@ -236,7 +276,12 @@ class ChainModel(SavableModel):
     def sizes(self):
         """See ``training.saved.SavableModel``."""
         more = [self.edges] if self.trigrams is None else [self.edges, self.trigrams]
-        return len(self.labels), self.n_features, count_weights(self.nodes), sum(map(count_weights, more))
+        return (
+            len(self.labels),
+            self.n_features,
+            count_weights(self.nodes),
+            sum(map(count_weights, more)),
+        )
 
     @property
     def inputs(self):
@@ -258,7 +303,9 @@ class ChainModel(SavableModel):
     def encoded(self, corpus):
         """A corpus that its verbs need not encode."""
         self.encoder.check(corpus)
-        return EncodedCorpus.by(self.encoder, corpus, encoded_corpus(self.encoder, corpus))
+        return EncodedCorpus.by(
+            self.encoder, corpus, encoded_corpus(self.encoder, corpus)
+        )
 
     def named_weights(self):
         """The weights of state features with their names, as a list of NamedWeights."""
@@ -300,7 +347,9 @@ class ChainModel(SavableModel):
         if len(parts) == 1:
             return parts[0]
         labellings, scores = zip(*parts)
-        return [labelling for part in labellings for labelling in part], np.concatenate(scores)
+        return [labelling for part in labellings for labelling in part], np.concatenate(
+            scores
+        )
 
     def encode_one(self, tokens):
         """One sequence for small kernels (``chain_arguments.rows_of``): the short road of the ordinary call.
@@ -318,20 +367,26 @@ class ChainModel(SavableModel):
         if rows is None:
             return None
         out, scores = np.empty(len(tokens), np.int32), np.empty(1)
-        predict_small(*for_predict_small(rows, NO_OPTION, self.ready.final), out, scores)
+        predict_small(
+            *for_predict_small(rows, NO_OPTION, self.ready.final), out, scores
+        )
         return None if scores[0] == -np.inf else self.ready.labels.take(out).tolist()
 
     def best_ids(self, task):
         """The best labellings of a corpus that is encoded already, as ids, (N,) int32."""
         out = np.empty(int(task.token[-1]), np.int32)
-        self._label(task, task.token, task.option, out, np.empty(task.token.shape[0] - 1))
+        self._label(
+            task, task.token, task.option, out, np.empty(task.token.shape[0] - 1)
+        )
         return out
 
     def _label(self, x, token, option, out, scores):
         """Write the best labellings of an encoded corpus, or a task, as ids, and their scores."""
         ready = self.ready
         if ready.final is not None and are_rows_of_nodes(x):
-            predict_small(*for_predict_small(rows_of(x, token), option, ready.final), out, scores)
+            predict_small(
+                *for_predict_small(rows_of(x, token), option, ready.final), out, scores
+            )
             return
         task = x if isinstance(x, ChainTask) else new_task(x, token, option=option)
         predict(*prediction_arguments(task, ready.chain), out, scores)
@@ -343,8 +398,12 @@ class ChainModel(SavableModel):
 
         def work(bounds):
             first, last, begin, end = bounds
-            task = task_of(self.encoder, corpus.piece(first, last), option=options[begin:end])
-            return self._ranked(prediction_arguments(task, self.ready.chain), task.token, k)
+            task = task_of(
+                self.encoder, corpus.piece(first, last), option=options[begin:end]
+            )
+            return self._ranked(
+                prediction_arguments(task, self.ready.chain), task.token, k
+            )
 
         with no_collection():
             parts = map_chunks(work, corpus.offsets, n_jobs, max(1, PIECE_TOKENS // k))
@@ -355,22 +414,43 @@ class ChainModel(SavableModel):
         rows = self.encode_one(tokens)
         if rows is None:
             return None
-        return self._ranked(for_prediction(rows, NO_GOLD, NO_OPTION, self.ready.final), rows[0], k)
+        return self._ranked(
+            for_prediction(rows, NO_GOLD, NO_OPTION, self.ready.final), rows[0], k
+        )
 
     def _ranked(self, arguments, token, k):
         """The labellings of sequences that start at ``token``; ``arguments`` are those of kernels."""
         n, N = token.shape[0] - 1, int(token[-1])
-        out, score, found = np.empty(k * N, np.int32), np.empty(k * n), np.empty(n, np.int64)
-        predict_kbest(*arguments, k, new_lists(token, len(self.labels), self.order, k), out, score, found)
+        out, score, found = (
+            np.empty(k * N, np.int32),
+            np.empty(k * n),
+            np.empty(n, np.int64),
+        )
+        predict_kbest(
+            *arguments,
+            k,
+            new_lists(token, len(self.labels), self.order, k),
+            out,
+            score,
+            found,
+        )
         score, found, token, result = score.tolist(), found.tolist(), token.tolist(), []
         for i in range(n):
             T, at = token[i + 1] - token[i], k * token[i]
             if T and not found[i]:
-                raise PlaceError(i, None, "the constraints and the labels allowed leave no labelling")
+                raise PlaceError(
+                    i, None, "the constraints and the labels allowed leave no labelling"
+                )
             labellings = (
-                self.ready.labels[out[at : at + found[i] * T].reshape(found[i], T)].tolist() if T else [[]]
+                self.ready.labels[
+                    out[at : at + found[i] * T].reshape(found[i], T)
+                ].tolist()
+                if T
+                else [[]]
             )
-            result.append(list(zip(labellings, score[k * i : k * i + found[i]] if T else [0.0])))
+            result.append(
+                list(zip(labellings, score[k * i : k * i + found[i]] if T else [0.0]))
+            )
         return result
 
 
@@ -386,5 +466,11 @@ def new_chain(encoder, stores, clock, constraints, cost):
     """The arrays that kernels decode under; ``stores`` by name, with trigrams or without."""
     start, allowed, end = constraints
     return Chain(
-        **stores, clock=clock, bigram=encoder.has_bigram, start=start, allowed=allowed, end=end, cost=cost
+        **stores,
+        clock=clock,
+        bigram=encoder.has_bigram,
+        start=start,
+        allowed=allowed,
+        end=end,
+        cost=cost,
     )

@@ -29,7 +29,9 @@ class DenseWork(NamedTuple):
     value: np.ndarray  # (R,) float64: what these count
     delta: np.ndarray  # (L * R,) float64 by label
     counted: np.ndarray  # (L * R,) bool: what the norm has seen
-    label: np.ndarray  # (L,) int64: the labels whose rows are not zero, ``size`` of them
+    label: (
+        np.ndarray
+    )  # (L,) int64: the labels whose rows are not zero, ``size`` of them
     touched: np.ndarray  # (L,) bool: whether a label is one of them
     size: np.ndarray  # (1,) int64
 
@@ -90,8 +92,18 @@ def _add_rows(row, value, scale, n, weight, L, out, start):
     """
     m, k = np.uint64(L), 0
     while k + 4 <= n:
-        a, b, c, d = _place(row, k, L), _place(row, k + 1, L), _place(row, k + 2, L), _place(row, k + 3, L)
-        p, q, r, s = scale * value[k], scale * value[k + 1], scale * value[k + 2], scale * value[k + 3]
+        a, b, c, d = (
+            _place(row, k, L),
+            _place(row, k + 1, L),
+            _place(row, k + 2, L),
+            _place(row, k + 3, L),
+        )
+        p, q, r, s = (
+            scale * value[k],
+            scale * value[k + 1],
+            scale * value[k + 2],
+            scale * value[k + 3],
+        )
         for y in range(m):
             total = (out[start + y] + p * weight[a + y]) + q * weight[b + y]
             out[start + y] = (total + r * weight[c + y]) + s * weight[d + y]
@@ -132,7 +144,9 @@ def sum_dense(dense, store, first_token, T, work, out):
                 continue
             for k in range(n):
                 row = work.row[k]
-                for place in range(store.first[row], store.first[row] + store.count[row]):
+                for place in range(
+                    store.first[row], store.first[row] + store.count[row]
+                ):
                     out[t * L + store.column[place]] += work.value[k] * weight[place]
 
 

@@ -48,13 +48,21 @@ class Lattice(NamedTuple):
     inverse: np.ndarray  # (T,) float64: 1 / scale of each token
     scratch: np.ndarray  # (max(T, L) * L,) float64
     bits: np.ndarray  # (max(T, L) * L,) int64: the same memory
-    matrix: np.ndarray  # (2, L * L) float64: M = exp(transition - the largest), and transposed
+    matrix: (
+        np.ndarray
+    )  # (2, L * L) float64: M = exp(transition - the largest), and transposed
 
 
 def new_lattice(T, L):
     """Scratch for sequences of up to T tokens."""
     scratch = np.empty(max(T, L) * L)
-    return Lattice(*np.empty((3, T * L)), np.empty(T), scratch, scratch.view(np.int64), np.empty((2, L * L)))
+    return Lattice(
+        *np.empty((3, T * L)),
+        np.empty(T),
+        scratch,
+        scratch.view(np.int64),
+        np.empty((2, L * L)),
+    )
 
 
 # Not in any order: `exp_all` rounds by adding and subtracting.
@@ -72,9 +80,13 @@ def exp_all(x, n, scratch, bits):
         scratch[j] = shifted
         k = shifted - 6755399441055744.0
         r = z - k * 0.693147180369123816490 - k * 1.90821492927058770002e-10
-        p = 2.7557319223985893e-6 + r * (2.755731922398589e-7 + r * 2.505210838544172e-8)
+        p = 2.7557319223985893e-6 + r * (
+            2.755731922398589e-7 + r * 2.505210838544172e-8
+        )
         p = 1.9841269841269841e-4 + r * (2.4801587301587302e-5 + r * p)
-        p = 4.1666666666666664e-2 + r * (8.3333333333333332e-3 + r * (1.3888888888888889e-3 + r * p))
+        p = 4.1666666666666664e-2 + r * (
+            8.3333333333333332e-3 + r * (1.3888888888888889e-3 + r * p)
+        )
         p = 1.0 + r * (1.0 + r * (0.5 + r * (1.6666666666666666e-1 + r * p)))
         x[j] = p if x[j] >= -708.0 else 0.0
     for j in range(n):
@@ -115,7 +127,10 @@ def _multiply(a, at, matrix, out, to, L):
         i1, i2, i3 = i0 + n, i0 + n + n, i0 + n + n + n
         for y in range(n):
             out[o + y] += (
-                v0 * matrix[i0 + y] + v1 * matrix[i1 + y] + v2 * matrix[i2 + y] + v3 * matrix[i3 + y]
+                v0 * matrix[i0 + y]
+                + v1 * matrix[i1 + y]
+                + v2 * matrix[i2 + y]
+                + v3 * matrix[i3 + y]
             )
         p += 4
     while p < L:
@@ -135,7 +150,10 @@ def _lost(emission, transition, step, t, lattice, L):
         if v != 0.0 or lattice.x[t * L + y] == 0.0 or t == 0:  # too small, or no number
             return True
         for p in range(L):
-            if lattice.alpha[(t - 1) * L + p] != 0.0 and transition[step + p * L + y] != -np.inf:
+            if (
+                lattice.alpha[(t - 1) * L + p] != 0.0
+                and transition[step + p * L + y] != -np.inf
+            ):
                 return True
     return False
 
@@ -266,12 +284,18 @@ def log_backward(emission, transition, stride, end, beta, row, T, L):
         for p in range(L):
             at = (t + 1) * stride + p * L
             for y in range(L):
-                row[y] = transition[at + y] + emission[(t + 1) * L + y] + beta[(t + 1) * L + y]
+                row[y] = (
+                    transition[at + y]
+                    + emission[(t + 1) * L + y]
+                    + beta[(t + 1) * L + y]
+                )
             beta[t * L + p] = log_sum(row, L)
 
 
 @inline
-def log_expect(emission, transition, stride, start, end, alpha, beta, row, factor, both, T, L):
+def log_expect(
+    emission, transition, stride, start, end, alpha, beta, row, factor, both, T, L
+):
     """log Z; ``beta`` = marginals; ``both`` (L * L,) += ``factor`` times the expected pairs of labels.
 
     Where tokens have matrices of their own, what was added replaces the scores in ``transition``.
@@ -282,7 +306,12 @@ def log_expect(emission, transition, stride, start, end, alpha, beta, row, facto
         for p in range(L):
             for y in range(L):
                 at = t * stride + p * L + y
-                more = alpha[(t - 1) * L + p] + transition[at] + emission[t * L + y] + beta[t * L + y]
+                more = (
+                    alpha[(t - 1) * L + p]
+                    + transition[at]
+                    + emission[t * L + y]
+                    + beta[t * L + y]
+                )
                 more = factor * np.exp(more - z)
                 both[p * L + y] += more
                 if stride > 0:

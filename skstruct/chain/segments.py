@@ -30,14 +30,22 @@ class Segments(NamedTuple):
     start: np.ndarray  # (S,) int64
     stop: np.ndarray  # (S,) int64
     kind: np.ndarray  # (S,) int64: type
-    of_label: np.ndarray  # (L,) int64: the type of the segments that a label opens; -1: it is in none
-    joins: np.ndarray  # (L, L) bool: whether a label continues the segment of the label before it
-    fixed: np.ndarray  # (N,) bool: whether a segment starts at the token whatever its label
+    of_label: (
+        np.ndarray
+    )  # (L,) int64: the type of the segments that a label opens; -1: it is in none
+    joins: (
+        np.ndarray
+    )  # (L, L) bool: whether a label continues the segment of the label before it
+    fixed: (
+        np.ndarray
+    )  # (N,) bool: whether a segment starts at the token whatever its label
     cell: np.ndarray  # (2 * C,) float64: scratch for v, at two tokens in turn
     row: np.ndarray  # (L,) float64: scratch
     exit: np.ndarray  # (C,) float64: scratch
     least: float  # 0, or find segments of at least this probability, and write them in place of what is given
-    found: np.ndarray  # (n + 1,) int64: how many of each sequence, and of all; of these S have a place
+    found: (
+        np.ndarray
+    )  # (n + 1,) int64: how many of each sequence, and of all; of these S have a place
 
 
 def new_segments(first, spans, of_label, joins, fixed, order, least=0.0):
@@ -45,7 +53,9 @@ def new_segments(first, spans, of_label, joins, fixed, order, least=0.0):
     L, columns = of_label.shape[0], (np.ascontiguousarray(column) for column in spans.T)
     scratch = np.empty(2 * L**order), np.empty(L), np.empty(L**order)
     found = np.zeros(first.shape[0], np.int64)
-    return Segments(first - first[0], *columns, of_label, joins, fixed, *scratch, least, found)
+    return Segments(
+        first - first[0], *columns, of_label, joins, fixed, *scratch, least, found
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -65,7 +75,9 @@ def prepare(z, work, trigrams, lattice, logs, T, L):
                 lattice.x[k] = 1.0
             else:
                 y = lattice.beta[k]
-                lattice.beta[k] = lattice.x[k] * lattice.alpha[k] / y if y > 0.0 else 0.0
+                lattice.beta[k] = (
+                    lattice.x[k] * lattice.alpha[k] / y if y > 0.0 else 0.0
+                )
 
 
 @inline
@@ -77,8 +89,14 @@ def _set_matrix(t, work, stride, edges, lattice, logs, L):
         for p in range(L):
             before = behind[(t - 1) * L + p]
             for y in range(L):
-                step = work.transition[at + p * L + y] + work.emission[t * L + y] + behind[t * L + y]
-                matrix[0, p * L + y] = np.exp(step - before) if before > -np.inf else 0.0
+                step = (
+                    work.transition[at + p * L + y]
+                    + work.emission[t * L + y]
+                    + behind[t * L + y]
+                )
+                matrix[0, p * L + y] = (
+                    np.exp(step - before) if before > -np.inf else 0.0
+                )
     elif len(edges) > 0:
         if stride > 0:
             set_step(work.transition, at, lattice, L)
@@ -91,7 +109,9 @@ def _joined(segments, at, p, y):
 
 
 @inline
-def _extend_labels(segments, kind, s, t, first, work, stride, edges, lattice, logs, before, now, L):
+def _extend_labels(
+    segments, kind, s, t, first, work, stride, edges, lattice, logs, before, now, L
+):
     """Write v_t of the segments that start at s to ``cell[now:]``, from v_{t-1} at ``cell[before:]``.
 
     In the scaled lattice α_t(y) = r_t(y) Σ_p α_{t-1}(p) M(p, y), and v_t goes the same way over fewer steps.
@@ -108,7 +128,9 @@ def _extend_labels(segments, kind, s, t, first, work, stride, edges, lattice, lo
         for p in range(L if t > 0 else 0):
             joined = _joined(segments, first + t, p, y)
             if joined == (t > s):
-                v += (cell[before + p] if joined else alpha[(t - 1) * L + p]) * matrix[p * L + y]
+                v += (cell[before + p] if joined else alpha[(t - 1) * L + p]) * matrix[
+                    p * L + y
+                ]
         if t > 0:
             v *= r[t * L + y]
         cell[now + y] = v
@@ -155,9 +177,16 @@ def _extend_pairs(segments, kind, s, t, first, work, stride, trigrams, before, n
                     v = cell[before + p] + trigrams.score[r * L + y]
                 else:
                     for a in range(L):
-                        row[a] = cell[before + a * L + p] + trigrams.score[(r + a + 1) * L + y]
+                        row[a] = (
+                            cell[before + a * L + p]
+                            + trigrams.score[(r + a + 1) * L + y]
+                        )
                     v = log_sum(row, L)
-                v = v + work.emission[t * L + y] + work.transition[t * stride + p * L + y]
+                v = (
+                    v
+                    + work.emission[t * L + y]
+                    + work.transition[t * stride + p * L + y]
+                )
             cell[now + p * L + y] = v
 
 
@@ -177,7 +206,9 @@ def _leave_pairs(segments, e, first, T, work, stride, trigrams, end, beta, now, 
                 continue
             r = y * (L + 1) + (p + 1 if e > 1 else 0)
             for z in range(L):
-                step = trigrams.score[r * L + z] + work.transition[e * stride + y * L + z]
+                step = (
+                    trigrams.score[r * L + z] + work.transition[e * stride + y * L + z]
+                )
                 behind = step + work.emission[e * L + z] + beta[(e * L + y) * L + z]
                 row[z] = -np.inf if _joined(segments, first + e, y, z) else behind
             last[p * L + y] = x + log_sum(row, L)
@@ -188,35 +219,78 @@ def _leave_pairs(segments, e, first, T, work, stride, trigrams, end, beta, now, 
 # Both
 # --------------------------------------------------------------------------------------------------
 @inline
-def _extend(segments, kind, s, t, first, work, stride, trigrams, edges, lattice, logs, L):
+def _extend(
+    segments, kind, s, t, first, work, stride, trigrams, edges, lattice, logs, L
+):
     """Write v_t of the segments that start at s, from v_{t-1}; returns where in ``segments.cell``."""
     half = segments.cell.shape[0] // 2
     now, before = half * (t % 2), half * (1 - t % 2)
     if len(trigrams) > 0:
-        _extend_pairs(segments, kind, s, t, first, work, stride, trigrams, before, now, L)
+        _extend_pairs(
+            segments, kind, s, t, first, work, stride, trigrams, before, now, L
+        )
     else:
-        _extend_labels(segments, kind, s, t, first, work, stride, edges, lattice, logs, before, now, L)
+        _extend_labels(
+            segments,
+            kind,
+            s,
+            t,
+            first,
+            work,
+            stride,
+            edges,
+            lattice,
+            logs,
+            before,
+            now,
+            L,
+        )
     return now
 
 
 @inline
-def _leave(segments, e, first, T, z, work, stride, trigrams, end, edges, lattice, logs, now, L):
+def _leave(
+    segments, e, first, T, z, work, stride, trigrams, end, edges, lattice, logs, now, L
+):
     """Probabilities of the segment that ends before e, and of that or a longer one; v_{e-1} is at ``now``."""
     if len(trigrams) > 0:
-        left, total = _leave_pairs(segments, e, first, T, work, stride, trigrams, end, logs.beta, now, L)
+        left, total = _leave_pairs(
+            segments, e, first, T, work, stride, trigrams, end, logs.beta, now, L
+        )
         left, total = np.exp(left - z), np.exp(total - z)
     else:
-        left, total = _leave_labels(segments, e, first, T, work, stride, edges, lattice, logs, now, L)
+        left, total = _leave_labels(
+            segments, e, first, T, work, stride, edges, lattice, logs, now, L
+        )
     return min(left, 1.0), total
 
 
 @inline
-def segment_probability(segments, k, first, T, z, work, stride, trigrams, end, edges, lattice, logs, L):
+def segment_probability(
+    segments, k, first, T, z, work, stride, trigrams, end, edges, lattice, logs, L
+):
     """The probability of segment k of a sequence that is summed up, and :func:`prepare` d."""
     kind, s, e, now = segments.kind[k], segments.start[k], segments.stop[k], np.int64(0)
     for t in range(s, e):
-        now = _extend(segments, kind, s, t, first, work, stride, trigrams, edges, lattice, logs, L)
-    return _leave(segments, e, first, T, z, work, stride, trigrams, end, edges, lattice, logs, now, L)[0]
+        now = _extend(
+            segments, kind, s, t, first, work, stride, trigrams, edges, lattice, logs, L
+        )
+    return _leave(
+        segments,
+        e,
+        first,
+        T,
+        z,
+        work,
+        stride,
+        trigrams,
+        end,
+        edges,
+        lattice,
+        logs,
+        now,
+        L,
+    )[0]
 
 
 ROUNDING = 1e-9
@@ -239,14 +313,45 @@ def find_segments(
         for kind in range(kinds):
             e, mass = s, 1.0
             while e < T and mass >= segments.least * (1.0 - ROUNDING):
-                now = _extend(segments, kind, s, e, first, work, stride, trigrams, edges, lattice, logs, L)
+                now = _extend(
+                    segments,
+                    kind,
+                    s,
+                    e,
+                    first,
+                    work,
+                    stride,
+                    trigrams,
+                    edges,
+                    lattice,
+                    logs,
+                    L,
+                )
                 e += 1
                 p, mass = _leave(
-                    segments, e, first, T, z, work, stride, trigrams, end, edges, lattice, logs, now, L
+                    segments,
+                    e,
+                    first,
+                    T,
+                    z,
+                    work,
+                    stride,
+                    trigrams,
+                    end,
+                    edges,
+                    lattice,
+                    logs,
+                    now,
+                    L,
                 )
                 if p >= segments.least:
                     if n < out.shape[0]:
-                        segments.start[n], segments.stop[n], segments.kind[n], out[n] = s, e, kind, p
+                        (
+                            segments.start[n],
+                            segments.stop[n],
+                            segments.kind[n],
+                            out[n],
+                        ) = s, e, kind, p
                     n += 1
     segments.found[i] = n - segments.found[-1]
     segments.found[-1] = n

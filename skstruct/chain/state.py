@@ -51,10 +51,14 @@ def fresh_state(encoder, labels, rule, constraints, cost, key, order=1):
         name: new_store(rows, L, rule, is_sparse(rows, L))
         for name, rows in store_rows(encoder, L, order).items()
     }
-    return TrainingState(new_chain(encoder, stores, new_clock(), constraints, cost), rule, key)
+    return TrainingState(
+        new_chain(encoder, stores, new_clock(), constraints, cost), rule, key
+    )
 
 
-def continued_state(before, old_labels, encoder, labels, rule, constraints, cost, stream):
+def continued_state(
+    before, old_labels, encoder, labels, rule, constraints, cost, stream
+):
     """A copy of an earlier state, with room for the features and labels that are new.
 
     The average goes on, with two exceptions. A stream of ``partial_fit`` that begins after a ``fit``
@@ -64,14 +68,20 @@ def continued_state(before, old_labels, encoder, labels, rule, constraints, cost
     order, chain, L = order_of(before.model), before.model, len(labels)
     rows_of = store_rows(encoder, L, order)
     # Before anything grows: full rows with new columns may be what there is no memory for.
-    sparse = {name: made_sparse(getattr(chain, name)) for name, rows in rows_of.items() if is_sparse(rows, L)}
+    sparse = {
+        name: made_sparse(getattr(chain, name))
+        for name, rows in rows_of.items()
+        if is_sparse(rows, L)
+    }
     chain = chain._replace(**sparse)
     if before.rule != rule or (stream and not before.stream):
         chain = _start_average_anew(chain, before.rule, rule)
     stores = stores_of(chain)
     if labels.values != old_labels.values:
         new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
-        stores = {name: remap_columns(store, new_of_old, L) for name, store in stores.items()}
+        stores = {
+            name: remap_columns(store, new_of_old, L) for name, store in stores.items()
+        }
         stores["edges"] = _spread_rows(stores["edges"], len(old_labels), new_of_old, L)
         if order == 2:  # rows p * (L + 1) + a + 1: both labels move, the boundary stays
             old_L, with_boundary = len(old_labels), np.append(0, new_of_old + 1)
@@ -81,7 +91,9 @@ def continued_state(before, old_labels, encoder, labels, rule, constraints, cost
     start, allowed, end = constraints
     for name, rows in rows_of.items():
         # What had to grow is new already: the rest is copied only now.
-        stores[name] = _unshared(grow_rows(stores[name], rows, rule), getattr(before.model, name))
+        stores[name] = _unshared(
+            grow_rows(stores[name], rows, rule), getattr(before.model, name)
+        )
     chain = chain._replace(
         **stores,
         clock=Clock(*(part.copy() for part in chain.clock)),
@@ -90,12 +102,19 @@ def continued_state(before, old_labels, encoder, labels, rule, constraints, cost
         end=end,
         cost=cost,
     )
-    return TrainingState(chain, rule, before.key, before.epoch, before.closed, stream, [*before.history])
+    return TrainingState(
+        chain, rule, before.key, before.epoch, before.closed, stream, [*before.history]
+    )
 
 
 def _unshared(store, old):
     """``store`` with copies of the arrays that it has in common with ``old``."""
-    return Store(*(a.copy() if a is b and isinstance(a, np.ndarray) else a for a, b in zip(store, old)))
+    return Store(
+        *(
+            a.copy() if a is b and isinstance(a, np.ndarray) else a
+            for a, b in zip(store, old)
+        )
+    )
 
 
 def final_model(chain, rule, encoder, labels, constraints, reuse=False):
@@ -135,16 +154,25 @@ def _move_rows(store, rows, size):
         out[rows] = array.reshape(-1, width)
         return out.ravel()
 
-    by_row = {name: spread(getattr(store, name)) for name in ("last", "first", "count", "room")}
+    by_row = {
+        name: spread(getattr(store, name))
+        for name in ("last", "first", "count", "room")
+    }
     if store.sparse:
         return store._replace(**by_row)
-    by_place = {name: spread(getattr(store, name), store.columns) for name in ("value", "moment", "received")}
+    by_place = {
+        name: spread(getattr(store, name), store.columns)
+        for name in ("value", "moment", "received")
+    }
     return store._replace(**by_row, **by_place)
 
 
 def _start_average_anew(chain, old, new):
     """Go on from the weights that ``old`` amounts to, under the bookkeeping of ``new``."""
-    stores = {name: restart_average(store, chain.clock, old, new) for name, store in stores_of(chain).items()}
+    stores = {
+        name: restart_average(store, chain.clock, old, new)
+        for name, store in stores_of(chain).items()
+    }
     return chain._replace(**stores, clock=new_clock())
 
 
@@ -155,9 +183,19 @@ def with_pairs(task, chain, all_pairs, least):
     and trigrams of labels keep all their weights.
     """
     L, found = len(chain.start), {}
-    sets = sparse.csr_matrix(task.sets[:, :L]) if len(task.sets) else sparse.csr_matrix((0, L))
-    number = np.where(task.gold >= 0, task.gold, np.where(task.gold < UNLABELLED, L - 2 - task.gold, -1))
-    given = sparse.vstack([sparse.identity(L), sets, sparse.csr_matrix((1, L))], format="csr")[number]
+    sets = (
+        sparse.csr_matrix(task.sets[:, :L])
+        if len(task.sets)
+        else sparse.csr_matrix((0, L))
+    )
+    number = np.where(
+        task.gold >= 0,
+        task.gold,
+        np.where(task.gold < UNLABELLED, L - 2 - task.gold, -1),
+    )
+    given = sparse.vstack(
+        [sparse.identity(L), sets, sparse.csr_matrix((1, L))], format="csr"
+    )[number]
     often = max(least or 0.0, np.finfo(float).tiny)
     if least is not None or all_pairs not in (True, "states"):
         listed = features_listed(task._replace(dense=()), task.token)
@@ -168,7 +206,9 @@ def with_pairs(task, chain, all_pairs, least):
             row, label = _shown(_matrix(listed, abs(listed.value), rows), given, often)
             keys = np.union1d(row * L + label, _with_weights(chain.nodes))
         if least is not None:
-            keys = _without_rare(keys, _matrix(listed, listed.value, rows).T @ given, least)
+            keys = _without_rare(
+                keys, _matrix(listed, listed.value, rows).T @ given, least
+            )
         dense = np.arange(task.dense.n_rows * L if task.dense else 0)
         found["node_pairs"] = as_pairs(np.union1d(keys, dense), rows, L)
     if all_pairs not in (True, "transitions"):
@@ -176,7 +216,9 @@ def with_pairs(task, chain, all_pairs, least):
         features = _matrix(listed, np.ones(len(listed.row)), n_rows(chain.edges) // L)
         inner = np.setdiff1d(np.arange(len(task.gold)), task.token)
         bigram = np.ones(len(inner)), (inner, np.zeros(len(inner), int))
-        features += sparse.csr_matrix(bigram, shape=features.shape)  # the bigram has the number 0
+        features += sparse.csr_matrix(
+            bigram, shape=features.shape
+        )  # the bigram has the number 0
         before = given[inner - 1].tocsc()
         keys = [_with_weights(chain.edges)]
         for p in np.flatnonzero(np.diff(before.indptr)).tolist():

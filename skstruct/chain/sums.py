@@ -34,7 +34,12 @@ class LogSums(NamedTuple):
 
 
 def _new_logs(token, L, order):
-    return LogSums(np.empty(longest(token) * L**order), np.empty(L), np.empty(L), np.empty(L, np.int64))
+    return LogSums(
+        np.empty(longest(token) * L**order),
+        np.empty(L),
+        np.empty(L),
+        np.empty(L, np.int64),
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -45,10 +50,16 @@ def _forward(work, stride, trigrams, start, end, edges, unit, lattice, logs, T, 
     """log Z of one sequence. Fills ``lattice``, or ``work.score[0]`` with log-sums over prefixes."""
     emission, transition, alpha = work.emission, work.transition, work.score[0]
     if len(trigrams) > 0:
-        return second_order.forward(emission, transition, stride, trigrams, start, end, alpha, logs, T, L)
+        return second_order.forward(
+            emission, transition, stride, trigrams, start, end, alpha, logs, T, L
+        )
     if len(logs) > 0:
-        return first_order.log_forward(emission, transition, stride, start, end, alpha, logs.row, T, L)
-    z = first_order.forward(emission, transition, stride, start, end, edges, lattice, lattice.inverse, T, L)
+        return first_order.log_forward(
+            emission, transition, stride, start, end, alpha, logs.row, T, L
+        )
+    z = first_order.forward(
+        emission, transition, stride, start, end, edges, lattice, lattice.inverse, T, L
+    )
     return z + (T - 1) * unit
 
 
@@ -60,9 +71,13 @@ def _backward(z, work, stride, trigrams, end, edges, lattice, logs, T, L):
         second_order.backward(emission, transition, stride, trigrams, end, logs, T, L)
         return z
     if len(logs) > 0:
-        first_order.log_backward(emission, transition, stride, end, logs.beta, logs.row, T, L)
+        first_order.log_backward(
+            emission, transition, stride, end, logs.beta, logs.row, T, L
+        )
         return z
-    well = first_order.backward(transition, stride, edges, lattice, lattice.inverse, T, L)
+    well = first_order.backward(
+        transition, stride, edges, lattice, lattice.inverse, T, L
+    )
     return z if well else np.nan
 
 
@@ -89,7 +104,9 @@ def _write_marginals(work, trigrams, lattice, logs, out, T, L):
             top = add[0]
             for y in range(1, L):
                 top = max(top, add[y])
-            for y in range(L):  # beside scores of 1e22 a difference of log 2 is rounded away
+            for y in range(
+                L
+            ):  # beside scores of 1e22 a difference of log 2 is rounded away
                 add[y] -= top
             at_t = log_sum(add, L)
             for y in range(L):
@@ -97,7 +114,9 @@ def _write_marginals(work, trigrams, lattice, logs, out, T, L):
 
 
 @kernel
-def sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, segments, out, log_z):
+def sum_corpus(
+    task, chain, rule, noise, trigrams, work, lattice, logs, given, segments, out, log_z
+):
     """Write log Z of each sequence for which it is NaN so far, and what belongs to it.
 
     Parameters
@@ -116,7 +135,11 @@ def sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, s
         -inf where no labelling is left; 0 for an empty sequence.
     """
     L, start, end = chain.start.shape[0], chain.start, chain.end
-    stride, whole_rows, unit = stride_of(task, L, noise), reads_whole_rows(chain, rule, noise), np.nan
+    stride, whole_rows, unit = (
+        stride_of(task, L, noise),
+        reads_whole_rows(chain, rule, noise),
+        np.nan,
+    )
     for i in range(log_z.shape[0]):
         first, stop = task.token[i], task.token[i + 1]
         T, gold = stop - first, task.gold[first:stop]
@@ -126,19 +149,33 @@ def sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, s
             continue
         score_sequence(task, i, chain, rule, noise, whole_rows, work)
         if len(logs) == 0:
-            if np.isnan(unit):  # where tokens have matrices of their own `forward` sets these, and adds units
-                unit = 0.0 if stride > 0 else set_step(work.transition, ZERO, lattice, L)
+            if np.isnan(
+                unit
+            ):  # where tokens have matrices of their own `forward` sets these, and adds units
+                unit = (
+                    0.0 if stride > 0 else set_step(work.transition, ZERO, lattice, L)
+                )
         if len(given) > 0:
             missing = T
             if given[0]:
                 missing = clamp(gold, task.sets, L, work.emission)
             if missing == 0:
                 log_z[i] = score_path(
-                    work.emission, work.transition, stride, trigrams, start, end, gold, T, L
+                    work.emission,
+                    work.transition,
+                    stride,
+                    trigrams,
+                    start,
+                    end,
+                    gold,
+                    T,
+                    L,
                 )
                 continue
         forbid(task.option, first, T, L, work.emission)
-        z = _forward(work, stride, trigrams, start, end, noise, unit, lattice, logs, T, L)
+        z = _forward(
+            work, stride, trigrams, start, end, noise, unit, lattice, logs, T, L
+        )
         if len(given) == 0 and z > -np.inf:
             z = _backward(z, work, stride, trigrams, end, noise, lattice, logs, T, L)
             if len(segments) > 0:
@@ -146,14 +183,41 @@ def sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, s
                 if segments.least == 0.0:
                     for k in range(segments.first[i], segments.first[i + 1]):
                         out[k] = segment_probability(
-                            segments, k, first, T, z, work, stride, trigrams, end, noise, lattice, logs, L
+                            segments,
+                            k,
+                            first,
+                            T,
+                            z,
+                            work,
+                            stride,
+                            trigrams,
+                            end,
+                            noise,
+                            lattice,
+                            logs,
+                            L,
                         )
                 elif not np.isnan(z):
                     find_segments(
-                        segments, i, first, T, z, work, stride, trigrams, end, noise, lattice, logs, out, L
+                        segments,
+                        i,
+                        first,
+                        T,
+                        z,
+                        work,
+                        stride,
+                        trigrams,
+                        end,
+                        noise,
+                        lattice,
+                        logs,
+                        out,
+                        L,
                     )
             else:
-                _write_marginals(work, trigrams, lattice, logs, out[first * L : stop * L], T, L)
+                _write_marginals(
+                    work, trigrams, lattice, logs, out[first * L : stop * L], T, L
+                )
         log_z[i] = z
 
 
@@ -162,7 +226,9 @@ def sum_corpus(task, chain, rule, noise, trigrams, work, lattice, logs, given, s
 # --------------------------------------------------------------------------------------------------
 def _sum(model, task, given, segments, out):
     """(``out``, log Z) of an encoded corpus; see :func:`sum_corpus`."""
-    return _sum_of(model, prediction_arguments(task, model.ready.chain), given, segments, out)
+    return _sum_of(
+        model, prediction_arguments(task, model.ready.chain), given, segments, out
+    )
 
 
 def _sum_of(model, arguments, given, segments, out):
@@ -186,7 +252,9 @@ def log_z(model, task, given):
 def _sum_pieces(work, model, corpus, n_jobs):
     """What ``work`` returns for (bounds, arguments of :func:`.chain_model.task_of`), of a whole corpus."""
     model.encoder.check(corpus)
-    parts = map_chunks(lambda at: work(corpus.piece(*at[:2]), *at), corpus.offsets, n_jobs)
+    parts = map_chunks(
+        lambda at: work(corpus.piece(*at[:2]), *at), corpus.offsets, n_jobs
+    )
     return [np.concatenate(each) for each in zip(*parts)]
 
 
@@ -194,8 +262,13 @@ def log_partitions(model, corpus, gold=None, n_jobs=None):
     """log Z (n,) of raw sequences, with ``gold`` (Gold) behind that of the labellings that agree with it."""
 
     def work(piece, first, last, begin, end):
-        task = task_of(model.encoder, piece, None if gold is None else gold.at(slice(begin, end)))
-        return [log_z(model, task, given) for given in ([False] if gold is None else [True, False])]
+        task = task_of(
+            model.encoder, piece, None if gold is None else gold.at(slice(begin, end))
+        )
+        return [
+            log_z(model, task, given)
+            for given in ([False] if gold is None else [True, False])
+        ]
 
     return _sum_pieces(work, model, corpus, n_jobs)
 
@@ -227,7 +300,12 @@ def _sum_segments(work, model, corpus, fixed, options, n_jobs):
     options = NO_OPTION if options is None else options
 
     def of_task(piece, first, last, begin, end):
-        return work(task_of(model.encoder, piece, option=options[begin:end]), fixed[begin:end], first, last)
+        return work(
+            task_of(model.encoder, piece, option=options[begin:end]),
+            fixed[begin:end],
+            first,
+            last,
+        )
 
     return _sum_pieces(of_task, model, corpus, n_jobs)
 
@@ -236,7 +314,9 @@ PLACES = 8
 """Segments for which there is room at first, a token; there are hardly more of a probability above 1e-6."""
 
 
-def probable_segments(model, corpus, least, of_label, joins, fixed=None, options=None, n_jobs=None):
+def probable_segments(
+    model, corpus, least, of_label, joins, fixed=None, options=None, n_jobs=None
+):
     """All segments of raw sequences with a probability of at least ``least``, above 0.
 
     Parameters
@@ -256,20 +336,35 @@ def probable_segments(model, corpus, least, of_label, joins, fixed=None, options
     """
 
     def work(task, known, first, last):
-        places, begins, found = PLACES * known.shape[0], np.zeros(last - first + 1, np.int64), None
+        places, begins, found = (
+            PLACES * known.shape[0],
+            np.zeros(last - first + 1, np.int64),
+            None,
+        )
         while found is None or found.found[-1] > places:
             places = places if found is None else int(found.found[-1])
             empty = np.zeros((places, 3), np.int64)
-            found = new_segments(begins, empty, of_label, joins, known, model.order, least)
+            found = new_segments(
+                begins, empty, of_label, joins, known, model.order, least
+            )
             p, z = _sum(model, task, (), found, np.zeros(places))
         counts = found.found[:-1]
-        rows = np.repeat(found.first[:-1] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        return np.column_stack([found.start, found.stop, found.kind])[rows], p[rows], counts, z
+        rows = np.repeat(
+            found.first[:-1] - np.cumsum(counts) + counts, counts
+        ) + np.arange(counts.sum())
+        return (
+            np.column_stack([found.start, found.stop, found.kind])[rows],
+            p[rows],
+            counts,
+            z,
+        )
 
     return _sum_segments(work, model, corpus, fixed, options, n_jobs)
 
 
-def segment_probabilities(model, corpus, spans, of_label, joins, fixed=None, options=None, n_jobs=None):
+def segment_probabilities(
+    model, corpus, spans, of_label, joins, fixed=None, options=None, n_jobs=None
+):
     """Probabilities of segments of raw sequences.
 
     Parameters
@@ -298,7 +393,9 @@ def segment_probabilities(model, corpus, spans, of_label, joins, fixed=None, opt
 
     def work(task, known, first, last):
         mine = flat[where[first] : where[last]]
-        segments = new_segments(where[first : last + 1], mine, of_label, joins, known, model.order)
+        segments = new_segments(
+            where[first : last + 1], mine, of_label, joins, known, model.order
+        )
         return _sum(model, task, (), segments, np.zeros(mine.shape[0]))
 
     return _sum_segments(work, model, corpus, fixed, options, n_jobs)

@@ -106,7 +106,9 @@ def list_runs(
                 row = np.int64(bag.row[k])
                 if row >= 0:
                     x = bag.value[k] if bag.value.shape[0] > 0 else 1.0
-                    n = _add_run(runs, n, row, t, 1, factor(noise, code, stream, step, row) * x)
+                    n = _add_run(
+                        runs, n, row, t, 1, factor(noise, code, stream, step, row) * x
+                    )
     return n
 
 
@@ -126,7 +128,9 @@ def list_dense(dense, first_token, T, step, noise, code, stream, masked, work, r
 
 
 @spliced
-def sum_grid(grid_row, grid_lo, grid_width, left, first_anchor, n_anchors, T, weight, L, out):
+def sum_grid(
+    grid_row, grid_lo, grid_width, left, first_anchor, n_anchors, T, weight, L, out
+):
     """``out[t, y] += w[f, y]`` over the features of one sequence: no noise, dense plain weights.
 
     The same as :func:`list_runs` and :func:`sum_rows`, without the list: this is the inner loop of
@@ -201,7 +205,9 @@ def sum_rows(store, rule, step, runs, n, rows_each, stride, scale, out):
     for k in range(n):
         x = scale * runs.value[k]
         start = runs.token[k] * stride
-        for row in range(runs.row[k] * rows_each, (runs.row[k] + runs.width[k]) * rows_each):
+        for row in range(
+            runs.row[k] * rows_each, (runs.row[k] + runs.width[k]) * rows_each
+        ):
             place = store.first[row] if store.sparse else row * C
             count = store.count[row] if store.sparse else C
             for j in range(place, place + count):
@@ -227,16 +233,27 @@ def _emit_row(difference, row, labels, t, x):
 
 
 @inline
-def emit_stored(rows, lo, width, left, anchor, stop, bag, token, T, alive, labels, difference):
+def emit_stored(
+    rows, lo, width, left, anchor, stop, bag, token, T, alive, labels, difference
+):
     """Node part of ``Δφ``, of features that count what is stored; in the order of :func:`list_runs`."""
-    all_alive, bag_start, bag_row, value = alive.shape[0] == 0, bag.start, bag.row, bag.value
+    all_alive, bag_start, bag_row, value = (
+        alive.shape[0] == 0,
+        bag.start,
+        bag.row,
+        bag.value,
+    )
     for g in range(rows.shape[0]):
         for a in range(stop - anchor):
             row, first = np.int64(rows[g, anchor + a]), a - left + lo[g]
             if row >= 0:
                 for s in range(width[g]):
                     t = first + s
-                    if 0 <= t < T and labels[0, t] != labels[1, t] and (all_alive or alive[row + s]):
+                    if (
+                        0 <= t < T
+                        and labels[0, t] != labels[1, t]
+                        and (all_alive or alive[row + s])
+                    ):
                         _emit_row(difference, row + s, labels, t, 1.0)
     if bag_start.shape[0] > 1:
         for t in range(T):
@@ -302,7 +319,12 @@ def emit_bigrams(labels, T, L, step, noise, difference):
             sign = 1.0
             for k in range(2):
                 p, y = np.int64(labels[k, t - 1]), labels[k, t]
-                emit(difference, EDGE_ROWS + p, y, sign * edge_factor(noise, step, -1 - (p * L + y)))
+                emit(
+                    difference,
+                    EDGE_ROWS + p,
+                    y,
+                    sign * edge_factor(noise, step, -1 - (p * L + y)),
+                )
                 sign = -sign
 
 
@@ -312,21 +334,43 @@ def emit_edges(runs, n, L, alive, labels, difference):
     for k in range(n):
         for s in range(runs.width[k]):
             t, feature, x = runs.token[k] + s, runs.row[k] + s, runs.value[k]
-            if t > 0 and (labels[0, t] != labels[1, t] or labels[0, t - 1] != labels[1, t - 1]):
+            if t > 0 and (
+                labels[0, t] != labels[1, t] or labels[0, t - 1] != labels[1, t - 1]
+            ):
                 if alive.shape[0] == 0 or alive[feature]:
                     for j in range(2):
-                        emit(difference, EDGE_ROWS + feature * L + labels[j, t - 1], labels[j, t], x)
+                        emit(
+                            difference,
+                            EDGE_ROWS + feature * L + labels[j, t - 1],
+                            labels[j, t],
+                            x,
+                        )
                         x = -x
 
 
 @inline
 def emit_listed(task, i, T, store, noise, step, n, work):
     """Node part of ``Δφ`` of the n features that ``score_sequence`` listed; -1: of dense rows of numbers."""
-    alive, labels, difference, runs = task.node_alive, work.labels, work.difference, work.node_runs
+    alive, labels, difference, runs = (
+        task.node_alive,
+        work.labels,
+        work.difference,
+        work.node_runs,
+    )
     dense, token = task.dense, task.token[i]
     if n < 0 and store.sparse:
         n = list_dense(
-            dense, token, T, step, noise, noise.feature, NODE_STREAM, work.masked, work.dense, runs, 0
+            dense,
+            token,
+            T,
+            step,
+            noise,
+            noise.feature,
+            NODE_STREAM,
+            work.masked,
+            work.dense,
+            runs,
+            0,
         )
     elif n < 0:
         add_dense(dense, token, T, labels[0], labels[1], work.dense)

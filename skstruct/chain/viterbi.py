@@ -42,7 +42,10 @@ def path_score(emission, transition, stride, start, end, path, T, L):
     """The score of a given labelling."""
     score = start[path[0]] + end[path[T - 1]] + emission[path[0]]
     for t in range(1, T):
-        score += emission[t * L + path[t]] + transition[t * stride + path[t - 1] * L + path[t]]
+        score += (
+            emission[t * L + path[t]]
+            + transition[t * stride + path[t - 1] * L + path[t]]
+        )
     return score
 
 
@@ -109,7 +112,9 @@ def _before_label(score, before, transition, at, y, L):
     best, arg = score[before] + transition[at + y], 0
     for p in range(1, L):
         c = score[before + p] + transition[at + p * L + y]
-        arg = p if c > best else arg  # no branch: it would be mispredicted every other token
+        arg = (
+            p if c > best else arg
+        )  # no branch: it would be mispredicted every other token
         best = c if c > best else best
     return arg, best
 
@@ -189,7 +194,16 @@ def _advance(score, t, trigrams, transition, stride, emission, L):
         _advance_labels(score, before, transition, at, emission, now, L)
     else:
         added = emission[t * L : (t + 1) * L]
-        _advance_pairs(score[before:now], t, trigrams, transition, at, added, score[now : now + L * L], L)
+        _advance_pairs(
+            score[before:now],
+            t,
+            trigrams,
+            transition,
+            at,
+            added,
+            score[now : now + L * L],
+            L,
+        )
 
 
 @inline
@@ -217,7 +231,9 @@ def _last(score, T, trigrams, end, L):
 
 
 @inline
-def decode(emission, transition, stride, trigrams, start, end, forced, sets, score, path, T, L):
+def decode(
+    emission, transition, stride, trigrams, start, end, forced, sets, score, path, T, L
+):
     """The best labelling: writes ``path``, returns its score, and leaves δ in ``score`` (T * C,).
 
     Tokens with a label in ``forced`` (T,) keep it, or get one of ``sets``; an empty one forces nothing.
@@ -242,7 +258,9 @@ def decode(emission, transition, stride, trigrams, start, end, forced, sets, sco
 
 
 @inline
-def decode_wrong(emission, transition, stride, trigrams, start, end, gold, sets, score, path, T, L):
+def decode_wrong(
+    emission, transition, stride, trigrams, start, end, gold, sets, score, path, T, L
+):
     """The best labelling that contradicts the gold labels (Gao, Qiu and Huang 2010, equation 2).
 
     Equal to the better wrong one of the two best labellings, in one pass: besides the best prefixes that
@@ -270,7 +288,9 @@ def decode_wrong(emission, transition, stride, trigrams, start, end, gold, sets,
     for t in range(T - 1, 0, -1):
         a, q, from_agree = _before(agree, t, trigrams, transition, stride, p, y, L)
         if off:
-            b, r, from_deviated = _before(deviated, t, trigrams, transition, stride, p, y, L)
+            b, r, from_deviated = _before(
+                deviated, t, trigrams, transition, stride, p, y, L
+            )
             off = not (differs(y, gold[t], sets) and from_agree > from_deviated)
             if off:
                 a, q = b, r

@@ -20,7 +20,9 @@ from .._version import __version__
 from ..saving.atomic import FULL
 from .common import CommandError, tell, warn
 
-COMMANDS = tuple("demo train tag evaluate report show check select serve convert compare compile".split())
+COMMANDS = tuple(
+    "demo train tag evaluate report show check select serve convert compare compile".split()
+)
 """The modules of the commands, in the order of the help."""
 
 DATA_ERROR = 1
@@ -45,7 +47,9 @@ class _Command(argparse.ArgumentParser):
     """The parser of one command, whose errors are one line: the usage of some is twelve."""
 
     def error(self, message):
-        self.exit(2, f"{self.prog}: error: {message}; {self.prog} --help lists the options\n")
+        self.exit(
+            2, f"{self.prog}: error: {message}; {self.prog} --help lists the options\n"
+        )
 
 
 def new_parser(prog="skstruct", names=COMMANDS):
@@ -67,14 +71,24 @@ def new_parser(prog="skstruct", names=COMMANDS):
         description="Structured prediction with the interface of scikit-learn.",
         epilog="Exit codes: 0 done, 1 unusable input, 2 wrong usage, 130 interrupted, 141 a closed pipe.",
     )
-    parser.add_argument("--version", action="version", version=f"skstruct {__version__}")
-    parser.add_argument("--traceback", action="store_true", help="show where in the program an error arose")
-    added = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Command)
+    parser.add_argument(
+        "--version", action="version", version=f"skstruct {__version__}"
+    )
+    parser.add_argument(
+        "--traceback",
+        action="store_true",
+        help="show where in the program an error arose",
+    )
+    added = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, parser_class=_Command
+    )
     for name in names:
         module = importlib.import_module(f"{__name__}.{name}")
         first, description, *_ = (module.__doc__ or ":\n\n").split("\n\n")
         about = first.partition(": ")[2].removesuffix(".")
-        command = added.add_parser(name, help=about, description=description, formatter_class=_Help)
+        command = added.add_parser(
+            name, help=about, description=description, formatter_class=_Help
+        )
         command.set_defaults(run=module.run, usage_error=command.error)
         module.add_arguments(command)
     return parser
@@ -84,7 +98,9 @@ def _asked_for(arguments):
     """The commands that a parser of these arguments needs to know."""
     if arguments == ["--version"]:
         return ()
-    first = next((argument for argument in arguments if not argument.startswith("-")), None)
+    first = next(
+        (argument for argument in arguments if not argument.startswith("-")), None
+    )
     return (first,) if first in COMMANDS else COMMANDS
 
 
@@ -108,7 +124,9 @@ def main(argv=None, prog="skstruct"):
     SystemExit
         With code 0 for ``--help`` and ``--version``, with code 2 for arguments that are wrong.
     """
-    if hasattr(sys.stdout, "reconfigure"):  # words in any script, on terminals of any encoding
+    if hasattr(
+        sys.stdout, "reconfigure"
+    ):  # words in any script, on terminals of any encoding
         sys.stdout.reconfigure(errors="replace")
     given = list(sys.argv[1:] if argv is None else argv)
     arguments = None
@@ -145,7 +163,11 @@ def _reason(error):
     """An error as one line."""
     if isinstance(error, OSError) and error.strerror:
         # Files name themselves: what does not, and is full, is standard output.
-        name = "<stdout>" if error.filename is None and error.errno in FULL else error.filename
+        name = (
+            "<stdout>"
+            if error.filename is None and error.errno in FULL
+            else error.filename
+        )
         text = error.strerror if name is None else f"{name}: {error.strerror}"
     elif isinstance(error, MemoryError):
         text = f"out of memory: {error}".removesuffix(": ")

@@ -52,7 +52,9 @@ n_jobs = fitting(int, bool, "an int, and not 0")
 
 def load_model(path, jobs=None):
     """The model in a file, of another tool too, set to use a number of threads if one is given."""
-    from .._sklearn import layers  # here: whoever asks for help, or gets an option wrong, needs no model
+    from .._sklearn import (
+        layers,
+    )  # here: whoever asks for help, or gets an option wrong, needs no model
     from ..interchange import kinds
 
     model = kinds.load_model(path)
@@ -72,7 +74,9 @@ def check_target(path, read=(), regular=False):
     """
     _check_name(path)
     number = descriptor_of(path)
-    if regular and (number is not None or (os.path.exists(path) and not os.path.isfile(path))):
+    if regular and (
+        number is not None or (os.path.exists(path) and not os.path.isfile(path))
+    ):
         raise CommandError(f"{path}: is not a regular file, and this needs one")
     if number is not None:
         with naming(path):
@@ -100,7 +104,9 @@ def check_target(path, read=(), regular=False):
 def _check_name(path):
     """Raise if nothing can have a name."""
     if not path or "\0" in path:
-        wrong = "is empty" if not path else "has a NUL character, which no name can have"
+        wrong = (
+            "is empty" if not path else "has a NUL character, which no name can have"
+        )
         raise CommandError(f"{path!r}: the name of a file {wrong}")
 
 
@@ -161,10 +167,14 @@ def check_replaced(written, read, force=None):
     force : bool, optional
         Of commands with the option ``--force``, which allows it.
     """
-    read, written = ({_file_id(path): path for path in paths if path} for paths in (read, written))
+    read, written = (
+        {_file_id(path): path for path in paths if path} for paths in (read, written)
+    )
     for file in () if force else written.keys() & read.keys() - {None}:
         instead = "" if force is None else "; --force lets it be replaced"
-        raise CommandError(f"{written[file]}: would be replaced by what is made of it{instead}")
+        raise CommandError(
+            f"{written[file]}: would be replaced by what is made of it{instead}"
+        )
 
 
 def _file_id(path):

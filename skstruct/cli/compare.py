@@ -60,7 +60,9 @@ def add_arguments(parser):
     group = parser.add_argument_group("learning")
     add_features(group)
     what = "CRFsuite's algorithm (ap, pa, lbfgs), or the learner's name; may be repeated (default: ap and pa)"
-    group.add_argument("--algorithm", "-a", action="append", type=_algorithm, metavar="NAME", help=what)
+    group.add_argument(
+        "--algorithm", "-a", action="append", type=_algorithm, metavar="NAME", help=what
+    )
     what = "of both sides, as CRFsuite calls it: max_iterations (10 of ap and pa), c1, c2 (1 and 0 of lbfgs)"
     group.add_argument("--param", "-p", **repeated("NAME=VALUE", setting), help=what)
 
@@ -77,12 +79,16 @@ def _algorithm(text):
 
 def _settings(arguments):
     """{algorithm: its parameters}."""
-    found = {name: dict(_PARAMETERS[name]) for name in arguments.algorithm or ("ap", "pa")}
+    found = {
+        name: dict(_PARAMETERS[name]) for name in arguments.algorithm or ("ap", "pa")
+    }
     for name, value in arguments.param:
         having = [parameters for parameters in found.values() if name in parameters]
         if not having:
             known = ", ".join(sorted(set(flatten(found.values()))))
-            arguments.usage_error(f"--param {name}: of {' and '.join(found)} there are {known}")
+            arguments.usage_error(
+                f"--param {name}: of {' and '.join(found)} there are {known}"
+            )
         for parameters in having:
             parameters[name] = value
     try:
@@ -96,15 +102,24 @@ def _settings(arguments):
 def run(arguments):
     """Run the command."""
     if importlib.util.find_spec("sklearn_crfsuite") is None:
-        raise CommandError('compare needs sklearn-crfsuite: pip install "skstruct[compare]" installs it')
+        raise CommandError(
+            'compare needs sklearn-crfsuite: pip install "skstruct[compare]" installs it'
+        )
     settings = _settings(arguments)
     check_inputs([arguments.train, arguments.test, arguments.template], folders=True)
     if arguments.format == "crfsuite":
-        arguments.usage_error("templates make features from tokens; data of CRFsuite holds features already")
+        arguments.usage_error(
+            "templates make features from tokens; data of CRFsuite holds features already"
+        )
     features = features_of(arguments)
-    train, test = (sequences_of(read(path, arguments)) for path in (arguments.train, arguments.test))
+    train, test = (
+        sequences_of(read(path, arguments))
+        for path in (arguments.train, arguments.test)
+    )
     if (train.format == "segmented") != (test.format == "segmented"):
-        raise CommandError(f"{train.name} is {train.format}, {test.name} is {test.format}")
+        raise CommandError(
+            f"{train.name} is {train.format}, {test.name} is {test.format}"
+        )
     templates = templates_for(train, features)
     if train.format != "segmented":
         warn_of_unknown(test.y, set(flatten(train.y)), test.name)
@@ -113,9 +128,13 @@ def run(arguments):
         sides = [side(algorithm, parameters, templates) for side in (Crfsuite, Ours)]
         if sides[0].strings.left_out:
             left_out = ", ".join(sides[0].strings.left_out)
-            tell(f"CRFsuite has no transitions that look at the input; it goes without {left_out}")
+            tell(
+                f"CRFsuite has no transitions that look at the input; it goes without {left_out}"
+            )
         if not templates.compile().bigram:
-            tell("CRFsuite always has label bigrams; the templates have no B, so that skstruct has none")
+            tell(
+                "CRFsuite always has label bigrams; the templates have no B, so that skstruct has none"
+            )
         sides[1].warm_up(train.X, train.y)  # CRFsuite is compiled
         rows.append([_measure(side, train, test, with_segments) for side in sides])
     _print(rows, train, test, templates)
@@ -164,7 +183,9 @@ class Crfsuite:
 
     def predict(self, X):
         """Make strings, then label."""
-        return [list(labels) for labels in self.model.predict(list(map(self.strings, X)))]
+        return [
+            list(labels) for labels in self.model.predict(list(map(self.strings, X)))
+        ]
 
 
 class Ours:
@@ -187,7 +208,9 @@ class Ours:
         """Get the kernels compiled, or loaded."""
         few = {**self.model.get_params(deep=False), "max_iter": 1}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # one pass is not meant to
+            warnings.simplefilter(
+                "ignore", ConvergenceWarning
+            )  # one pass is not meant to
             type(self.model)(**few).fit(X[:4], y[:4]).predict(X[:1])
 
 
@@ -226,7 +249,9 @@ class FeatureStrings:
         for template in templates.templates:
             for name, _, _ in () if template.edge else template.atoms:
                 if is_context(name):
-                    raise ValueError(f"%{name} in {template.text!r} has no expansion to strings")
+                    raise ValueError(
+                        f"%{name} in {template.text!r} has no expansion to strings"
+                    )
                 if name not in self._functions:
                     self._functions[name] = cache(column_function(name))
             if not template.edge:
@@ -249,12 +274,17 @@ class FeatureStrings:
 
         @cache
         def padded(name, column):
-            strings = [token if isinstance(token, str) else token[column] for token in sentence]
+            strings = [
+                token if isinstance(token, str) else token[column] for token in sentence
+            ]
             return [*self._before, *map(self._functions[name], strings), *self._behind]
 
         T, first, out = len(sentence), len(self._before), []
         for form, atoms in self._forms:
-            parts = [padded(name, column)[first + o : first + o + T] for name, column, o in atoms]
+            parts = [
+                padded(name, column)[first + o : first + o + T]
+                for name, column, o in atoms
+            ]
             out.append(map(form.__mod__, zip(*parts)) if atoms else [form % ()] * T)
         return list(map(list, zip(*out))) if out else [[] for _ in sentence]
 
@@ -291,9 +321,15 @@ def _print(rows, train, test, templates):
     print(" " * width + "".join(f"{title:>20}" for _, title, _ in _COLUMNS))
     for pair in rows:
         for row in pair:
-            cells = ("-" if row[key] is None else form.format(row[key]) for key, _, form in _COLUMNS)
+            cells = (
+                "-" if row[key] is None else form.format(row[key])
+                for key, _, form in _COLUMNS
+            )
             print(f"{row['name']:<{width}}" + "".join(f"{cell:>20}" for cell in cells))
-        print(f"{'  ratio':<{width}}" + "".join(f"{_ratio(*pair, key):>20}" for key, _, _ in _COLUMNS))
+        print(
+            f"{'  ratio':<{width}}"
+            + "".join(f"{_ratio(*pair, key):>20}" for key, _, _ in _COLUMNS)
+        )
 
 
 def _ratio(theirs, ours, key):

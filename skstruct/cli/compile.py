@@ -32,14 +32,27 @@ def run(arguments):
         for folder in clear_cache():
             tell(f"removed {folder}")
         if config.CACHE_DIR:
-            tell(f"left alone, since other installations may use it: NUMBA_CACHE_DIR, {config.CACHE_DIR}")
+            tell(
+                f"left alone, since other installations may use it: NUMBA_CACHE_DIR, {config.CACHE_DIR}"
+            )
         if not (arguments.all or arguments.portable):
             return 0
     names = "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"
     if arguments.portable and tuple(map(os.environ.get, names)) != PORTABLE:
         # Numba reads these when it starts, so that another process has to compile.
-        again = [sys.executable, "-m", "skstruct", "compile", "--portable", *(["--all"] * arguments.all)]
-        return subprocess.run(again, env={**os.environ, **dict(zip(names, PORTABLE))}).returncode
+        again = [
+            sys.executable,
+            "-m",
+            "skstruct",
+            "compile",
+            "--portable",
+            *(["--all"] * arguments.all),
+        ]
+        return subprocess.run(
+            again, env={**os.environ, **dict(zip(names, PORTABLE))}
+        ).returncode
     if cache_folder() is None:
-        raise CommandError("there is no folder to save compiled kernels in; set NUMBA_CACHE_DIR to one")
+        raise CommandError(
+            "there is no folder to save compiled kernels in; set NUMBA_CACHE_DIR to one"
+        )
     print(warm_up(all=arguments.all, progress=tell))

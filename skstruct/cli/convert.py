@@ -41,8 +41,17 @@ def add_arguments(parser):
     add = parser.add_argument_group("one file of code").add_argument
     what = "how weights are written (default: exact); rounded ones take less room"
     add("--weights", choices=("exact", "int16", "int8"), help=what)
-    add("--keep", type=share, metavar="SHARE", help="share of the weights that stay, the largest first")
-    add("--check", metavar="FILE", help="a labelled corpus, to compare the file's labels with the model's")
+    add(
+        "--keep",
+        type=share,
+        metavar="SHARE",
+        help="share of the weights that stay, the largest first",
+    )
+    add(
+        "--check",
+        metavar="FILE",
+        help="a labelled corpus, to compare the file's labels with the model's",
+    )
     add("--title", help="of a page")
 
 
@@ -52,8 +61,12 @@ def run(arguments):
     to = arguments.to or _ENDINGS.get(ending)
     is_code = arguments.to is None and ending in ENDINGS
     if to is None and not is_code:
-        arguments.usage_error(f"--to is needed: the name {arguments.target} does not tell what to write")
-    options = {name: getattr(arguments, name) for name in ("weights", "keep", "check", "title")}
+        arguments.usage_error(
+            f"--to is needed: the name {arguments.target} does not tell what to write"
+        )
+    options = {
+        name: getattr(arguments, name) for name in ("weights", "keep", "check", "title")
+    }
     options = {name: value for name, value in options.items() if value is not None}
     if options and not is_code:
         arguments.usage_error(f"--{next(iter(options))} is for one file of code")
@@ -65,7 +78,9 @@ def run(arguments):
         options["check"] = _corpus(arguments, model).X
     try:
         if is_code:
-            told = str(export(model, arguments.target, **options)).replace("check=X", "--check FILE")
+            told = str(export(model, arguments.target, **options)).replace(
+                "check=X", "--check FILE"
+            )
         else:
             _WRITERS[to](model, arguments.target)
             told = f"read {kind_of(arguments.source)}, wrote {to}: {arguments.target}"
@@ -86,4 +101,8 @@ def _corpus(arguments, model):
     return read(arguments.check, how, inputs)
 
 
-_AS_IS = {**dict.fromkeys(("tokens", "label", "separator", "comment")), "read": [], "encoding": "utf-8"}
+_AS_IS = {
+    **dict.fromkeys(("tokens", "label", "separator", "comment")),
+    "read": [],
+    "encoding": "utf-8",
+}

@@ -13,10 +13,25 @@ from typing import NamedTuple
 
 from ..data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from ..data.places import counted
-from ..formats.readers import CONLLU_FIELDS, as_head, check_heads, iter_attributes, iter_columns, iter_conllu
+from ..formats.readers import (
+    CONLLU_FIELDS,
+    as_head,
+    check_heads,
+    iter_attributes,
+    iter_columns,
+    iter_conllu,
+)
 from ..formats.text_files import numbered_lines
 from .common import CommandError, tell
-from .input_files import Source, begins_as_conllu, guess, named_format, noticed, warn_of_columns, warn_of_text
+from .input_files import (
+    Source,
+    begins_as_conllu,
+    guess,
+    named_format,
+    noticed,
+    warn_of_columns,
+    warn_of_text,
+)
 from .texts import are_annotated, marked, reading_of
 
 
@@ -44,7 +59,9 @@ class Layout(NamedTuple):
     """How a file is read: its format, and which columns (or CoNLL-U fields) hold what."""
 
     format: str
-    tokens: tuple | None  # None: all columns but the label's, or as many of them as a model reads
+    tokens: (
+        tuple | None
+    )  # None: all columns but the label's, or as many of them as a model reads
     label: object  # int or name of a field; of trees two of them
     separator: str | None
     comment: str | None
@@ -92,15 +109,21 @@ def inputs_of(model, format=None):
     first, last = (model[0], model[-1]) if hasattr(model, "steps") else (model, model)
     inputs = getattr(first, "inputs", None)
     if inputs is None:
-        raise CommandError(f"the command line does not know what a {type(model).__name__} reads")
+        raise CommandError(
+            f"the command line does not know what a {type(model).__name__} reads"
+        )
     if first is not last and last.inputs.token is tuple and last.inputs.width > 2:
         # Clusters of words are a column behind the others.
         inputs = last.inputs._replace(width=last.inputs.width - 1)
     if inputs.token is dict and format != "crfsuite":
         wrong = "the model was trained on dicts or lists of features; the command line reads tokens only"
-        raise CommandError(f"{wrong}, or features from data of CRFsuite (--format crfsuite)")
+        raise CommandError(
+            f"{wrong}, or features from data of CRFsuite (--format crfsuite)"
+        )
     if inputs.token not in (str, tuple, dict):
-        raise CommandError("the model was trained on rows of numbers; the command line reads tokens only")
+        raise CommandError(
+            "the model was trained on rows of numbers; the command line reads tokens only"
+        )
     return inputs
 
 
@@ -122,25 +145,39 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
     """
     task = task if inputs is None else inputs.task
     how, format = _TASKS[task], _format_of(arguments, source, inputs, task)
-    tokens, label, rest = arguments.tokens, arguments.label, (arguments.separator, arguments.comment)
+    tokens, label, rest = (
+        arguments.tokens,
+        arguments.label,
+        (arguments.separator, arguments.comment),
+    )
     not_for = {"crfsuite": "data of CRFsuite", "spans": "annotated texts"}.get(format)
     if not_for and (tokens, label, *rest) != (None,) * 4:
-        arguments.usage_error(f"--tokens, --label, --separator and --comment are not for {not_for}")
+        arguments.usage_error(
+            f"--tokens, --label, --separator and --comment are not for {not_for}"
+        )
     if format == "spans":
         return Layout(format, None, None, None, None, reading_of(arguments))
     if arguments.read:
         arguments.usage_error("--read is for annotated texts")
     if task == TREES and label is not None:
-        arguments.usage_error("--label is for taggers; of a parser it is the head and its label, always")
+        arguments.usage_error(
+            "--label is for taggers; of a parser it is the head and its label, always"
+        )
     if format == "conllu":
         tokens, label = tokens or how.fields, how.label if label is None else label
         for field in (*tokens, *several(label)):
             if field not in CONLLU_FIELDS:
-                arguments.usage_error(f"CoNLL-U has no field {field!r}; it has {', '.join(CONLLU_FIELDS)}")
+                arguments.usage_error(
+                    f"CoNLL-U has no field {field!r}; it has {', '.join(CONLLU_FIELDS)}"
+                )
     else:
         label = how.column if label is None else label
-        if any(isinstance(column, str) for column in (*(tokens or ()), *several(label))):
-            arguments.usage_error(f"--tokens and --label are numbers of columns where the input is {format}")
+        if any(
+            isinstance(column, str) for column in (*(tokens or ()), *several(label))
+        ):
+            arguments.usage_error(
+                f"--tokens and --label are numbers of columns where the input is {format}"
+            )
     return Layout(format, tokens, label, *rest)
 
 
@@ -149,7 +186,13 @@ def _format_of(arguments, source, inputs, task):
     how, format = _TASKS[task], arguments.format or named_format(source)
     allowed = how.formats
     if inputs is None and task == LABELS:
-        allowed = "columns", "conllu", "segmented", "crfsuite", "spans"  # a tagger is put into something
+        allowed = (
+            "columns",
+            "conllu",
+            "segmented",
+            "crfsuite",
+            "spans",
+        )  # a tagger is put into something
     elif inputs is not None and inputs.token is dict:
         allowed = ("crfsuite",)
     if format == "text" and task == WORDS:
@@ -167,9 +210,15 @@ def _format_of(arguments, source, inputs, task):
         if format == "columns" and arguments.tokens is None:
             warn_of_text(source)
     if format not in allowed:
-        found = {"segmented": "segmented text", "spans": "annotated texts", "text": "plain text"}
+        found = {
+            "segmented": "segmented text",
+            "spans": "annotated texts",
+            "text": "plain text",
+        }
         found = found.get(format or "text", format)
-        raise CommandError(f"{source.name}: the model is a {how.who} and reads {how.reads}, not {found}")
+        raise CommandError(
+            f"{source.name}: the model is a {how.who} and reads {how.reads}, not {found}"
+        )
     return format
 
 
@@ -204,7 +253,9 @@ def sentences(source, layout, inputs=None, labels=True):
 def _attributes(source, *_):
     for rows in iter_attributes(source):
         lines = [(number, line, bool(line)) for number, line in source.take()]
-        yield Sentence([token for _, token in rows], [label for label, _ in rows], lines)
+        yield Sentence(
+            [token for _, token in rows], [label for label, _ in rows], lines
+        )
 
 
 def _segmented(source, *_):
@@ -217,15 +268,22 @@ def _segmented(source, *_):
 
 def _columns(source, layout, inputs, labels):
     def is_token(line):
-        return bool(line.strip(" \t")) and not (layout.comment and line.startswith(layout.comment))
+        return bool(line.strip(" \t")) and not (
+            layout.comment and line.startswith(layout.comment)
+        )
 
     read = iter_columns(source, separator=layout.separator, comment=layout.comment)
-    found = ((rows, [(n, line, is_token(line)) for n, line in source.take()]) for rows in read)
+    found = (
+        (rows, [(n, line, is_token(line)) for n, line in source.take()])
+        for rows in read
+    )
     first = next(found, None)
     if first is None:
         return
     number, text = next((n, line) for n, line, of_token in first[1] if of_token)
-    tokens, label = _choose(len(first[0][0]), layout, inputs, labels, f"{source.name}, line {number}")
+    tokens, label = _choose(
+        len(first[0][0]), layout, inputs, labels, f"{source.name}, line {number}"
+    )
     column = label[0] if len(label) == 1 else None
     for rows, lines in noticed(source, chain([first], found), number, text, column):
         yield _sentence(rows, tokens, label, source.name, lines)
@@ -236,14 +294,23 @@ def _conllu(source, layout, inputs, labels):
     tokens = _as_kind(list(range(n)), inputs, source.name)
     both = next((field for field in label if field in layout.tokens), None)
     if both is not None:
-        raise CommandError(f"{source.name}: the field {both} is the label's, and a token's too")
+        raise CommandError(
+            f"{source.name}: the field {both} is the label's, and a token's too"
+        )
     for rows in iter_conllu(source, fields=(*layout.tokens, *label)):
-        lines = [(k, line, line.split("\t")[0].isdecimal()) for k, line in source.take()]
+        lines = [
+            (k, line, line.split("\t")[0].isdecimal()) for k, line in source.take()
+        ]
         rows = [tuple(map(str, row)) for row in rows]
         yield _sentence(rows, tokens, range(n, n + len(label)), source.name, lines)
 
 
-_READERS = {"columns": _columns, "conllu": _conllu, "segmented": _segmented, "crfsuite": _attributes}
+_READERS = {
+    "columns": _columns,
+    "conllu": _conllu,
+    "segmented": _segmented,
+    "crfsuite": _attributes,
+}
 
 
 def _choose(n, layout, inputs, labels, where):
@@ -251,16 +318,24 @@ def _choose(n, layout, inputs, labels, where):
     label = several(layout.label) if labels else ()
     for c in (*(layout.tokens or ()), *label):
         if not -n <= c < n:
-            raise CommandError(f"{where}: expected a column {c}; found {counted(n, 'column')}")
+            raise CommandError(
+                f"{where}: expected a column {c}; found {counted(n, 'column')}"
+            )
     label = [c % n for c in label]
     tokens = [c % n for c in layout.tokens or ()]
     if layout.tokens is None:
-        tokens = [c for c in range(n) if c not in label][: None if inputs is None else inputs.width]
+        tokens = [c for c in range(n) if c not in label][
+            : None if inputs is None else inputs.width
+        ]
     if not tokens:
-        raise CommandError(f"{where}: expected tokens and a label; found {counted(n, 'column')}")
+        raise CommandError(
+            f"{where}: expected tokens and a label; found {counted(n, 'column')}"
+        )
     both = next((c for c in label if c in tokens), None)
     if both is not None:
-        raise CommandError(f"{where}: column {both} is the label's, and cannot be one of the tokens'")
+        raise CommandError(
+            f"{where}: column {both} is the label's, and cannot be one of the tokens'"
+        )
     return _as_kind(tokens, inputs, where), label
 
 
@@ -282,10 +357,15 @@ def _sentence(rows, tokens, label, name, lines):
         found = [row[tokens] for row in rows]
     else:
         found = [tuple([row[c] for c in tokens]) for row in rows]
-    sentence = Sentence(found, [row[label[0]] for row in rows] if label else None, lines)
+    sentence = Sentence(
+        found, [row[label[0]] for row in rows] if label else None, lines
+    )
     if len(label) < 2:
         return sentence
-    heads = [as_head(head, name, number) for head, number in zip(sentence.labels, sentence.numbers)]
+    heads = [
+        as_head(head, name, number)
+        for head, number in zip(sentence.labels, sentence.numbers)
+    ]
     check_heads(name, list(zip(sentence.numbers, heads)), len(rows))
     return sentence._replace(labels=list(zip(heads, [row[label[1]] for row in rows])))
 
@@ -303,7 +383,12 @@ def learned(arguments, task):
         if path not in arguments.files:
             arguments.usage_error(f"--annotated: {path} is none of the files")
     with Source(arguments.files[0], arguments.encoding) as source:
-        yield source, _told(arguments, layout_of(arguments, source, task=task), arguments.files[0])
+        yield (
+            source,
+            _told(
+                arguments, layout_of(arguments, source, task=task), arguments.files[0]
+            ),
+        )
 
 
 def read_files(arguments, source, layout):
@@ -312,7 +397,10 @@ def read_files(arguments, source, layout):
     for path in arguments.files[1:]:
         with Source(path, arguments.encoding) as more:
             parts.append(read_all(more, _told(arguments, layout, path)))
-    joined = {name: flatten([getattr(part, name) for part in parts]) for name in ("X", "y", "places")}
+    joined = {
+        name: flatten([getattr(part, name) for part in parts])
+        for name in ("X", "y", "places")
+    }
     return parts[0]._replace(**joined)
 
 
@@ -320,7 +408,9 @@ def _told(arguments, layout, path):
     """The `Layout` of a file that may annotate some types only, or be one of several."""
     if layout.format != "spans":
         if arguments.annotated or len(arguments.files) > 1:
-            arguments.usage_error("several files and --annotated are for annotated texts")
+            arguments.usage_error(
+                "several files and --annotated are for annotated texts"
+            )
         return layout
     types = dict(arguments.annotated).get(path, dict(arguments.read).get("annotated"))
     return layout._replace(reading=replace(layout.reading, annotated=types))
@@ -337,7 +427,11 @@ def batches(source, layout, size, inputs=None):
     if layout.format == "spans":
         read = marked(source, layout.reading, size is not None)
     else:
-        read = ((s.tokens, s.labels, s.numbers) for s in sentences(source, layout, inputs) if s.tokens)
+        read = (
+            (s.tokens, s.labels, s.numbers)
+            for s in sentences(source, layout, inputs)
+            if s.tokens
+        )
     found = False
     while batch := list(islice(read, size)):
         yield Corpus(source.name, layout.format, *map(list, zip(*batch)))
@@ -372,4 +466,6 @@ def located(error, name, places):
     if isinstance(lines, str):
         return CommandError(f"{lines}: {error}")
     t = error.position or 0
-    return CommandError(f"{name}, line {lines[t] if t < len(lines) else lines[0]}: {error}")
+    return CommandError(
+        f"{name}, line {lines[t] if t < len(lines) else lines[0]}: {error}"
+    )

@@ -16,7 +16,13 @@ from importlib import metadata
 from .._version import __version__
 from ..data.inputs import flatten
 from ..data.places import counted
-from ..datasets import columns_to_spans, load_chunking, load_entities, load_sample, write_spans
+from ..datasets import (
+    columns_to_spans,
+    load_chunking,
+    load_entities,
+    load_sample,
+    write_spans,
+)
 from ..formats.text_files import open_text
 from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from ..taggers.segmenter import Segmenter
@@ -48,7 +54,11 @@ def jobs():
 
 def _new(learner, X, **options):
     """An estimator for texts, or for tokens."""
-    return Segmenter(learner(**options)) if isinstance(X[0], str) else learner(constraints="BIO", **options)
+    return (
+        Segmenter(learner(**options))
+        if isinstance(X[0], str)
+        else learner(constraints="BIO", **options)
+    )
 
 
 def write_columns(sentences, path):
@@ -65,9 +75,15 @@ def split(sequences):
 
 def write_files(folder):
     """Write the chunking corpus as columns and the entities as texts, each to train and to test with."""
-    sentences = [[(*token, label) for token, label in zip(*pair)] for pair in zip(*load_chunking())]
+    sentences = [
+        [(*token, label) for token, label in zip(*pair)]
+        for pair in zip(*load_chunking())
+    ]
     files = dict(zip(("train.txt", "test.txt"), split(sentences)))
-    files |= zip(("notes.jsonl", "more.jsonl"), split(list(zip(*columns_to_spans(*load_entities())))))
+    files |= zip(
+        ("notes.jsonl", "more.jsonl"),
+        split(list(zip(*columns_to_spans(*load_entities())))),
+    )
     files = {os.path.join(folder, name): items for name, items in files.items()}
     for path in files:
         check_target(path)
@@ -85,20 +101,35 @@ def run(arguments):
         write_files(arguments.files)
         return
     began, todo, shown = time.perf_counter(), jobs(), []
-    others = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "numba", "scikit-learn"))
+    others = ", ".join(
+        f"{name} {metadata.version(name)}"
+        for name in ("numpy", "numba", "scikit-learn")
+    )
     print(f"skstruct {__version__}, Python {platform.python_version()}, {others}\n")
     for _, _, X, y in todo:  # so that compiling is no part of what is measured
         for learner in LEARNERS:
             _new(learner, X, max_iter=1).fit(X[:4], y[:4]).predict(X[:1])
-    print(ROW.format("task", "learner", "measure", "score", "OOV recall", "fit [s]", "tag [s]"))
+    print(
+        ROW.format(
+            "task", "learner", "measure", "score", "OOV recall", "fit [s]", "tag [s]"
+        )
+    )
     for job in todo:
         shown += [_run_job(*job, learner) for learner in LEARNERS]
     texts, test = split(todo[0][2])
     print(f"\nTrained on {len(texts)} sentences, tested on {len(test)}, as these:")
     for i in (0, 6, 7):
         print(f"\n  {test[i]}")
-        for predicted in shown[1], shown[3]:  # of the second learner: words; words and tags
-            print("  " + "  ".join(w if isinstance(w, str) else "/".join(w) for w in predicted[i]))
+        for predicted in (
+            shown[1],
+            shown[3],
+        ):  # of the second learner: words; words and tags
+            print(
+                "  "
+                + "  ".join(
+                    w if isinstance(w, str) else "/".join(w) for w in predicted[i]
+                )
+            )
     print(f"\nTotal time: {time.perf_counter() - began:.1f} s, imports aside")
 
 
@@ -115,6 +146,10 @@ def _run_job(task, measure, X, y, learner):
     scores = scores_of(estimator.inputs.task, X_test, y_test, predicted, known)
     scores = scores["segments"]["micro avg"] if "segments" in scores else scores
     recall = f"{scores['oov_recall']:.4f}" if "oov_recall" in scores else "-"
-    shown = f"{scores.get('joint_f1', scores['f1']):.4f}", recall, *(f"{s:.3f}" for s in seconds)
+    shown = (
+        f"{scores.get('joint_f1', scores['f1']):.4f}",
+        recall,
+        *(f"{s:.3f}" for s in seconds),
+    )
     print(ROW.format(task, learner.__name__, measure, *shown), flush=True)
     return predicted

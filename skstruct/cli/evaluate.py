@@ -39,7 +39,11 @@ def add_arguments(parser):
     add = parser.add_argument_group("scores").add_argument
     what = "of labels that encode segments; auto: segments if the labels look like it"
     add("--scheme", choices=["auto", "none", *SCHEMES], default="auto", help=what)
-    add("--strict", action="store_true", help="count only segments that are spelled as --scheme spells them")
+    add(
+        "--strict",
+        action="store_true",
+        help="count only segments that are spelled as --scheme spells them",
+    )
     what = "known words, as a rule the segmented training corpus: adds the recall of unknown words"
     add("--vocabulary", metavar="FILE", help=what)
     add("--json", action="store_true", help="print one JSON object")
@@ -50,9 +54,15 @@ def run(arguments):
     gold, pred = arguments.gold, arguments.pred
     for wrong, message in (
         ((gold is None) != (pred is None), "--gold and --pred need each other"),
-        (gold and (arguments.model or arguments.file), "--gold and --pred exclude --model and FILE"),
+        (
+            gold and (arguments.model or arguments.file),
+            "--gold and --pred exclude --model and FILE",
+        ),
         (gold == pred == "-", "--gold and --pred cannot both be standard input"),
-        (arguments.strict and arguments.scheme in ("auto", "none"), "--strict needs a --scheme"),
+        (
+            arguments.strict and arguments.scheme in ("auto", "none"),
+            "--strict needs a --scheme",
+        ),
     ):
         if wrong:
             arguments.usage_error(message)
@@ -73,10 +83,14 @@ def _options(arguments, task):
     if arguments.vocabulary is not None:
         if task != WORDS:
             arguments.usage_error("--vocabulary is for segmented text")
-        words = flatten(read_segmented(arguments.vocabulary, encoding=arguments.encoding))
+        words = flatten(
+            read_segmented(arguments.vocabulary, encoding=arguments.encoding)
+        )
         options["vocabulary"] = set(words)
     if task == SPANS and (arguments.scheme != "auto" or arguments.strict):
-        arguments.usage_error("--scheme and --strict are for labels, not for spans of texts")
+        arguments.usage_error(
+            "--scheme and --strict are for labels, not for spans of texts"
+        )
     return options
 
 
@@ -98,7 +112,14 @@ def model_scores(model, corpus, **options):
     task = final_step(model)[0].inputs.task
     if task == LABELS:
         predicted = [list(map(str, labels)) for labels in predicted]
-        known = next((layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")), None)
+        known = next(
+            (
+                layer.classes_
+                for layer, _ in layers(model)
+                if hasattr(layer, "classes_")
+            ),
+            None,
+        )
         if known is not None:
             warn_of_unknown(corpus.y, set(map(str, known)), corpus.name)
     return _scores(task, corpus, predicted, options)
@@ -110,7 +131,9 @@ def _of_model(arguments):
     options = _options(arguments, inputs.task)
     corpus = read(arguments.file, arguments, inputs)
     tell_empty(corpus)
-    if arguments.scheme == "auto" and scheme_of(model) == "IO":  # which labels do not look like
+    if (
+        arguments.scheme == "auto" and scheme_of(model) == "IO"
+    ):  # which labels do not look like
         options["scheme"] = "IO"
     return model_scores(model, corpus, **options)
 
@@ -121,15 +144,23 @@ def _of_model(arguments):
 def _of_one(arguments):
     """(corpus, predicted) from one file with both."""
     with Source(arguments.file, arguments.encoding) as source:
-        arguments.format = arguments.format or ("spans" if are_annotated(source) else "columns")
+        arguments.format = arguments.format or (
+            "spans" if are_annotated(source) else "columns"
+        )
         layout = layout_of(arguments, source)
-        if layout.format != "columns" or arguments.tokens or arguments.label is not None:
+        if (
+            layout.format != "columns"
+            or arguments.tokens
+            or arguments.label is not None
+        ):
             wrong = "without --model and --gold, FILE must be columns, the true and the predicted label last"
             arguments.usage_error(f"{wrong}; --tokens and --label do not apply")
         corpus = read_all(source, layout._replace(tokens=(-2,), label=-1))
     gold, predicted = corpus.X, corpus.y
     if set(flatten(gold)).isdisjoint(flatten(predicted)):
-        warn(f"{corpus.name}: the last two columns have no label in common; are they labels?")
+        warn(
+            f"{corpus.name}: the last two columns have no label in common; are they labels?"
+        )
     return corpus._replace(y=gold), predicted
 
 
@@ -140,7 +171,9 @@ def _of_two(arguments):
         with Source(path, arguments.encoding) as source:
             layout = layout_of(arguments, source)
             if layout.format == "columns":
-                layout = layout._replace(tokens=None, label=-1 if label is None else label)
+                layout = layout._replace(
+                    tokens=None, label=-1 if label is None else label
+                )
             corpora.append(read_all(source, layout))
     _check_same_tokens(*corpora)
     return corpora[0], corpora[1].y
@@ -148,17 +181,27 @@ def _of_two(arguments):
 
 def _check_same_tokens(gold, pred):
     """Raise unless two corpora hold the same sentences."""
-    names, of_texts = f"{gold.name} and {pred.name}", gold.format in ("segmented", "spans")
-    if gold.format != pred.format and (of_texts or pred.format in ("segmented", "spans")):
+    names, of_texts = (
+        f"{gold.name} and {pred.name}",
+        gold.format in ("segmented", "spans"),
+    )
+    if gold.format != pred.format and (
+        of_texts or pred.format in ("segmented", "spans")
+    ):
         wrong = f"{gold.name} is {gold.format} and {pred.name} is {pred.format}"
         raise CommandError(f"{wrong}; --format says how to read both")
     if len(gold.y) != len(pred.y):
-        raise CommandError(f"{names} must hold the same sentences: found {len(gold.y)} and {len(pred.y)}")
+        raise CommandError(
+            f"{names} must hold the same sentences: found {len(gold.y)} and {len(pred.y)}"
+        )
     for a, b, here, there in zip(gold.X, pred.X, gold.places, pred.places):
         if gold.format == "spans" and a != b:
             raise CommandError(f"{here} and {there}: the texts differ")
         if not of_texts:
-            a, b = ([token[0] if isinstance(token, tuple) else token for token in x] for x in (a, b))
+            a, b = (
+                [token[0] if isinstance(token, tuple) else token for token in x]
+                for x in (a, b)
+            )
         if a != b:
             differ = (t for t, pair in enumerate(zip(a, b)) if pair[0] != pair[1])
             t = 0 if of_texts else next(differ, min(len(a), len(b)) - 1)
@@ -184,7 +227,11 @@ def scores_of(task, X, y, predicted, vocabulary=None, **options):
         return word_scores(y, predicted, vocabulary)
     if task == SPANS:
         return span_scores(X, y, predicted)
-    return tree_scores(X, y, predicted) if task == TREES else tagging_scores(y, predicted, **options)
+    return (
+        tree_scores(X, y, predicted)
+        if task == TREES
+        else tagging_scores(y, predicted, **options)
+    )
 
 
 def tagging_scores(y, predicted, scheme="auto", strict=False):
@@ -209,7 +256,9 @@ def tagging_scores(y, predicted, scheme="auto", strict=False):
     segments = None
     if scheme != "none":
         mode = "strict" if strict else "conlleval"
-        segments = metrics.segment_report(y, predicted, scheme=scheme, mode=mode, output_dict=True)
+        segments = metrics.segment_report(
+            y, predicted, scheme=scheme, mode=mode, output_dict=True
+        )
     return {
         "sequences": len(y),
         "tokens": sum(map(len, y)),
@@ -229,11 +278,22 @@ def word_scores(y, predicted, vocabulary=None):
         ``oov_recall`` and ``iv_recall``; if both sides have tags also ``joint_f1``.
     """
     report = metrics.segmentation_report(y, predicted, vocabulary or ())
-    of_vocabulary = () if vocabulary is None else ("oov_rate", "oov_recall", "iv_recall")
+    of_vocabulary = (
+        () if vocabulary is None else ("oov_rate", "oov_recall", "iv_recall")
+    )
     names = "precision", "recall", "f1", *of_vocabulary
-    scores = {"sequences": len(y), "words": sum(map(len, y)), **{name: report[name] for name in names}}
-    tagged = [any(words and not isinstance(words[0], str) for words in each) for each in (y, predicted)]
-    return scores | ({"joint_f1": metrics.word_f1_score(y, predicted)} if all(tagged) else {})
+    scores = {
+        "sequences": len(y),
+        "words": sum(map(len, y)),
+        **{name: report[name] for name in names},
+    }
+    tagged = [
+        any(words and not isinstance(words[0], str) for words in each)
+        for each in (y, predicted)
+    ]
+    return scores | (
+        {"joint_f1": metrics.word_f1_score(y, predicted)} if all(tagged) else {}
+    )
 
 
 def span_scores(texts, y, predicted):
@@ -245,7 +305,11 @@ def span_scores(texts, y, predicted):
         ``texts``, ``spans``, and ``segments`` as of `tagging_scores`, by label.
     """
     rows = report_of(span_counts(y, predicted, texts=texts))
-    return {"texts": len(texts), "spans": rows["micro avg"]["support"], "segments": rows}
+    return {
+        "texts": len(texts),
+        "spans": rows["micro avg"]["support"],
+        "segments": rows,
+    }
 
 
 def tree_scores(X, y, predicted):
@@ -260,13 +324,19 @@ def tree_scores(X, y, predicted):
         ``words_uas``, ``words_las``, if there are words. There is no ``las`` of a parser that gives heads
         alone.
     """
-    punctuation = [[all(map(_is_punctuation, form)) for form, *_ in sentence] for sentence in X]
+    punctuation = [
+        [all(map(_is_punctuation, form)) for form, *_ in sentence] for sentence in X
+    ]
     everything = metrics.attachment_scores(y, predicted)
     scores = {"sequences": len(y), "tokens": everything.n_tokens}
     scores |= {name: getattr(everything, name) for name in ("uas", "las", "complete")}
     if not all(map(all, punctuation)):
         words = metrics.attachment_scores(y, predicted, punctuation=punctuation)
-        scores |= {"words": words.n_tokens, "words_uas": words.uas, "words_las": words.las}
+        scores |= {
+            "words": words.n_tokens,
+            "words_uas": words.uas,
+            "words_las": words.las,
+        }
     return {name: value for name, value in scores.items() if value == value}
 
 
@@ -283,16 +353,23 @@ def as_text(scores):
             lines.append(f"{name.replace('_', ' '):<18}{value:>10}")
     if rows:
         width = max(18, *(len(name) + 2 for name in rows))
-        lines += ["", f"{'segments':<{width}}{'precision':>10}{'recall':>10}{'f1':>10}{'support':>10}"]
+        lines += [
+            "",
+            f"{'segments':<{width}}{'precision':>10}{'recall':>10}{'f1':>10}{'support':>10}",
+        ]
     for name, row in rows.items():
-        numbers = "".join(f"{row[column]:>10.4f}" for column in ("precision", "recall", "f1"))
+        numbers = "".join(
+            f"{row[column]:>10.4f}" for column in ("precision", "recall", "f1")
+        )
         lines.append(f"{name or '(no type)':<{width}}{numbers}{row['support']:>10}")
     return "\n".join(lines)
 
 
 def warn_of_unknown(y, known, name):
     """Warn of labels that a model does not know; they can only count as wrong."""
-    unknown = Counter(label for label in flatten(y) if label is not None and label not in known)
+    unknown = Counter(
+        label for label in flatten(y) if label is not None and label not in known
+    )
     if not unknown:
         return
     which = f"{counted(len(unknown), 'label')} unknown"
@@ -301,4 +378,6 @@ def warn_of_unknown(y, known, name):
     listed = ", ".join(f"{label} ({n:,})" for label, n in unknown.most_common(_LISTED))
     more = f" and {len(unknown) - _LISTED} more" if len(unknown) > _LISTED else ""
     tokens = counted(unknown.total(), "token")
-    warn(f"{name}: {which} to the model; {tokens} with these labels count as wrong: {listed}{more}")
+    warn(
+        f"{name}: {which} to the model; {tokens} with these labels count as wrong: {listed}{more}"
+    )

@@ -60,7 +60,9 @@ class Source(contextlib.AbstractContextManager):
             raise CommandError("there is no standard input")
         else:
             if hasattr(sys.stdin, "reconfigure"):
-                sys.stdin.reconfigure(encoding=self.encoding, errors="strict", newline="\n")
+                sys.stdin.reconfigure(
+                    encoding=self.encoding, errors="strict", newline="\n"
+                )
             file = contextlib.nullcontext(sys.stdin)
         number = 0
         try:
@@ -143,7 +145,9 @@ _ENOUGH = 10
 
 def named_format(source):
     """The format that the name of a file says, or None."""
-    return EXTENSIONS.get(os.path.splitext((source.path or "").removesuffix(".gz"))[1].lower())
+    return EXTENSIONS.get(
+        os.path.splitext((source.path or "").removesuffix(".gz"))[1].lower()
+    )
 
 
 def is_conllu(line):
@@ -172,7 +176,9 @@ def guess(source, separator):
         return "columns"  # whose reader asks for the separator where only tabs make the lines equal
     if len(widths) > 1:
         return "segmented"
-    raise CommandError(f"{source.name}: cannot tell the format from the content; say --format")
+    raise CommandError(
+        f"{source.name}: cannot tell the format from the content; say --format"
+    )
 
 
 def _are_columns(widths):
@@ -185,7 +191,11 @@ def _are_columns(widths):
 def warn_of_text(source):
     """Warn of a file for a tagger or a parser that looks like text: every line would be a token."""
     lines = [line.split() for line in source.peek(1 if source.path is None else PEEK)]
-    prose = [cells for cells in lines if len(cells) > 2 and len(cells[-1]) > 1 and cells[-1][-1] in ".!?"]
+    prose = [
+        cells
+        for cells in lines
+        if len(cells) > 2 and len(cells[-1]) > 1 and cells[-1][-1] in ".!?"
+    ]
     if 2 * len(prose) > len(lines):
         what = "looks like text, and each line is taken for one token; a token a line is read"
         warn(f"{source.name}: {what}, a blank line ends a sentence")
@@ -193,11 +203,15 @@ def warn_of_text(source):
 
 def warn_of_columns(source, what):
     """Warn of a file for a model of texts that looks like columns; ``what`` is done with it."""
-    if source.path is None:  # who writes to a pipe line by line need not wait for a guess
+    if (
+        source.path is None
+    ):  # who writes to a pipe line by line need not wait for a guess
         return
     lines = source.peek(PEEK)
     widths = Counter(len(split_cells(line, None)) for line in lines)
-    if any(map(is_conllu, lines)) or (widths.total() >= _ENOUGH and _are_columns(widths)):
+    if any(map(is_conllu, lines)) or (
+        widths.total() >= _ENOUGH and _are_columns(widths)
+    ):
         warn(f"{source.name}: looks like columns; {what}")
 
 
@@ -240,7 +254,9 @@ def noticed(source, found, number, line, label):
             numeric = [c for c, cell in enumerate(cells) if not _NUMBER.fullmatch(cell)]
         if unique:
             unique = all(row[label] != cells[label] for row in rest)
-            numeric = [c for c in numeric if all(_NUMBER.fullmatch(row[c]) for row in rest)]
+            numeric = [
+                c for c in numeric if all(_NUMBER.fullmatch(row[c]) for row in rest)
+            ]
         n_tokens, n_sentences = n_tokens + len(rows), n_sentences + 1
         yield rows, lines
     if source.quiet:
@@ -248,9 +264,13 @@ def noticed(source, found, number, line, label):
     named = any(cell.strip(" #").lower() in NAMES for cell in cells)
     if unique and n_tokens > 1 and (named or numeric):
         what = f"looks like names of columns, but is read as a token: the label {cells[label]!r} is nowhere"
-        warn(f"{source.name}, line {number}: {what} else; --comment {shlex.quote(line)} leaves it out")
+        warn(
+            f"{source.name}, line {number}: {what} else; --comment {shlex.quote(line)} leaves it out"
+        )
     if n_sentences == 1 and n_tokens > LONG:
-        warn(f"{source.name}: all {n_tokens:,} tokens are one sentence; a blank line ends a sentence")
+        warn(
+            f"{source.name}: all {n_tokens:,} tokens are one sentence; a blank line ends a sentence"
+        )
 
 
 def tell_empty(corpus):
@@ -258,26 +278,34 @@ def tell_empty(corpus):
     first = next(iter(corpus.X[0]), "")  # of a text a character
     for c in range(1, len(first) if isinstance(first, tuple) else 0):
         if all(token[c] == "_" for tokens in corpus.X for token in tokens):
-            warn(f"{corpus.name}: column {c} of tokens is empty: tag first; --tokens says what to read")
+            warn(
+                f"{corpus.name}: column {c} of tokens is empty: tag first; --tokens says what to read"
+            )
 
 
 def tell_labels(corpus):
     """Warn of a corpus whose labels look like words, or have mistakes of typing: before it is learned."""
     if corpus.format == "segmented" or not corpus.y:
         return
-    found = Counter(each if isinstance(each, str) else each[-1] for each in flatten(corpus.y))
+    found = Counter(
+        each if isinstance(each, str) else each[-1] for each in flatten(corpus.y)
+    )
     found.pop(None, None)  # of spans that say nothing
     total = found.total()
     if len(found) > MANY and total < 10 * len(found):
         unit, fix = "token", "; is it the right column? --label says which"
         if corpus.format == "spans":
             unit, fix = "span", ""
-        warn(f"{corpus.name}: {counted(len(found), 'label')} for {counted(total, unit)}{fix}")
+        warn(
+            f"{corpus.name}: {counted(len(found), 'label')} for {counted(total, unit)}{fix}"
+        )
         return
     told = []
     for label in sorted(label for label, n in found.items() if n == 1):
         _, dash, kind = label.rpartition("-")
-        others = [other for other, n in found.items() if n > 1 and len(other) == len(label)]
+        others = [
+            other for other, n in found.items() if n > 1 and len(other) == len(label)
+        ]
         meant = get_close_matches(label, others, n=1, cutoff=0.5) if dash + kind else []
         told.append(f"{label}{f' (meant {meant[0]}?)' if meant else ''}")
     if told and total >= 100:

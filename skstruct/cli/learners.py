@@ -45,25 +45,47 @@ ALGORITHMS = {
 """Name on the command line -> estimator."""
 
 _TASKS = {WordSegmenter: WORDS, ShiftReduceParser: TREES}
-_ALIASES = {"ap": "perceptron", "lbfgs": "l1crf", **{c.__name__.lower(): n for n, c in ALGORITHMS.items()}}
+_ALIASES = {
+    "ap": "perceptron",
+    "lbfgs": "l1crf",
+    **{c.__name__.lower(): n for n, c in ALGORITHMS.items()},
+}
 _AROUND_TAGGERS = {"segmented": Segmenter, "spans": SpanTagger}
 """Format of the corpus -> what is put around the tagger that learns it."""
 
-_AROUND = Segmenter, SpanTagger, BaggingShuffleAverager, ParameterMixer, CalibratedTagger, SpanSets
+_AROUND = (
+    Segmenter,
+    SpanTagger,
+    BaggingShuffleAverager,
+    ParameterMixer,
+    CalibratedTagger,
+    SpanSets,
+)
 
 
 def add_features(group):
     """Add the two options that choose features."""
     either = group.add_mutually_exclusive_group()
     what = "a preset of feature templates; auto: by the look of the tokens"
-    either.add_argument("--features", choices=["auto", *PRESETS], default="auto", help=what)
-    either.add_argument("--template", metavar="FILE", help="a template file in the syntax of CRF++")
+    either.add_argument(
+        "--features", choices=["auto", *PRESETS], default="auto", help=what
+    )
+    either.add_argument(
+        "--template", metavar="FILE", help="a template file in the syntax of CRF++"
+    )
 
 
 def add_learner(group, default):
     """Add the options that choose a learner and its parameters."""
     what = f"the learner: {', '.join(ALGORITHMS)}, or the name of its class"
-    group.add_argument("--algorithm", "-a", type=named_algorithm, default=default, metavar="NAME", help=what)
+    group.add_argument(
+        "--algorithm",
+        "-a",
+        type=named_algorithm,
+        default=default,
+        metavar="NAME",
+        help=what,
+    )
     what = "passes over the corpus (default: the learner's)"
     group.add_argument("--epochs", "--max-iter", type=positive, metavar="N", help=what)
     group.add_argument("--seed", type=int, default=0, help="random seed")
@@ -84,11 +106,15 @@ def features_of(arguments):
             lexicons[name] = [line.strip() for line in source.unkept() if line.strip()]
     if arguments.template is not None:
         templates = FeatureTemplates.from_file(arguments.template, lexicons)
-        return templates if named else list(templates.lines)  # no path goes into the model
+        return (
+            templates if named else list(templates.lines)
+        )  # no path goes into the model
     if arguments.features == "auto":
         arguments.usage_error("--lexicon needs --features with a preset, or --template")
     lines = list(PRESETS[arguments.features])
-    lines[-1:-1] = [f"Ulex_{name}{o:+d}:%lex_{name}[{o},0]" for name in lexicons for o in (-1, 0, 1)]
+    lines[-1:-1] = [
+        f"Ulex_{name}{o:+d}:%lex_{name}[{o},0]" for name in lexicons for o in (-1, 0, 1)
+    ]
     return FeatureTemplates(lines, lexicons)
 
 
@@ -125,7 +151,9 @@ def new_model(arguments, features, format):
     deeper = _given_parameters(arguments, learner, tagger, outer, sets)
     try:
         learned = model = _wrapped(arguments, learner)
-        if outer is not None and not isinstance(learner, KBestReranker):  # whose base it is
+        if outer is not None and not isinstance(
+            learner, KBestReranker
+        ):  # whose base it is
             model = outer.set_params(tagger=learned)
         if sets is not None:
             if format != "spans" or not hasattr(model, "predict_segment_proba"):
@@ -135,8 +163,12 @@ def new_model(arguments, features, format):
         _check_way(arguments, learned, model)
         known = model.get_params()
         for name in deeper.keys() - known.keys():
-            has = ", ".join(sorted(n for n in known if "__" in n)) or "none of this kind"
-            arguments.usage_error(f"{type(model).__name__} has no parameter {name!r}; it has {has}")
+            has = (
+                ", ".join(sorted(n for n in known if "__" in n)) or "none of this kind"
+            )
+            arguments.usage_error(
+                f"{type(model).__name__} has no parameter {name!r}; it has {has}"
+            )
         model.set_params(**deeper)
         for estimator in (model, *model.get_params().values()):
             if isinstance(estimator, BaseEstimator):
@@ -159,16 +191,24 @@ def _parts(arguments, features, format):
     if arguments.search and kind is not L1CRF:
         arguments.usage_error("--search chooses c1 and c2; it is for --algorithm l1crf")
     auto = isinstance(features, str) and features == "auto"
-    own = {"max_iter": arguments.epochs, "verbose": int(arguments.verbose), "random_state": arguments.seed}
+    own = {
+        "max_iter": arguments.epochs,
+        "verbose": int(arguments.verbose),
+        "random_state": arguments.seed,
+    }
     own = {name: value for name, value in own.items() if value is not None}
-    given = {name for name, value in own.items() if value} | (set() if auto else {"features"})
+    given = {name for name, value in own.items() if value} | (
+        set() if auto else {"features"}
+    )
     for name in dict(arguments.param).keys() & given:
         arguments.usage_error(f"--param {name} and an option of its own are given")
     learner = L1CRFCV(**own) if arguments.search else kind(**own)
     if kind in _TASKS:
         if not auto:
             wrong = "--features, --template and --lexicon are for taggers"
-            has = f"{kind.__name__} has template sets of its own: --param templates=NAME"
+            has = (
+                f"{kind.__name__} has template sets of its own: --param templates=NAME"
+            )
             arguments.usage_error(f"{wrong}; {has}")
         return learner, learner, None
     tagger = StructuredPerceptron(**own) if kind is KBestReranker else learner
@@ -183,7 +223,11 @@ def _given_parameters(arguments, *parts):
     """Give each ``--param`` to the first part that has it; returns those of estimators inside, by name."""
     deeper, known = {}, {}
     for part in filter(None, reversed(parts)):
-        known.update(dict.fromkeys(part.get_params(deep=False).keys() - {"tagger", "recall"}, part))
+        known.update(
+            dict.fromkeys(
+                part.get_params(deep=False).keys() - {"tagger", "recall"}, part
+            )
+        )
     for name, value in arguments.param:
         if name in known:
             known[name].set_params(**{name: value})
@@ -197,20 +241,45 @@ def _given_parameters(arguments, *parts):
 
 def _wrapped(arguments, learned):
     """A learner with what the options put around it."""
-    kind, several, on_shards = type(learned), arguments.members > 1, _on_shards(arguments)
+    kind, several, on_shards = (
+        type(learned),
+        arguments.members > 1,
+        _on_shards(arguments),
+    )
     sums = on_shards and hasattr(kind, "fit_shards")
     by_example = sums or issubclass(kind, OnlineLearner)
     is_tagger = kind not in _TASKS and kind is not KBestReranker
     has_state = issubclass(kind, OnlineLearner) and not several and not on_shards
     for wrong, message in (
-        (arguments.keep_training and not has_state, "--keep-training: such a model has no state of training"),
+        (
+            arguments.keep_training and not has_state,
+            "--keep-training: such a model has no state of training",
+        ),
         (several and on_shards, "--members and --shards cannot both be given"),
-        (several and kind is KBestReranker, "--members: the weights of a KBestReranker cannot be averaged"),
-        (arguments.calibrate and not is_tagger, f"--calibrate is for taggers; {kind.__name__} is none"),
-        (on_shards and not by_example, f"--shards: {kind.__name__} does not learn example by example"),
-        (sums and arguments.calibrate, "--calibrate and --shards cannot both be given with L1CRF"),
-        (sums and arguments.dev is not None, "--dev and --shards cannot both be given with L1CRF"),
-        (sums and arguments.recall is not None, "--recall and --shards cannot both be given with L1CRF"),
+        (
+            several and kind is KBestReranker,
+            "--members: the weights of a KBestReranker cannot be averaged",
+        ),
+        (
+            arguments.calibrate and not is_tagger,
+            f"--calibrate is for taggers; {kind.__name__} is none",
+        ),
+        (
+            on_shards and not by_example,
+            f"--shards: {kind.__name__} does not learn example by example",
+        ),
+        (
+            sums and arguments.calibrate,
+            "--calibrate and --shards cannot both be given with L1CRF",
+        ),
+        (
+            sums and arguments.dev is not None,
+            "--dev and --shards cannot both be given with L1CRF",
+        ),
+        (
+            sums and arguments.recall is not None,
+            "--recall and --shards cannot both be given with L1CRF",
+        ),
     ):
         if wrong:
             arguments.usage_error(message)
@@ -221,18 +290,34 @@ def _wrapped(arguments, learned):
             checkpoint=checkpoint, random_state=arguments.seed,
         )  # fmt: skip
     if several:
-        averaged = {"n_estimators": arguments.members, "n_jobs": -1, "random_state": arguments.seed}
+        averaged = {
+            "n_estimators": arguments.members,
+            "n_jobs": -1,
+            "random_state": arguments.seed,
+        }
         learned = BaggingShuffleAverager(learned, **averaged)
-    return CalibratedTagger(learned, random_state=arguments.seed) if arguments.calibrate else learned
+    return (
+        CalibratedTagger(learned, random_state=arguments.seed)
+        if arguments.calibrate
+        else learned
+    )
 
 
 def _check_way(arguments, *parts):
     """Refuse a stream, or a held-out corpus, for what cannot learn with it."""
     for part in parts:
         if arguments.stream is not None and not hasattr(part, "partial_fit"):
-            arguments.usage_error(f"--stream: {type(part).__name__} does not learn example by example")
-        if arguments.stream is None and arguments.dev is not None and not has_fit_parameter(part, "X_val"):
-            arguments.usage_error(f"--dev: the fit of {type(part).__name__} takes no held-out corpus")
+            arguments.usage_error(
+                f"--stream: {type(part).__name__} does not learn example by example"
+            )
+        if (
+            arguments.stream is None
+            and arguments.dev is not None
+            and not has_fit_parameter(part, "X_val")
+        ):
+            arguments.usage_error(
+                f"--dev: the fit of {type(part).__name__} takes no held-out corpus"
+            )
 
 
 def _on_shards(arguments):
@@ -244,9 +329,13 @@ def fit_of(arguments, model):
     """How the model learns from the whole corpus."""
 
     def train(tagger):
-        return lambda X, y: tagger.fit_shards(dealt(X, y, None, arguments.shards), client=arguments.cluster)
+        return lambda X, y: tagger.fit_shards(
+            dealt(X, y, None, arguments.shards), client=arguments.cluster
+        )
 
     inside = isinstance(model, Segmenter | SpanTagger)
-    if not _on_shards(arguments) or not isinstance(model.tagger if inside else model, L1CRF):
+    if not _on_shards(arguments) or not isinstance(
+        model.tagger if inside else model, L1CRF
+    ):
         return model.fit
     return partial(model._fit_by, train) if inside else train(model)

@@ -24,11 +24,17 @@ def add_options(parser):
     add("--read", **repeated("NAME=VALUE", setting), help=what)
     what = "columns of tokens, as 0,1 (default: all but the label), or CoNLL-U fields (default: form)"
     add("--tokens", type=_fields, metavar="LIST", help=what)
-    what = "column of the label (default: -1, the last), or CoNLL-U field (default: xpos)"
+    what = (
+        "column of the label (default: -1, the last), or CoNLL-U field (default: xpos)"
+    )
     add("--label", type=_field, metavar="COLUMN", help=what)
     what = "what separates columns, such as tab (default: any run of spaces and tabs)"
     add("--separator", type=_separator, metavar="SEP", help=what)
-    add("--comment", metavar="PREFIX", help="lines of columns that start with it are no tokens")
+    add(
+        "--comment",
+        metavar="PREFIX",
+        help="lines of columns that start with it are no tokens",
+    )
     add("--encoding", type=_encoding, default="utf-8", help="of all text files")
 
 
@@ -39,7 +45,9 @@ def repeated(metavar, type):
 
 def add_model(parser, required=True):
     """Add a model and its threads."""
-    parser.add_argument("--model", "-m", required=required, metavar="MODEL", help="a model file")
+    parser.add_argument(
+        "--model", "-m", required=required, metavar="MODEL", help="a model file"
+    )
     parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help=THREADS)
 
 
@@ -58,7 +66,9 @@ def _types(text):
 
 _annotated = fitting(_types, lambda given: all([given[0], *given[1]]), "FILE=TYPES")
 lexicon = fitting(
-    lambda text: tuple(text.partition("=")[::2]), lambda pair: pair[0].isidentifier() and pair[1], "NAME=FILE"
+    lambda text: tuple(text.partition("=")[::2]),
+    lambda pair: pair[0].isidentifier() and pair[1],
+    "NAME=FILE",
 )
 """Types of ``argparse``."""
 
@@ -81,7 +91,9 @@ def _fields(text):
     return tuple(_field(part) for part in text.split(","))
 
 
-_encoding = fitting(lambda text: codecs.lookup(text).name, bool, "an encoding that Python knows")
+_encoding = fitting(
+    lambda text: codecs.lookup(text).name, bool, "an encoding that Python knows"
+)
 
 
 def _separator(text):

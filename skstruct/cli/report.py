@@ -12,9 +12,13 @@ from .options import add_model, add_options
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument("file", metavar="DATA", nargs="?", help="the corpus (default: standard input)")
+    parser.add_argument(
+        "file", metavar="DATA", nargs="?", help="the corpus (default: standard input)"
+    )
     add_model(parser)
-    parser.add_argument("--output", "-o", required=True, metavar="OUT", help="the page, as report.html")
+    parser.add_argument(
+        "--output", "-o", required=True, metavar="OUT", help="the page, as report.html"
+    )
     add_options(parser)
 
 

@@ -35,8 +35,14 @@ def add_arguments(parser):
     what = "how much less counts what resembles a sentence chosen before, from 0 to 1"
     add("--diversity", type=share, default=0.5, metavar="D", help=what)
     add("--seed", type=int, default=0, help="of --strategy random")
-    add("--output", "-o", metavar="OUT", help="file to write (default: standard output)")
-    add("--lines", action="store_true", help="each line of POOL is a text, for models of spans")
+    add(
+        "--output", "-o", metavar="OUT", help="file to write (default: standard output)"
+    )
+    add(
+        "--lines",
+        action="store_true",
+        help="each line of POOL is a text, for models of spans",
+    )
     add_options(parser)
     parser.set_defaults(write=None)
 
@@ -57,14 +63,18 @@ def run(arguments):
     else:
         with Source(arguments.file, arguments.encoding) as source:
             layout = layout_of(arguments, source, inputs)
-            pool = [s for s in sentences(source, layout, inputs, labels=False) if s.tokens]
+            pool = [
+                s for s in sentences(source, layout, inputs, labels=False) if s.tokens
+            ]
         words = layout.format == "segmented"
         X = [s.lines[0][1] if words else s.tokens for s in pool]
         numbers = [s.numbers for s in pool]
     options = {name: getattr(arguments, name) for name in ("strategy", "diversity")}
     try:
         with locating(arguments.file or "<stdin>", numbers):
-            chosen = select(model, X, arguments.k, **options, random_state=arguments.seed)
+            chosen = select(
+                model, X, arguments.k, **options, random_state=arguments.seed
+            )
     except TypeError as error:
         remedy = "; --strategy margin chooses it, train --calibrate adds them"
         hint = remedy if "probabilities" in str(error) else ""
@@ -72,8 +82,16 @@ def run(arguments):
     with output(arguments.output, arguments.encoding) as file:
         if inputs.task == SPANS:
             best = [X[i] for i in chosen]
-            write_spans(file, best, model.predict(best), "jsonl", metadata=[pool[i][2] for i in chosen])
+            write_spans(
+                file,
+                best,
+                model.predict(best),
+                "jsonl",
+                metadata=[pool[i][2] for i in chosen],
+            )
         else:
             for i in chosen:
-                file.writelines(f"{line}\n" for _, line, _ in pool[i].lines if line.strip() or words)
+                file.writelines(
+                    f"{line}\n" for _, line, _ in pool[i].lines if line.strip() or words
+                )
                 file.write("" if words else "\n")

@@ -42,7 +42,11 @@ def add_arguments(parser):
     add = parser.add_argument_group("Label Studio").add_argument
     what = "be a backend of Label Studio, with one model that marks spans"
     add("--label-studio", action="store_true", help=what)
-    add("--collect", metavar="FILE", help="keep the annotations that its webhook sends as JSON lines")
+    add(
+        "--collect",
+        metavar="FILE",
+        help="keep the annotations that its webhook sends as JSON lines",
+    )
     what = "train anew on them after N, and take the new model if it is not worse on held-out tasks"
     add("--train-on", type=positive, metavar="N", help=what)
 
@@ -59,11 +63,18 @@ def _allowed_host(text):
 
 def run(arguments):
     """Run the command, until it is stopped."""
-    arguments.max_bytes = arguments.max_bytes or (TASKS_LIMIT if arguments.label_studio else LIMIT)
+    arguments.max_bytes = arguments.max_bytes or (
+        TASKS_LIMIT if arguments.label_studio else LIMIT
+    )
     logging.basicConfig(format="skstruct: %(message)s", level=logging.INFO)
-    options = {name: getattr(arguments, name) for name in ("port", "threads", "max_bytes", "timeout")}
+    options = {
+        name: getattr(arguments, name)
+        for name in ("port", "threads", "max_bytes", "timeout")
+    }
     server = new_server(_application(arguments), arguments.host, **options)
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a full queue is no fault
+    logging.getLogger("waitress.queue").setLevel(
+        logging.ERROR
+    )  # a full queue is no fault
     signals = []
 
     def stop(number, _):
@@ -100,4 +111,9 @@ def _application(arguments):
         return app(loaded(files), **options)
     if len(files) > 1:
         arguments.usage_error("--label-studio takes one model")
-    return Backend(*files.values(), collect=arguments.collect, train_on=arguments.train_on, **options)
+    return Backend(
+        *files.values(),
+        collect=arguments.collect,
+        train_on=arguments.train_on,
+        **options,
+    )

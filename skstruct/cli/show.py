@@ -28,10 +28,19 @@ def add_arguments(parser):
     """Add the arguments of the command."""
     add = parser.add_argument
     add("file", nargs="?", metavar="MODEL", help="a model file")
-    add("--model", "-m", metavar="MODEL", help="the same, as an option of the other commands")
+    add(
+        "--model",
+        "-m",
+        metavar="MODEL",
+        help="the same, as an option of the other commands",
+    )
     what = "features listed of each label, or with --explain of each token"
     add("--top", type=positive, default=5, metavar="N", help=what)
-    add("--label", metavar="LABEL", help="list features of this label only; not with --explain")
+    add(
+        "--label",
+        metavar="LABEL",
+        help="list features of this label only; not with --explain",
+    )
     what = "a sentence: tokens between spaces, several columns between slashes (the/DT dog/NN); or a text"
     add("--explain", metavar="TEXT", help=what)
     add("--json", action="store_true", help="print one JSON object")
@@ -53,13 +62,28 @@ def run(arguments):
     if arguments.label is not None:
         if arguments.label not in labels:
             has = ", ".join(labels)
-            raise CommandError(f"{path}: the model has no label {arguments.label!r}; it has {has}")
+            raise CommandError(
+                f"{path}: the model has no label {arguments.label!r}; it has {has}"
+            )
         labels = {arguments.label: labels[arguments.label]}
-    about = {"model": type(model).__name__, "file": kind_of(path), "bytes": os.path.getsize(path)}
-    about |= {name: value for name, value in _about(inner, tagger).items() if value is not None}
-    top = {text: feature_weights(tagger, arguments.top, label) for text, label in labels.items()}
+    about = {
+        "model": type(model).__name__,
+        "file": kind_of(path),
+        "bytes": os.path.getsize(path),
+    }
+    about |= {
+        name: value
+        for name, value in _about(inner, tagger).items()
+        if value is not None
+    }
+    top = {
+        text: feature_weights(tagger, arguments.top, label)
+        for text, label in labels.items()
+    }
     if arguments.json:
-        about["top"] = {label: [[w.feature, w.weight] for w in rows] for label, rows in top.items()}
+        about["top"] = {
+            label: [[w.feature, w.weight] for w in rows] for label, rows in top.items()
+        }
         print(json.dumps(about, ensure_ascii=False))
         return
     for name, value in about.items():
@@ -84,20 +108,32 @@ def _about(model, tagger):
     """What there is to say about a model and the tagger in it, by name; None: nothing."""
     inside, defaults = tagger._model, inspect.signature(type(tagger)).parameters
     around = {} if model is tagger else model.get_params(deep=False)
-    parameters = {name: value for name, value in around.items() if isinstance(value, str)}
+    parameters = {
+        name: value for name, value in around.items() if isinstance(value, str)
+    }
     for name, value in sorted(tagger.get_params(deep=False).items()):
         if name != "features" and value != defaults[name].default:
             parameters[name] = value
-    epochs = (int(layer.n_iter_) for layer, _ in layers(tagger) if hasattr(layer, "n_iter_"))
-    trained_on = ", ".join(f"{n:,} {name}" for name, n in getattr(model, "alignment_", {}).items() if n)
+    epochs = (
+        int(layer.n_iter_) for layer, _ in layers(tagger) if hasattr(layer, "n_iter_")
+    )
+    trained_on = ", ".join(
+        f"{n:,} {name}" for name, n in getattr(model, "alignment_", {}).items() if n
+    )
     _, n_features, *weights = inside.sizes()
     return {
         "learner": type(tagger).__name__,
-        "parameters": {name: " ".join(repr(value).split()) for name, value in parameters.items()},
+        "parameters": {
+            name: " ".join(repr(value).split()) for name, value in parameters.items()
+        },
         "epochs": next(epochs, None),
         "temperature": getattr(tagger, "temperature_", None),
-        "labels": list(map(str, tagger.classes_.tolist())) if hasattr(tagger, "classes_") else None,
-        "tags": {True: "words with tags", False: "words without tags"}.get(getattr(model, "tagged_", None)),
+        "labels": list(map(str, tagger.classes_.tolist()))
+        if hasattr(tagger, "classes_")
+        else None,
+        "tags": {True: "words with tags", False: "words without tags"}.get(
+            getattr(model, "tagged_", None)
+        ),
         "pieces": getattr(model, "pieces_", None),
         "trained_on": trained_on or None,
         **(_features(tagger.inputs, inside.lines) if hasattr(inside, "lines") else {}),
@@ -124,9 +160,17 @@ def _explain(model, path, arguments):
     if not words:
         arguments.usage_error("--explain needs a sentence")
     if arguments.label is not None:
-        arguments.usage_error("--label lists weights; --explain tells of the labels that the model gives")
-    if inputs.task == LABELS and inputs.token is str and all("/" in word for word in words):
-        warn(f"the model reads words without columns: {words[0]!r} is taken for a word, slash and all")
+        arguments.usage_error(
+            "--label lists weights; --explain tells of the labels that the model gives"
+        )
+    if (
+        inputs.task == LABELS
+        and inputs.token is str
+        and all("/" in word for word in words)
+    ):
+        warn(
+            f"the model reads words without columns: {words[0]!r} is taken for a word, slash and all"
+        )
     try:
         explanation = explain(model, as_sequence(inputs, arguments.explain))
     except TypeError as error:  # it is of a kind that cannot be explained

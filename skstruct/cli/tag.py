@@ -48,7 +48,12 @@ def add_arguments(parser):
     what = "what to label (default: standard input); for models of spans also folders of brat or .txt files"
     add("files", metavar="FILE", nargs="*", help=what)
     add_model(parser)
-    add("--output", "-o", metavar="OUT", help="file to write, whole or not at all (default: standard output)")
+    add(
+        "--output",
+        "-o",
+        metavar="OUT",
+        help="file to write, whole or not at all (default: standard output)",
+    )
     add("--force", action="store_true", help="let OUT replace what is read")
     either = parser.add_mutually_exclusive_group()
     what = "the score of each labelling, in a line before it: # 0 SCORE; for text, of each line of words"
@@ -61,7 +66,13 @@ def add_arguments(parser):
         "that tokens are in: as columns, as Prob=P|SegmentProb=P in CoNLL-U's field misc; of text WORD/P",
     )  # fmt: skip
     add("--scheme", metavar="SCHEME", help="label scheme for --proba, such as BIO")
-    add("--batch", type=positive, default=BATCH, metavar="N", help="sentences that are held at a time")
+    add(
+        "--batch",
+        type=positive,
+        default=BATCH,
+        metavar="N",
+        help="sentences that are held at a time",
+    )
     what = "between a word and its tag, of models that segment and tag"
     add("--tag-separator", default="/", metavar="SEP", help=what)
     what = "words, separated by white space, that a segmenter takes for words wherever they stand"
@@ -91,7 +102,9 @@ def run(arguments):
         for path in files:
             with Source(path, arguments.encoding) as source:
                 layout = _layout(arguments, source, inputs)
-                if last.strip() and layout.format != "segmented":  # the file before ends without a blank line
+                if (
+                    last.strip() and layout.format != "segmented"
+                ):  # the file before ends without a blank line
                     file.write("\n")
                 last = _tag(model, source, layout, inputs, file, arguments)
 
@@ -99,11 +112,20 @@ def run(arguments):
 def _check_usage(model, inputs, arguments):
     """Refuse options for what a model cannot do, and settle those that a model knows."""
     probable = "predict_segment_proba" if inputs.task == WORDS else "predict_marginals"
-    texts.require(arguments, model, scores="decision_function", kbest="predict_kbest", proba=probable)
+    texts.require(
+        arguments,
+        model,
+        scores="decision_function",
+        kbest="predict_kbest",
+        proba=probable,
+    )
     if arguments.scheme is not None and not arguments.proba:
         arguments.usage_error("--scheme is for --proba, of taggers")
     if arguments.proba and arguments.scheme is None and inputs.task == LABELS:
-        named = (layer.get_params(deep=False).get("constraints") for layer, _ in layers(model))
+        named = (
+            layer.get_params(deep=False).get("constraints")
+            for layer, _ in layers(model)
+        )
         arguments.scheme = next((name for name in named if isinstance(name, str)), None)
     if arguments.dictionary is None:
         return
@@ -112,7 +134,9 @@ def _check_usage(model, inputs, arguments):
     if arguments.proba:
         arguments.usage_error("--proba and --dictionary do not go together")
     if arguments.scores:
-        arguments.usage_error("--scores and --dictionary do not go together; --kbest 1 writes the score, too")
+        arguments.usage_error(
+            "--scores and --dictionary do not go together; --kbest 1 writes the score, too"
+        )
     check_inputs([arguments.dictionary])
     words = flatten(read_segmented(arguments.dictionary, encoding=arguments.encoding))
     arguments.dictionary = sorted(set(words))
@@ -125,11 +149,17 @@ def _layout(arguments, source, inputs):
     if of_labels == "conllu" and layout.label not in _FIELDS:
         arguments.usage_error(f"labels cannot go to the field {layout.label}")
     if of_labels == "columns" and arguments.label is not None:
-        arguments.usage_error("--label: the label becomes one more column; --tokens says what to read")
+        arguments.usage_error(
+            "--label: the label becomes one more column; --tokens says what to read"
+        )
     if of_labels == "crfsuite" and arguments.proba:
-        arguments.usage_error("--proba: data of CRFsuite has no column for probabilities")
+        arguments.usage_error(
+            "--proba: data of CRFsuite has no column for probabilities"
+        )
     if of_labels == "conllu" and arguments.proba and layout.label == "misc":
-        arguments.usage_error("--proba writes to the field misc, where --label misc puts the labels")
+        arguments.usage_error(
+            "--proba writes to the field misc, where --label misc puts the labels"
+        )
     return layout
 
 
@@ -156,17 +186,26 @@ def _check_tags(batch, layout, source, arguments):
         return
     column, tokens, first = 1, "0,1", "--tokens says which columns hold words and tags"
     if layout.format == "conllu":
-        column, tokens, path, model = "xpos", "form,xpos", source.path or "-", arguments.model
+        column, tokens, path, model = (
+            "xpos",
+            "form,xpos",
+            source.path or "-",
+            arguments.model,
+        )
         first = f"skstruct tag {shlex.quote(path)} -m TAGGER | skstruct tag -m {shlex.quote(model)}"
     where = f"{source.name}, line {batch[0].numbers[0]}: column {column} is empty"
-    raise CommandError(f"{where}: tag first: {first}; --tokens {tokens} reads it as it is")
+    raise CommandError(
+        f"{where}: tag first: {first}; --tokens {tokens} reads it as it is"
+    )
 
 
 def _ranked(model, X, arguments, **options):
     """For each sequence what is to be written of it, best first, with scores, or None without."""
     if arguments.kbest:
         return model.predict_kbest(X, arguments.kbest, **options)
-    scores = model.decision_function(X).tolist() if arguments.scores else [None] * len(X)
+    scores = (
+        model.decision_function(X).tolist() if arguments.scores else [None] * len(X)
+    )
     return [[pair] for pair in zip(model.predict(X, **options), scores)]
 
 
@@ -180,18 +219,30 @@ def _header(rank, score):
 # --------------------------------------------------------------------------------------------------
 def _segmented(model, batch, layout, name, arguments):
     """Yield a line for each line, or for each of its segmentations a line with its score and one of words."""
-    numbers, lines = zip(*((number, text) for sentence in batch for number, text, _ in sentence.lines))
-    options = {} if arguments.dictionary is None else {"dictionary": arguments.dictionary}
+    numbers, lines = zip(
+        *((number, text) for sentence in batch for number, text, _ in sentence.lines)
+    )
+    options = (
+        {} if arguments.dictionary is None else {"dictionary": arguments.dictionary}
+    )
     with locating(name, [[number] for number in numbers]):
         found = _ranked(model, list(lines), arguments, **options)
         if arguments.proba:
             pairs = zip(found, model.predict_segment_proba(list(lines)))
-            found = [[(_beside(words, p), score) for words, score in ranked] for ranked, p in pairs]
+            found = [
+                [(_beside(words, p), score) for words, score in ranked]
+                for ranked, p in pairs
+            ]
     join = arguments.tag_separator.join
     for ranked in found:
         for rank, (words, score) in enumerate(ranked):
             yield from _header(rank, score)
-            yield " ".join(word if isinstance(word, str) else join(word) for word in words) + "\n"
+            yield (
+                " ".join(
+                    word if isinstance(word, str) else join(word) for word in words
+                )
+                + "\n"
+            )
 
 
 def _beside(words, proba):
@@ -208,12 +259,22 @@ def _labelled(model, batch, layout, name, arguments):
     X = [sentence.tokens for sentence in batch]
     with locating(name, [sentence.numbers for sentence in batch]):
         ranked = enumerate(_ranked(model, X, arguments))
-        found = [(i, rank, *pair) for i, pairs in ranked for rank, pair in enumerate(pairs)]
-        beside = _probabilities(model, X, found, arguments.scheme) if arguments.proba else repeat(repeat(()))
-    mark = {"conllu": _mark_conllu, "crfsuite": _mark_attributes}.get(layout.format, _mark_columns)
+        found = [
+            (i, rank, *pair) for i, pairs in ranked for rank, pair in enumerate(pairs)
+        ]
+        beside = (
+            _probabilities(model, X, found, arguments.scheme)
+            if arguments.proba
+            else repeat(repeat(()))
+        )
+    mark = {"conllu": _mark_conllu, "crfsuite": _mark_attributes}.get(
+        layout.format, _mark_columns
+    )
     for (i, rank, labels, score), cells in zip(found, beside):
         marks = zip((_cells(label, layout) for label in labels), cells)
-        yield from _marked(batch[i].lines, _header(rank, score), marks, partial(mark, layout))
+        yield from _marked(
+            batch[i].lines, _header(rank, score), marks, partial(mark, layout)
+        )
 
 
 def _probabilities(model, X, found, scheme):
@@ -225,10 +286,17 @@ def _probabilities(model, X, found, scheme):
     marginals, segments, beside = model.predict_marginals(X), [()] * len(found), []
     if scheme is not None:
         spans = [labels_to_spans(labels, scheme) for _, _, labels, _ in found]
-        segments = model.predict_segment_proba([X[i] for i, *_ in found], spans, scheme=scheme)
+        segments = model.predict_segment_proba(
+            [X[i] for i, *_ in found], spans, scheme=scheme
+        )
     for (i, _, labels, _), inside in zip(found, segments):
-        cells = [[("Prob", f"{row[column[label]]:.6f}")] for row, label in zip(marginals[i], labels)]
-        proba = {t: f"{p:.6f}" for (start, stop, _), p in inside for t in range(start, stop)}
+        cells = [
+            [("Prob", f"{row[column[label]]:.6f}")]
+            for row, label in zip(marginals[i], labels)
+        ]
+        proba = {
+            t: f"{p:.6f}" for (start, stop, _), p in inside for t in range(start, stop)
+        }
         for t, cell in enumerate(cells if scheme is not None else ()):
             cell.append(("SegmentProb", proba.get(t, NO_LABEL)))
         beside.append(cells)

@@ -39,7 +39,9 @@ WRITTEN = ("xml", "html", *FORMATS)
 _STREAMED = ("xml", "jsonl", "doccano", "prodigy")
 _WITH_PROBA = ("xml", "jsonl", "label-studio")
 _NAME = re.compile(r"[^\W\d][\w.-]*")  # of an element of XML
-_NOT_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters, XML 1.0
+_NOT_XML = re.compile(
+    r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)  # characters, XML 1.0
 _JSON = re.compile(r"""\{\s*"[^"\n]*"\s*:|\[\s*[\[{]\s*"|\[\n\s*["\]]""")
 """The beginning of an object; of a list of objects, or of pairs; or of a list of anything over several lines.
 
@@ -74,7 +76,9 @@ def reading_of(arguments):
     known = {each.name for each in fields(AnnotationReader)} - {"encoding"}
     unknown = sorted(set(options) - known)
     if unknown:
-        arguments.usage_error(f"--read {unknown[0]}: known are {', '.join(sorted(known))}")
+        arguments.usage_error(
+            f"--read {unknown[0]}: known are {', '.join(sorted(known))}"
+        )
     try:
         return AnnotationReader(**options, encoding=arguments.encoding)
     except ValueError as error:
@@ -83,7 +87,11 @@ def reading_of(arguments):
 
 def _given(source):
     """What readers of annotated texts take for a source; they number the lines themselves."""
-    return source.path if source.path is not None and is_brat(source.path) else source.unkept()
+    return (
+        source.path
+        if source.path is not None and is_brat(source.path)
+        else source.unkept()
+    )
 
 
 def marked(source, reader, is_stream):
@@ -102,7 +110,11 @@ def marked(source, reader, is_stream):
 def add_options(parser):
     """Add what ``tag`` knows for models of spans."""
     add = parser.add_argument_group("texts, for models that mark spans").add_argument
-    add("--lines", action="store_true", help="each line of FILE is a text (default: FILE is one)")
+    add(
+        "--lines",
+        action="store_true",
+        help="each line of FILE is a text (default: FILE is one)",
+    )
     what = f"{', '.join(WRITTEN)} (default: jsonl); brat needs --output, a folder"
     add("--write", choices=WRITTEN, metavar="FORMAT", help=what)
     what = "what stands for white space in labels of brat, which takes none, as _"
@@ -115,17 +127,34 @@ label_space = fitting(str, lambda s: s.split() == [s], "text without white space
 """A type of ``argparse``."""
 
 _NOT_FOR = {
-    SPANS: ("scores", "kbest", "scheme", "dictionary", "tokens", "label", "separator", "comment"),
+    SPANS: (
+        "scores",
+        "kbest",
+        "scheme",
+        "dictionary",
+        "tokens",
+        "label",
+        "separator",
+        "comment",
+    ),
     WORDS: ("lines", "write", "label_space", "sets", "scheme"),
     LABELS: ("lines", "write", "label_space", "sets", "dictionary"),
     TREES: ("lines", "write", "label_space", "sets", "scheme", "dictionary"),
 }
 """Options of ``tag`` and ``select`` that models of a task have no use for."""
 
-_WHAT = {SPANS: "mark spans of texts", WORDS: "segment text", LABELS: "label tokens", TREES: "parse"}
+_WHAT = {
+    SPANS: "mark spans of texts",
+    WORDS: "segment text",
+    LABELS: "label tokens",
+    TREES: "parse",
+}
 
 
-_REMEDIES = {"CalibratedTagger": "train --calibrate makes one", "predict_sets": "--sets writes them"}
+_REMEDIES = {
+    "CalibratedTagger": "train --calibrate makes one",
+    "predict_sets": "--sets writes them",
+}
 """Word of a reason, and what it means on the command line."""
 
 
@@ -133,9 +162,15 @@ def refuse(arguments, task):
     """Refuse options that models of a task have no use for."""
     for name in _NOT_FOR[task]:
         if getattr(arguments, name, None) not in (None, False):
-            instead = "; in Python predict_kbest gives them" if name in ("kbest", "scores") else ""
+            instead = (
+                "; in Python predict_kbest gives them"
+                if name in ("kbest", "scores")
+                else ""
+            )
             option = name.replace("_", "-")
-            arguments.usage_error(f"--{option} is not for models that {_WHAT[task]}{instead}")
+            arguments.usage_error(
+                f"--{option} is not for models that {_WHAT[task]}{instead}"
+            )
 
 
 def require(arguments, model, **methods):
@@ -143,7 +178,9 @@ def require(arguments, model, **methods):
     for name, method in methods.items():
         if getattr(arguments, name) and not hasattr(model, method):
             why = reason(model, method)
-            remedy = next((f"; {what}" for word, what in _REMEDIES.items() if word in why), "")
+            remedy = next(
+                (f"; {what}" for word, what in _REMEDIES.items() if word in why), ""
+            )
             arguments.usage_error(f"--{name}: {why}{remedy}")
 
 
@@ -151,11 +188,17 @@ def tag(model, arguments):
     """Run ``tag`` for a model of spans."""
     wanted = arguments.write or "jsonl"
     if arguments.sets and not hasattr(model, "predict_sets"):
-        arguments.usage_error(f"--sets: this {type(model).__name__} offers no sets; train --recall R")
+        arguments.usage_error(
+            f"--sets: this {type(model).__name__} offers no sets; train --recall R"
+        )
     if arguments.sets and (arguments.proba or wanted not in ("jsonl", "label-studio")):
-        arguments.usage_error("--sets has probabilities, and is for --write jsonl and label-studio")
+        arguments.usage_error(
+            "--sets has probabilities, and is for --write jsonl and label-studio"
+        )
     if arguments.proba and wanted not in _WITH_PROBA:
-        arguments.usage_error(f"--proba: only {', '.join(_WITH_PROBA)} have a place for probabilities")
+        arguments.usage_error(
+            f"--proba: only {', '.join(_WITH_PROBA)} have a place for probabilities"
+        )
     require(arguments, model, proba="predict_segment_proba")
     if wanted == "brat" and arguments.output in STANDARD:
         arguments.usage_error("--write brat needs --output, a folder")
@@ -170,7 +213,11 @@ def tag(model, arguments):
         return
     check_replaced([arguments.output], files_of(files), arguments.force)
     whole = wanted not in _STREAMED  # one page, or one list
-    batches = [list(texts)] if whole else iter(lambda: list(islice(texts, arguments.batch)), [])
+    batches = (
+        [list(texts)]
+        if whole
+        else iter(lambda: list(islice(texts, arguments.batch)), [])
+    )
     with output(arguments.output, arguments.encoding) as file:
         for batch in batches:
             _write(file, model, batch, wanted, arguments)
@@ -200,13 +247,19 @@ def _write_brat(model, texts, files, arguments):
         names = brat_names([text for _, text, _ in texts], beside)
     except PlaceError as error:
         raise CommandError(f"{texts[error.sequence][0]}: {error}") from None
-    written = [f"{Path(arguments.output, name)}{end}" for name in names for end in (".txt", ".ann")]
+    written = [
+        f"{Path(arguments.output, name)}{end}"
+        for name in names
+        for end in (".txt", ".ann")
+    ]
     for path in written:
         check_within(path)
     check_replaced(written, files_of(files), arguments.force)
     for path in written if not arguments.force else ():
         if os.path.isfile(path) and os.path.getsize(path) > 0:
-            raise CommandError(f"{path}: is there already, and may be a person's work; --force replaces it")
+            raise CommandError(
+                f"{path}: is there already, and may be a person's work; --force replaces it"
+            )
     _write(arguments.output, model, texts, "brat", arguments)
 
 
@@ -217,10 +270,18 @@ def expanded(paths):
         if not os.path.isdir(path) or any(Path(path).rglob("*.ann")):
             found.append((path, None))
             continue
-        inside = sorted(each for ending in ("txt", "txt.gz") for each in Path(path).rglob(f"*.{ending}"))
+        inside = sorted(
+            each
+            for ending in ("txt", "txt.gz")
+            for each in Path(path).rglob(f"*.{ending}")
+        )
         if not inside:
-            raise CommandError(f"{path}: there is no file NAME.txt or NAME.ann in the folder")
-        names = (each.relative_to(path).as_posix().removesuffix(".gz") for each in inside)
+            raise CommandError(
+                f"{path}: there is no file NAME.txt or NAME.ann in the folder"
+            )
+        names = (
+            each.relative_to(path).as_posix().removesuffix(".gz") for each in inside
+        )
         found += zip(map(str, inside), (name.removesuffix(".txt") for name in names))
     return found
 
@@ -238,7 +299,9 @@ def _named(texts):
     names = [each.get("name") for _, _, each in texts]
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         names = [f"{k:0{len(str(len(texts)))}}" for k in range(len(texts))]
-    return [(place, text, {"name": name}) for (place, text, _), name in zip(texts, names)]
+    return [
+        (place, text, {"name": name}) for (place, text, _), name in zip(texts, names)
+    ]
 
 
 def files_of(expanded):
@@ -246,7 +309,9 @@ def files_of(expanded):
     found = []
     for path, _ in expanded:
         files = Path(path).rglob("*.ann") if os.path.isdir(path) else [Path(path)]
-        pairs = [file.with_suffix(ending) for file in files for ending in (".txt", ".ann")]
+        pairs = [
+            file.with_suffix(ending) for file in files for ending in (".txt", ".ann")
+        ]
         found += pairs if is_brat(path) else [path]
     return found
 
@@ -254,7 +319,9 @@ def files_of(expanded):
 def read_texts(source, arguments):
     """Yield (place, text, metadata); of the metadata what is to be written beside predicted spans."""
     if arguments.format not in (None, "spans", "text"):
-        arguments.usage_error(f"--format {arguments.format} is not for models that mark spans of texts")
+        arguments.usage_error(
+            f"--format {arguments.format} is not for models that mark spans of texts"
+        )
     by_name = (arguments.format or named_format(source)) == "spans"
     records_of = by_name or (arguments.format is None and are_annotated(source))
     if arguments.read and (arguments.lines or not records_of):
@@ -263,17 +330,24 @@ def read_texts(source, arguments):
         for number, line in enumerate(source.unkept(), start=1):
             yield f"{source.name}, line {number}", line.rstrip("\r\n"), {}
     elif records_of:
-        reader, beside = reading_of(arguments), _beside(arguments.write or "jsonl", source.name)
+        reader, beside = (
+            reading_of(arguments),
+            _beside(arguments.write or "jsonl", source.name),
+        )
         for name, _ in arguments.read:
             if name not in ("format", "text"):
-                arguments.usage_error(f"--read {name}: annotations are not looked at, texts alone are read")
+                arguments.usage_error(
+                    f"--read {name}: annotations are not looked at, texts alone are read"
+                )
         try:
             for record in reader.texts(_given(source)):
                 yield record.place, record.text, beside(record.metadata)
         except ValueError as error:
             if by_name or arguments.read:
                 raise
-            raise CommandError(f"{error}; --format text reads {source.name} as plain text") from error
+            raise CommandError(
+                f"{error}; --format text reads {source.name} as plain text"
+            ) from error
     else:
         if arguments.format is None:
             warn_of_columns(source, "it is read as one text; --format text says so")
@@ -290,11 +364,14 @@ def _beside(wanted, name):
 
     @cache
     def tell(key):  # once
-        warn(f"{name}: the records' own {key!r} is left out: {wanted} has no place for it")
+        warn(
+            f"{name}: the records' own {key!r} is left out: {wanted} has no place for it"
+        )
 
     def fits(key, value):
         if key in _OF_ANNOTATIONS or (
-            key in (*SPAN_KEYS, "candidates") and not isinstance(value, str | int | float)
+            key in (*SPAN_KEYS, "candidates")
+            and not isinstance(value, str | int | float)
         ):
             return False
         if key in reserved or (wanted == "brat" and key != "name"):
@@ -302,7 +379,9 @@ def _beside(wanted, name):
             return False
         return True
 
-    return lambda metadata: {key: value for key, value in metadata.items() if fits(key, value)}
+    return lambda metadata: {
+        key: value for key, value in metadata.items() if fits(key, value)
+    }
 
 
 def _write(file, model, batch, wanted, arguments):
@@ -310,21 +389,38 @@ def _write(file, model, batch, wanted, arguments):
     X, metadata = [text for _, text, _ in batch], [beside for _, _, beside in batch]
     y = model.predict(X)
     if arguments.labels:
-        y = [[span._replace(label=arguments.labels[span.label]) for span in spans] for spans in y]
+        y = [
+            [span._replace(label=arguments.labels[span.label]) for span in spans]
+            for spans in y
+        ]
     proba = model.predict_segment_proba(X, y) if arguments.proba else None
     offered = model.predict_sets(X) if arguments.sets else None
     if offered is not None and wanted == "label-studio":
         y, proba = [[span for span, _ in spans] for spans in offered], offered
     elif offered is not None:
-        candidates = ([{**span._asdict(), "probability": p} for span, p in spans] for spans in offered)
-        metadata = [{**beside, "candidates": spans} for beside, spans in zip(metadata, candidates)]
+        candidates = (
+            [{**span._asdict(), "probability": p} for span, p in spans]
+            for spans in offered
+        )
+        metadata = [
+            {**beside, "candidates": spans}
+            for beside, spans in zip(metadata, candidates)
+        ]
     if wanted == "html":
         file.write(render(X, y))
     elif wanted == "xml":
-        pairs = [[(span, None) for span in spans] for spans in y] if proba is None else proba
+        pairs = (
+            [[(span, None) for span in spans] for spans in y]
+            if proba is None
+            else proba
+        )
         file.writelines(map(_xml, X, pairs))
     else:
-        more = {"model_version": Path(arguments.model).name} if wanted == "label-studio" else {}
+        more = (
+            {"model_version": Path(arguments.model).name}
+            if wanted == "label-studio"
+            else {}
+        )
         write_spans(file, X, y, wanted, metadata=metadata, proba=proba, **more)
 
 
@@ -335,10 +431,17 @@ def _xml(text, spans):
         name = label if _NAME.fullmatch(label) else "span"
         more = "" if name == label else f" label={quoteattr(label)}"
         more += "" if p is None else f' probability="{p:.6f}"'
-        parts += [escape(text[at:start]), f"<{name}{more}>", escape(text[start:end]), f"</{name}>"]
+        parts += [
+            escape(text[at:start]),
+            f"<{name}{more}>",
+            escape(text[start:end]),
+            f"</{name}>",
+        ]
         at = end
     found = "".join([*parts, escape(text[at:])])
     if odd := _NOT_XML.search(found):
-        warn(f"{text[:40]!r}: XML has no place for {odd[0]!r}, which is written as U+FFFD")
+        warn(
+            f"{text[:40]!r}: XML has no place for {odd[0]!r}, which is written as U+FFFD"
+        )
         found = _NOT_XML.sub("\ufffd", found)
     return found if found.endswith("\n") else found + "\n"

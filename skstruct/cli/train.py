@@ -35,7 +35,9 @@ PARTIAL = ".partial"
 
 def add_arguments(parser):
     """Add the arguments of the command."""
-    parser.add_argument("--model", "-m", required=True, metavar="OUT", help="file to write the model to")
+    parser.add_argument(
+        "--model", "-m", required=True, metavar="OUT", help="file to write the model to"
+    )
     what = "a held-out corpus, to score each epoch, and the model; with -p early_stopping=True to choose it"
     parser.add_argument("--dev", metavar="FILE", help=what)
     add_corpus(parser)
@@ -45,8 +47,17 @@ def add_arguments(parser):
     add_features(group)
     what = "words, an entry a line, which templates read as %%lex_NAME[0,0]; presets get three of them"
     add("--lexicon", **repeated("NAME=FILE", lexicon), help=what)
-    add("--text", metavar="FILE", help="raw text, of which clusters of words are learned for a tagger")
-    add("--clusters", type=positive, metavar="N", help="clusters of the words of --text (default: 500)")
+    add(
+        "--text",
+        metavar="FILE",
+        help="raw text, of which clusters of words are learned for a tagger",
+    )
+    add(
+        "--clusters",
+        type=positive,
+        metavar="N",
+        help="clusters of the words of --text (default: 500)",
+    )
     add_learner(group, "perceptron")
     _add_ways(add)
     what = "rewrite labels of another scheme, or of none, as those of --param constraints=SCHEME"
@@ -69,28 +80,46 @@ def _add_ways(add):
     add("--search", action="store_true", help=what)
     what = "train on N shards of the sentences at the same time; with l1crf the optimum is the same"
     add("--shards", type=positive, default=1, metavar="N", help=what)
-    add("--cluster", metavar="ADDRESS", help="of a Dask scheduler, whose workers train the shards")
+    add(
+        "--cluster",
+        metavar="ADDRESS",
+        help="of a Dask scheduler, whose workers train the shards",
+    )
     what = "learn N sentences at a time, in the order of the file, which may be larger than memory; once"
-    add("--stream", type=positive, metavar="N", help=what + " unless --epochs says more")
+    add(
+        "--stream", type=positive, metavar="N", help=what + " unless --epochs says more"
+    )
 
 
 def run(arguments):
     """Run the command."""
     _check_usage(arguments)
-    beside = [arguments.dev, arguments.template, *(path for _, path in arguments.lexicon)]
-    check_target(arguments.model, [*arguments.files, *beside, arguments.text], regular=True)
+    beside = [
+        arguments.dev,
+        arguments.template,
+        *(path for _, path in arguments.lexicon),
+    ]
+    check_target(
+        arguments.model, [*arguments.files, *beside, arguments.text], regular=True
+    )
     check_inputs([*arguments.files, *beside], folders=True)
     task = task_of(arguments)
     with learned(arguments, task) as (source, layout):
         model = new_model(arguments, features_of(arguments), layout.format)
         words_of = _words_parameter(arguments, model)
         repair = _repairer(arguments, model, layout.format)
-        corpus = None if arguments.stream is not None else repair(read_files(arguments, source, layout))
+        corpus = (
+            None
+            if arguments.stream is not None
+            else repair(read_files(arguments, source, layout))
+        )
         if corpus is not None:
             tell_empty(corpus)
             tell_labels(corpus)
         dev, arguments.format = None, layout.format
-        if arguments.dev is not None:  # read now: a mistake in it should not cost a training
+        if (
+            arguments.dev is not None
+        ):  # read now: a mistake in it should not cost a training
             dev = repair(read(arguments.dev, arguments, task=task))
         _read_text(arguments, model, words_of)
         began = time.perf_counter()
@@ -103,9 +132,14 @@ def run(arguments):
     _forget(model)
     model.save(arguments.model, training=arguments.keep_training)
     _tell_chosen(arguments, model)
-    classes = next((layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")), None)
+    classes = next(
+        (layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")),
+        None,
+    )
     labels = "" if classes is None else f", {counted(len(classes), 'label')}"
-    tell(f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote {arguments.model}")
+    tell(
+        f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote {arguments.model}"
+    )
     if dev is not None:
         print(as_text(model_scores(model, dev)))
 
@@ -113,13 +147,27 @@ def run(arguments):
 def _check_usage(arguments):
     """Refuse files that cannot be read together."""
     files, stream = arguments.files, arguments.stream
-    read = [*files, arguments.dev, arguments.text, *(path for _, path in arguments.lexicon)]
+    read = [
+        *files,
+        arguments.dev,
+        arguments.text,
+        *(path for _, path in arguments.lexicon),
+    ]
     again = stream and (arguments.epochs or 1) > 1
     for wrong, message in (
-        (read.count("-") > 1, "only one of FILE, --dev, --text and --lexicon can be standard input"),
+        (
+            read.count("-") > 1,
+            "only one of FILE, --dev, --text and --lexicon can be standard input",
+        ),
         (stream and len(files) > 1, "--stream reads one FILE"),
-        (again and files[0] == "-", "--stream with several --epochs cannot read standard input again"),
-        (arguments.clusters and arguments.text is None, "--clusters are of the words of --text FILE"),
+        (
+            again and files[0] == "-",
+            "--stream with several --epochs cannot read standard input again",
+        ),
+        (
+            arguments.clusters and arguments.text is None,
+            "--clusters are of the words of --text FILE",
+        ),
     ):
         if wrong:
             arguments.usage_error(message)
@@ -131,7 +179,9 @@ def _words_parameter(arguments, model):
         return None
     names = parameters_named(model, "words")
     if not names:
-        arguments.usage_error(f"--text is for taggers; {type(model).__name__} reads no templates")
+        arguments.usage_error(
+            f"--text is for taggers; {type(model).__name__} reads no templates"
+        )
     check_inputs([arguments.text])
     return min(names, key=len)  # what is around others gives it to them
 
@@ -140,8 +190,13 @@ def _read_text(arguments, model, parameter):
     """Let the taggers of a model read clusters of the words of ``--text``."""
     if parameter is None:
         return
-    words = WordVectors(n_clusters=arguments.clusters or 500, random_state=arguments.seed)
-    with locating(arguments.text, ()), Source(arguments.text, arguments.encoding) as source:
+    words = WordVectors(
+        n_clusters=arguments.clusters or 500, random_state=arguments.seed
+    )
+    with (
+        locating(arguments.text, ()),
+        Source(arguments.text, arguments.encoding) as source,
+    ):
         lines = source.watched() if arguments.verbose else source.unkept()
         table = words.fit_text(lines).table()
     tell(f"{arguments.text}: {table!r}")
@@ -172,11 +227,15 @@ def _learn(method, corpus, dev=None):
     try:
         method(corpus.X, corpus.y, **given)
     except ValueError as error:
-        of_dev = dev is not None and (getattr(error, "name", None) or str(error)).startswith(NAMES)
+        of_dev = dev is not None and (
+            getattr(error, "name", None) or str(error)
+        ).startswith(NAMES)
         wrong = dev if of_dev else corpus
         found = located(error, wrong.name, wrong.places)
         if isinstance(error, BrokenConstraint) and (error.remedy or of_dev):
-            found = CommandError(f"{str(found).removesuffix(error.remedy)}; --repair rewrites the labels")
+            found = CommandError(
+                f"{str(found).removesuffix(error.remedy)}; --repair rewrites the labels"
+            )
         raise found from error
 
 
@@ -186,16 +245,23 @@ def _repairer(arguments, model, format):
         return lambda corpus: corpus
     scheme = scheme_of(model)
     if format in ("segmented", "spans") or scheme is None:
-        arguments.usage_error("--repair is for taggers with --param constraints=SCHEME, such as BIO")
+        arguments.usage_error(
+            "--repair is for taggers with --param constraints=SCHEME, such as BIO"
+        )
 
     def repair(corpus):
         source, repaired = rewriting(corpus.y, check_scheme(scheme))
         if source is None:  # the error says why
             with locating(corpus.name, corpus.places):
                 convert_scheme(corpus.y, scheme, scheme, strict=False)
-        changed = [sum(a != b for a, b in zip(*pair)) for pair in zip(corpus.y, repaired)]
+        changed = [
+            sum(a != b for a, b in zip(*pair)) for pair in zip(corpus.y, repaired)
+        ]
         if any(changed):
-            labels, where = counted(sum(changed), "label"), counted(sum(map(bool, changed)), "sentence")
+            labels, where = (
+                counted(sum(changed), "label"),
+                counted(sum(map(bool, changed)), "sentence"),
+            )
             tell(f"{corpus.name}: repaired {labels} in {where}")
         return corpus._replace(y=repaired)
 
@@ -207,9 +273,14 @@ def _tell_chosen(arguments, model):
     *_, (tagger, _) = layers(model)
     lines = getattr(getattr(tagger, "_model", None), "lines", None)
     given = arguments.features != "auto" or arguments.template is not None
-    chosen = not given and tagger.get_params(deep=False).get("features") in ("auto", "char")
+    chosen = not given and tagger.get_params(deep=False).get("features") in (
+        "auto",
+        "char",
+    )
     if chosen and lines is not None and preset_of(lines) is not None:
-        tell(f"features: preset {preset_of(lines)}, by the look of the tokens; --features chooses another")
+        tell(
+            f"features: preset {preset_of(lines)}, by the look of the tokens; --features chooses another"
+        )
     for layer, _ in layers(model):
         if hasattr(layer, "c1_"):
             score = f"mean score {layer.best_score_:.4f} in {counted(layer.n_splits_, 'fold')}"
@@ -225,7 +296,11 @@ def _stream(arguments, model, layout, source, repair):
     try:
         for epoch in range(1, (arguments.epochs or 1) + 1):
             amount = [0, 0]  # sequences, and what they consist of
-            with source if epoch == 1 else Source(arguments.files[0], arguments.encoding, quiet=True) as part:
+            with (
+                source
+                if epoch == 1
+                else Source(arguments.files[0], arguments.encoding, quiet=True) as part
+            ):
                 for corpus in batches(part, layout, arguments.stream):
                     _learn(model.partial_fit, repair(corpus))
                     amount[0] += len(corpus.X)
@@ -233,7 +308,9 @@ def _stream(arguments, model, layout, source, repair):
             tell(f"epoch {epoch}: {_amount(layout.format, *amount)}")
     except BaseException as error:
         if epoch > 1 or amount[0] or isinstance(error, KeyboardInterrupt):
-            _keep(model, arguments, f"{_amount(layout.format, *amount)} of epoch {epoch}")
+            _keep(
+                model, arguments, f"{_amount(layout.format, *amount)} of epoch {epoch}"
+            )
         raise
 
 
@@ -242,7 +319,13 @@ def _forget(model):
     of_training = {"verbose": 0, "checkpoint": None}
     for layer, _ in layers(model):
         names = {name: name.rpartition("__")[2] for name in layer.get_params()}
-        layer.set_params(**{name: of_training[last] for name, last in names.items() if last in of_training})
+        layer.set_params(
+            **{
+                name: of_training[last]
+                for name, last in names.items()
+                if last in of_training
+            }
+        )
 
 
 def _keep(model, arguments, learned=None):
@@ -253,9 +336,14 @@ def _keep(model, arguments, learned=None):
         _forget(model)
         model.save(path)
     except NotFittedError:  # the first epoch was not complete, or the members were not
-        tell("no model was kept; --param checkpoint=FOLDER saves each epoch, and the same command resumes")
+        tell(
+            "no model was kept; --param checkpoint=FOLDER saves each epoch, and the same command resumes"
+        )
     except OSError as error:
         tell(f"no model was kept: {path}: {error.strerror}")
     else:
-        n = next((layer.n_iter_ for layer, _ in layers(model) if hasattr(layer, "n_iter_")), 0)
+        n = next(
+            (layer.n_iter_ for layer, _ in layers(model) if hasattr(layer, "n_iter_")),
+            0,
+        )
         tell(f"the model after {learned or counted(n, 'epoch')} is in {path}")

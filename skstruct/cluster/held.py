@@ -36,7 +36,10 @@ class LocalShards:
     def _call(self, name, each, shared):
         self.sent += n_bytes(each) + self.n_shards * n_bytes(shared)
         each = [None] * self.n_shards if each is None else each
-        return self._map(lambda held: getattr(held[0], name)(held[1], shared), list(zip(self.objects, each)))
+        return self._map(
+            lambda held: getattr(held[0], name)(held[1], shared),
+            list(zip(self.objects, each)),
+        )
 
     def ask(self, name, each=None, shared=None):
         """A list of what a method that changes nothing returns, by shard."""

@@ -46,10 +46,14 @@ class Job(NamedTuple):
 def check_loads(shards):
     """The callables of shards, as a list; raises ValueError if they are none."""
     if not isinstance(shards, (list, tuple)) or not shards:
-        raise ValueError(f"shards must be a list of at least one callable, got {describe(shards)}")
+        raise ValueError(
+            f"shards must be a list of at least one callable, got {describe(shards)}"
+        )
     for s, load in enumerate(shards):
         if not callable(load):
-            raise ValueError(f"shard {s}: expected a callable that returns (X, y), got {describe(load)}")
+            raise ValueError(
+                f"shard {s}: expected a callable that returns (X, y), got {describe(load)}"
+            )
     return list(shards)
 
 
@@ -70,9 +74,13 @@ def load_shard(job):
     try:
         data = job.load()
     except Exception as error:
-        raise ValueError(f"shard {s}: its callable raised {type(error).__name__}: {error}") from error
+        raise ValueError(
+            f"shard {s}: its callable raised {type(error).__name__}: {error}"
+        ) from error
     if not isinstance(data, tuple) or len(data) not in (2, 3):
-        raise ValueError(f"shard {s}: its callable must return (X, y), got {describe(data)}")
+        raise ValueError(
+            f"shard {s}: its callable must return (X, y), got {describe(data)}"
+        )
     return (*data, None)[:3]
 
 
@@ -105,7 +113,9 @@ def open_shard(job):
 def check_number(n_shards, n):
     """Raise ValueError if there are more shards than sequences."""
     if n_shards > n:
-        raise ValueError(f"n_shards={n_shards} is more than the {n} sequences that there are to learn from")
+        raise ValueError(
+            f"n_shards={n_shards} is more than the {n} sequences that there are to learn from"
+        )
 
 
 def dealt(X, y, sample_weight, n_shards):
@@ -114,7 +124,9 @@ def dealt(X, y, sample_weight, n_shards):
     texts = not hasattr(X, "columns") and all(isinstance(x, str) for x in X)
     X, y = list(X) if texts else as_tokens(X), list(elements(y))
     if len(X) != len(y):
-        raise ValueError(f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}")
+        raise ValueError(
+            f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}"
+        )
     lengths = lengths_of([x.split() for x in X]) if texts else X.lengths
     weight = sample_weights(sample_weight, X)
     visited = np.flatnonzero((lengths > 0) & (True if weight is None else weight > 0.0))

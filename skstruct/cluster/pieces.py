@@ -91,7 +91,9 @@ def scaled(piece, coefficients, counted):
     count = any_nonzero(piece[1:4]).astype(np.int32) if counted else _NONE
     if moment.shape[0]:
         moment = c.moment * moment + c.shift * piece.value
-    return Piece(piece.keys, c.value * piece.value, moment, c.share * piece.received, count)
+    return Piece(
+        piece.keys, c.value * piece.value, moment, c.share * piece.received, count
+    )
 
 
 def united(parts, size):
@@ -109,7 +111,12 @@ def add_pieces(pieces):
     n = sum(piece.value.shape[0] for piece in pieces)
     keyed = all(piece.keys is not None for piece in pieces)
     ends = [
-        p.value.shape[0] if p.keys is None else int(p.keys[-1]) + 1 if p.keys.shape[0] else 0 for p in pieces
+        p.value.shape[0]
+        if p.keys is None
+        else int(p.keys[-1]) + 1
+        if p.keys.shape[0]
+        else 0
+        for p in pieces
     ]
     size, keys, wide = max(ends), None, keyed and pieces[0].keys.dtype == np.int64
     if keyed and (wide or size > 8 * n):
@@ -129,7 +136,11 @@ def add_pieces(pieces):
         for out, field in zip(total, piece[1:]):
             if field.shape[0]:
                 out[at] += field
-    return smaller_piece(np.flatnonzero(present), size, total) if keys is None else Piece(keys, *total)
+    return (
+        smaller_piece(np.flatnonzero(present), size, total)
+        if keys is None
+        else Piece(keys, *total)
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -165,7 +176,11 @@ def moved(kind, rows, piece, seen):
     at, count = seen
     if at.shape[0]:
         at = renumbered(at, kind.counters)
-    keys = np.arange(piece.value.shape[0]) if piece.keys is None else piece.keys.astype(np.int64)
+    keys = (
+        np.arange(piece.value.shape[0])
+        if piece.keys is None
+        else piece.keys.astype(np.int64)
+    )
     if keys.shape[0]:
         keys = renumbered(keys, kind.columns)
         order = np.argsort(keys, kind="stable")
@@ -187,7 +202,9 @@ def add_changes(parts):
         if any(part.keys[k].shape[0] for part in parts):
             table, entries = empty_table(), np.array([kind.known], np.int64)
             for s, part in enumerate(parts):
-                table, rows = extended(table, entries, part.keys[k], kind.known, first.halves)
+                table, rows = extended(
+                    table, entries, part.keys[k], kind.known, first.halves
+                )
                 mine[s] = moved(kind, rows, *mine[s])
             new = keys_of(table, entries[0])[kind.known :]
         keys.append(new)
@@ -228,7 +245,9 @@ def add_neighbours(nodes, n, add):
     level = 0
     while n > 1:
         for k in sorted({number // FAN for at, number in nodes if at == level}):
-            children = [(level, number) for number in range(FAN * k, min(FAN * (k + 1), n))]
+            children = [
+                (level, number) for number in range(FAN * k, min(FAN * (k + 1), n))
+            ]
             if all(child in nodes for child in children):
                 parts = [nodes.pop(child) for child in children]
                 nodes[level + 1, k] = add(parts) if len(parts) > 1 else parts[0]
@@ -238,7 +257,9 @@ def add_neighbours(nodes, n, add):
 
 def in_tree(items, add):
     """The sum over shards, whose summands are all here; see :func:`add_neighbours`."""
-    (total,) = add_neighbours({(0, s): item for s, item in enumerate(items)}, len(items), add).values()
+    (total,) = add_neighbours(
+        {(0, s): item for s, item in enumerate(items)}, len(items), add
+    ).values()
     return total
 
 

@@ -21,7 +21,15 @@ from ..data.inputs import PlaceError
 from ..training.checkpoint import arrays_of, fingerprint
 from ..training.epochs import run_epoch, stores_of, with_store
 from .pieces import Changes, Kind, moved, scaled
-from .weights import Steps, Weights, differences, mixed_steps, set_clock, steps_of, take_over
+from .weights import (
+    Steps,
+    Weights,
+    differences,
+    mixed_steps,
+    set_clock,
+    steps_of,
+    take_over,
+)
 
 
 class Met(NamedTuple):
@@ -100,7 +108,13 @@ class Shard:
         """What the shard met, a :class:`Met`; with counts of features if ``min_count`` > 1."""
         run, token = self.run, self.run.task.token
         n_examples = int(np.count_nonzero(np.diff(token)))
-        return Met(type(run), run.vocabulary(min_count), n_examples, int(token[-1]), self.fitted)
+        return Met(
+            type(run),
+            run.vocabulary(min_count),
+            n_examples,
+            int(token[-1]),
+            self.fitted,
+        )
 
     def join(self, plan, alone):
         """Translate the run to what all shards met, by a plan, and get ready to train.
@@ -119,7 +133,9 @@ class Shard:
         self.trained = False
         state = self.run.state
         stores = stores_of(state.model).items()
-        self.base = {name: Weights(store, state.rule, moments=False) for name, store in stores}
+        self.base = {
+            name: Weights(store, state.rule, moments=False) for name, store in stores
+        }
 
     def fingerprint(self, _, __):
         """A digest of the shard's examples, as the learner sees them."""
@@ -177,17 +193,27 @@ class Shard:
         halves = self.run.node_halves
         for name, store in stores_of(model).items():
             base = self.base[name]
-            rows, new, count = n_rows(store), np.zeros((0, 3), np.int64), np.zeros(0, np.int32)
+            rows, new, count = (
+                n_rows(store),
+                np.zeros((0, 3), np.int64),
+                np.zeros(0, np.int32),
+            )
             features, width = getattr(model, name), 1
             if isinstance(features, FeatureTable):
-                rows, count, width = int(features.entries[0]), features.seen, counters(features)
+                rows, count, width = (
+                    int(features.entries[0]),
+                    features.seen,
+                    counters(features),
+                )
                 new = keys_of(features.table, rows)[base.known :]
             kinds.append(Kind(store.columns, width, base.known))
             keys.append(new)
             pieces.append(scaled(differences(store, base, rows), coefficients, counted))
             at = np.flatnonzero(count)
             seen.append((at, count[at]))
-        return Changes(kinds, None if halves is None else halves(model), keys, pieces, seen)
+        return Changes(
+            kinds, None if halves is None else halves(model), keys, pieces, seen
+        )
 
     def _begin(self, start):
         state = self.run.state
@@ -196,10 +222,14 @@ class Shard:
             self._forget()
         rule, model = state.rule, state.model
         set_clock(model.clock, start.steps)
-        for (name, base), keys, piece in zip(self.base.items(), start.keys, start.pieces):
+        for (name, base), keys, piece in zip(
+            self.base.items(), start.keys, start.pieces
+        ):
             features = getattr(model, name)
             if isinstance(features, FeatureTable):
-                features, base.table = renumbered(features, base.table, keys, base.known, rule)
+                features, base.table = renumbered(
+                    features, base.table, keys, base.known, rule
+                )
                 base.known = int(features.entries[0])
                 model = model._replace(**{name: features})
             store = stores_of(model)[name]
@@ -241,7 +271,11 @@ def counting_all(answers):
     try:
         yield
     except ValueError as error:
-        text = re.sub(r"\bshard (\d+)", lambda found: f"shard {numbers[int(found[1])]}", str(error))
+        text = re.sub(
+            r"\bshard (\d+)",
+            lambda found: f"shard {numbers[int(found[1])]}",
+            str(error),
+        )
         raise type(error)(text) from error
 
 
@@ -278,7 +312,12 @@ class Mixture:
         self.lazy = has_lazy_penalty(rule)
         self.halves = None if node_halves is None else node_halves(model)
         self.weights = {
-            name: Weights(store, rule, True, numbered=isinstance(getattr(model, name), FeatureTable))
+            name: Weights(
+                store,
+                rule,
+                True,
+                numbered=isinstance(getattr(model, name), FeatureTable),
+            )
             for name, store in stores_of(model).items()
         }
         self.steps = steps_of(model.clock)
@@ -286,7 +325,10 @@ class Mixture:
     def start(self, full=False):
         """What the next round begins with: what is new since the last one, or all of it."""
         of = self.weights.values()
-        keys = [keys_of(weights.table, weights.entries[0])[0 if full else weights.known :] for weights in of]
+        keys = [
+            keys_of(weights.table, weights.entries[0])[0 if full else weights.known :]
+            for weights in of
+        ]
         return Start(full, self.steps, keys, [weights.news(full) for weights in of])
 
     def coefficients(self, reports, share):
@@ -315,12 +357,16 @@ class Mixture:
     def _translated(self, weights, kind, keys, piece, seen):
         """What was changed, in everyone's numbers; new features are numbered, and counted."""
         if keys.shape[0]:
-            weights.table, rows = extended(weights.table, weights.entries, keys, kind.known, self.halves)
+            weights.table, rows = extended(
+                weights.table, weights.entries, keys, kind.known, self.halves
+            )
             piece, seen = moved(kind, rows, piece, seen)
         at, count = seen
         if at.shape[0]:
             size = max(int(at.max()) + 1, int(weights.entries[0]) * kind.counters)
-            weights.seen = np.pad(weights.seen, (0, max(size - weights.seen.shape[0], 0)))
+            weights.seen = np.pad(
+                weights.seen, (0, max(size - weights.seen.shape[0], 0))
+            )
             weights.seen[at] += count
         return piece
 
@@ -353,9 +399,13 @@ class Mixture:
             if weights.numbered:
                 table, entries = weights.table.copy(), weights.entries.copy()
                 rows = int(entries[0])
-                seen = np.zeros(rows * counters(features) if features.min_count > 1 else 0, np.int32)
+                seen = np.zeros(
+                    rows * counters(features) if features.min_count > 1 else 0, np.int32
+                )
                 seen[: weights.seen.shape[0]] = weights.seen
-                model = model._replace(**{name: features._replace(table=table, entries=entries, seen=seen)})
+                model = model._replace(
+                    **{name: features._replace(table=table, entries=entries, seen=seen)}
+                )
             store = weights.store(store, rows, self.rule, self.steps.visited)
             model = with_store(model, name, store)
         return model

@@ -55,7 +55,11 @@ def _leaf(function, s, arguments):
 
 def _summands(function, numbers, calls, n, add):
     """What comes of some shards, added up as far as they are neighbours; as of :func:`_add`."""
-    return _add(n, add, *(_call(_leaf, function, s, arguments) for s, arguments in zip(numbers, calls)))
+    return _add(
+        n,
+        add,
+        *(_call(_leaf, function, s, arguments) for s, arguments in zip(numbers, calls)),
+    )
 
 
 def _add(n, add, *parts):
@@ -107,7 +111,9 @@ def connect(client):
         return distributed.get_client(), False
     except ValueError as error:
         remedy = "create one first, or give the address of a scheduler"
-        raise ValueError(f"client='auto' found no Dask client in this process: {remedy}") from error
+        raise ValueError(
+            f"client='auto' found no Dask client in this process: {remedy}"
+        ) from error
 
 
 def _answer_of(task):
@@ -146,7 +152,9 @@ class Tasks:
         """Give each shard a home."""
         self.n_shards, self.losses = n_shards, [0] * n_shards
         workers = self._workers()
-        self.home = [workers[s * len(workers) // self.n_shards] for s in range(self.n_shards)]
+        self.home = [
+            workers[s * len(workers) // self.n_shards] for s in range(self.n_shards)
+        ]
 
     def _workers(self):
         """Addresses of the workers there are, sorted; waits for the first."""
@@ -234,7 +242,9 @@ class Tasks:
                 tree = self._tree([groups[numbers] for numbers in sorted(groups)], add)
                 state, result = self._wait_for(tree[-1])
                 if state == DONE:
-                    self.losses = [0] * self.n_shards  # what is counted are losses in a row
+                    self.losses = [
+                        0
+                    ] * self.n_shards  # what is counted are losses in a row
                     total = result[max(result)]
                     self.received += n_bytes(total)
                     return total
@@ -250,10 +260,15 @@ class Tasks:
                 ]
                 failures += not gone  # what fails with a shard is counted as its loss
                 if failures > MOST_LOSSES:
-                    raise RuntimeError(f"a sum over shards failed {failures} times") from result
+                    raise RuntimeError(
+                        f"a sum over shards failed {failures} times"
+                    ) from result
                 for task in [*tree, *(groups.pop(numbers) for numbers in gone)]:
                     task.cancel()
-                lost, error = dict.fromkeys(chain(*gone), True), result if state is None else None
+                lost, error = (
+                    dict.fromkeys(chain(*gone), True),
+                    result if state is None else None,
+                )
         finally:
             for task in [*tree, *groups.values()]:
                 task.release()
@@ -263,7 +278,9 @@ class Tasks:
         tree = []
         while True:
             tasks = [
-                self.client.submit(_add, self.n_shards, add, *tasks[k : k + FAN], pure=False, retries=0)
+                self.client.submit(
+                    _add, self.n_shards, add, *tasks[k : k + FAN], pure=False, retries=0
+                )
                 for k in range(0, len(tasks), FAN)
             ]
             tree += tasks

@@ -42,4 +42,7 @@ def merged_labels(vocabularies, no_label=NO_LABEL):
                 f"y: the labels of shard {s} are {wrong}, those of shard {first} {expected.__name__}"
             )
     labels = Labels(set().union(*known))
-    return labels, [np.array([*map(labels.ids.get, values), UNLABELLED], np.int32) for values in known]
+    return labels, [
+        np.array([*map(labels.ids.get, values), UNLABELLED], np.int32)
+        for values in known
+    ]

@@ -104,10 +104,15 @@ def mixed_steps(start, ends, share, lazy):
     f = np.divide(steps, averaged, out=np.ones_like(averaged), where=averaged > 0)
     s = float(share @ scale)
     S = float(share @ (f * total + (1.0 - f) * start.total))
-    after = Steps(start.visited + round(float(share @ visited)), start.averaged + steps, s, S)
+    after = Steps(
+        start.visited + round(float(share @ visited)), start.averaged + steps, s, S
+    )
     r = scale / s
     shift = np.zeros_like(f) if lazy else share * (r * S - f * total)
-    return after, [Coefficients(*row) for row in np.stack([share * r, share * f, shift, share], 1).tolist()]
+    return after, [
+        Coefficients(*row)
+        for row in np.stack([share * r, share * f, shift, share], 1).tolist()
+    ]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -159,11 +164,19 @@ class Weights:
         needed = sizes(rule, 1, 1)
         self.columns = store.columns
         self.keys = np.zeros(0, np.int64) if store.sparse else None
-        kept = {"value": True, "moment": moments and needed["moment"], "received": needed["received"]}
+        kept = {
+            "value": True,
+            "moment": moments and needed["moment"],
+            "received": needed["received"],
+        }
         self.names = [name for name, is_kept in kept.items() if is_kept]
         self.value, self.moment, self.received = np.zeros(0), NOTHING, NOTHING
         self.numbered, self.known = numbered, 0
-        self.table, self.entries, self.seen = empty_table(), np.zeros(1, np.int64), np.zeros(0, np.int64)
+        self.table, self.entries, self.seen = (
+            empty_table(),
+            np.zeros(1, np.int64),
+            np.zeros(0, np.int64),
+        )
         self.changed = np.zeros(0, np.bool_)
         self._resize(0 if store.sparse else store.value.shape[0])
 
@@ -201,7 +214,9 @@ class Weights:
         if _locate(self.keys, keys, at, new):
             # Shift old entries right by the number of insertions before them.
             old = np.arange(self.keys.shape[0])
-            old += np.cumsum(np.bincount(at[new], minlength=old.shape[0] + 1))[: old.shape[0]]
+            old += np.cumsum(np.bincount(at[new], minlength=old.shape[0] + 1))[
+                : old.shape[0]
+            ]
             united = np.insert(self.keys, at[new], keys[new])
             at += np.cumsum(new) - new
             self._resize(united.shape[0], old)
@@ -256,11 +271,18 @@ class Weights:
         last = np.full(sizes(rule, rows, 0)["last"], step, np.int64)
         if self.keys is None:
             self._resize(max(rows * self.columns, self.value.shape[0]))
-            return like._replace(value=self.value, moment=self.moment, received=self.received, last=last)
-        empty = like._replace(first=np.zeros(rows, np.int64), count=np.zeros(rows, np.int32))
+            return like._replace(
+                value=self.value, moment=self.moment, received=self.received, last=last
+            )
+        empty = like._replace(
+            first=np.zeros(rows, np.int64), count=np.zeros(rows, np.int32)
+        )
         packed = sparse_store(empty, self.keys, self.value)
         return packed._replace(
-            moment=self.moment, received=self.received, last=last, room=packed.count.copy()
+            moment=self.moment,
+            received=self.received,
+            last=last,
+            room=packed.count.copy(),
         )
 
 
@@ -363,4 +385,8 @@ def differences(store, base, rows):
         fields[2] = store.received[places].copy()
         fields[2][known] -= base.received[before]
     at = np.flatnonzero(any_nonzero(fields))
-    return Piece(keys[at], *taken(fields, at)) if store.sparse else smaller_piece(at, places.stop, fields)
+    return (
+        Piece(keys[at], *taken(fields, at))
+        if store.sparse
+        else smaller_piece(at, places.stop, fields)
+    )

@@ -38,5 +38,7 @@ def install() -> None:
     ours = {name: import_module(f"{__name__}.{name}") for name in _MODULES}
     for name, module in ours.items():
         if sys.modules.get(name, module) is not module:
-            raise ImportError(f"{name} has been imported already: call skstruct.compat.install() before")
+            raise ImportError(
+                f"{name} has been imported already: call skstruct.compat.install() before"
+            )
     sys.modules.update(ours)

@@ -19,7 +19,9 @@ def attributes_of(item):
         if isinstance(value, (str, bytes)):
             found.append((f"{key}:{text_of(value, 'a value')}", 1.0))
         elif isinstance(value, (dict, list, tuple, Set)):
-            found += [(f"{key}:{name}", number) for name, number in attributes_of(value)]
+            found += [
+                (f"{key}:{name}", number) for name, number in attributes_of(value)
+            ]
         else:
             found.append((key, _number(key, value)))
     return found
@@ -30,7 +32,9 @@ def _number(key, value):
         return float(value)
     except TypeError:
         kinds = "a number, a bool, a str, or a dict, list or set of features"
-        raise TypeError(f"the value of {key!r:.80} must be {kinds}, got {value!r:.80}") from None
+        raise TypeError(
+            f"the value of {key!r:.80} must be {kinds}, got {value!r:.80}"
+        ) from None
 
 
 def text_of(value, what):
@@ -39,13 +43,17 @@ def text_of(value, what):
         return value.decode("utf-8", "surrogateescape")
     if isinstance(value, str):
         return exact(value)
-    raise TypeError(f"{what} must be str or bytes, got {value!r:.80} of type {type(value).__name__}")
+    raise TypeError(
+        f"{what} must be str or bytes, got {value!r:.80} of type {type(value).__name__}"
+    )
 
 
 def whole_number(value, what):
     """An int; as in CRFsuite a float is cut, and text is none."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__int__"):
-        raise TypeError(f"{what} must be an integer, got {value!r:.80} of type {type(value).__name__}")
+        raise TypeError(
+            f"{what} must be an integer, got {value!r:.80} of type {type(value).__name__}"
+        )
     return int(value)
 
 
@@ -55,7 +63,9 @@ def token_of(item):
         return [text_of(name, "a feature") for name in item]
     token = {}
     for name, value in attributes_of(item):
-        token[name] = token.get(name, 0.0) + value  # the weight of a feature that occurs twice counts twice
+        token[name] = (
+            token.get(name, 0.0) + value
+        )  # the weight of a feature that occurs twice counts twice
     return token
 
 
@@ -65,7 +75,9 @@ def tokens_of(sequence):
         return sequence.tokens
     items = list(sequence)
     kinds = set(map(type, items))
-    if kinds in ({dict}, {list}) and set(map(type, chain.from_iterable(items))) <= {str}:
+    if kinds in ({dict}, {list}) and set(map(type, chain.from_iterable(items))) <= {
+        str
+    }:
         values = chain.from_iterable(map(dict.values, items if kinds == {dict} else ()))
         if set(map(type, values)) <= _SIMPLE:
             return [item.copy() for item in items]

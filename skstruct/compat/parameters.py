@@ -23,7 +23,11 @@ HELP = {
 }
 """Of the parameters that have an effect."""
 
-_COMMON = {"feature.minfreq": 0.0, "feature.possible_states": False, "feature.possible_transitions": False}
+_COMMON = {
+    "feature.minfreq": 0.0,
+    "feature.possible_states": False,
+    "feature.possible_transitions": False,
+}
 _ONLINE = {"max_iterations": 100, "epsilon": 0.0}
 DEFAULTS = {
     "lbfgs": {
@@ -76,5 +80,7 @@ def converted(name, value, kind):
     if kind is float and isnan(number):
         raise ValueError(f"{name} must be a number, got nan")
     if number not in CHOICES.get(name, (number,)):
-        raise ValueError(f"{_CALLED.get(name, name)} must be one of {_listed(name)}, got {value:g}")
+        raise ValueError(
+            f"{_CALLED.get(name, name)} must be one of {_listed(name)}, got {value:g}"
+        )
     return number

@@ -24,7 +24,11 @@ class HeldOut(NamedTuple):
     @classmethod
     def of(cls, examples, holdout, labels):
         """Those of the group ``holdout`` of (tokens, labels, group); None if there are none."""
-        chosen = [(x, y) for x, y, group in examples if group == holdout] if holdout >= 0 else []
+        chosen = (
+            [(x, y) for x, y, group in examples if group == holdout]
+            if holdout >= 0
+            else []
+        )
         if not chosen:
             return None
         return cls(as_tokens([x for x, _ in chosen]), [y for _, y in chosen], labels)
@@ -36,17 +40,27 @@ class HeldOut(NamedTuple):
         match = Counter(y for y, z in pairs if y == z)
         model_count = Counter(z for _, z in pairs)
         reference = Counter(y for y, _ in pairs)
-        lines, shares = ["Performance by label (#match, #model, #ref) (precision, recall, F1):"], []
+        lines, shares = (
+            ["Performance by label (#match, #model, #ref) (precision, recall, F1):"],
+            [],
+        )
         for label in dict.fromkeys([*self.labels, *reference]):
             n = match[label], model_count[label], reference[label]
-            share = _share(n[0], n[1]), _share(n[0], n[2]), _share(2 * n[0], n[1] + n[2])
+            share = (
+                _share(n[0], n[1]),
+                _share(n[0], n[2]),
+                _share(2 * n[0], n[1] + n[2]),
+            )
             figures = ", ".join(f"{each:.4f}" if any(n) else "******" for each in share)
             lines.append(f"    {label}: {n} ({figures})")
             shares.append(share)
         macro = ", ".join(f"{each:.6f}" for each in np.mean(shares, axis=0))
         lines.append(f"Macro-average precision, recall, F1: ({macro})")
         right = sum(y == z for y, z in zip(self.gold, found))
-        for what, n, of in (("Item", sum(match.values()), len(pairs)), ("Instance", right, len(found))):
+        for what, n, of in (
+            ("Item", sum(match.values()), len(pairs)),
+            ("Instance", right, len(found)),
+        ):
             if of:
                 lines.append(f"{what} accuracy: {n} / {of} ({n / of:.4f})")
         return lines
@@ -77,7 +91,12 @@ class PassLog:
     """
 
     def __init__(self, log, algorithm, values, n, held_out):
-        self.log, self.algorithm, self.held_out, self.estimator = log, algorithm, held_out, None
+        self.log, self.algorithm, self.held_out, self.estimator = (
+            log,
+            algorithm,
+            held_out,
+            None,
+        )
         self.epsilon, self.n = values.get("epsilon", 0.0), n
         self.number, self.before = 0, time.perf_counter()
 
@@ -93,7 +112,11 @@ class PassLog:
     def _online(self, record, attributes):
         fitted = attributes()
         model = fitted["_model"]
-        norm = np.sqrt(sum(float(store.value @ store.value) for store in (model.nodes, model.edges)))
+        norm = np.sqrt(
+            sum(
+                float(store.value @ store.value) for store in (model.nodes, model.edges)
+            )
+        )
         self._log([("Loss", record["loss"]), ("Feature norm", norm)], lambda: fitted)
         if self.algorithm == "averaged-perceptron":
             return record["token_error"] < self.epsilon
@@ -121,7 +144,9 @@ class PassLog:
         if self.held_out is not None:
             model = copy(self.estimator)
             vars(model).update(attributes())
-            self.held_out = self.held_out._replace(corpus=model.encode(self.held_out.corpus))
+            self.held_out = self.held_out._replace(
+                corpus=model.encode(self.held_out.corpus)
+            )
             lines += self.held_out.scores(model)
         self.before = now
         self.log(*lines, "")
@@ -130,7 +155,11 @@ class PassLog:
         """Log a training that needed none of the passes that are logged, by what it found."""
         e = self.estimator
         if not self.number and getattr(e, "history_", ()):
-            record = {**e.history_[-1], "objective": e.objective_, "optimality": e.optimality_}
+            record = {
+                **e.history_[-1],
+                "objective": e.objective_,
+                "optimality": e.optimality_,
+            }
             self._log(self._figures_of_crf(record), lambda: {})
 
 

@@ -19,7 +19,9 @@ class SequenceArray(np.ndarray):
         """The array of an iterable of lists."""
         sequences = list(sequences)
         found = np.empty(len(sequences), dtype=object)
-        for k, sequence in enumerate(sequences):  # numpy would spread lists of the array's length
+        for k, sequence in enumerate(
+            sequences
+        ):  # numpy would spread lists of the array's length
             found[k] = sequence
         return found.view(cls)
 
@@ -34,7 +36,9 @@ class SequenceArray(np.ndarray):
         if len(others) == 1:
             others *= len(self)
         if len(others) != len(self):
-            raise ValueError(f"{len(self)} sequences cannot be compared with {len(others)}")
+            raise ValueError(
+                f"{len(self)} sequences cannot be compared with {len(others)}"
+            )
         return np.array([_same(a, b) for a, b in zip(self, others)], dtype=bool)
 
     def __ne__(self, other):
@@ -52,4 +56,8 @@ def _is_sequence(value):
 
 
 def _same(one, other):
-    return list(one) == list(other) if _is_sequence(one) and _is_sequence(other) else one == other
+    return (
+        list(one) == list(other)
+        if _is_sequence(one) and _is_sequence(other)
+        else one == other
+    )

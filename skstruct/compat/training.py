@@ -26,7 +26,12 @@ from .parameters import DEFAULTS, NO_LIMIT, TITLES
 from .passes import HeldOut, PassLog, figure
 
 _NOTHING = NamedModel(
-    [], [], *[np.zeros(0, int)] * 2, np.zeros(0), {0: np.zeros((0, 0))}, *[np.ones(0, bool)] * 2
+    [],
+    [],
+    *[np.zeros(0, int)] * 2,
+    np.zeros(0),
+    {0: np.zeros((0, 0))},
+    *[np.ones(0, bool)] * 2,
 )
 _SHOWN = 1e-100
 """Stands for the value 0: the attribute is shown, and no sum of other values changes."""
@@ -48,7 +53,12 @@ class _Corpus(NamedTuple):
     def of(cls, examples, holdout):
         """That of ``examples``, (tokens, labels, group), without those of the group ``holdout``."""
         data = [(x, y) for x, y, group in examples if group != holdout]
-        number = {label: k for k, label in enumerate(dict.fromkeys(chain.from_iterable(y for _, y in data)))}
+        number = {
+            label: k
+            for k, label in enumerate(
+                dict.fromkeys(chain.from_iterable(y for _, y in data))
+            )
+        }
         # Numbers as labels: sorted, they are in the order of their first occurrence.
         numbered = [[f"{number[label]:08d}" for label in y] for _, y in data]
         return cls([list(map(_shown, x)) for x, _ in data], numbered, list(number))
@@ -95,7 +105,13 @@ def train(algorithm, values, examples, path, holdout, message):
     began = time.perf_counter()
     named = _NOTHING
     if corpus.labels:
-        passes = PassLog(log, algorithm, values, len(corpus.X), HeldOut.of(examples, holdout, corpus.labels))
+        passes = PassLog(
+            log,
+            algorithm,
+            values,
+            len(corpus.X),
+            HeldOut.of(examples, holdout, corpus.labels),
+        )
         named = _trained(estimator, corpus, passes)
     else:
         log("L-BFGS terminated with error code (-1020)")
@@ -122,18 +138,25 @@ def _shown(token):
     """A token whose attributes of value 0 are there."""
     if isinstance(token, list):
         return token
-    return {name: value if value or value == "" else _SHOWN for name, value in token.items()}
+    return {
+        name: value if value or value == "" else _SHOWN for name, value in token.items()
+    }
 
 
 def _estimator(algorithm, values):
     passes = values["max_iterations"]
     least = values["feature.minfreq"]
-    asked = (values[f"feature.possible_{kind}"] and not least > 0 for kind in ("states", "transitions"))
+    asked = (
+        values[f"feature.possible_{kind}"] and not least > 0
+        for kind in ("states", "transitions")
+    )
     shared = {"random_state": 0, "all_pairs": ALL_PAIRS[tuple(asked)]}
     if algorithm == "arow":
         warn(_NO_AROW)
         gamma = values["gamma"]
-        instead = {"type": 2, "c": values["variance"] / gamma / 2} if gamma else {"type": 0}
+        instead = (
+            {"type": 2, "c": values["variance"] / gamma / 2} if gamma else {"type": 0}
+        )
         values = {**DEFAULTS["passive-aggressive"], **values, **instead}
     if algorithm in ("lbfgs", "l2sgd"):
         return L1CRF(
@@ -163,7 +186,9 @@ def _trained(estimator, corpus, passes):
     used, row = np.unique(named.row[keep], return_inverse=True)
     names = [named.names[k] for k in used]
     column, weight = named.column[keep], named.weight[keep]
-    return named._replace(labels=corpus.labels, names=names, row=row, column=column, weight=weight)
+    return named._replace(
+        labels=corpus.labels, names=names, row=row, column=column, weight=weight
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -188,7 +213,9 @@ def _counts(corpus, least, all_pairs):
             _check_name(name, _place_of(name, corpus.X))
     number = np.array(list(chain.from_iterable(corpus.y)), dtype=int)
     tokens = np.arange(number.shape[0])
-    label = sparse.csr_matrix((np.ones(len(tokens)), (tokens, number)), (len(tokens), len(corpus.labels)))
+    label = sparse.csr_matrix(
+        (np.ones(len(tokens)), (tokens, number)), (len(tokens), len(corpus.labels))
+    )
     lengths = [len(y) for y in corpus.y if y]
     is_later = np.ones(len(tokens), bool)
     is_later[np.cumsum([0, *lengths[:-1]])] = False
@@ -197,7 +224,9 @@ def _counts(corpus, least, all_pairs):
     states = abs(values).T @ label, values.T @ label, all_pairs in (True, "states")
     transitions = between, between, all_pairs in (True, "transitions")
     found = [_frequent(*pairs, least) for pairs in (states, transitions)]
-    return _Counts(sum(n for n, _ in found), values.shape[1], any(rare for _, rare in found))
+    return _Counts(
+        sum(n for n, _ in found), values.shape[1], any(rare for _, rare in found)
+    )
 
 
 def _frequent(shown, sums, every, least):
@@ -227,8 +256,14 @@ def _can_be_written(name):
 def _check_name(name, what):
     """Raise if a file cannot hold a name."""
     if not _can_be_written(name):
-        wrong = "a NUL character" if "\0" in name else "half of a surrogate pair, which is no text"
-        raise ValueError(f"{what} has {wrong}: CRFsuite's files cannot hold it; leave it out or replace it")
+        wrong = (
+            "a NUL character"
+            if "\0" in name
+            else "half of a surrogate pair, which is no text"
+        )
+        raise ValueError(
+            f"{what} has {wrong}: CRFsuite's files cannot hold it; leave it out or replace it"
+        )
 
 
 def _place_of(name, X):

@@ -14,7 +14,13 @@ PENALTIES = {None: NO_PENALTY, "l2": L2, "l1": L1, "l1-cumulative": L1_CUMULATIV
 
 # Which of the successive weight vectors enter the average.
 NO_AVERAGE, EACH_STEP, EACH_EPOCH = 0, 1, 2
-AVERAGES = {None: NO_AVERAGE, False: NO_AVERAGE, True: EACH_STEP, "step": EACH_STEP, "epoch": EACH_EPOCH}
+AVERAGES = {
+    None: NO_AVERAGE,
+    False: NO_AVERAGE,
+    True: EACH_STEP,
+    "step": EACH_STEP,
+    "epoch": EACH_EPOCH,
+}
 
 # Multiplicative noise on features.
 NO_NOISE, DROPOUT, ZIPF = 0, 1, 2

@@ -77,7 +77,9 @@ class _Cache:
 
     def __init__(self, function):
         path, code = inspect.getfile(function), function.__code__
-        name = f"{function.__module__}.{function.__qualname__}".replace("<", "").replace(">", "")
+        name = f"{function.__module__}.{function.__qualname__}".replace(
+            "<", ""
+        ).replace(">", "")
         self._name = f"{name}-{code.co_firstlineno}.{sys.implementation.cache_tag}"
         # The sources of the package have a hash in the name of the folder; a kernel of somebody else has not.
         cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
@@ -113,7 +115,8 @@ class _Cache:
                     make_folder(self.cache_path)
                     return None
                 found = CompileResult._rebuild(
-                    HelperContext(context) if is_of_helper(payload) else context, *payload
+                    HelperContext(context) if is_of_helper(payload) else context,
+                    *payload,
                 )
                 return found._replace(target_context=context)
         return None
@@ -154,21 +157,29 @@ class _Cache:
             key = dumps((sig, processor, *self._content))
             payload = dumps(data._reduce())
         except Exception as error:
-            warn_once(f"cannot save kernels that this version of numba compiled ({error!r})")
+            warn_once(
+                f"cannot save kernels that this version of numba compiled ({error!r})"
+            )
             return
         for self.cache_path in folders():
             with suppress(OSError):
                 make_folder(self.cache_path)
-                _write(self._path(sig, processor), self._digest(key, payload), key, payload)
+                _write(
+                    self._path(sig, processor), self._digest(key, payload), key, payload
+                )
                 return
-        warn_once("finds no folder to save kernels in (set NUMBA_CACHE_DIR to one that can be written to)")
+        warn_once(
+            "finds no folder to save kernels in (set NUMBA_CACHE_DIR to one that can be written to)"
+        )
 
 
 def _write(path, *parts):
     """Write a file that others see complete or not at all, and that no other user can write to."""
     temporary = f"{path}.{uuid.uuid4().hex[:16]}"
     try:
-        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, 0o644)) as file:
+        with open(
+            temporary, "xb", opener=lambda name, flags: os.open(name, flags, 0o644)
+        ) as file:
             file.writelines(parts)
         os.replace(temporary, path)
     except OSError:
@@ -179,7 +190,11 @@ def _write(path, *parts):
 
 def _known(**options):
     """Options that are not among numba's documented ones, without those that it does not have."""
-    return {name: value for name, value in options.items() if hasattr(CPUTargetOptions, name)}
+    return {
+        name: value
+        for name, value in options.items()
+        if hasattr(CPUTargetOptions, name)
+    }
 
 
 def _compiler(**options):

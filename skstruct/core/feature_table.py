@@ -32,7 +32,9 @@ class FeatureTable(NamedTuple):
     table: np.ndarray  # (capacity, 2) int64: rows by key, see core.hashing
     entries: np.ndarray  # (1,) int64: features that have a row
     weights: Store  # (R, C)
-    seen: np.ndarray  # (R,) or, by weight, (R * C,) int32: updates; empty without a cut-off
+    seen: (
+        np.ndarray
+    )  # (R,) or, by weight, (R * C,) int32: updates; empty without a cut-off
     min_count: int  # what fewer updates changed does not count
     by_weight: bool  # whether updates are counted by weight, not by row
 
@@ -44,8 +46,13 @@ class FeatureTable(NamedTuple):
 def lacks_room(features, needed):
     """Whether the table, or the rows that go with it, have no room for so many new features."""
     store = features.weights
-    rows = store.count.shape[0] if store.sparse else store.value.shape[0] // store.columns
-    return room(features.table, features.entries) < needed or features.entries[0] + needed > rows
+    rows = (
+        store.count.shape[0] if store.sparse else store.value.shape[0] // store.columns
+    )
+    return (
+        room(features.table, features.entries) < needed
+        or features.entries[0] + needed > rows
+    )
 
 
 @inline
@@ -111,7 +118,9 @@ def new_table(columns, rule, min_count=1, *, by_weight=True, sparse=False):
         table=table,
         entries=np.zeros(1, np.int64),
         weights=new_store(rows, columns, rule, sparse),
-        seen=np.zeros(rows * (columns if by_weight else 1) if min_count > 1 else 0, np.int32),
+        seen=np.zeros(
+            rows * (columns if by_weight else 1) if min_count > 1 else 0, np.int32
+        ),
         min_count=int(min_count),
         by_weight=bool(by_weight),
     )
@@ -120,9 +129,13 @@ def new_table(columns, rule, min_count=1, *, by_weight=True, sparse=False):
 def _with_rows(features, table, rule):
     """``features`` under a larger table, with as many rows as go with it."""
     rows, store = _capacity(table), features.weights
-    seen = np.zeros(rows * counters(features) if features.min_count > 1 else 0, np.int32)
+    seen = np.zeros(
+        rows * counters(features) if features.min_count > 1 else 0, np.int32
+    )
     seen[: features.seen.shape[0]] = features.seen
-    return features._replace(table=table, weights=grow_rows(store, rows, rule), seen=seen)
+    return features._replace(
+        table=table, weights=grow_rows(store, rows, rule), seen=seen
+    )
 
 
 def growth(rule, wanted=0):
@@ -178,7 +191,9 @@ def copy_table(features):
 
 def restart_average(features, clock, old, new):
     """See :func:`.store.restart_average`."""
-    return features._replace(weights=stores.restart_average(features.weights, clock, old, new))
+    return features._replace(
+        weights=stores.restart_average(features.weights, clock, old, new)
+    )
 
 
 def keys(features):
@@ -189,10 +204,15 @@ def keys(features):
 def in_use(features):
     """The weights without the rows that no feature has yet."""
     R, store = int(features.entries[0]), features.weights
-    rows = {name: getattr(store, name)[:R] for name in ("last", "first", "count", "room")}
+    rows = {
+        name: getattr(store, name)[:R] for name in ("last", "first", "count", "room")
+    }
     if store.sparse:
         return store._replace(**rows)
-    places = {name: getattr(store, name)[: R * store.columns] for name in ("value", "moment", "received")}
+    places = {
+        name: getattr(store, name)[: R * store.columns]
+        for name in ("value", "moment", "received")
+    }
     return store._replace(**rows, **places)
 
 
@@ -241,7 +261,14 @@ def final(features, clock, rule, reuse=False, ended=False):
 
 def for_reading(weights, table, entries, by_weight=True):
     """A :class:`FeatureTable` for prediction: final weights, whose row r is that of the r-th entry."""
-    return FeatureTable(table, np.array([entries], np.int64), weights, np.zeros(0, np.int32), 1, by_weight)
+    return FeatureTable(
+        table,
+        np.array([entries], np.int64),
+        weights,
+        np.zeros(0, np.int32),
+        1,
+        by_weight,
+    )
 
 
 def with_room(features, more):
@@ -252,7 +279,9 @@ def with_room(features, more):
 
 def for_training(features, rule):
     """What training goes on from: the same features in a table of their own, with room for more."""
-    return _with_rows(features._replace(entries=features.entries.copy()), features.table.copy(), rule)
+    return _with_rows(
+        features._replace(entries=features.entries.copy()), features.table.copy(), rule
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -331,7 +360,9 @@ def renumbered(features, table, keys, known, rule):
         table=table.copy(),
         entries=entries,
         weights=grow_rows(store, rows, rule),
-        seen=np.zeros(rows * counters(features) if features.min_count > 1 else 0, np.int32),
+        seen=np.zeros(
+            rows * counters(features) if features.min_count > 1 else 0, np.int32
+        ),
     )
     return features, table
 
@@ -359,7 +390,11 @@ class TableAverage:
     def number(self, keys):
         """The common numbers of the rows of a model, by their keys."""
         self.table, row_of = extended(self.table, self.entries, keys, 0, self.is_node)
-        return row_of if self.entries[0] > np.iinfo(np.int32).max else row_of.astype(np.int32)
+        return (
+            row_of
+            if self.entries[0] > np.iinfo(np.int32).max
+            else row_of.astype(np.int32)
+        )
 
     def add_rows(self, store, row_of):
         """Add the final weights of a model whose rows are numbered; best when those of all are."""

@@ -21,7 +21,9 @@ PIECE_ROWS = 2**18
 
 def are_weights(values):
     """Whether all are numbers that scores can be sums of."""
-    return values.size == 0 or bool(-LARGEST_WEIGHT <= values.min() and values.max() <= LARGEST_WEIGHT)
+    return values.size == 0 or bool(
+        -LARGEST_WEIGHT <= values.min() and values.max() <= LARGEST_WEIGHT
+    )
 
 
 class Average:
@@ -57,8 +59,13 @@ class Average:
             Rows that are numbered by now; needed with ``row_of``.
         """
         if self.like is None:
-            nothing = {name: getattr(store, name)[:0] for name in ("value", "first", "count", "column")}
-            self.like = store._replace(**{name: part.copy() for name, part in nothing.items()})
+            nothing = {
+                name: getattr(store, name)[:0]
+                for name in ("value", "first", "count", "column")
+            }
+            self.like = store._replace(
+                **{name: part.copy() for name, part in nothing.items()}
+            )
         self.n += 1
         if self.n > np.iinfo(self.used.dtype).max:
             self.used = self.used.astype(np.int64)
@@ -85,7 +92,9 @@ class Average:
             self.used = longer(self.used, self.rows * C)
         for begin in range(0, n, PIECE_ROWS):
             end = min(begin + PIECE_ROWS, n)
-            at = slice(begin, end) if row_of is None else row_of[begin:end]  # a slice is added in place
+            at = (
+                slice(begin, end) if row_of is None else row_of[begin:end]
+            )  # a slice is added in place
             value = store.value[begin * C : end * C].reshape(-1, C)
             self.total.reshape(self.rows, C)[at] += value
             if self.nonzero:
@@ -110,7 +119,11 @@ class Average:
         self.total /= np.maximum(self.used, 1) if self.nonzero else self.n
         if not self.like.sparse:
             return self.like._replace(value=self.total)
-        return sparse_store(self.like._replace(first=np.zeros(self.rows, np.int64)), self.keys, self.total)
+        return sparse_store(
+            self.like._replace(first=np.zeros(self.rows, np.int64)),
+            self.keys,
+            self.total,
+        )
 
 
 def _spread(array, places, size):
@@ -173,17 +186,25 @@ def pruned(stores, dtype, keep):
             value = store.value.astype(dtype).astype(np.float64)
         if not np.isfinite(value).all():
             largest = np.abs(store.value).max()
-            raise ValueError(f"dtype={dtype!r} holds no weight of {largest:.6g}; use a larger one")
+            raise ValueError(
+                f"dtype={dtype!r} holds no weight of {largest:.6g}; use a larger one"
+            )
         values.append(value)
     if keep < 1.0:
         magnitude = np.abs(np.concatenate(values))
         some = np.flatnonzero(magnitude)
         n_lost = some.shape[0] - int(np.ceil(keep * some.shape[0]))
-        lost = some[np.argsort(-magnitude[some], kind="stable")[some.shape[0] - n_lost :]]
+        lost = some[
+            np.argsort(-magnitude[some], kind="stable")[some.shape[0] - n_lost :]
+        ]
         ends = np.cumsum([value.shape[0] for value in values])
-        for value, begin, end in zip(values, ends - [value.shape[0] for value in values], ends):
+        for value, begin, end in zip(
+            values, ends - [value.shape[0] for value in values], ends
+        ):
             value[lost[(lost >= begin) & (lost < end)] - begin] = 0.0
-    return [_packed(store._replace(value=value)) for store, value in zip(stores, values)]
+    return [
+        _packed(store._replace(value=value)) for store, value in zip(stores, values)
+    ]
 
 
 def _packed(store):
@@ -198,7 +219,11 @@ def _packed(store):
 def rows_in_use(store):
     """(R,) whether a row of a final store has a weight that is not zero."""
     if not store.sparse:
-        return store.value.reshape(-1, store.columns).any(axis=1) if store.columns else np.zeros(0, np.bool_)
+        return (
+            store.value.reshape(-1, store.columns).any(axis=1)
+            if store.columns
+            else np.zeros(0, np.bool_)
+        )
     keys, values = entries(store)
     used = np.zeros(n_rows(store), np.bool_)
     used[keys[values != 0.0] // store.columns] = True
@@ -208,7 +233,11 @@ def rows_in_use(store):
 def with_rows(store, rows):
     """A final store of some rows of another, in the order given."""
     if not store.sparse:
-        value = store.value.reshape(-1, store.columns)[rows] if store.columns else store.value
+        value = (
+            store.value.reshape(-1, store.columns)[rows]
+            if store.columns
+            else store.value
+        )
         return store._replace(value=value.ravel())
     return _packed(store._replace(first=store.first[rows], count=store.count[rows]))
 
@@ -220,7 +249,11 @@ def in_order(store, order):
     if not store.sparse and store.columns:
         for name in ("value", "moment", "received"):
             part = getattr(store, name)
-            parts[name] = part.reshape(-1, store.columns)[order].ravel() if part.shape[0] else part
+            parts[name] = (
+                part.reshape(-1, store.columns)[order].ravel()
+                if part.shape[0]
+                else part
+            )
     return store._replace(**parts)
 
 

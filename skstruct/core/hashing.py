@@ -155,7 +155,9 @@ def key_order(keys):
 
 
 @kernel
-def _intern_pairs(table, entries, compound, left, right, distance, span, begin, anchor, out, n_nodes):
+def _intern_pairs(
+    table, entries, compound, left, right, distance, span, begin, anchor, out, n_nodes
+):
     """Nodes of a compound at every anchor, new ones numbered from ``n_nodes[0]``.
 
     ``span`` (2,): first anchor of a sequence relative to its start, last one relative to its end.
@@ -214,21 +216,37 @@ def find_rows(table, pairs, row_of, groups, n_channels, anchor, nodes, rows):
     """
     n_anchors = nodes.shape[1]
     for q in range(pairs.shape[0]):
-        compound, left, right, distance = pairs[q, 0], nodes[pairs[q, 1]], nodes[pairs[q, 2]], pairs[q, 3]
-        before, behind, out = pairs[q, 4], max(pairs[q, 5], distance), nodes[n_channels + q]
+        compound, left, right, distance = (
+            pairs[q, 0],
+            nodes[pairs[q, 1]],
+            nodes[pairs[q, 2]],
+            pairs[q, 3],
+        )
+        before, behind, out = (
+            pairs[q, 4],
+            max(pairs[q, 5], distance),
+            nodes[n_channels + q],
+        )
         out[:] = -1
         for i in range(anchor.shape[0] - 1):
             for a in range(anchor[i] + before, anchor[i + 1] - behind):
                 if left[a] >= 0 and right[a + distance] >= 0:
                     out[a] = find(table, compound, left[a], right[a + distance])
     for g in range(groups.shape[0]):
-        node, begin, step, out = nodes[groups[g, 0]], groups[g, 1], groups[g, 2], rows[g]
+        node, begin, step, out = (
+            nodes[groups[g, 0]],
+            groups[g, 1],
+            groups[g, 2],
+            rows[g],
+        )
         for a in range(n_anchors):
             row = row_of[begin + node[a]] if node[a] >= 0 else -1
             out[a] = row + step if row >= 0 else -1
 
 
-def intern_pairs(table, entries, compound, left, right, distance, span, anchor, out, n_nodes):
+def intern_pairs(
+    table, entries, compound, left, right, distance, span, anchor, out, n_nodes
+):
     """Nodes of a compound at every anchor; new combinations join the table.
 
     Parameters
@@ -261,7 +279,17 @@ def intern_pairs(table, entries, compound, left, right, distance, span, anchor, 
     done, n = 0, anchor.shape[0] - 1
     while done < n:
         done = _intern_pairs(
-            table, entries, compound, left, right, distance, span, done, anchor, out, n_nodes
+            table,
+            entries,
+            compound,
+            left,
+            right,
+            distance,
+            span,
+            done,
+            anchor,
+            out,
+            n_nodes,
         )
         if done < n:
             longest = int(np.diff(anchor).max())
@@ -285,7 +313,10 @@ def table_of(pairs, first=0):
         Whether no combination occurs twice; if one does, the table holds its last node only.
     """
     keys = np.concatenate([np.zeros((0, 2), np.int32), *pairs]).astype(np.int64)
-    nodes = [((first + c) << 32) | np.arange(p.shape[0], dtype=np.int64) for c, p in enumerate(pairs)]
+    nodes = [
+        ((first + c) << 32) | np.arange(p.shape[0], dtype=np.int64)
+        for c, p in enumerate(pairs)
+    ]
     entries = np.empty(keys.shape, np.int64)
     entries[:, 0] = keys[:, 0] << 32 | keys[:, 1]
     entries[:, 1] = np.concatenate([np.zeros(0, np.int64), *nodes])
@@ -298,5 +329,7 @@ def pairs_of(table, compound):
     """What :func:`table_of` was given for a compound: the (left, right) of its nodes, (n, 2) int32."""
     entries = table[table[:, 1] >> 32 == compound]
     pairs = np.empty(entries.shape, np.int32)
-    pairs[entries[:, 1] & LOW] = np.stack([entries[:, 0] >> 32, entries[:, 0]], axis=1).astype(np.int32)
+    pairs[entries[:, 1] & LOW] = np.stack(
+        [entries[:, 0] >> 32, entries[:, 0]], axis=1
+    ).astype(np.int32)
     return pairs

@@ -44,7 +44,11 @@ _UNUSED = 30 * 24 * 3600
 
 def _folder_name():
     values = {name: getattr(config, name, None) or 0 for name in _SETTINGS}
-    changed = [f"-{name.lower()}-{int(value)}" for name, value in values.items() if value != _SETTINGS[name]]
+    changed = [
+        f"-{name.lower()}-{int(value)}"
+        for name, value in values.items()
+        if value != _SETTINGS[name]
+    ]
     return f"{_PREFIX}-{HASH}-numba-{numba.__version__}{''.join(changed)}"
 
 
@@ -67,21 +71,27 @@ def _make_private_folder():
 
     A cache is code, and the name can be guessed: a folder prepared by somebody else is refused.
     """
-    user = os.geteuid() if hasattr(os, "geteuid") else None  # None on Windows: temporary files are private
+    user = (
+        os.geteuid() if hasattr(os, "geteuid") else None
+    )  # None on Windows: temporary files are private
     path = os.path.join(tempfile.gettempdir(), f"{_PREFIX}-kernels-{user}")
     with suppress(FileExistsError):
         os.mkdir(path, 0o700)
     status = os.lstat(path)
     if not stat.S_ISDIR(status.st_mode):
         raise NotADirectoryError(path)
-    if user is not None and (status.st_uid != user or stat.S_IMODE(status.st_mode) != 0o700):
+    if user is not None and (
+        status.st_uid != user or stat.S_IMODE(status.st_mode) != 0o700
+    ):
         raise PermissionError(path)
     return path
 
 
 def _check_writers(path, status):
     """Raise PermissionError if others than this user, root and writers of the package can write there."""
-    if not hasattr(os, "geteuid"):  # Windows: folders are closed to others unless they are opened
+    if not hasattr(
+        os, "geteuid"
+    ):  # Windows: folders are closed to others unless they are opened
         return
     package = os.stat(PACKAGE)
     writers = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
@@ -99,10 +109,10 @@ def _check_folder(folder):
     try:
         _check_writers(folder, status)
     except PermissionError:
-        if config.CACHE_DIR and folder == os.path.join(config.CACHE_DIR, _folder_name()):
-            remedy = (
-                "since others can write to it: chown and chmod go-w it, or set NUMBA_CACHE_DIR to another"
-            )
+        if config.CACHE_DIR and folder == os.path.join(
+            config.CACHE_DIR, _folder_name()
+        ):
+            remedy = "since others can write to it: chown and chmod go-w it, or set NUMBA_CACHE_DIR to another"
             warn_once(f"neither reads nor keeps compiled kernels in {folder}", remedy)
         raise
 
@@ -150,7 +160,9 @@ def make_folder(folder):
     if new and place in _own_places() and not are_edited():
         beside = os.path.dirname(place) == PACKAGE
         for other in _folders_in(place):
-            if not os.path.basename(other).startswith(f"{_PREFIX}-{HASH}-") and (beside or _is_old(other)):
+            if not os.path.basename(other).startswith(f"{_PREFIX}-{HASH}-") and (
+                beside or _is_old(other)
+            ):
                 shutil.rmtree(other, ignore_errors=True)
 
 
@@ -166,7 +178,9 @@ def _is_old(folder):
 
 
 @functools.cache
-def warn_once(what, more="so each process compiles its kernels again, for ten seconds and more"):
+def warn_once(
+    what, more="so each process compiles its kernels again, for ten seconds and more"
+):
     """Say that compiled kernels are not kept."""
     warnings.warn(f"{_PREFIX} {what}, {more}", RuntimeWarning)
 

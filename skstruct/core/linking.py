@@ -64,7 +64,10 @@ class _HelperLibrary(JITCodeLibrary):
 
     def is_as_known(self):
         """Whether it has the attributes, set when it is made, that the methods here use."""
-        return hasattr(self, "_final_module") and getattr(self, "_finalized", None) is False
+        return (
+            hasattr(self, "_final_module")
+            and getattr(self, "_finalized", None) is False
+        )
 
 
 class HelperContext:
@@ -116,7 +119,8 @@ class _HelperCompiler(_KernelCompiler):
 
 _KNOWN = version_info.short <= NEWEST and all(hasattr(*one) for one in _EXTENDED)
 KERNEL, HELPER = (
-    {"pipeline_class": compiler} if _KNOWN else {} for compiler in (_KernelCompiler, _HelperCompiler)
+    {"pipeline_class": compiler} if _KNOWN else {}
+    for compiler in (_KernelCompiler, _HelperCompiler)
 )
 """Options of ``numba.njit`` for kernels and for helpers."""
 
@@ -124,6 +128,8 @@ KERNEL, HELPER = (
 def is_of_helper(payload):
     """Whether numba's cache holds the code of a helper there."""
     try:
-        return payload[0][1] == "bitcode"  # name, kind and code of the library; numba itself writes "object"
+        return (
+            payload[0][1] == "bitcode"
+        )  # name, kind and code of the library; numba itself writes "object"
     except (TypeError, LookupError):
         return False

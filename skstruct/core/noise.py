@@ -47,7 +47,9 @@ class Noise(NamedTuple):
     zipf: np.ndarray  # (ZIPF_SUPPORT,) uint64: P(ξ <= k + 1) in units of 2^-32
 
 
-def make_noise(seed=0, dropout=0.0, feature_noise=None, edge_noise=None, rate=0.1, exponent=3.0):
+def make_noise(
+    seed=0, dropout=0.0, feature_noise=None, edge_noise=None, rate=0.1, exponent=3.0
+):
     """Translate the noise parameters of an estimator for the kernels.
 
     Parameters
@@ -63,7 +65,9 @@ def make_noise(seed=0, dropout=0.0, feature_noise=None, edge_noise=None, rate=0.
     """
     feature = NOISES[feature_noise]
     edge = feature if edge_noise == "same" else NOISES[edge_noise]
-    mass = np.arange(1, ZIPF_SUPPORT + 1, dtype=np.float64) ** -float(exponent) / zeta(float(exponent))
+    mass = np.arange(1, ZIPF_SUPPORT + 1, dtype=np.float64) ** -float(exponent) / zeta(
+        float(exponent)
+    )
     # Rounded to 32 bits, so that a last-digit difference of `pow` between machines does not show.
     below = np.round(np.minimum(np.cumsum(mass), 1.0) * 2.0**32).astype(np.uint64)
     below[-1] = 2**32
@@ -85,7 +89,9 @@ QUIET = make_noise()
 def draw(seed, stream, step, item):
     """32 uniform bits for ``item`` at ``step``."""
     h = mix64(np.uint64(seed) ^ mix64(np.uint64(step) + stream))
-    return mix64(h + np.uint64(np.int64(item)) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)
+    return mix64(
+        h + np.uint64(np.int64(item)) * np.uint64(0x9E3779B97F4A7C15)
+    ) >> np.uint64(32)
 
 
 @inline
@@ -104,7 +110,9 @@ def factor_of_key(noise, edge, step, compound, key):
     if code == NO_NOISE:
         return 1.0
     item = mix64(np.uint64(key) + np.uint64(compound) * np.uint64(0x9E3779B97F4A7C15))
-    return factor(noise, code, EDGE_STREAM if edge else NODE_STREAM, step, np.int64(item))
+    return factor(
+        noise, code, EDGE_STREAM if edge else NODE_STREAM, step, np.int64(item)
+    )
 
 
 @inline

@@ -29,8 +29,12 @@ def _prefetch(typingctx, array, index):
             address, word = ir.IntType(8).as_pointer(), ir.IntType(32)
             place = builder.bitcast(builder.gep(data, [index]), address)
             signature = ir.FunctionType(ir.VoidType(), [address, word, word, word])
-            fetch = builder.module.declare_intrinsic("llvm.prefetch", [address], signature)
-            builder.call(fetch, [place, word(0), word(3), word(1)])  # to read, soon again, not code
+            fetch = builder.module.declare_intrinsic(
+                "llvm.prefetch", [address], signature
+            )
+            builder.call(
+                fetch, [place, word(0), word(3), word(1)]
+            )  # to read, soon again, not code
         return context.get_dummy_value()
 
     return types.none(array, index), generate

@@ -32,7 +32,9 @@ class Difference(NamedTuple):
     row: np.ndarray  # (M,) int64
     column: np.ndarray  # (M,) int32
     amount: np.ndarray  # (M,) float64
-    slot: np.ndarray  # (2^k,) int32: entry number by hash of (row, column), -1 where empty
+    slot: (
+        np.ndarray
+    )  # (2^k,) int32: entry number by hash of (row, column), -1 where empty
     size: np.ndarray  # (1,) int64: entries in use
 
 
@@ -55,7 +57,9 @@ def _slot(difference, row, column):
     s = np.int64(h) & mask
     while True:
         entry = difference.slot[s]
-        if entry < 0 or (difference.row[entry] == row and difference.column[entry] == column):
+        if entry < 0 or (
+            difference.row[entry] == row and difference.column[entry] == column
+        ):
             return s
         s = (s + 1) & mask
 
@@ -110,7 +114,9 @@ def clear(difference):
     """Empty the difference, in time proportional to its entries."""
     # Backwards, so that when an entry's slot is freed no earlier entry's probe path is cut.
     for entry in range(difference.size[0] - 1, -1, -1):
-        difference.slot[_slot(difference, difference.row[entry], difference.column[entry])] = -1
+        difference.slot[
+            _slot(difference, difference.row[entry], difference.column[entry])
+        ] = -1
     difference.size[0] = 0
 
 
@@ -159,7 +165,12 @@ def add_entries(difference, begin, end, first, store, clock, tau):
     ``first`` is taken off the rows of entries. An empty ``store.moment`` notes nothing.
     """
     row, column, amount = difference.row, difference.column, difference.amount
-    L, value, moment, averaged = store.columns, store.value, store.moment, store.moment.shape[0] > 0
+    L, value, moment, averaged = (
+        store.columns,
+        store.value,
+        store.moment,
+        store.moment.shape[0] > 0,
+    )
     factor, total = tau / clock.scale[0], clock.scale[1]
     for entry in range(begin, end):
         place = (row[entry] - first) * L + column[entry]
@@ -178,7 +189,14 @@ def apply(difference, begin, end, first, store, clock, rule, tau):
     for entry in range(begin, end):
         amount = difference.amount[entry]
         if amount != 0.0:
-            nudge(store, clock, rule, difference.row[entry] - first, difference.column[entry], tau * amount)
+            nudge(
+                store,
+                clock,
+                rule,
+                difference.row[entry] - first,
+                difference.column[entry],
+                tau * amount,
+            )
 
 
 @spliced
@@ -196,7 +214,16 @@ def finish_visit(differences, stores, clock, rule, weight):
     """
     decay(clock, rule)  # Zhang, Su and Zhou 2014, equation 10: decay, then step
     for k in range(len(differences)):
-        apply(differences[k], ZERO, differences[k].size[0], ZERO, stores[k], clock, rule, weight)
+        apply(
+            differences[k],
+            ZERO,
+            differences[k].size[0],
+            ZERO,
+            stores[k],
+            clock,
+            rule,
+            weight,
+        )
         clear(differences[k])
     tick(clock, rule)
 
@@ -224,11 +251,18 @@ def noise_factor(adjustment, edge, step, compound, key):
 
 
 @inline
-def emit_feature(features, adjustment, edge, step, compound, left, right, column, amount, difference):
+def emit_feature(
+    features, adjustment, edge, step, compound, left, right, column, amount, difference
+):
     """Emit a feature by its key; one that is new is numbered, for which the table must have room."""
     x = noise_factor(adjustment, edge, step, compound, (left << 32) | right)
     if x != 0.0:
-        emit(difference, intern(features.table, features.entries, compound, left, right), column, x * amount)
+        emit(
+            difference,
+            intern(features.table, features.entries, compound, left, right),
+            column,
+            x * amount,
+        )
 
 
 @inline
@@ -239,6 +273,8 @@ def learn(features, difference, clock, rule, adjustment, weight):
         finish_visit((difference,), (features.weights,), clock, rule, weight)
         return
     decay(clock, rule)
-    add_entries(difference, ZERO, difference.size[0], ZERO, features.weights, clock, weight)
+    add_entries(
+        difference, ZERO, difference.size[0], ZERO, features.weights, clock, weight
+    )
     clear(difference)
     tick(clock, rule)

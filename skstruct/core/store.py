@@ -49,7 +49,9 @@ class Clock(NamedTuple):
     """What the stores of one model have in common."""
 
     step: np.ndarray  # (2,) int64: examples visited, weight vectors in the average
-    scale: np.ndarray  # (2,) float64: scale s, and S, the sum of the averaged steps' scales
+    scale: (
+        np.ndarray
+    )  # (2,) float64: scale s, and S, the sum of the averaged steps' scales
 
 
 class Store(NamedTuple):
@@ -134,7 +136,9 @@ def nudge(store, clock, rule, row, column, delta):
     if lazy:
         store.value[place] += delta
         if rule.average == EACH_STEP and store.last[row] > step:
-            store.moment[place] += delta  # the row's sums have counted this step already
+            store.moment[place] += (
+                delta  # the row's sums have counted this step already
+            )
         return
     dv = delta / clock.scale[0]
     store.value[place] += dv
@@ -183,7 +187,10 @@ def new_clock():
 
 def sizes(rule, rows, places):
     """The lengths of the arrays that training under a rule needs beside the weights; by field of a store."""
-    return {"moment": 0 if rule.average == NO_AVERAGE else places, **penalty_sizes(rule, rows, places)}
+    return {
+        "moment": 0 if rule.average == NO_AVERAGE else places,
+        **penalty_sizes(rule, rows, places),
+    }
 
 
 def n_rows(store):
@@ -233,7 +240,10 @@ def _row_sizes(store, rows, rule):
     """The lengths of the arrays of ``ROW_FIELDS`` that go with so many rows."""
     places = store.value.shape[0] if store.sparse else rows * store.columns
     size = {"value": places, **sizes(rule, rows, places)}
-    return {**size, **(dict.fromkeys(("first", "count", "room"), rows) if store.sparse else {})}
+    return {
+        **size,
+        **(dict.fromkeys(("first", "count", "room"), rows) if store.sparse else {}),
+    }
 
 
 def longer_field(store, name, rows, rule):
@@ -252,8 +262,13 @@ def grow_rows(store, rows, rule):
 def grow_pool(store, rule, places):
     """A sparse ``store`` whose pool has at least ``places`` free places, and is at least doubled."""
     size = max(2 * store.value.shape[0], int(store.used[0]) + int(places), 1024)
-    grown = {name: longer(getattr(store, name), n) for name, n in sizes(rule, 0, size).items()}
-    return store._replace(value=longer(store.value, size), column=longer(store.column, size), **grown)
+    grown = {
+        name: longer(getattr(store, name), n)
+        for name, n in sizes(rule, 0, size).items()
+    }
+    return store._replace(
+        value=longer(store.value, size), column=longer(store.column, size), **grown
+    )
 
 
 def is_sparse(rows, columns):
@@ -288,7 +303,9 @@ def made_sparse(store):
 def remap_columns(store, new_of_old, columns):
     """``store`` with ``columns`` columns, in which old column c is column ``new_of_old[c]``."""
     if store.sparse:
-        return store._replace(columns=int(columns), column=new_of_old.astype(np.int32)[store.column])
+        return store._replace(
+            columns=int(columns), column=new_of_old.astype(np.int32)[store.column]
+        )
 
     def spread(flat):
         if flat.shape[0] == 0:
@@ -310,13 +327,18 @@ def in_use(store):
     if not store.sparse:
         return store
     places = int(store.used[0])
-    pools = {name: getattr(store, name)[:places] for name in ("value", "moment", "received", "column")}
+    pools = {
+        name: getattr(store, name)[:places]
+        for name in ("value", "moment", "received", "column")
+    }
     return store._replace(**pools)
 
 
 def copy_store(store):
     """A copy that shares no array."""
-    return Store(*(part.copy() if isinstance(part, np.ndarray) else part for part in store))
+    return Store(
+        *(part.copy() if isinstance(part, np.ndarray) else part for part in store)
+    )
 
 
 def settle(store, clock, rule):

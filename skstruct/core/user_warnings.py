@@ -6,7 +6,15 @@ import warnings
 from collections import Counter
 from contextlib import contextmanager
 
-_BETWEEN = {"skstruct", "sklearn", "contextlib", "functools", "joblib", "concurrent", "threading"}
+_BETWEEN = {
+    "skstruct",
+    "sklearn",
+    "contextlib",
+    "functools",
+    "joblib",
+    "concurrent",
+    "threading",
+}
 """Packages whose lines say nothing to who is warned."""
 
 _NUMBER = re.compile(r"\d[\d.,e+-]*")
@@ -15,7 +23,10 @@ _NUMBER = re.compile(r"\d[\d.,e+-]*")
 def warn(message, category=UserWarning):
     """Warn of the nearest line that is neither ours nor of the libraries that call us."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
+    while (
+        frame.f_back is not None
+        and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN
+    ):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 

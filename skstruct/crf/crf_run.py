@@ -12,7 +12,14 @@ from .._sklearn import epoch_context, set_fitted
 from ..chain.bigram import ChainTask
 from ..chain.chain_model import ChainModel, make_task
 from ..core.final_weights import entries, sparse_store
-from ..core.store import DENSE_WEIGHTS, FEW_LABELS, READ_ONLY, is_sparse, made_sparse, new_store
+from ..core.store import (
+    DENSE_WEIGHTS,
+    FEW_LABELS,
+    READ_ONLY,
+    is_sparse,
+    made_sparse,
+    new_store,
+)
 from ..core.user_warnings import warn
 from ..data.inputs import as_tokens, check_X_y
 from ..data.labels import UNLABELLED, Labels, encode_known
@@ -20,12 +27,27 @@ from ..metrics.counting import LEAST, LOG_LEAST
 from ..taggers.constraints import check_known
 from ..taggers.labelled_corpus import EncodedPart, count_in_sequences
 from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
-from ..training.held_out import NAMES, HeldOut, held_out_facts, of_held_out, scored, warn_unseen
+from ..training.held_out import (
+    NAMES,
+    HeldOut,
+    held_out_facts,
+    of_held_out,
+    scored,
+    warn_unseen,
+)
 from ..training.interrupt import DeferredInterrupt
 from ..training.run import new_key
 from .solver.corpus_sums import Potentials
 from .solver.objective import CRFObjective, ObjectiveOptions
-from .solver.solve import MEASURES, HeldOutLikelihood, Progress, SolverOptions, SparseWeights, pack, solve
+from .solver.solve import (
+    MEASURES,
+    HeldOutLikelihood,
+    Progress,
+    SolverOptions,
+    SparseWeights,
+    pack,
+    solve,
+)
 
 
 @dataclass(eq=False)
@@ -39,7 +61,9 @@ class CRFRun:
     constraints: tuple  # start, allowed, end
     cost: np.ndarray
     before: ChainModel | None = None  # whose weights to start from
-    facts: dict = field(default_factory=dict)  # what tells its corpus from others, where the task does not
+    facts: dict = field(
+        default_factory=dict
+    )  # what tells its corpus from others, where the task does not
 
     model_class = ChainModel
     checkpoint = validation = held_out = None
@@ -51,7 +75,10 @@ class CRFRun:
         """A run of another estimator on a selection of the sequences, with repetitions."""
         counts = np.bincount(drawn, minlength=self.task.weight.shape[0])
         run = copy(self)
-        run.estimator, run.task = estimator, self.task._replace(weight=self.task.weight * counts)
+        run.estimator, run.task = (
+            estimator,
+            self.task._replace(weight=self.task.weight * counts),
+        )
         return run
 
     def hold_out(self, given):
@@ -64,16 +91,25 @@ class CRFRun:
             gold, unseen, others = encode_known(y, token, self.labels)
             stuck = check_known(gold, unseen, token, self.labels, self.constraints)
             known = (gold.ids != UNLABELLED) | unseen
-            n_known, n_unseen = (count_in_sequences(flags, token) for flags in (known, unseen))
+            n_known, n_unseen = (
+                count_in_sequences(flags, token) for flags in (known, unseen)
+            )
             weight = np.ones(len(X))
             weight[stuck] = 0.0
             # What no weights make probable: labels that training lacks, and all of a stuck sequence. Where
             # there is no label, the probability is 1.
             self.n_judged = int(np.count_nonzero(n_known))
-            self.impossible = LOG_LEAST * float(n_unseen @ weight + n_known[stuck].sum())
-            judged, gold = X.blanked(stuck), gold.at(np.repeat(weight > 0.0, np.diff(token)))
+            self.impossible = LOG_LEAST * float(
+                n_unseen @ weight + n_known[stuck].sum()
+            )
+            judged, gold = (
+                X.blanked(stuck),
+                gold.at(np.repeat(weight > 0.0, np.diff(token))),
+            )
             if judged.offsets[-1]:
-                self.validation = make_task(self.encoder, judged, gold, weight, rows_as_features=True)
+                self.validation = make_task(
+                    self.encoder, judged, gold, weight, rows_as_features=True
+                )
         if not (stuck or self.validation.dense):
             self.held_out.encoded = EncodedPart.of(self.validation, gold, unseen)
         more = f", and have the probability {LEAST:.2g} in the log-probability"
@@ -85,7 +121,9 @@ class CRFRun:
         """The :class:`HeldOutLikelihood` of the user's held-out sequences, or None without any."""
         if self.held_out is None:
             return None
-        return HeldOutLikelihood(objective, self.validation, self.n_judged, self.impossible)
+        return HeldOutLikelihood(
+            objective, self.validation, self.n_judged, self.impossible
+        )
 
     def seed(self):
         """Of the order of the sequences."""
@@ -93,24 +131,40 @@ class CRFRun:
 
     def options(self):
         """What the estimator asks of the solver."""
-        return SolverOptions(*(getattr(self.estimator, name) for name in SolverOptions._fields))
+        return SolverOptions(
+            *(getattr(self.estimator, name) for name in SolverOptions._fields)
+        )
 
-    def train(self, X, y, context=None, keep_checkpoint=False, interrupt=None, for_good=False):
+    def train(
+        self, X, y, context=None, keep_checkpoint=False, interrupt=None, for_good=False
+    ):
         """Minimise; returns the estimator, fitted. See ``training.run.Run.train``."""
         e = self.estimator
         self.events = epoch_context(context, e, X, y)
         warm = None if self.before is None else self._earlier_weights()
-        with DeferredInterrupt() if interrupt is None else nullcontext(interrupt) as interrupt:
+        with (
+            DeferredInterrupt()
+            if interrupt is None
+            else nullcontext(interrupt) as interrupt
+        ):
             self.events.begin_fit()
             self.events.begin()
             if e.checkpoint is not None:
                 self.checkpoint = self._open_checkpoint(warm)
             with closing(self.objective(e.c1)) as objective:
                 held_out = self.likelihood(objective)
-                progress = Progress(objective, held_out, self.after_pass, self.checkpoint, interrupt)
+                progress = Progress(
+                    objective, held_out, self.after_pass, self.checkpoint, interrupt
+                )
                 self.history = progress.history
                 weights = None if warm is None else pack(objective, *warm)
-                result = solve(objective, self.options(), progress, weights=weights, seed=self.seed())
+                result = solve(
+                    objective,
+                    self.options(),
+                    progress,
+                    weights=weights,
+                    seed=self.seed(),
+                )
             self.events.end(None)  # of an epoch that was begun and did not run
             fitted = self.fitted(result)
             self.events.end_fit(fitted)
@@ -160,16 +214,29 @@ class CRFRun:
 
     def objective(self, c1):
         """The objective; releases the encoded corpus, of which it has its own encoding."""
-        n_threads, fields = effective_n_jobs(self.estimator.n_jobs), self.encoder.template_of_row(self.task)
-        objective = CRFObjective(self.task, *self.about(c1), n_threads=n_threads, fields=fields)
+        n_threads, fields = (
+            effective_n_jobs(self.estimator.n_jobs),
+            self.encoder.template_of_row(self.task),
+        )
+        objective = CRFObjective(
+            self.task, *self.about(c1), n_threads=n_threads, fields=fields
+        )
         self.task = None
         return objective
 
     def _open_checkpoint(self, warm):
         e = self.estimator
-        facts = {"class": type(e).__name__, "parameters": simple_parameters(e), **self.facts}
-        facts.update(held_out_facts(self.held_out, e.scoring), bigram=self.encoder.has_bigram)
-        arrays = arrays_of((self.task, self.constraints, self.cost, warm, self.validation), "fit")
+        facts = {
+            "class": type(e).__name__,
+            "parameters": simple_parameters(e),
+            **self.facts,
+        }
+        facts.update(
+            held_out_facts(self.held_out, e.scoring), bigram=self.encoder.has_bigram
+        )
+        arrays = arrays_of(
+            (self.task, self.constraints, self.cost, warm, self.validation), "fit"
+        )
         return Checkpoint(e.checkpoint, type(e).__name__, fingerprint(facts, arrays))
 
     def _earlier_weights(self):
@@ -177,7 +244,10 @@ class CRFRun:
         old, L = self.before, len(self.labels)
         column = np.array([self.labels.ids[v] for v in old.labels.values], np.int64)
         found = []
-        for store, n_rows in (old.nodes, self.encoder.n_node_rows), (old.edges, self.encoder.n_edge_rows * L):
+        for store, n_rows in (
+            (old.nodes, self.encoder.n_node_rows),
+            (old.edges, self.encoder.n_edge_rows * L),
+        ):
             keys, values = nonzero_entries(store)
             rows, y = np.divmod(keys, len(column))
             if store is old.edges:
@@ -188,18 +258,32 @@ class CRFRun:
     def fitted(self, result):
         """The attributes of a fitted estimator."""
         found = {f"{name}_": getattr(result, name) for name in MEASURES}
-        return {**self._model_of(result.nodes, result.edges), **found, "n_iter_": max(result.n_iter, 1)}
+        return {
+            **self._model_of(result.nodes, result.edges),
+            **found,
+            "n_iter_": max(result.n_iter, 1),
+        }
 
     def fitted_so_far(self, nodes, edges):
         """The same after some passes."""
         last = self.history[-1]
         n_iter = sum(record["stage"] == last["stage"] for record in self.history)
-        found = {"objective_": last["objective"], "optimality_": last["optimality"], "n_iter_": n_iter}
+        found = {
+            "objective_": last["objective"],
+            "optimality_": last["optimality"],
+            "n_iter_": n_iter,
+        }
         found.update(n_active_features_=last["n_active"], history_=list(self.history))
         return {**self._model_of(nodes, edges), **found}
 
     def _model_of(self, nodes, edges):
-        model = ChainModel(self.encoder, self.labels, store_of(nodes), store_of(edges), self.constraints)
+        model = ChainModel(
+            self.encoder,
+            self.labels,
+            store_of(nodes),
+            store_of(edges),
+            self.constraints,
+        )
         return {"_model": model, "classes_": self.labels.array}
 
 
@@ -216,7 +300,9 @@ def warn_unless_converged(result, estimator):
 def _line(record):
     """One line of the training log."""
     figures = {k: v for k, v in record.items() if k != "stage" and v is not None}
-    return f"{record['stage']}: " + ", ".join(f"{k} {v:.6g}" for k, v in figures.items())
+    return f"{record['stage']}: " + ", ".join(
+        f"{k} {v:.6g}" for k, v in figures.items()
+    )
 
 
 def store_of(weights, save_memory=False):
@@ -226,7 +312,9 @@ def store_of(weights, save_memory=False):
     """
     rows, columns = weights.shape
     few = weights.keys.shape[0] * FEW_LABELS < rows * columns
-    few = few and (columns > FEW_LABELS or (save_memory and rows * columns > DENSE_WEIGHTS))
+    few = few and (
+        columns > FEW_LABELS or (save_memory and rows * columns > DENSE_WEIGHTS)
+    )
     sparse = few or is_sparse(rows, columns)
     store = new_store(rows, columns, READ_ONLY, sparse)
     if sparse:

@@ -20,7 +20,13 @@ from ..taggers.labelled_corpus import class_costs, encoder_for, read_corpus
 from ..taggers.probability_tagger import ProbabilityTagger
 from ..taggers.sequence_tagger import PAIRS, TaggerParameters
 from ..training.held_out import both_or_neither
-from ..training.parameters import CHECKPOINT, WARM_START, TrainingParameters, documented, parameter
+from ..training.parameters import (
+    CHECKPOINT,
+    WARM_START,
+    TrainingParameters,
+    documented,
+    parameter,
+)
 from .crf_run import CRFRun, store_of
 from .sharded import sharded_run
 
@@ -57,11 +63,14 @@ class CRFParameters(TaggerParameters, TrainingParameters):
         "float in (0, 1]",
     )
     line_search: bool = parameter(
-        False, "Try several learning rates for each sequence (Zhou et al. 2011, algorithm 1)."
+        False,
+        "Try several learning rates for each sequence (Zhou et al. 2011, algorithm 1).",
     )
     max_trials: int = parameter(3, "Rates tried.")
     memory: int = parameter(80, "Steps that quasi-Newton methods remember; often 10.")
-    max_iter: int = parameter(1000, "Maximum number of full passes after the first stage.")
+    max_iter: int = parameter(
+        1000, "Maximum number of full passes after the first stage."
+    )
     tol: float | None = parameter(
         None,
         """When training is near enough to the optimum. A number: when the decrease still to be expected,
@@ -72,7 +81,9 @@ class CRFParameters(TaggerParameters, TrainingParameters):
         than 1 %, and otherwise.""",
         "float >= 0 or None",
     )
-    all_pairs: bool | Literal["states", "transitions"] = parameter("transitions", *PAIRS)
+    all_pairs: bool | Literal["states", "transitions"] = parameter(
+        "transitions", *PAIRS
+    )
 
 
 @savable
@@ -150,7 +161,9 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     """
 
     c1: float = parameter(0.1, "Strength of the L1 penalty.", "float in [0, 1e100]")
-    c2: float = parameter(0.1, "Strength of the squared L2 penalty.", "float in [0, 1e100]")
+    c2: float = parameter(
+        0.1, "Strength of the squared L2 penalty.", "float in [0, 1e100]"
+    )
     warm_start: bool = copy(WARM_START)
     checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)
 
@@ -169,7 +182,13 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
     ) -> Self:
         """Learn from labelled sequences.
 
@@ -213,7 +232,9 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         return self._prepare(X, y, sample_weight, given).train(X, y, context)
 
     @with_callbacks
-    def fit_shards(self, shards: Sequence[Callable[[], tuple[Any, ...]]], *, client: Any = None) -> Self:
+    def fit_shards(
+        self, shards: Sequence[Callable[[], tuple[Any, ...]]], *, client: Any = None
+    ) -> Self:
         """Learn from data that each shard loads itself.
 
         Minimises the same objective as :meth:`fit` does with all sequences together. Shards are loaded and
@@ -265,7 +286,9 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             return run.train(None, None, context)
 
     def _callback_context(self):
-        return self._init_callback_context(max_subtasks=None)  # nobody knows how many passes it takes
+        return self._init_callback_context(
+            max_subtasks=None
+        )  # nobody knows how many passes it takes
 
     def _prepare(self, X, y, sample_weight, given=None, is_part=False):
         """Check and encode everything; what is left to do is to train.
@@ -273,15 +296,21 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         ``is_part``: the corpus is a shard of another.
         """
         before = self._model if self.warm_start and hasattr(self, "_model") else None
-        corpus = read_corpus(self, X, y, sample_weight, before and before.labels, is_part=is_part)
+        corpus = read_corpus(
+            self, X, y, sample_weight, before and before.labels, is_part=is_part
+        )
         cost = class_costs(self.class_weight, corpus.gold.ids, corpus.labels, 0.0)
         # What is empty, or left out by its weight, must not even take part in the shuffle.
         filled = np.flatnonzero(np.diff(corpus.token))
         X, weight = corpus.X.take(filled), corpus.weight[filled]
         encoder = encoder_for(self, X, before, scaled=False)
         with renumbered(filled):
-            task = make_task(encoder, X, corpus.gold, weight, grow=True, rows_as_features=True)
-        run = CRFRun(self, task, encoder, corpus.labels, corpus.constraints, cost, before)
+            task = make_task(
+                encoder, X, corpus.gold, weight, grow=True, rows_as_features=True
+            )
+        run = CRFRun(
+            self, task, encoder, corpus.labels, corpus.constraints, cost, before
+        )
         run.hold_out(given)
         return run
 
@@ -305,5 +334,7 @@ def ready_crf(encoder, labels, nodes, edges, **parameters):
     stores = [store_of(weights, save_memory=True) for weights in (nodes, edges)]
     model = ChainModel(encoder, labels, *stores, constraint_arrays(None, labels))
     n_active = int(np.count_nonzero(nodes.values) + np.count_nonzero(edges.values))
-    vars(crf).update({"_model": model, "classes_": labels.array, "n_active_features_": n_active})
+    vars(crf).update(
+        {"_model": model, "classes_": labels.array, "n_active_features_": n_active}
+    )
     return crf

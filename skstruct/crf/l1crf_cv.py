@@ -103,7 +103,10 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     """
 
     c1s: Iterable[float] = parameter(
-        (0.03, 0.1, 0.3, 1.0), "Strengths of the L1 penalty.", "iterable of float >= 0", ITERABLE
+        (0.03, 0.1, 0.3, 1.0),
+        "Strengths of the L1 penalty.",
+        "iterable of float >= 0",
+        ITERABLE,
     )
     c2s: Iterable[float] = parameter(
         (0.01, 0.1),
@@ -130,7 +133,9 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         as by ``tol`` of :class:`L1CRF`.""",
         "float > 0",
     )
-    refit: bool = parameter(True, "Fit the penalties chosen to all sequences; else there is no prediction.")
+    refit: bool = parameter(
+        True, "Fit the penalties chosen to all sequences; else there is no prediction."
+    )
 
     _session_parameters: ClassVar = ("cv", "scoring", "candidates")
 
@@ -144,7 +149,12 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
 
     @with_callbacks
     def fit(
-        self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None, *, groups: ArrayLike | None = None
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Choose the penalties, and learn with them.
 
@@ -178,7 +188,9 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         """
         candidates, X, y, weight, folds = self._checked(X, y, sample_weight, groups)
         n_tried = len(folds) * len(candidates)
-        context = self._init_callback_context(max_subtasks=n_tried + self.refit, sequential_subtasks=False)
+        context = self._init_callback_context(
+            max_subtasks=n_tried + self.refit, sequential_subtasks=False
+        )
         events = epoch_context(context, self, X.for_users(), y)
         events.begin_fit()
         found = self._chosen(candidates, X, y, weight, folds, events)
@@ -186,18 +198,24 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             best = self._tagger(**found["best_params_"])
             with events.member(best, n_tried, X.for_users(), y):
                 best.fit(X, y, sample_weight)
-            found.update((name, value) for name, value in vars(best).items() if name in _FITTED)
+            found.update(
+                (name, value) for name, value in vars(best).items() if name in _FITTED
+            )
         events.end_fit(found)
         set_fitted(self, found, *_FITTED, "_refitted", "_scoring_lost")
         return self
 
     def __getstate__(self):
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_refitted"}  # see `best_estimator_`
+        return {
+            name: value for name, value in state.items() if name != "_refitted"
+        }  # see `best_estimator_`
 
     def __sklearn_is_fitted__(self) -> bool:
         if "cv_results_" in vars(self) and "_model" not in vars(self):
-            raise NotFittedError("with refit=False there is no model: fit an L1CRF(**search.best_params_)")
+            raise NotFittedError(
+                "with refit=False there is no model: fit an L1CRF(**search.best_params_)"
+            )
         return super().__sklearn_is_fitted__()
 
     @property
@@ -207,11 +225,15 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             raise AttributeError("best_estimator_ needs a fit with refit=True")
         if vars(self).get("_refitted", (None,))[0] is not self._model:
             best = self._tagger(**self.best_params_)
-            vars(best).update((name, vars(self)[name]) for name in _FITTED if name in vars(self))
+            vars(best).update(
+                (name, vars(self)[name]) for name in _FITTED if name in vars(self)
+            )
             self._refitted = self._model, best
         return self._refitted[1]
 
-    def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None
+    ) -> float:
         """How good the model is, by ``scoring``, as of ``GridSearchCV``; without it, token accuracy.
 
         Parameters
@@ -235,14 +257,22 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         self._validate_params()  # scoring may have been set after fit
         if self.scoring is None:
             if "_scoring_lost" in vars(self):
-                wrong = "scoring was a callable, which a file cannot hold: set it again by "
-                raise ValueError(f"{wrong}set_params(scoring=...), or a name such as 'token_accuracy'")
+                wrong = (
+                    "scoring was a callable, which a file cannot hold: set it again by "
+                )
+                raise ValueError(
+                    f"{wrong}set_params(scoring=...), or a name such as 'token_accuracy'"
+                )
             return super().score(X, y, sample_weight)
-        scorer = SCORERS[self.scoring] if isinstance(self.scoring, str) else self.scoring
+        scorer = (
+            SCORERS[self.scoring] if isinstance(self.scoring, str) else self.scoring
+        )
         if sample_weight is None:
             return scorer(self.best_estimator_, X, y)
         if not takes_sample_weight(scorer):
-            raise ValueError(f"scoring={self.scoring!r} takes no sample_weight; score without it")
+            raise ValueError(
+                f"scoring={self.scoring!r} takes no sample_weight; score without it"
+            )
         return scorer(self.best_estimator_, X, y, sample_weight=sample_weight)
 
     def _to_state(self, writer, name):
@@ -261,7 +291,11 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     def _tagger(self, **parameters):
         """An L1CRF with the parameters that it shares with the search, and others."""
         names = L1CRF._get_param_names()
-        shared = {name: value for name, value in self.get_params(deep=False).items() if name in names}
+        shared = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name in names
+        }
         return L1CRF(**{**shared, **parameters})
 
     def _settled(self, X, y, sample_weight=None, groups=None):
@@ -282,7 +316,9 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         shown = X, y
         X, y, _ = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
-        folds = [Fold(k, *fold) for k, fold in enumerate(folds_of(self.cv, *shown, groups))]
+        folds = [
+            Fold(k, *fold) for k, fold in enumerate(folds_of(self.cv, *shown, groups))
+        ]
         return candidates, X, y, weight, folds
 
     def _candidates(self):
@@ -290,24 +326,38 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         if self.solver == "sgd":
             raise ValueError("a search needs a solver that converges, got solver='sgd'")
         for name in ("c1s", "c2s", "candidates"):
-            refuse_str(name, getattr(self, name), "pairs" if name == "candidates" else "numbers")
+            refuse_str(
+                name,
+                getattr(self, name),
+                "pairs" if name == "candidates" else "numbers",
+            )
             if isinstance(getattr(self, name), Iterator):
-                raise TypeError(f"{name} is an iterator, which one fit uses up; give a list: list({name})")
+                raise TypeError(
+                    f"{name} is an iterator, which one fit uses up; give a list: list({name})"
+                )
         found = []
-        all_given = product(self.c1s, self.c2s) if self.candidates is None else self.candidates
+        all_given = (
+            product(self.c1s, self.c2s) if self.candidates is None else self.candidates
+        )
         for k, given in enumerate(all_given):
             pair = given
             if isinstance(given, dict):
                 odd = sorted(given.keys() - {"c1", "c2"})
                 if odd:
-                    raise ValueError(f"candidate {k} has {odd[0]!r}; a search chooses c1 and c2 only")
+                    raise ValueError(
+                        f"candidate {k} has {odd[0]!r}; a search chooses c1 and c2 only"
+                    )
                 pair = given.get("c1", L1CRF.c1), given.get("c2", L1CRF.c2)
             try:
-                if isinstance(pair, (str, bytes)) or any(isinstance(each, (str, bytes)) for each in pair):
+                if isinstance(pair, (str, bytes)) or any(
+                    isinstance(each, (str, bytes)) for each in pair
+                ):
                     raise TypeError  # float would read them
                 c1, c2 = map(float, pair)
             except (TypeError, ValueError):
-                wrong = f"candidate {k} must be a pair (c1, c2) or a dict, got {given!r}"
+                wrong = (
+                    f"candidate {k} must be a pair (c1, c2) or a dict, got {given!r}"
+                )
                 raise ValueError(f"{wrong}; c1 and c2 are numbers") from None
             check_strengths(f"candidate {k}: c1 and c2", (c1, c2), given)
             found.append((c1, c2))
@@ -328,13 +378,17 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
                     number = fold.number * len(candidates) + k
                     return events.member(None, number, X.for_users(), y, "candidate")
 
-                return FoldSearch(self, tagger, fold, X, y, weight, interrupt).tried(distinct, told)
+                return FoldSearch(self, tagger, fold, X, y, weight, interrupt).tried(
+                    distinct, told
+                )
 
             with threads(self.n_jobs, len(folds)) as map_all:
                 tried = list(map_all(work, folds))
             if interrupt.count:
                 raise KeyboardInterrupt(STOPPED)
-        return _results(candidates, [[fold[c] for c in which.ravel()] for fold in tried])
+        return _results(
+            candidates, [[fold[c] for c in which.ravel()] for fold in tried]
+        )
 
 
 _FITTED = "_model", "classes_", "n_iter_", *(f"{name}_" for name in MEASURES)
@@ -352,7 +406,10 @@ def _results(candidates, table):
     results = {}
     for name in "fit_time", "score_time":
         seconds = column(name)
-        results[f"mean_{name}"], results[f"std_{name}"] = seconds.mean(axis=0), seconds.std(axis=0)
+        results[f"mean_{name}"], results[f"std_{name}"] = (
+            seconds.mean(axis=0),
+            seconds.std(axis=0),
+        )
     for k, name in enumerate(("c1", "c2")):
         results[f"param_{name}"] = np.ma.MaskedArray(candidates[:, k].copy())
     results["params"] = [{"c1": c1, "c2": c2} for c1, c2 in candidates.tolist()]
@@ -363,7 +420,9 @@ def _results(candidates, table):
     for name in "objective", "n_iter":
         for k, of_fold in enumerate(column(name)):
             results[f"split{k}_{name}"] = of_fold
-    best = min(range(len(mean)), key=lambda c: (-mean[c], *(-candidates[c]).tolist(), c))
+    best = min(
+        range(len(mean)), key=lambda c: (-mean[c], *(-candidates[c]).tolist(), c)
+    )
     c1, c2 = candidates[best].tolist()
     return {
         "c1_": c1, "c2_": c2, "best_score_": float(mean[best]), "best_params_": {"c1": c1, "c2": c2},

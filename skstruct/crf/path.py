@@ -93,19 +93,31 @@ class PenaltyPath:
         self.candidates, self.options, self.interrupt = candidates, options, interrupt
         self.tree, seed = tree_of_starts(candidates), run.seed()
         self.objective = run.objective(candidates[:, 0].min())
-        cuts = Cuts(threshold=self.objective.c1) if options.tol is None else (None if gaps else False)
+        cuts = (
+            Cuts(threshold=self.objective.c1)
+            if options.tol is None
+            else (None if gaps else False)
+        )
         self.shared = {"cuts": cuts, "seed": seed}
 
     def __iter__(self):
         """Yield (number of the candidate, CRFResult); the objective has that candidate's penalties then."""
-        o, ends, parents = self.objective, {None: (None, None)}, {step.parent for step in self.tree}
+        o, ends, parents = (
+            self.objective,
+            {None: (None, None)},
+            {step.parent for step in self.tree},
+        )
         for candidate, parent, last in self.tree:
             o.c1, o.c2 = self.candidates[candidate].tolist()
             weights, carry = ends.pop(parent) if last else ends[parent]
             if carry is not None and not last:
-                carry = carry._replace(memory=copy(carry.memory))  # which `move` gives other arrays
+                carry = carry._replace(
+                    memory=copy(carry.memory)
+                )  # which `move` gives other arrays
             progress = Progress(o, interrupt=self.interrupt)
-            result = solve(o, self.options, progress, weights=weights, carry=carry, **self.shared)
+            result = solve(
+                o, self.options, progress, weights=weights, carry=carry, **self.shared
+            )
             if candidate in parents:
                 ends[candidate] = result.weights, result.carry
             # Memories are the largest thing here: none may live longer than it is needed.
@@ -186,7 +198,10 @@ def regularization_path(
     """
     if not isinstance(estimator, L1CRF):
         raise TypeError(f"estimator must be an L1CRF, got {type(estimator).__name__}")
-    strengths = [_strengths("c1s", c1s), _strengths("c2s", [estimator.c2] if c2s is None else c2s)]
+    strengths = [
+        _strengths("c1s", c1s),
+        _strengths("c2s", [estimator.c2] if c2s is None else c2s),
+    ]
     if estimator.solver == "sgd":
         raise ValueError("a path needs a solver that converges, got solver='sgd'")
     candidates = np.array(list(product(*strengths)))
@@ -212,7 +227,9 @@ def _strengths(name, values):
     """Distinct strengths of a penalty, the largest first."""
     refuse_str(name, values, "numbers")
     values = list(values)
-    if any(isinstance(value, (str, bytes)) for value in values):  # which numpy would read
+    if any(
+        isinstance(value, (str, bytes)) for value in values
+    ):  # which numpy would read
         raise ValueError(f"{name} must hold numbers, got {values!r}")
     found = np.unique(np.asarray(values, dtype=float))[::-1]
     if found.size == 0:
@@ -249,12 +266,19 @@ class FoldSearch:
     """
 
     def __init__(self, search, tagger, fold, X, y, weight, interrupt):
-        self.search, self.tagger, self.fold, self.interrupt = search, tagger, fold, interrupt
+        self.search, self.tagger, self.fold, self.interrupt = (
+            search,
+            tagger,
+            fold,
+            interrupt,
+        )
         self.X, self.y = X.take(fold.test), take(y, fold.test)
         train = fold.train if weight is None else fold.train[weight[fold.train] > 0.0]
         for labels, use in (self.y, "be scored on"), (take(y, train), "learn from"):
             if all(label is None for each in labels for label in each):
-                raise ValueError(f"fold {fold.number} has no token with a label to {use}")
+                raise ValueError(
+                    f"fold {fold.number} has no token with a label to {use}"
+                )
         with renumbered(train):
             more = None if weight is None else weight[train]
             self.run = tagger._prepare(X.take(train), take(y, train), more)
@@ -266,7 +290,9 @@ class FoldSearch:
     def tried(self, candidates, told):
         """A list of Tried, in the order of the candidates."""
         found, options = [None] * len(candidates), self.run.options()
-        with closing(PenaltyPath(self.run, candidates, options, self.interrupt, gaps=False)) as path:
+        with closing(
+            PenaltyPath(self.run, candidates, options, self.interrupt, gaps=False)
+        ) as path:
             results = iter(path)
             for k in range(len(candidates)):
                 if self.interrupt.count:
@@ -292,12 +318,16 @@ class FoldSearch:
         try:
             with renumbered(self.fold.test):
                 if scoring in SCORES:
-                    labels = model.labels.decode(model.best_ids(self.held_out.task), self.held_out.task.token)
+                    labels = model.labels.decode(
+                        model.best_ids(self.held_out.task), self.held_out.task.token
+                    )
                     return float(SCORES[scoring](self.y, labels))
                 tagger = clone(self.tagger).set_params(c1=c1, c2=c2)
                 return scored(scoring, tagger, fitted, self.X.for_users(), self.y)
         except ValueError as error:
-            raise ValueError(f"fold {self.fold.number}, c1={c1:g}, c2={c2:g}: {error}") from error
+            raise ValueError(
+                f"fold {self.fold.number}, c1={c1:g}, c2={c2:g}: {error}"
+            ) from error
 
     def _print(self, candidate, tried):
         c1, c2 = candidate

@@ -20,7 +20,13 @@ from ..features.encoded import RowMap
 from ..taggers.constraints import check_gold
 from ..taggers.labelled_corpus import vocabulary_of
 from ..training.checkpoint import arrays_of, fingerprint
-from .solver.choose_pairs import Combinations, WeightLayout, added_up, count_features, shown_label_pairs
+from .solver.choose_pairs import (
+    Combinations,
+    WeightLayout,
+    added_up,
+    count_features,
+    shown_label_pairs,
+)
 from .solver.corpus_sums import Potentials, Sequences
 from .solver.objective import CRFObjective, ObjectiveOptions
 from .solver.solve import Progress
@@ -55,7 +61,9 @@ class Descent(NamedTuple):
 def _known(rows, n_rows, chosen):
     """Of a shard's ``rows``, as they are numbered in all shards, those ``chosen``: (their own numbers,
     places among the chosen)."""
-    place = np.append(numbered(n_rows, chosen), np.int32(-1))[rows]  # a row of -1 has the last one
+    place = np.append(numbered(n_rows, chosen), np.int32(-1))[
+        rows
+    ]  # a row of -1 has the last one
     mine = np.flatnonzero(place >= 0)
     return mine, place[mine]
 
@@ -99,7 +107,11 @@ class CRFShard:
         """
         self.whole = whole
         if self.task is None:
-            self.task, self.rows, self.fields = plan, RowMap(*np.zeros((2, 0), np.int32)), None
+            self.task, self.rows, self.fields = (
+                plan,
+                RowMap(*np.zeros((2, 0), np.int32)),
+                None,
+            )
             self.sequences = Sequences.of(self.task)
             return ""
         task, (ids, self.rows) = self.task, plan
@@ -108,7 +120,9 @@ class CRFShard:
             task = self.encoder.rescaled(task, whole.scale)
         self.task = task = renumbered_labels(task, ids, whole.potentials.cost.shape[0])
         with naming(*self.place):
-            check_gold(Gold(task.gold, task.sets), task.token, whole.labels, whole.constraints)
+            check_gold(
+                Gold(task.gold, task.sets), task.token, whole.labels, whole.constraints
+            )
         self.sequences = Sequences.of(self.task)
         self.encoder = self.labels = None
         return fingerprint({}, arrays_of(self.task, "shard"))
@@ -117,13 +131,30 @@ class CRFShard:
         """Lay out the weights of this shard."""
         whole, K, Q = self.whole, choice.pair_label.shape[0], choice.pair.shape[0]
         row, self.feature = _known(self.rows.nodes, whole.n_rows, choice.row)
-        first, pairs = ranges(choice.first[self.feature], np.diff(choice.first)[self.feature])
-        combinations, begin, n = np.unique(choice.edge_pair[:, 0], return_index=True, return_counts=True)
+        first, pairs = ranges(
+            choice.first[self.feature], np.diff(choice.first)[self.feature]
+        )
+        combinations, begin, n = np.unique(
+            choice.edge_pair[:, 0], return_index=True, return_counts=True
+        )
         edge_row, at = _known(self.rows.edges, whole.n_edge_rows, combinations)
         edges = ranges(begin[at], n[at])[1]
-        edge_pair = np.column_stack([np.repeat(edge_row, n[at]), choice.edge_pair[edges, 1:]])
-        layout = WeightLayout(row, first.astype(np.int32), choice.pair_label[pairs], choice.pair, edge_pair)
-        given = self.task, ObjectiveOptions(0.0, 0.0), whole.potentials, *map(len, self.rows)
+        edge_pair = np.column_stack(
+            [np.repeat(edge_row, n[at]), choice.edge_pair[edges, 1:]]
+        )
+        layout = WeightLayout(
+            row,
+            first.astype(np.int32),
+            choice.pair_label[pairs],
+            choice.pair,
+            edge_pair,
+        )
+        given = (
+            self.task,
+            ObjectiveOptions(0.0, 0.0),
+            whole.potentials,
+            *map(len, self.rows),
+        )
         self.objective = o = CRFObjective(*given, layout=layout, fields=self.fields)
         self.n_optional = K + choice.edge_pair.shape[0]
         self.size = self.n_optional + Q
@@ -147,13 +178,17 @@ class CRFShard:
         place = np.searchsorted(chosen, self.at[:n])
         mine = np.flatnonzero(np.append(chosen, -1)[place] == self.at[:n])
         self.view = View(self.objective, mine)
-        self.into = np.concatenate([place[mine], self.at[n:] - self.n_optional + chosen.shape[0]])
+        self.into = np.concatenate(
+            [place[mine], self.at[n:] - self.n_optional + chosen.shape[0]]
+        )
 
     # -- summands: which weights there are ----------------------------------------------------------
     def row_counts(self, _, shared):
         """How often rows occur; and whether there are negative values, in front of them."""
         rows = self.rows.nodes
-        self.listed = features_of_tokens(self.task, self.sequences, np.arange(len(rows), dtype=np.int32))
+        self.listed = features_of_tokens(
+            self.task, self.sequences, np.arange(len(rows), dtype=np.int32)
+        )
         total = count_features(self.listed, self.sequences, len(rows))[0]
         use, negative = rows >= 0, float(self.listed.signed)
         keys = np.append(0, rows[use].astype(np.int64) + 1)
@@ -161,12 +196,21 @@ class CRFShard:
 
     def pair_counts(self, _, kept):
         """(F * (L + 1),): how often features of the rows ``kept`` (R,) occur unlabelled, and with labels."""
-        rows, L, chosen = self.rows.nodes, self.whole.potentials.cost.shape[0], np.flatnonzero(kept)
+        rows, L, chosen = (
+            self.rows.nodes,
+            self.whole.potentials.cost.shape[0],
+            np.flatnonzero(kept),
+        )
         mine, place = _known(rows, len(kept), chosen)
         if self.listed is None:
             self.row_counts(None, None)
-        features, self.listed = keep_features(self.listed, numbered(len(rows), mine)), None
-        _, unknown, seen, *_ = count_features(features, self.sequences, mine.shape[0], L)
+        features, self.listed = (
+            keep_features(self.listed, numbered(len(rows), mine)),
+            None,
+        )
+        _, unknown, seen, *_ = count_features(
+            features, self.sequences, mine.shape[0], L
+        )
         counts = np.column_stack([unknown, seen.reshape(-1, L)])
         keys = place[:, None].astype(np.int64) * (L + 1) + np.arange(L + 1)
         return Piece.of(keys.ravel(), counts.ravel(), chosen.shape[0] * (L + 1))
@@ -174,7 +218,9 @@ class CRFShard:
     def transitions(self, _, shared):
         """What pairs of labels there are (L * L,) bool, and counts of combinations (keys, counts)."""
         L, rows = self.whole.potentials.cost.shape[0], self.rows.edges
-        keys, counts = Combinations.of(self.task, self.sequences, rows.shape[0], L).counts(self.sequences, L)
+        keys, counts = Combinations.of(
+            self.task, self.sequences, rows.shape[0], L
+        ).counts(self.sequences, L)
         each = L * L + 2
         new = rows[keys // each].astype(np.int64)
         known = new >= 0
@@ -194,7 +240,9 @@ class CRFShard:
         ``shared``: (weights, a number if the expectations of all pairs are to be kept under it).
         """
         weights, number = shared
-        value, gradient = self.objective.evaluate(self.view, weights[self.into], keep=number is not None)
+        value, gradient = self.objective.evaluate(
+            self.view, weights[self.into], keep=number is not None
+        )
         if number is not None:
             self.kept = number
         return self._vector(value, gradient, weights.shape[0])
@@ -210,7 +258,9 @@ class CRFShard:
             self.evaluate(None, shared)
         n = self.objective.n_optional
         gradient = self.objective.gradient_of_all(np.zeros(n))[self.by_place]
-        return Piece(self.at[:n][self.by_place].astype(key_type(self.n_optional)), gradient)
+        return Piece(
+            self.at[:n][self.by_place].astype(key_type(self.n_optional)), gradient
+        )
 
     def value_at_zero(self, _, shared):
         """The negative log-likelihood if all weights are zero."""
@@ -219,7 +269,9 @@ class CRFShard:
     # -- summands: stage one -------------------------------------------------------------------------
     def occurrences(self, _, shared):
         """(F,): how often features occur."""
-        return Piece.of(self.feature, self.objective.occurrences.astype(float), self.n_features)
+        return Piece.of(
+            self.feature, self.objective.occurrences.astype(float), self.n_features
+        )
 
     def rate(self, _, shared):
         """The learning rate that ``"auto"`` stands for, times the sequences."""
@@ -230,10 +282,14 @@ class CRFShard:
         o, d = self.objective, descent
         share = self.n_sequences() / d.n_sequences
         o.c1, o.c2 = d.c1 * share, d.c2 * share
-        seed = np.random.SeedSequence([d.seed, self.number, d.number]).generate_state(1)[0]
+        seed = np.random.SeedSequence([d.seed, self.number, d.number]).generate_state(
+            1
+        )[0]
         options = d.options._replace(sgd_iter=1, eta0=d.rate)
         weights = d.weights.vector(self.size)[self.at]
-        weights = o.stochastic_passes(options, Progress(o), seed=int(seed), weights=weights)
+        weights = o.stochastic_passes(
+            options, Progress(o), seed=int(seed), weights=weights
+        )
         o.c1 = o.c2 = 0.0
         occurrences = np.full(o.size, float(o.n_tokens))
         occurrences[: o.n_pairs] = o.occurrences[o.pair_feature]

@@ -28,7 +28,13 @@ from ..features.encoded import ALL_ALIVE
 from ..taggers.labelled_corpus import merged
 from .crf_run import CRFRun
 from .shard import CorpusFacts, CRFShard, Descent
-from .solver.choose_pairs import WeightLayout, added_up, allowed_conditioned, allowed_label_pairs, screened
+from .solver.choose_pairs import (
+    WeightLayout,
+    added_up,
+    allowed_conditioned,
+    allowed_label_pairs,
+    screened,
+)
 from .solver.objective import Objective
 from .solver.quasi_newton import dot
 from .solver.view import Selection
@@ -37,7 +43,9 @@ from .solver.view import Selection
 def _united(parts):
     """What corpora show together; see ``CRFShard.transitions``."""
     shown, keys, counts = zip(*parts)
-    return np.any(shown, axis=0), *added_up(np.concatenate(keys), np.concatenate(counts))
+    return np.any(shown, axis=0), *added_up(
+        np.concatenate(keys), np.concatenate(counts)
+    )
 
 
 class ShardedObjective(Objective):
@@ -60,9 +68,15 @@ class ShardedObjective(Objective):
         statistics = crew.step("choose", shared=self.layout)
         n_tokens, n_entries, n_sequences, labelled, largest = zip(*statistics)
         self.all_labelled = all(labelled)
-        self.n_tokens, self.n_entries, self.n_sequences = sum(n_tokens), sum(n_entries), sum(n_sequences)
+        self.n_tokens, self.n_entries, self.n_sequences = (
+            sum(n_tokens),
+            sum(n_entries),
+            sum(n_sequences),
+        )
         # The share of the sequences that the shard of a sequence lacks, on average.
-        self.unseen = 1.0 - sum((n / max(self.n_sequences, 1)) ** 2 for n in n_sequences)
+        self.unseen = 1.0 - sum(
+            (n / max(self.n_sequences, 1)) ** 2 for n in n_sequences
+        )
         self.largest = np.max(largest, axis=0)
         self.noted = crew.sent, crew.received
 
@@ -77,14 +91,18 @@ class ShardedObjective(Objective):
         rows = np.flatnonzero(kept)
         counts = crew.total("pair_counts", add_pieces, shared=kept)
         counts = counts.vector(rows.shape[0] * (L + 1)).reshape(-1, L + 1)
-        states, _ = screened(rows, total[rows], counts[:, 0], counts[:, 1:].ravel(), signed, options)
+        states, _ = screened(
+            rows, total[rows], counts[:, 0], counts[:, 1:].ravel(), signed, options
+        )
         shown, keys, counts = crew.total("transitions", _united)
         if self.alive[1].shape[0]:
             alive = self.alive[1][keys // (L * L + 2)] != 0
             keys, counts = keys[alive], counts[alive]
         transition = self.potentials.transition
         edge_pair = allowed_conditioned(keys, counts, transition, options)
-        return WeightLayout(*states, allowed_label_pairs(shown, transition, options), edge_pair)
+        return WeightLayout(
+            *states, allowed_label_pairs(shown, transition, options), edge_pair
+        )
 
     # -- what the solvers ask ------------------------------------------------------------------------
     def view(self, chosen):
@@ -99,12 +117,16 @@ class ShardedObjective(Objective):
         total = self.crew.total("evaluate", add_arrays, shared=shared)
         if keep:
             self.kept = shared
-        return float(total[0]) + self.c2 * dot(weights, weights), total[1:] + 2.0 * self.c2 * weights
+        return float(total[0]) + self.c2 * dot(weights, weights), total[
+            1:
+        ] + 2.0 * self.c2 * weights
 
     def curvature(self, view, weights):
         """See :meth:`.CRFObjective.curvature`."""
         self.n_passes += 1
-        return self.crew.total("curvature", add_arrays, shared=weights)[1:] + 2.0 * self.c2
+        return (
+            self.crew.total("curvature", add_arrays, shared=weights)[1:] + 2.0 * self.c2
+        )
 
     def gradient_of_all(self, weights):
         """See :meth:`.CRFObjective.gradient_of_all`."""
@@ -118,7 +140,10 @@ class ShardedObjective(Objective):
     def traffic(self):
         """Bytes to and from the shards since the last call."""
         (sent, received), self.noted = self.noted, (self.crew.sent, self.crew.received)
-        return {"bytes_sent": self.crew.sent - sent, "bytes_received": self.crew.received - received}
+        return {
+            "bytes_sent": self.crew.sent - sent,
+            "bytes_received": self.crew.received - received,
+        }
 
     def stochastic_passes(self, options, progress, *, seed=0, weights=None):
         """Stage one over shards; the arguments are those of :func:`.solver.sgd.stochastic_passes`."""
@@ -134,7 +159,9 @@ class ShardedObjective(Objective):
         for k in range(n_done, options.sgd_iter):
             mixed = Piece.of(everywhere, weights, self.size)
             rate = eta0 * options.decay**k
-            descent = Descent(options, k, rate, seed, self.c1, self.c2, self.n_sequences, mixed)
+            descent = Descent(
+                options, k, rate, seed, self.c1, self.c2, self.n_sequences, mixed
+            )
             total = self.crew.total("descend", add_pieces, shared=descent)
             weights = total.vector(self.size) / np.maximum(occurrences, 1.0)
             if k == options.sgd_iter - 1:
@@ -161,7 +188,9 @@ class ShardedRun(CRFRun):
 
     def __init__(self, estimator, crew, loads):
         self.crew = crew
-        local = clone(estimator).set_params(min_count=1, class_weight=None, warm_start=False, checkpoint=None)
+        local = clone(estimator).set_params(
+            min_count=1, class_weight=None, warm_start=False, checkpoint=None
+        )
         crew.make(CRFShard, [Job(s, load, local, 0) for s, load in enumerate(loads)])
         answers = crew.ask("vocabulary", shared=estimator.min_count)
         met = [answer for answer in answers if isinstance(answer, Vocabulary)]
@@ -194,9 +223,13 @@ def sharded_run(estimator, shards, client):
     """
     loads = check_loads(shards)
     if estimator.solver == "sgd":
-        raise ValueError("solver='sgd' has no sum over shards: fit_shards needs 'two-stage' or 'owlqn'")
+        raise ValueError(
+            "solver='sgd' has no sum over shards: fit_shards needs 'two-stage' or 'owlqn'"
+        )
     if estimator.warm_start and hasattr(estimator, "classes_"):
-        raise ValueError("warm_start=True does not go with fit_shards, which numbers features anew; use fit")
+        raise ValueError(
+            "warm_start=True does not go with fit_shards, which numbers features anew; use fit"
+        )
     crew = LocalShards(estimator.n_jobs) if client is None else DaskShards(client)
     try:
         yield ShardedRun(estimator, crew, loads)

@@ -17,7 +17,17 @@ from .places import PlaceError, numbered, place
 from .schemes import spans_to_labels
 from .spans import Span, trimmed
 
-PROBLEMS = "none", "trimmed", "empty", "duplicate", "overlap", "moved", "unknown", "dropped", "crowded"
+PROBLEMS = (
+    "none",
+    "trimmed",
+    "empty",
+    "duplicate",
+    "overlap",
+    "moved",
+    "unknown",
+    "dropped",
+    "crowded",
+)
 NONE, TRIMMED, EMPTY, DUPLICATE, OVERLAP, MOVED, UNKNOWN, DROPPED, CROWDED = range(9)
 """What was changed of a span: numbers of :data:`PROBLEMS`."""
 
@@ -42,16 +52,24 @@ class _Places:
         self.tokens, self.given = tokens, given
         start, end, self.shift = given.places(tokens.offset)
         self.start, self.end = trimmed(tokens.text, start, end)  # (S,)
-        self.lo = np.searchsorted(tokens.end, self.start, side="right")  # (S,) first token touched
+        self.lo = np.searchsorted(
+            tokens.end, self.start, side="right"
+        )  # (S,) first token touched
         self.hi = np.maximum(np.searchsorted(tokens.start, self.end), self.lo)
         self.hi[self.start == self.end] = self.lo[self.start == self.end]
-        self.labelled = np.array([span.label is not None for span in given.spans], np.bool_)
-        self.problem = np.where((self.start != start) | (self.end != end), TRIMMED, NONE).astype(np.uint8)
+        self.labelled = np.array(
+            [span.label is not None for span in given.spans], np.bool_
+        )
+        self.problem = np.where(
+            (self.start != start) | (self.end != end), TRIMMED, NONE
+        ).astype(np.uint8)
         self.problem[self.hi == self.lo] = EMPTY
 
     def refuse(self, s, wrong):
         """Raise for the span s."""
-        raise PlaceError(*place(self.given.first, s), f"{tuple(self.given.spans[s])!r} {wrong}", "y")
+        raise PlaceError(
+            *place(self.given.first, s), f"{tuple(self.given.spans[s])!r} {wrong}", "y"
+        )
 
     def left(self):
         """Labelled spans with a token, by place, without duplicates."""
@@ -87,13 +105,18 @@ def align_spans(tokens, given, align="nearest", overlap="error"):
         Under ``align="error"`` and ``overlap="error"``; the message names the place.
     """
     places = _Places(tokens, given)
-    if align == "error" and (none := np.flatnonzero(places.labelled & (places.problem == EMPTY))).size:
+    if (
+        align == "error"
+        and (none := np.flatnonzero(places.labelled & (places.problem == EMPTY))).size
+    ):
         places.refuse(none[0], "holds no token")
     left = _apart(places, places.left(), overlap)
     lo, hi = places.lo[left], places.hi[left]
     cuts = tokens.start[lo] < places.start[left], tokens.end[hi - 1] > places.end[left]
     cut = cuts[0] | cuts[1]
-    unknown = np.zeros(len(tokens.start) + 1, np.int64)  # differences: +1 where a range begins, -1 behind it
+    unknown = np.zeros(
+        len(tokens.start) + 1, np.int64
+    )  # differences: +1 where a range begins, -1 behind it
     if align == "error" and cut.any():
         _refuse_cut(places, left, cuts)
     if align == "nearest":
@@ -131,7 +154,9 @@ def _apart(places, left, overlap):
     if overlap == "error":
         k = clash[0]
         other = tuple(places.given.spans[left[np.argmax(end[:k])]])
-        places.refuse(left[k], f'overlaps {other!r}; overlap="longest" keeps the longer of two')
+        places.refuse(
+            left[k], f'overlaps {other!r}; overlap="longest" keeps the longer of two'
+        )
     keep = np.zeros(len(left), np.bool_)
     free = np.ones(furthest[-1], np.bool_)  # characters in no span that is kept
     for k in np.lexsort((left, start, start - end)).tolist():  # the longest first
@@ -159,7 +184,9 @@ def _refuse_cut(places, left, cuts):
 def _covered(places, spans, t):
     """How many characters of the tokens t are in the spans."""
     tokens = places.tokens
-    return np.minimum(places.end[spans], tokens.end[t]) - np.maximum(places.start[spans], tokens.start[t])
+    return np.minimum(places.end[spans], tokens.end[t]) - np.maximum(
+        places.start[spans], tokens.start[t]
+    )
 
 
 def _one_for_each_token(places, left, lo, hi):
@@ -198,10 +225,15 @@ def labels_of(aligned, given, bounds, scheme):
     """
     pieces = [["O"] * n for n in np.diff(bounds).tolist()]
     which = np.searchsorted(bounds, aligned.start, side="right") - 1
-    places = (each.tolist() for each in (which, aligned.start - bounds[which], aligned.stop - bounds[which]))
+    places = (
+        each.tolist()
+        for each in (which, aligned.start - bounds[which], aligned.stop - bounds[which])
+    )
     kinds = [given.spans[s].label for s in aligned.of.tolist()]
     for p, spans in groupby(zip(*places, kinds), itemgetter(0)):
-        pieces[p] = spans_to_labels([span[1:] for span in spans], len(pieces[p]), scheme)
+        pieces[p] = spans_to_labels(
+            [span[1:] for span in spans], len(pieces[p]), scheme
+        )
     unknown = np.flatnonzero(aligned.unknown)
     which = np.searchsorted(bounds, unknown, side="right") - 1
     for p, t in zip(which.tolist(), (unknown - bounds[which]).tolist()):
@@ -239,10 +271,18 @@ class AlignmentReport:
     def __init__(self, tokens, given, aligned):
         self.counts = counts_of(given, aligned)
         distinct = self.counts["spans"] - self.counts["duplicate"]
-        changed = sum(self.counts[name] for name in PROBLEMS[TRIMMED + 1 :]) - self.counts["duplicate"]
+        changed = (
+            sum(self.counts[name] for name in PROBLEMS[TRIMMED + 1 :])
+            - self.counts["duplicate"]
+        )
         self.reachable = 1.0 - changed / distinct if distinct else 1.0
-        shift = tokens.offset[np.searchsorted(given.first, aligned.of, side="right") - 1]
-        start, end = tokens.start[aligned.start] - shift, tokens.end[aligned.stop - 1] - shift
+        shift = tokens.offset[
+            np.searchsorted(given.first, aligned.of, side="right") - 1
+        ]
+        start, end = (
+            tokens.start[aligned.start] - shift,
+            tokens.end[aligned.stop - 1] - shift,
+        )
         result = dict(zip(aligned.of.tolist(), zip(start.tolist(), end.tolist())))
         self._tokens, self.moves = tokens, []
         for s in np.flatnonzero(aligned.problem).tolist():
@@ -260,7 +300,13 @@ class AlignmentReport:
     def _shown(self):
         """The cells of the first changes, and in a list how many there are besides."""
         rows = [
-            (text, position, problem, self._words(text, span), self._words(text, result))
+            (
+                text,
+                position,
+                problem,
+                self._words(text, span),
+                self._words(text, result),
+            )
             for text, position, span, problem, result in self.moves[:SHOWN]
         ]
         n = len(self.moves) - len(rows)
@@ -268,8 +314,12 @@ class AlignmentReport:
 
     def summary(self) -> str:
         """How many spans there are, and what changes, in one sentence."""
-        changed = [f"{n:,} {name}" for name, n in self.counts.items() if n and name != "spans"]
-        found = f"{self.counts['spans']:,} spans, {self.reachable:.1%} of them whole tokens"
+        changed = [
+            f"{n:,} {name}" for name, n in self.counts.items() if n and name != "spans"
+        ]
+        found = (
+            f"{self.counts['spans']:,} spans, {self.reachable:.1%} of them whole tokens"
+        )
         return f"{found}; {', '.join(changed) or 'none changes'}"
 
     def __str__(self) -> str:
@@ -289,14 +339,27 @@ class AlignmentReport:
         import pandas
 
         names = "text position start end label problem new_start new_end".split()
-        rows = [(i, k, *span, problem, *(new or (None, None))[:2]) for i, k, span, problem, new in self.moves]
+        rows = [
+            (i, k, *span, problem, *(new or (None, None))[:2])
+            for i, k, span, problem, new in self.moves
+        ]
         frame = pandas.DataFrame(rows, columns=names)
         return frame.astype({"new_start": "Int64", "new_end": "Int64"})
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in ("text", "position", "problem", "span", "becomes"))
+        head = "".join(
+            f"<th>{name}</th>"
+            for name in ("text", "position", "problem", "span", "becomes")
+        )
         rows, more = self._shown()
-        cells = ["".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) for row in rows]
-        table = f"<table><tr>{head}</tr><tr>{'</tr><tr>'.join(cells)}</tr></table>" if rows else ""
+        cells = [
+            "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row)
+            for row in rows
+        ]
+        table = (
+            f"<table><tr>{head}</tr><tr>{'</tr><tr>'.join(cells)}</tr></table>"
+            if rows
+            else ""
+        )
         more = "".join(f"<p>{text}</p>" for text in more)
         return f"<div><b>{html.escape(self.summary())}</b>{table}{more}</div>"

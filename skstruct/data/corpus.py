@@ -13,10 +13,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .places import PLACE, PlaceError, as_objects, by_sequence, counted, describe, offsets_of, ranges
+from .places import (
+    PLACE,
+    PlaceError,
+    as_objects,
+    by_sequence,
+    counted,
+    describe,
+    offsets_of,
+    ranges,
+)
 from .reads import ColumnInfo, FeatureNames, joined_runs, mask_of, names_of_all
 
-STRINGS, FEATURES, SPARSE, DENSE, FRAME = "strings", "features", "sparse", "dense", "frame"
+STRINGS, FEATURES, SPARSE, DENSE, FRAME = (
+    "strings",
+    "features",
+    "sparse",
+    "dense",
+    "frame",
+)
 """Kinds of blocks: str and tuples of str; dicts, lists, sets of features; rows of numbers, CSR or array;
 rows of a data frame, which only transformers read."""
 
@@ -43,18 +58,26 @@ class Block(NamedTuple):
     rows: Any  # a list of strings or features; CSR; an array (N, F) of float32 or float64; a data frame
     names: Any = None  # FeatureNames of columns; of strings in a frame a tuple; None where there are none
     info: ColumnInfo | None = None
-    like: Any = None  # the first token of a list, which all resemble, in a piece of it too
+    like: Any = (
+        None  # the first token of a list, which all resemble, in a piece of it too
+    )
 
     def take(self, rows):
         """Those of a slice, without a copy, or of an array of numbers."""
         found = self.rows
         if isinstance(found, list):
-            found = found[rows] if isinstance(rows, slice) else [found[k] for k in rows.tolist()]
+            found = (
+                found[rows]
+                if isinstance(rows, slice)
+                else [found[k] for k in rows.tolist()]
+            )
         elif self.kind == SPARSE and isinstance(rows, slice):
             start = found.indptr[rows.start : rows.stop + 1]
             some = slice(start[0], start[-1])
             parts = found.data[some], found.indices[some], start - start[0]
-            found = type(found)(parts, shape=(rows.stop - rows.start, found.shape[1]), copy=False)
+            found = type(found)(
+                parts, shape=(rows.stop - rows.start, found.shape[1]), copy=False
+            )
         else:
             found = rows_of(found, rows)
         return self._replace(rows=found)
@@ -138,7 +161,9 @@ class TokenCorpus:
     @classmethod
     def of_lists(cls, sequences, first):
         """A corpus of lists of tokens, of which ``first`` has the first token; None if there is none."""
-        kinds, like = ((), None) if first is None else ((kind_of_token(first[0]),), first[0])
+        kinds, like = (
+            ((), None) if first is None else ((kind_of_token(first[0]),), first[0])
+        )
         return cls._listed(sequences, kinds, like)
 
     @classmethod
@@ -153,7 +178,9 @@ class TokenCorpus:
 
     @_once
     def offsets(self):
-        if self._sequences is not None and len(self._sequences) == 1:  # the ordinary call, of one sentence
+        if (
+            self._sequences is not None and len(self._sequences) == 1
+        ):  # the ordinary call, of one sentence
             return np.array([0, len(self._sequences[0])], np.int64)
         return offsets_of(self.lengths)
 
@@ -162,7 +189,9 @@ class TokenCorpus:
         """The tokens that are no rows of numbers, as one list."""
         if self._sequences is not None:
             return list(chain.from_iterable(self._sequences))
-        return next((block.rows for block in self.blocks if isinstance(block.rows, list)), [])
+        return next(
+            (block.rows for block in self.blocks if isinstance(block.rows, list)), []
+        )
 
     @_once
     def kinds(self):
@@ -173,7 +202,9 @@ class TokenCorpus:
         return tuple(Block(kind, self.tokens, like=self._like) for kind in self.kinds)
 
     def __setattr__(self, name, value):
-        raise AttributeError(f"a {type(self).__name__} cannot be changed; make another one")
+        raise AttributeError(
+            f"a {type(self).__name__} cannot be changed; make another one"
+        )
 
     # -- blocks ------------------------------------------------------------------------------------
     def block(self, kind):
@@ -182,7 +213,9 @@ class TokenCorpus:
 
     def only(self, *kinds):
         """A corpus of some of the blocks, which is seen as they are."""
-        return TokenCorpus.of(tuple(block for block in self.blocks if block.kind in kinds), self.lengths)
+        return TokenCorpus.of(
+            tuple(block for block in self.blocks if block.kind in kinds), self.lengths
+        )
 
     @property
     def called(self):
@@ -197,14 +230,20 @@ class TokenCorpus:
     @property
     def shown(self):
         """The block that a user sees; None if it is several."""
-        return self.blocks[0] if self._shown is None and len(self.blocks) == 1 else self._shown
+        return (
+            self.blocks[0]
+            if self._shown is None and len(self.blocks) == 1
+            else self._shown
+        )
 
     @property
     def like(self):
         """The token that all of these resemble; None if there is none."""
         if self._sequences is not None:
             return self._like
-        return next((block.like for block in self.blocks if isinstance(block.rows, list)), None)
+        return next(
+            (block.like for block in self.blocks if isinstance(block.rows, list)), None
+        )
 
     @property
     def numbers(self):
@@ -230,7 +269,9 @@ class TokenCorpus:
         if self._runs is None:
             return next((block.rows for block in self.numbers), None)
         # In the order in which the columns would stand side by side if all were sparse.
-        found = sparse.hstack([sparse.csr_matrix(block.rows) for block in self.numbers], format="csr")
+        found = sparse.hstack(
+            [sparse.csr_matrix(block.rows) for block in self.numbers], format="csr"
+        )
         run, column = _placed(self._runs, found.indices)
         row = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
         order = np.lexsort((run, row))
@@ -258,7 +299,11 @@ class TokenCorpus:
         """The tokens that are no rows of numbers, as lists; of others as the user sees them."""
         if self._sequences is not None:
             return self._sequences
-        return list(self) if self.numbers and self.like is None else by_sequence(self.tokens, self.offsets)
+        return (
+            list(self)
+            if self.numbers and self.like is None
+            else by_sequence(self.tokens, self.offsets)
+        )
 
     def empty(self, lengths):
         """Sequences without tokens, as many as there are lengths, of the kind of this corpus without any."""
@@ -285,7 +330,9 @@ class TokenCorpus:
     def _seen(self, rows):
         """What a user sees of some tokens."""
         shown = self.shown
-        return self._picked(rows, None).matrix if shown is None else shown.take(rows).rows
+        return (
+            self._picked(rows, None).matrix if shown is None else shown.take(rows).rows
+        )
 
     def _picked(self, rows, lengths):
         """Sequences of these lengths over some tokens."""
@@ -298,17 +345,23 @@ class TokenCorpus:
             return self._listed(self._sequences[key], self.kinds, self._like)
         which = np.arange(len(self))[key]
         if which.ndim > 1:
-            raise IndexError(f"a {type(self).__name__} has one dimension, got the index {describe(key)}")
+            raise IndexError(
+                f"a {type(self).__name__} has one dimension, got the index {describe(key)}"
+            )
         if self._sequences is not None:
             if which.ndim == 0:
                 return self._sequences[which]
-            return self._listed([self._sequences[i] for i in which.tolist()], self.kinds, self._like)
+            return self._listed(
+                [self._sequences[i] for i in which.tolist()], self.kinds, self._like
+            )
         offsets = self.offsets
         if which.ndim == 0:
             return self._seen(slice(int(offsets[which]), int(offsets[which + 1])))
         lengths = self.lengths[which]
         if which.size and (np.diff(which) == 1).all():
-            return self._picked(slice(int(offsets[which[0]]), int(offsets[which[-1] + 1])), lengths)
+            return self._picked(
+                slice(int(offsets[which[0]]), int(offsets[which[-1] + 1])), lengths
+            )
         return self._picked(ranges(offsets[which], lengths)[1], lengths)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
@@ -329,10 +382,20 @@ class TokenCorpus:
         keep = np.ones(len(self), np.bool_)
         keep[empty] = False
         if self._sequences is not None:
-            kept = [sequence if yes else () for sequence, yes in zip(self._sequences, keep.tolist())]
+            kept = [
+                sequence if yes else ()
+                for sequence, yes in zip(self._sequences, keep.tolist())
+            ]
             first = next(filter(len, kept), None)
-            return self._listed(kept, self.kinds, self._like) if first is None else self.of_lists(kept, first)
-        return self._picked(np.flatnonzero(np.repeat(keep, self.lengths)), np.where(keep, self.lengths, 0))
+            return (
+                self._listed(kept, self.kinds, self._like)
+                if first is None
+                else self.of_lists(kept, first)
+            )
+        return self._picked(
+            np.flatnonzero(np.repeat(keep, self.lengths)),
+            np.where(keep, self.lengths, 0),
+        )
 
     def split(self, values: Any) -> list[Any]:
         """Flat values, one a token, by sequence.
@@ -348,12 +411,16 @@ class TokenCorpus:
             One part for each sequence.
         """
         if not hasattr(values, "__len__") or hasattr(values, "tocsr"):
-            raise ValueError(f"values must be a list or an array, got {describe(values)}")
+            raise ValueError(
+                f"values must be a list or an array, got {describe(values)}"
+            )
         if hasattr(values, "iloc") or hasattr(values, "to_numpy"):
             values = values.to_numpy()
         n = int(self.offsets[-1])
         if len(values) != n:
-            raise ValueError(f"values must have one entry a token, {n}, got {len(values)}")
+            raise ValueError(
+                f"values must have one entry a token, {n}, got {len(values)}"
+            )
         return by_sequence(values, self.offsets)
 
     def column(self, values: Any) -> list[Any]:
@@ -377,8 +444,15 @@ class TokenCorpus:
         """
         values = list(values)
         if len(values) != len(self):
-            raise ValueError(f"values must have one list a sequence, {len(self)}, got {len(values)}")
+            raise ValueError(
+                f"values must have one list a sequence, {len(self)}, got {len(values)}"
+            )
         for i, (n, part) in enumerate(zip(self.lengths.tolist(), values)):
             if len(part) != n:
-                raise PlaceError(i, None, f"{PLACE} has {counted(n, 'token')}, got {counted(len(part), 'value')}", "values")
+                raise PlaceError(
+                    i,
+                    None,
+                    f"{PLACE} has {counted(n, 'token')}, got {counted(len(part), 'value')}",
+                    "values",
+                )
         return [value for part in values for value in part]

@@ -54,7 +54,11 @@ def plain_value(value):
     """A label as an ordinary Python value: scalars of numpy, and tensors without dimensions, are unpacked."""
     if isinstance(value, np.generic):
         return value.item()
-    return np.asarray(value).item() if is_tensor(type(value)) and np.ndim(value) == 0 else value
+    return (
+        np.asarray(value).item()
+        if is_tensor(type(value)) and np.ndim(value) == 0
+        else value
+    )
 
 
 _KINDS = (bool, int, float, str)
@@ -75,7 +79,11 @@ def stored(label):
 
 def is_frame(value):
     """Whether it is a pandas or polars DataFrame."""
-    return hasattr(value, "columns") and hasattr(value, "to_numpy") and getattr(value, "ndim", 2) == 2
+    return (
+        hasattr(value, "columns")
+        and hasattr(value, "to_numpy")
+        and getattr(value, "ndim", 2) == 2
+    )
 
 
 def opened(value, sequence=None, name=None):
@@ -94,9 +102,13 @@ def opened(value, sequence=None, name=None):
     PlaceError
         If something has ``__array__`` and that fails, as of a tensor on another device.
     """
-    if isinstance(value, (list, tuple, np.ndarray, str, bytes, dict, np.generic)) or is_frame(value):
+    if isinstance(
+        value, (list, tuple, np.ndarray, str, bytes, dict, np.generic)
+    ) or is_frame(value):
         return value
-    if hasattr(value, "to_pylist") and not hasattr(value, "column_names"):  # a table has rows, not elements
+    if hasattr(value, "to_pylist") and not hasattr(
+        value, "column_names"
+    ):  # a table has rows, not elements
         return value.to_pylist()
     if hasattr(value, "to_list"):
         return value.to_list()
@@ -122,7 +134,11 @@ def elements(container):
 
 def are_columns(array):
     """Whether an array has the columns of tokens in it, of which some may be strings."""
-    return isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in TEXT_KINDS
+    return (
+        isinstance(array, np.ndarray)
+        and array.ndim == 2
+        and array.dtype.kind in TEXT_KINDS
+    )
 
 
 def columns_in(array):

@@ -14,7 +14,15 @@ import numpy as np
 from .corpus import TokenCorpus
 from .elements import are_columns, elements, is_frame, is_tensor, opened, plain_value
 from .numbers import read_frame, tables_in
-from .places import PLACE, PlaceError, as_objects, counted, describe, is_sequence, offsets_of
+from .places import (
+    PLACE,
+    PlaceError,
+    as_objects,
+    counted,
+    describe,
+    is_sequence,
+    offsets_of,
+)
 from .places import by_sequence as by_sequence
 from .places import place as place
 
@@ -55,7 +63,9 @@ def check_positive(name, value):
 def check_choice(name, value, allowed):
     """Check a parameter that takes one of a few values."""
     if not any(value is a or (isinstance(value, str) and value == a) for a in allowed):
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+        raise ValueError(
+            f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}"
+        )
 
 
 def as_sequences(X, name="X", item="token"):
@@ -77,7 +87,11 @@ def as_sequences(X, name="X", item="token"):
     if not is_sequence(X):
         found = "None" if X is None else describe(X)
         advice = _instead_of_a_text(X, name, item) if isinstance(X, str) else ""
-        advice += "; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else ""
+        advice += (
+            "; a generator can be read only once, use list(...)"
+            if hasattr(X, "__next__")
+            else ""
+        )
         raise ValueError(f"{name} must be a list of {expected}, got {found}{advice}")
     if getattr(X, "ndim", 1) > 1 and not isinstance(X, np.ndarray):
         found = f"a {type(X).__name__} of {X.ndim} dimensions"
@@ -88,7 +102,9 @@ def as_sequences(X, name="X", item="token"):
         for i, sequence in enumerate(sequences):
             if type(sequence) in odd:
                 sequences[i] = _one_sequence(sequences, name, item, i)
-    if item == "label" and any(map(is_tensor, set(map(type, chain.from_iterable(sequences))))):
+    if item == "label" and any(
+        map(is_tensor, set(map(type, chain.from_iterable(sequences))))
+    ):
         return [list(map(plain_value, sequence)) for sequence in sequences]
     return sequences
 
@@ -109,7 +125,11 @@ def _one_sequence(sequences, name, item, i):
     sequence = opened(sequences[i], i, name)
     if isinstance(sequence, np.ndarray) and sequence.ndim:
         tokens = sequence.tolist()
-        return list(map(tuple, tokens)) if item == "token" and are_columns(sequence) else tokens
+        return (
+            list(map(tuple, tokens))
+            if item == "token" and are_columns(sequence)
+            else tokens
+        )
     if is_frame(sequence):
         if not len(sequence):
             return []
@@ -121,8 +141,12 @@ def _one_sequence(sequences, name, item, i):
         wrong += _hint(sequences, name, item, i)
     else:
         wrong = f"must be a list of {item}s, got {describe(sequence)}"
-        if isinstance(sequence, dict) and all(type(other) is type(sequence) for other in sequences):
-            wrong += f"; if these are the {item}s of one sentence, write {name} = [sentence]"
+        if isinstance(sequence, dict) and all(
+            type(other) is type(sequence) for other in sequences
+        ):
+            wrong += (
+                f"; if these are the {item}s of one sentence, write {name} = [sentence]"
+            )
     raise PlaceError(i, None, f"{PLACE} {wrong}", name)
 
 
@@ -146,10 +170,17 @@ def as_tokens(X, name="X"):
 
     For parameters and errors see :func:`as_sequences` and ``numbers.tables_in``.
     """
-    if type(X) is list and set(map(type, X)) <= {list, tuple}:  # the ordinary corpus, after one test of types
+    if type(X) is list and set(map(type, X)) <= {
+        list,
+        tuple,
+    }:  # the ordinary corpus, after one test of types
         first = next(filter(None, X), None)
         token = None if first is None else first[0]
-        if type(token) in (str, dict) or type(token) in (tuple, list) and type(next(iter(token), 0)) is str:
+        if (
+            type(token) in (str, dict)
+            or type(token) in (tuple, list)
+            and type(next(iter(token), 0)) is str
+        ):
             return TokenCorpus.of_lists(list(X), first)
     elif isinstance(X, TokenCorpus) and not X.is_frame:
         return X
@@ -194,7 +225,9 @@ def check_same_lengths(token_lengths, label_lengths, names=("X", "y"), are_rows=
     """Raise unless X and y hold as many sequences, and each as many tokens, or rows, as labels."""
     if token_lengths.shape[0] != label_lengths.shape[0]:
         found = f"{token_lengths.shape[0]} and {label_lengths.shape[0]}"
-        raise ValueError(f"{names[0]} and {names[1]} must hold the same number of sequences, got {found}")
+        raise ValueError(
+            f"{names[0]} and {names[1]} must hold the same number of sequences, got {found}"
+        )
     wrong = np.flatnonzero(token_lengths != label_lengths)
     if wrong.size:
         i = int(wrong[0])
@@ -205,7 +238,9 @@ def check_same_lengths(token_lengths, label_lengths, names=("X", "y"), are_rows=
             raise PlaceError(i, None, text, names[0])
         found = f"{counted(n, 'token')} and {counted(n_labels, 'label')}"
         text = f"as many labels as tokens are expected, got {found}"
-        raise PlaceError(i, None, text, None if names == ("X", "y") else " and ".join(names))
+        raise PlaceError(
+            i, None, text, None if names == ("X", "y") else " and ".join(names)
+        )
 
 
 class NothingToLearn(ValueError):
@@ -235,7 +270,9 @@ def check_weights_of_sequences(sample_weight):
         weight = opened(weight, i, "sample_weight")
         if is_frame(weight) or is_sequence(weight):
             wrong = f"{PLACE} has {describe(weight)}, and tokens have no weights"
-            remedy = "give one number a sequence; a token with the label None does not count"
+            remedy = (
+                "give one number a sequence; a token with the label None does not count"
+            )
             raise PlaceError(i, None, f"{wrong}: {remedy}", "sample_weight")
 
 
@@ -272,7 +309,12 @@ def check_X_y(X, y, names=("X", "y"), read=as_sequences):
     X = read(X, names[0])
     y = as_sequences(y, names[1], "label")
     lengths = X.lengths if read is as_tokens else lengths_of(X)
-    check_same_lengths(lengths, lengths_of(y), names, read is as_tokens and X.called == "rows of numbers")
+    check_same_lengths(
+        lengths,
+        lengths_of(y),
+        names,
+        read is as_tokens and X.called == "rows of numbers",
+    )
     if not len(X):
         raise NothingToLearn(f"{names[0]} is empty: at least one sequence is needed")
     check_some(lengths.sum(), names[0])

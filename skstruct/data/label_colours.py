@@ -37,4 +37,6 @@ def label_style(label):
         return f"--hue:{_HUE_OF[name.upper()]}"
     digest = zlib.crc32(name.encode("utf-8", "surrogatepass"))
     line = _LINES[digest // len(_HUES) % len(_LINES)]
-    return f"--hue:{_HUES[digest % len(_HUES)]}" + (f";--line:{line}" if line != _LINES[0] else "")
+    return f"--hue:{_HUES[digest % len(_HUES)]}" + (
+        f";--line:{line}" if line != _LINES[0] else ""
+    )

@@ -10,7 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from .elements import kind_of, plain_value
-from .inputs import PlaceError, as_sequences, by_sequence, describe, flatten, lengths_of, place
+from .inputs import (
+    PlaceError,
+    as_sequences,
+    by_sequence,
+    describe,
+    flatten,
+    lengths_of,
+    place,
+)
 from .places import as_objects, numbered
 
 UNLABELLED = -1
@@ -46,7 +54,9 @@ def settled(given, predicted):
     """The labels given; where they are a set that holds what is predicted, that."""
     if set(SEVERAL).isdisjoint(map(type, given)):
         return given
-    return [b if isinstance(a, SEVERAL) and b in a else a for a, b in zip(given, predicted)]
+    return [
+        b if isinstance(a, SEVERAL) and b in a else a for a, b in zip(given, predicted)
+    ]
 
 
 def single_labels(y, name="y"):
@@ -68,7 +78,9 @@ def single_labels(y, name="y"):
 class Found(NamedTuple):
     """The labels of a corpus."""
 
-    ids: np.ndarray  # (N,) int32: number of the label, UNLABELLED, or -2 - number of the set
+    ids: (
+        np.ndarray
+    )  # (N,) int32: number of the label, UNLABELLED, or -2 - number of the set
     labels: list  # distinct, also those that only sets hold
     sets: list  # of frozenset or AllBut, distinct
 
@@ -165,7 +177,10 @@ def distinct_labels(sequences, offsets, with_sets=True):
             k = next(k for k, label in enumerate(flat) if isinstance(label, SETS))
             _refuse(offsets, k, flat[k], _A_LABEL)
         ids, labels, sets = _apart(ids, labels, flat, offsets)
-        members = [() if isinstance(e, AllBut) else e if isinstance(e, frozenset) else (e,) for e in flat]
+        members = [
+            () if isinstance(e, AllBut) else e if isinstance(e, frozenset) else (e,)
+            for e in flat
+        ]
         where, flat = np.repeat(where, lengths_of(members)), flatten(members)
     if labels:
         _check_labels(labels, flat, where, offsets)
@@ -177,8 +192,16 @@ def _apart(ids, found, flat, offsets):
     labels = {label: None for label in found if not isinstance(label, SETS)}
     for each in found:
         if isinstance(each, frozenset):
-            if not each or None in each or any(isinstance(label, SETS) for label in each):
-                k = next(k for k, label in enumerate(flat) if label == each and isinstance(label, frozenset))
+            if (
+                not each
+                or None in each
+                or any(isinstance(label, SETS) for label in each)
+            ):
+                k = next(
+                    k
+                    for k, label in enumerate(flat)
+                    if label == each and isinstance(label, frozenset)
+                )
                 _refuse(offsets, k, each, "a set must hold labels")
             labels.update(dict.fromkeys(sorted(each, key=repr)))
         elif isinstance(each, AllBut):
@@ -199,12 +222,20 @@ def _apart(ids, found, flat, offsets):
 def _check_labels(labels, flat, where, offsets):
     """Raise unless labels go together; ``flat`` are all that are given, at the places ``where``."""
     plain = list(map(plain_value, labels))
-    if LEFT_OUT in set(plain) and all(isinstance(v, int) and (v >= 0 or v == LEFT_OUT) for v in plain):
+    if LEFT_OUT in set(plain) and all(
+        isinstance(v, int) and (v >= 0 or v == LEFT_OUT) for v in plain
+    ):
         text = f"the label {LEFT_OUT} says in corpora of Hugging Face that a token has none"
-        raise PlaceError(*place(offsets, where[flat.index(LEFT_OUT)]), f"{text}; write None instead", "y")
+        raise PlaceError(
+            *place(offsets, where[flat.index(LEFT_OUT)]),
+            f"{text}; write None instead",
+            "y",
+        )
     kinds, first = set(map(kind_of, plain)), kind_of(plain[0])
     if kinds <= {bool, int}:  # True == 1: the dictionary cannot tell them apart
-        kinds = {kind_of(plain_value(v)) for v in dict(zip(map(type, flat), flat)).values()} - {type(None)}
+        kinds = {
+            kind_of(plain_value(v)) for v in dict(zip(map(type, flat), flat)).values()
+        } - {type(None)}
     if float in kinds or len(kinds) > 1 or not _is_itself(plain[0]):
         for k, label in zip(where, flat):
             if label is not None and not _is_itself(plain_value(label)):
@@ -231,7 +262,9 @@ class Gold(NamedTuple):
     """The labels of a corpus under the L of a model."""
 
     ids: np.ndarray  # (N,) int32: label, UNLABELLED, or -2 - s for the set s
-    sets: np.ndarray | tuple[()]  # (S, L + 1) bool: the labels of each set, and whether it has those to come
+    sets: (
+        np.ndarray | tuple[()]
+    )  # (S, L + 1) bool: the labels of each set, and whether it has those to come
 
     def at(self, tokens):
         """The same of some tokens."""
@@ -253,12 +286,17 @@ class Gold(NamedTuple):
         renumbered = np.repeat(sets[:, -1:], n_labels + 1, axis=1)
         old = np.flatnonzero(new[:-1] >= 0)
         renumbered[:, new[old]] = sets[:, old]
-        return Gold(np.where(self.ids < UNLABELLED, self.ids, new[np.maximum(self.ids, -1)]), renumbered)
+        return Gold(
+            np.where(self.ids < UNLABELLED, self.ids, new[np.maximum(self.ids, -1)]),
+            renumbered,
+        )
 
 
 def _gold(found, labels):
     """The :class:`Gold` of what was found; other labels than ``labels`` are UNLABELLED."""
-    table = np.array([labels.ids.get(v, UNLABELLED) for v in found.labels] + [UNLABELLED], np.int32)
+    table = np.array(
+        [labels.ids.get(v, UNLABELLED) for v in found.labels] + [UNLABELLED], np.int32
+    )
     if not found.sets:
         return Gold(table[found.ids], ())
     sets = np.zeros((len(found.sets), len(labels) + 1), np.bool_)
@@ -266,7 +304,10 @@ def _gold(found, labels):
         row[:] = isinstance(each, AllBut)
         named = each.labels if isinstance(each, AllBut) else each
         row[[labels.ids[label] for label in named if label in labels.ids]] ^= True
-    return Gold(np.where(found.ids < UNLABELLED, found.ids, table[np.maximum(found.ids, -1)]), sets)
+    return Gold(
+        np.where(found.ids < UNLABELLED, found.ids, table[np.maximum(found.ids, -1)]),
+        sets,
+    )
 
 
 def encode_known(sequences, offsets, labels):
@@ -321,7 +362,16 @@ def encode_labels(sequences, offsets, labels, grow, with_sets=True):
             expected = f"expected a label of type {kind_of(labels.values[0]).__name__}"
         if expected:
             k = found.labels.index(new[0])
-            with_it = [-2 - s for s, each in enumerate(found.sets) if new[0] in getattr(each, "known", each)]
-            _refuse(offsets, int(np.argmax(np.isin(found.ids, [k, *with_it]))), new[0], expected)
+            with_it = [
+                -2 - s
+                for s, each in enumerate(found.sets)
+                if new[0] in getattr(each, "known", each)
+            ]
+            _refuse(
+                offsets,
+                int(np.argmax(np.isin(found.ids, [k, *with_it]))),
+                new[0],
+                expected,
+            )
         labels = labels.with_new(new)
     return _gold(found, labels), labels

@@ -13,11 +13,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from .corpus import DENSE, FRAME, STRINGS, Block, TokenCorpus, called_by_kind, number_block
+from .corpus import (
+    DENSE,
+    FRAME,
+    STRINGS,
+    Block,
+    TokenCorpus,
+    called_by_kind,
+    number_block,
+)
 from .elements import spelled
 from .places import describe
 from .reads import FeatureNames
-from .tables import as_matrix, check_finite, columns_of, grouped, numbers_of, parts_of, unpadded
+from .tables import (
+    as_matrix,
+    check_finite,
+    columns_of,
+    grouped,
+    numbers_of,
+    parts_of,
+    unpadded,
+)
 
 
 class SequenceFrame(TokenCorpus):
@@ -45,7 +61,10 @@ class SequenceFrame(TokenCorpus):
     @property
     def called(self):
         """What errors call the tokens, by what the columns hold."""
-        kinds = {STRINGS if numbers_of(column) is None else DENSE for _, column in columns_of(self.frame)}
+        kinds = {
+            STRINGS if numbers_of(column) is None else DENSE
+            for _, column in columns_of(self.frame)
+        }
         return called_by_kind(*sorted(kinds))  # DENSE, STRINGS: their order in a corpus
 
     def __repr__(self) -> str:
@@ -97,21 +116,33 @@ class SequenceMatrix(TokenCorpus):
     """
 
     def __init__(
-        self, matrix: Any, lengths: ArrayLike, *, feature_names: Collection[str] | None = None
+        self,
+        matrix: Any,
+        lengths: ArrayLike,
+        *,
+        feature_names: Collection[str] | None = None,
     ) -> None:
         matrix, names = as_matrix(matrix)
         given = np.asarray(lengths)
         if given.ndim != 1 or given.dtype.kind not in "iu" and given.size:
-            raise ValueError(f"lengths must be a list of integers, got {describe(lengths)}")
+            raise ValueError(
+                f"lengths must be a list of integers, got {describe(lengths)}"
+            )
         given = given.astype(np.int64)
         if (given < 0).any():
             i = int((given < 0).argmax())
-            raise ValueError(f"lengths must not be negative, got {given[i]} for sequence {i}")
+            raise ValueError(
+                f"lengths must not be negative, got {given[i]} for sequence {i}"
+            )
         if given.sum() != matrix.shape[0]:
-            raise ValueError(f"lengths add up to {given.sum()}, but the matrix has {matrix.shape[0]} rows")
+            raise ValueError(
+                f"lengths add up to {given.sum()}, but the matrix has {matrix.shape[0]} rows"
+            )
         names = names if feature_names is None else list(map(spelled, feature_names))
         if names is not None and len(names) != matrix.shape[1]:
-            raise ValueError(f"feature_names must be {matrix.shape[1]} names, one a column, got {len(names)}")
+            raise ValueError(
+                f"feature_names must be {matrix.shape[1]} names, one a column, got {len(names)}"
+            )
         block = number_block(matrix, None if names is None else FeatureNames(names))
         vars(self).update(blocks=(block,), lengths=given)
         check_finite(self)
@@ -125,7 +156,9 @@ class SequenceMatrix(TokenCorpus):
     def __repr__(self) -> str:
         matrix = self.matrix
         kind, (N, F) = "sparse" if sparse.issparse(matrix) else "dense", matrix.shape
-        return f"SequenceMatrix of {len(self)} sequences, {N} {kind} rows of {F} columns"
+        return (
+            f"SequenceMatrix of {len(self)} sequences, {N} {kind} rows of {F} columns"
+        )
 
     # -- from other containers ---------------------------------------------------------------------
     @classmethod
@@ -148,7 +181,12 @@ class SequenceMatrix(TokenCorpus):
 
     @classmethod
     def from_frame(
-        cls, df: Any, by: str, *, columns: Collection[str] | None = None, label: str | None = None
+        cls,
+        df: Any,
+        by: str,
+        *,
+        columns: Collection[str] | None = None,
+        label: str | None = None,
     ) -> Any:
         """Sequences from a table with one row a token.
 

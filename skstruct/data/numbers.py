@@ -11,9 +11,25 @@ import numpy as np
 from scipy import sparse
 
 from .corpus import FRAME, STRINGS, TABLE, Block, TokenCorpus
-from .elements import TEXT_KINDS, are_columns, columns_in, elements, is_frame, opened, spelled
+from .elements import (
+    TEXT_KINDS,
+    are_columns,
+    columns_in,
+    elements,
+    is_frame,
+    opened,
+    spelled,
+)
 from .matrix import SequenceFrame, assembled
-from .places import PLACE, PlaceError, by_sequence, counted, describe, is_sequence, offsets_of
+from .places import (
+    PLACE,
+    PlaceError,
+    by_sequence,
+    counted,
+    describe,
+    is_sequence,
+    offsets_of,
+)
 from .reads import FeatureNames
 from .tables import as_rows, check_finite, parts_of, parts_of_columns, together
 
@@ -32,10 +48,16 @@ def tables_in(X, name="X"):
     """
     if isinstance(X, TokenCorpus):
         shown = X.shown
-        return None if shown is None or shown.kind != FRAME else SequenceFrame(shown.rows, X.lengths)
+        return (
+            None
+            if shown is None or shown.kind != FRAME
+            else SequenceFrame(shown.rows, X.lengths)
+        )
     if is_frame(X):
         ways = "SequenceMatrix.from_frame(df, by), or a list of tables, [df]"
-        raise ValueError(f"{name} is one table of {counted(len(X), 'row')}; say where its sequences end: {ways}")
+        raise ValueError(
+            f"{name} is one table of {counted(len(X), 'row')}; say where its sequences end: {ways}"
+        )
     sequences = _listed(X, name)
     i = _first_filled(sequences, name)
     if i is None:
@@ -57,14 +79,18 @@ def _listed(X, name):
         of_numbers = sparse.issparse(X) or _holds_numbers(X)
         if X.ndim == 3 and X.shape[2] == 1 and X.size and not of_numbers:
             ways = "X[:, :, 0] if tokens are strings, X.tolist() if they are lists or tuples"
-            raise ValueError(f"{name} has 3 dimensions with one column: write {ways.replace('X', name)}")
+            raise ValueError(
+                f"{name} has 3 dimensions with one column: write {ways.replace('X', name)}"
+            )
         if X.ndim == 3:
             return list(X)
         if not of_numbers and (X.ndim == 2 or X.dtype.kind not in TEXT_KINDS):
             return ()
         if X.ndim == 2:
             way = "SequenceMatrix(X, lengths)"
-            raise ValueError(f"{name} is one matrix of {counted(X.shape[0], 'row')}; say where its sequences end: {way}")
+            raise ValueError(
+                f"{name} is one matrix of {counted(X.shape[0], 'row')}; say where its sequences end: {way}"
+            )
         wrong = f"{X.ndim} dimensions; sequences, tokens and columns are three: flatten the last ones"
         raise ValueError(f"{name} has {wrong}")
     return X if is_sequence(X) else ()
@@ -99,11 +125,17 @@ def _are_rows(sequence):
     """Whether the tokens of a sequence are rows of numbers."""
     if sparse.issparse(sequence):
         return True
-    if isinstance(sequence, np.ndarray) and (sequence.ndim != 1 or sequence.dtype.kind != "O"):
+    if isinstance(sequence, np.ndarray) and (
+        sequence.ndim != 1 or sequence.dtype.kind != "O"
+    ):
         return _holds_numbers(sequence)
     for token in elements(sequence):
         token = opened(token)
-        if isinstance(token, np.ndarray) and token.dtype.kind in "biuf" and token.ndim == 1:
+        if (
+            isinstance(token, np.ndarray)
+            and token.dtype.kind in "biuf"
+            and token.ndim == 1
+        ):
             return True
         if not isinstance(token, (list, tuple)):
             return False
@@ -115,7 +147,10 @@ def _are_rows(sequence):
 def _stacked(sequences, first, name):
     """Sequences of rows as one matrix, all of the kind and width of sequence ``first``."""
     is_sparse = sparse.issparse(sequences[first])
-    blocks = [_block(sequence, i, name, first, is_sparse) for i, sequence in enumerate(sequences)]
+    blocks = [
+        _block(sequence, i, name, first, is_sparse)
+        for i, sequence in enumerate(sequences)
+    ]
     width = blocks[first].shape[1]
     for i, block in enumerate(blocks):
         if block is None:
@@ -158,12 +193,16 @@ def _block(sequence, i, name, first, is_sparse):
 
 def _array_of(sequence, i, name):
     """An array of what stands in sequence i."""
-    if isinstance(sequence, np.ndarray) and (sequence.ndim != 1 or sequence.dtype.kind in "biuf"):
+    if isinstance(sequence, np.ndarray) and (
+        sequence.ndim != 1 or sequence.dtype.kind in "biuf"
+    ):
         return sequence
     rows = list(map(opened, elements(sequence)))
     for t, row in enumerate(rows):
         if isinstance(row, (str, bytes, dict)) or not hasattr(row, "__len__"):
-            raise PlaceError(i, t, f"expected a row of numbers, got {describe(row)}", name)
+            raise PlaceError(
+                i, t, f"expected a row of numbers, got {describe(row)}", name
+            )
         if len(row) != len(rows[0]):
             text = f"{PLACE} has {counted(len(row), 'column')}, expected {len(rows[0])} like position 0"
             raise PlaceError(i, t, text, name)
@@ -267,7 +306,9 @@ def read_frame(X, name="X"):
         return numbers
     tokens = _tokens_of(strings)
     found = Block(STRINGS, tokens, tuple(titles), like=tokens[0])
-    return TokenCorpus.of((*numbers.blocks, found) if names else (found,), X.lengths, shown=X.blocks[0])
+    return TokenCorpus.of(
+        (*numbers.blocks, found) if names else (found,), X.lengths, shown=X.blocks[0]
+    )
 
 
 def _grouped(sequences, first, name):
@@ -280,10 +321,15 @@ def _grouped(sequences, first, name):
         elif not is_frame(sequence):
             wrong = f"is {describe(sequence)}, sequence {first} is a table"
         elif sorted(map(spelled, sequence.columns)) != sorted(map(spelled, columns)):
-            found, expected = (", ".join(map(spelled, c)) for c in (sequence.columns, columns))
+            found, expected = (
+                ", ".join(map(spelled, c)) for c in (sequence.columns, columns)
+            )
             wrong = f"has the columns {found}, that of sequence {first} {expected}"
         elif list(sequence.columns) != columns:
             sequences[i] = sequence[columns]
         if wrong is not None:
             raise PlaceError(i, None, f"{PLACE} {wrong}", name)
-    return SequenceFrame(together(sequences, name), np.array([len(sequence) for sequence in sequences], np.int64))
+    return SequenceFrame(
+        together(sequences, name),
+        np.array([len(sequence) for sequence in sequences], np.int64),
+    )

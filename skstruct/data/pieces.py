@@ -85,7 +85,9 @@ def cut_texts(tokens, pieces, max_length=None, aligned=None):
         pairs = zip(bounds.tolist(), bounds[1:].tolist())
         more = [cut for a, b in pairs for cut in _cuts(gap, a, b, max_length)]
         bounds = np.union1d(bounds, np.array(more, np.int64))
-    return Pieces(tokens, bounds, np.searchsorted(tokens.first, bounds[:-1], side="right") - 1)
+    return Pieces(
+        tokens, bounds, np.searchsorted(tokens.first, bounds[:-1], side="right") - 1
+    )
 
 
 def _begins(tokens, pieces):
@@ -103,7 +105,9 @@ def _gaps(tokens):
     last = codes[tokens.end[:-1] - 1]
     # "U.S." goes on, "。" does not.
     sentence[1:] = np.isin(last, _SENTENCE_ENDS) & ((gap[1:] > 0) | (last > 127))
-    gap[sentence] = np.maximum(gap[sentence], 3)  # better than a space, worse than a line break
+    gap[sentence] = np.maximum(
+        gap[sentence], 3
+    )  # better than a space, worse than a line break
     return gap
 
 

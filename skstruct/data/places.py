@@ -35,7 +35,11 @@ class PlaceError(ValueError):
         self.move(sequence)
 
     def __reduce__(self):
-        return PlaceError, (self.sequence, self.position, self.text, self.name), vars(self)
+        return (
+            PlaceError,
+            (self.sequence, self.position, self.text, self.name),
+            vars(self),
+        )
 
     def move(self, sequence, name=None):
         """Let the error name another sequence, and another argument if ``name`` is given."""
@@ -46,7 +50,9 @@ class PlaceError(ValueError):
     def told(self, noun):
         """The message, where the elements of ``X`` are called by a noun: of texts "text"."""
         numbers = [(noun, self.sequence), ("position", self.position)]
-        place = ", ".join(f"{what} {number}" for what, number in numbers if number is not None)
+        place = ", ".join(
+            f"{what} {number}" for what, number in numbers if number is not None
+        )
         place = place if self.name is None else f"{self.name}: {place}"
         return self.text.replace(PLACE, place, 1)
 
@@ -103,7 +109,11 @@ def is_sequence(value):
     """Whether something has elements by position, and is neither a string nor a sparse matrix."""
     if isinstance(value, (str, bytes, bytearray, dict)) or sparse.issparse(value):
         return False
-    return hasattr(value, "__len__") and hasattr(value, "__getitem__") and getattr(value, "ndim", 1) != 0
+    return (
+        hasattr(value, "__len__")
+        and hasattr(value, "__getitem__")
+        and getattr(value, "ndim", 1) != 0
+    )
 
 
 def as_objects(items):
@@ -122,7 +132,9 @@ def offsets_of(lengths):
     """``[0, l_0, l_0 + l_1, ...]``: where each sequence starts in the flat corpus."""
     out = np.empty(lengths.shape[0] + 1, np.int64)
     out[0] = 0
-    np.add.accumulate(lengths, out=out[1:])  # half of what `cumsum` takes of a short sentence
+    np.add.accumulate(
+        lengths, out=out[1:]
+    )  # half of what `cumsum` takes of a short sentence
     return out
 
 

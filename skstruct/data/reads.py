@@ -14,7 +14,9 @@ class ColumnInfo(NamedTuple):
     """What is known of columns that are features of tokens, encoded before."""
 
     bigram: bool  # whether the label bigram is a feature
-    template: np.ndarray  # (columns,) int32: which template, or key, each column is of, as a number
+    template: (
+        np.ndarray
+    )  # (columns,) int32: which template, or key, each column is of, as a number
 
 
 class FeatureNames:
@@ -36,7 +38,9 @@ class FeatureNames:
     def all(self):
         """All names, by column; not to be changed."""
         if self._names is None:
-            self._names = _side_by_side(self._parts) if self._make is None else self._make()
+            self._names = (
+                _side_by_side(self._parts) if self._make is None else self._make()
+            )
             self._make = None
         return self._names
 
@@ -45,7 +49,9 @@ class FeatureNames:
         if other is None or other is self or self._agrees(other):
             return None
         pairs = zip(self.all(), other.all())
-        return next((c for c, (mine, theirs) in enumerate(pairs) if mine != theirs), None)
+        return next(
+            (c for c, (mine, theirs) in enumerate(pairs) if mine != theirs), None
+        )
 
     def _agrees(self, other):
         """Whether all names agree; two that do share one list from then on."""
@@ -106,7 +112,10 @@ def _names_of(letters, ends):
 
     def make():
         data, stops = letters.tobytes(), ends.tolist()
-        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in zip([0, *stops], stops)]
+        return [
+            data[a:b].decode("utf-8", "surrogatepass")
+            for a, b in zip([0, *stops], stops)
+        ]
 
     return FeatureNames(make=make)
 
@@ -157,9 +166,13 @@ class Reads(NamedTuple):
     """What reads a corpus declares this: the tokens that it was made for."""
 
     called: str  # as ``TokenCorpus.called``
-    width: int | None = None  # columns of numbers, or of tuples for who reads all of them, in order
+    width: int | None = (
+        None  # columns of numbers, or of tuples for who reads all of them, in order
+    )
     names: FeatureNames | None = None  # of columns of numbers, if they have any
-    titles: tuple[str, ...] | None = None  # of columns of strings in a data frame, or of all of a frame's
+    titles: tuple[str, ...] | None = (
+        None  # of columns of strings in a data frame, or of all of a frame's
+    )
     of_frames: bool = False  # whether data frames are taken as they are
     by_place: bool = False  # whether columns of numbers, or of a frame, may have new names where they stood
     decides: bool = True  # False: of which kind and width tokens may be is for an estimator inside to say
@@ -184,11 +197,17 @@ class Reads(NamedTuple):
             return
         if corpus.is_frame:  # what else differs is for the transformer that takes it
             return self.check_titles(_titles_of(corpus), name, f"as in {known}")
-        both = corpus.numbers and corpus.tokens  # of which an estimator inside would see the numbers alone
+        both = (
+            corpus.numbers and corpus.tokens
+        )  # of which an estimator inside would see the numbers alone
         if (self.decides or both) and corpus.called != self.called:
             if corpus.offsets[-1]:
                 got = "a token of strings with" if corpus.tokens else "a row of"
-                got = f"{got} {width_of(corpus)} numbers" if corpus.numbers else describe(corpus.tokens[0])
+                got = (
+                    f"{got} {width_of(corpus)} numbers"
+                    if corpus.numbers
+                    else describe(corpus.tokens[0])
+                )
                 text = f"expected {self.called} as in {known}, got {got}"
                 raise PlaceError(*place(corpus.offsets, 0), text, name)
             return
@@ -212,7 +231,9 @@ class Reads(NamedTuple):
         what, n, same = "the columns", len(self.titles), titles == self.titles
         if not self.of_frames:
             what, same = "the columns of strings", titles[:n] == self.titles
-            same = same or (len(titles) == 1) != (n == 1)  # str for tuples: the encoder says so
+            same = same or (len(titles) == 1) != (
+                n == 1
+            )  # str for tuples: the encoder says so
         if not same and (self.of_frames > self.by_place or _moved(titles, self.titles)):
             found, expected = (", ".join(each) for each in (titles, self.titles))
             raise ValueError(f"{name}: {what} are {found}, expected {expected} {known}")
@@ -220,7 +241,9 @@ class Reads(NamedTuple):
     def check_names(self, names, name="X", known="training"):
         """Raise unless the columns of numbers have the names that they had, in the same order."""
         wrong = self.names and self.names.differs(names)
-        if wrong is not None and not (self.by_place and not _moved(names.all(), self.names.all())):
+        if wrong is not None and not (
+            self.by_place and not _moved(names.all(), self.names.all())
+        ):
             mine, theirs = self.names.all()[wrong], names.all()[wrong]
             text = f"{name}: feature names differ from those of {known}: column {wrong} is {theirs!r}"
             raise ValueError(f"{text}, was {mine!r}")
@@ -229,7 +252,10 @@ class Reads(NamedTuple):
 def _moved(titles, known):
     """Whether a column with a name of training stands elsewhere than in training."""
     names = set(known)
-    return any(title in names and [title] != [*known[c : c + 1]] for c, title in enumerate(titles))
+    return any(
+        title in names and [title] != [*known[c : c + 1]]
+        for c, title in enumerate(titles)
+    )
 
 
 def width_of(corpus):

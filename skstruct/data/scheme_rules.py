@@ -43,7 +43,9 @@ class _Scheme(NamedTuple):
     middle: str
     closing: str
     outside: bool = True  # whether O, a token of no chunk, exists
-    clash: str = ""  # replaces the first prefix right after a chunk of the same type (IOB1)
+    clash: str = (
+        ""  # replaces the first prefix right after a chunk of the same type (IOB1)
+    )
     bare: bool = False  # whether labels are types without a prefix (IO)
 
     def spell(self, length):
@@ -102,7 +104,9 @@ SPELLINGS = {
 }
 _RULES = {name: _rules(scheme) for name, scheme in SPELLINGS.items()}
 _ALIASES = {"IOB2": "BIO", "IOBES": "BIOES"}
-_ANY_PREFIX = tuple(dict.fromkeys(prefix for rules in _RULES.values() for prefix in rules.prefixes))
+_ANY_PREFIX = tuple(
+    dict.fromkeys(prefix for rules in _RULES.values() for prefix in rules.prefixes)
+)
 
 #: Names of the schemes; ``"IOB2"`` and ``"IOBES"`` are accepted for ``"BIO"`` and ``"BIOES"``.
 SCHEMES = tuple(SPELLINGS)
@@ -178,7 +182,9 @@ class LabelTable(dict):
             parsed.extend(map(self.__getitem__, labels))
         except (ValueError, TypeError) as error:  # TypeError: an unhashable label
             several = isinstance(labels[len(parsed)], (set, frozenset))
-            raise PlaceError(None, len(parsed), NOT_SEVERAL if several else str(error)) from None
+            raise PlaceError(
+                None, len(parsed), NOT_SEVERAL if several else str(error)
+            ) from None
         return parsed
 
 
@@ -240,7 +246,10 @@ def table_of_pairs(parsed, holds):
     """(L, L) bool: whether ``holds(previous, label)``, which looks at types only to see if they are equal."""
     prefix, prefixes = numbered([prefix for prefix, _ in parsed])
     kind, _ = numbered([kind for _, kind in parsed])
-    table = [[[holds((p, ""), (q, k)) for q in prefixes] for p in prefixes] for k in (" ", "")]
+    table = [
+        [[holds((p, ""), (q, k)) for q in prefixes] for p in prefixes]
+        for k in (" ", "")
+    ]
     same = (kind[:, None] == kind).astype(int)
     return np.array(table, np.bool_)[same, prefix[:, None], prefix]
 
@@ -258,7 +267,9 @@ def well_formed(name, parsed, start, stop):
     inside = _RULES[name].inside
     return (
         may_open(name, parsed[start - 1] if start else None, parsed[start])
-        and all((parsed[t - 1][0], parsed[t][0]) in inside for t in range(start + 1, stop))
+        and all(
+            (parsed[t - 1][0], parsed[t][0]) in inside for t in range(start + 1, stop)
+        )
         and may_end(name, parsed[stop - 1])
     )
 
@@ -280,10 +291,14 @@ def read_spans(labels, table):
     spans = chunks(parsed)
     if table.scheme is None:
         return spans
-    return [span for span in spans if well_formed(table.scheme, parsed, span[0], span[1])]
+    return [
+        span for span in spans if well_formed(table.scheme, parsed, span[0], span[1])
+    ]
 
 
-def labels_to_spans(labels: Collection[str], scheme: str, strict: bool = False) -> list[tuple[int, int, str]]:
+def labels_to_spans(
+    labels: Collection[str], scheme: str, strict: bool = False
+) -> list[tuple[int, int, str]]:
     """Read the chunks off a label sequence.
 
     The lenient default is conlleval's reading, which finds chunks in any sequence: an I after O, or
@@ -349,7 +364,11 @@ def are_chunks(labels):
     prefixes = {prefix for prefix, _ in parsed}
     if any(kind for _, kind in parsed) or "B" in prefixes:
         return True
-    return prefixes == {"I", "O"} or "S" in prefixes and not prefixes.isdisjoint({"M", "E"})
+    return (
+        prefixes == {"I", "O"}
+        or "S" in prefixes
+        and not prefixes.isdisjoint({"M", "E"})
+    )
 
 
 def allowed_transitions(

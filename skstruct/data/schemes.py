@@ -68,7 +68,9 @@ __all__ = [
 ]
 
 
-def spans_to_labels(spans: Iterable[tuple[int, int, str]], n: int, scheme: str) -> list[str]:
+def spans_to_labels(
+    spans: Iterable[tuple[int, int, str]], n: int, scheme: str
+) -> list[str]:
     """Write chunks as labels.
 
     Parameters
@@ -124,7 +126,9 @@ def _check_span(span, before, n):
     if start < 0 or stop > n:
         raise ValueError(f"the span {span!r} leaves the {counted(n, 'token')}")
     if before is not None and start < before[1]:
-        raise ValueError(f"the span {span!r} overlaps {before!r}; labels can write disjoint spans only")
+        raise ValueError(
+            f"the span {span!r} overlaps {before!r}; labels can write disjoint spans only"
+        )
 
 
 @lru_cache(maxsize=4096)
@@ -142,7 +146,9 @@ def _fill(labels, n, spelling):
     labels += ["O"] * (n - len(labels))
 
 
-def convert_labels(labels: Collection[str], source: str, target: str, strict: bool = True) -> list[str]:
+def convert_labels(
+    labels: Collection[str], source: str, target: str, strict: bool = True
+) -> list[str]:
     """Rewrite a label sequence in another scheme.
 
     Parameters
@@ -177,13 +183,21 @@ def convert_labels(labels: Collection[str], source: str, target: str, strict: bo
     labels = list(labels)
     if not strict:
         spans = labels_to_spans(labels, source)
-        return spans_to_labels(_united(spans) if SPELLINGS[target].bare else spans, len(labels), target)
+        return spans_to_labels(
+            _united(spans) if SPELLINGS[target].bare else spans, len(labels), target
+        )
     parsed = LabelTable(source).parse(labels)
     t = first_fault(source, parsed)
     if t is not None:
-        how = f"follow {labels[t - 1]!r}" if 0 < t < len(labels) else f"{'end' if t else 'start'} a sequence"
+        how = (
+            f"follow {labels[t - 1]!r}"
+            if 0 < t < len(labels)
+            else f"{'end' if t else 'start'} a sequence"
+        )
         t = min(t, len(labels) - 1)
-        raise PlaceError(None, t, f"label {labels[t]!r} may not {how} in the scheme {source}")
+        raise PlaceError(
+            None, t, f"label {labels[t]!r} may not {how} in the scheme {source}"
+        )
     return spans_to_labels(chunks(parsed), len(parsed), target)
 
 
@@ -197,7 +211,9 @@ def _united(spans):
     return found
 
 
-def convert_scheme(y: Corpus, source: str, target: str, strict: bool = True) -> list[list[str]]:
+def convert_scheme(
+    y: Corpus, source: str, target: str, strict: bool = True
+) -> list[list[str]]:
     """Rewrite label sequences in another scheme.
 
     Parameters
@@ -232,7 +248,9 @@ def convert_scheme(y: Corpus, source: str, target: str, strict: bool = True) -> 
     return converted
 
 
-def words_to_labels(words: Collection[str], scheme: str, tags: Collection[str] | None = None) -> list[str]:
+def words_to_labels(
+    words: Collection[str], scheme: str, tags: Collection[str] | None = None
+) -> list[str]:
     """Write a segmented sentence as one label per character.
 
     Parameters
@@ -264,7 +282,9 @@ def words_to_labels(words: Collection[str], scheme: str, tags: Collection[str] |
     refuse_str("tags", tags, "tags")
     lengths = list(map(len, words))
     if 0 in lengths:
-        raise PlaceError(None, lengths.index(0), "a word must have at least one character")
+        raise PlaceError(
+            None, lengths.index(0), "a word must have at least one character"
+        )
     if tags is None:
         tags = [""] * len(lengths)
     elif len(tags) != len(lengths):
@@ -273,12 +293,20 @@ def words_to_labels(words: Collection[str], scheme: str, tags: Collection[str] |
     name = check_scheme(scheme)
     if not SPELLINGS[name].clash and not SPELLINGS[name].bare:
         # Words leave no gaps and do not see each other, unless the scheme is IOB1 or IO.
-        return [label for length, tag in zip(lengths, tags) for label in _spell(name, length, tag or "")]
+        return [
+            label
+            for length, tag in zip(lengths, tags)
+            for label in _spell(name, length, tag or "")
+        ]
     stops = list(accumulate(lengths))
-    return spans_to_labels(zip([0, *stops], stops, tags), stops[-1] if stops else 0, name)
+    return spans_to_labels(
+        zip([0, *stops], stops, tags), stops[-1] if stops else 0, name
+    )
 
 
-def labels_to_words(text: Collection[str], labels: Collection[str], scheme: str) -> list[Any]:
+def labels_to_words(
+    text: Collection[str], labels: Collection[str], scheme: str
+) -> list[Any]:
     """Cut a text into words where its labels say so.
 
     Any sequence over the scheme's labels decodes to words that spell the text: a label that opens a
@@ -330,7 +358,12 @@ def labels_to_words(text: Collection[str], labels: Collection[str], scheme: str)
 # The scheme that labels look like
 # --------------------------------------------------------------------------------------------------
 # Labels can be well formed in several schemes; the commonest comes first. Every word is a label of IO.
-_ORDER = ("BIO", "IOB1", *(name for name in SCHEMES if name not in ("BIO", "IOB1", "IO")), "IO")
+_ORDER = (
+    "BIO",
+    "IOB1",
+    *(name for name in SCHEMES if name not in ("BIO", "IOB1", "IO")),
+    "IO",
+)
 
 
 def scheme_like(y):
@@ -362,7 +395,9 @@ def _reads(table, y):
         parsed = [table.parse(labels) for labels in y]
     except ValueError:
         return False
-    return table.scheme is None or all(first_fault(table.scheme, labels) is None for labels in parsed)
+    return table.scheme is None or all(
+        first_fault(table.scheme, labels) is None for labels in parsed
+    )
 
 
 def rewriting(y, scheme):

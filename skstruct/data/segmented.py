@@ -60,7 +60,9 @@ def with_characters(pieces):
     if not pieces:
         raise NothingToLearn("X is empty: at least one text is needed")
     if not found:
-        raise NothingToLearn("X holds no character: at least one text that is not empty is needed")
+        raise NothingToLearn(
+            "X holds no character: at least one text that is not empty is needed"
+        )
     return found
 
 
@@ -85,16 +87,22 @@ def as_words(pieces, y):
     """
     y = as_sequences(y, "y", "word")
     if len(y) != len(pieces):
-        raise ValueError(f"X and y must hold the same number of sequences, got {len(pieces)} and {len(y)}")
+        raise ValueError(
+            f"X and y must hold the same number of sequences, got {len(pieces)} and {len(y)}"
+        )
     flat, offsets = flatten(y), offsets_of(lengths_of(y))
     tagged = bool(flat) and isinstance(flat[0], (tuple, list))
     columns = [flat]
     if tagged:
         pairs = set(map(type, flat)) <= {tuple, list} and set(map(len, flat)) == {2}
         columns = list(zip(*flat)) if pairs else None
-    if not columns or any(set(map(type, column)) - {str} or "" in column for column in columns):
+    if not columns or any(
+        set(map(type, column)) - {str} or "" in column for column in columns
+    ):
         _refuse_items(flat, offsets, tagged)
-        columns = [list(map(exact, column)) for column in (zip(*flat) if tagged else columns)]
+        columns = [
+            list(map(exact, column)) for column in (zip(*flat) if tagged else columns)
+        ]
     words, *tags = (by_sequence(column, offsets) for column in columns)
     for i, (parts, spelling) in enumerate(zip(pieces, words)):
         if "".join(parts) != "".join(spelling):
@@ -107,12 +115,20 @@ def as_words(pieces, y):
 def _refuse_items(flat, offsets, tagged):
     """Raise for the first item that is no word or, if ``tagged``, no (word, tag)."""
     for k, item in enumerate(flat):
-        if not (isinstance(item, (tuple, list)) and len(item) == 2 if tagged else isinstance(item, str)):
-            wrong = "expected a (word, tag) pair" if tagged else "expected a word, a str"
+        if not (
+            isinstance(item, (tuple, list)) and len(item) == 2
+            if tagged
+            else isinstance(item, str)
+        ):
+            wrong = (
+                "expected a (word, tag) pair" if tagged else "expected a word, a str"
+            )
             wrong += ", as before" if k else ""
         else:
             parts = zip(("word", "tag"), item if tagged else [item])
-            empty = [what for what, part in parts if not (isinstance(part, str) and part)]
+            empty = [
+                what for what, part in parts if not (isinstance(part, str) and part)
+            ]
             if not empty:
                 continue
             wrong = f"the {empty[-1]} must be a str, and not empty"
@@ -124,14 +140,23 @@ def _refuse_spelling(i, text, words):
     start = 0
     for t, word in enumerate(words):
         if word.split() != [word]:
-            raise PlaceError(i, t, f"a word must not hold white space, got {word!r}", "y")
+            raise PlaceError(
+                i, t, f"a word must not hold white space, got {word!r}", "y"
+            )
         if not text.startswith(word, start):
             rest = text[start : start + max(10, len(word))]
             goes_on = f"goes on with {rest!r}" if rest else "has ended"
-            raise PlaceError(i, t, f"the words must spell the text, which {goes_on}, got {word!r}", "y")
+            raise PlaceError(
+                i,
+                t,
+                f"the words must spell the text, which {goes_on}, got {word!r}",
+                "y",
+            )
         start += len(word)
     rest = f"{text[start : start + 10]!r} after the last word"
-    raise PlaceError(i, len(words), f"the words must spell the text, which goes on with {rest}", "y")
+    raise PlaceError(
+        i, len(words), f"the words must spell the text, which goes on with {rest}", "y"
+    )
 
 
 def _check_white_space(i, parts, words):
@@ -155,13 +180,25 @@ def as_dictionary(words):
     ValueError
         If they are no collection of str, or one is empty or holds white space.
     """
-    if isinstance(words, (str, bytes)) or hasattr(words, "items") and not hasattr(words, "dtype"):
-        hint = "; words have no weights" if hasattr(words, "items") else "; use [word] for one word"
-        raise ValueError(f"dictionary must be a collection of words, got {describe(words)}{hint}")
+    if (
+        isinstance(words, (str, bytes))
+        or hasattr(words, "items")
+        and not hasattr(words, "dtype")
+    ):
+        hint = (
+            "; words have no weights"
+            if hasattr(words, "items")
+            else "; use [word] for one word"
+        )
+        raise ValueError(
+            f"dictionary must be a collection of words, got {describe(words)}{hint}"
+        )
     try:
         words = list(words)
     except TypeError:
-        raise ValueError(f"dictionary must be a collection of words, got {describe(words)}") from None
+        raise ValueError(
+            f"dictionary must be a collection of words, got {describe(words)}"
+        ) from None
     for k, word in enumerate(words):
         if not isinstance(word, str) or word.split() != [word]:
             what = f"entry {k} must be a word, a str without white space"
@@ -191,7 +228,9 @@ def words_at(text, start, offsets):
     # One separator before each word, another before each text, and str.split makes the words: three
     # times as fast as slicing them off one by one. No text holds white space, so both are unambiguous.
     codes = codes_of(text)
-    place_of = np.arange(len(text)) + np.cumsum(start)  # (T,) of each character among the separators
+    place_of = np.arange(len(text)) + np.cumsum(
+        start
+    )  # (T,) of each character among the separators
     spaced = np.full(len(text) + np.count_nonzero(start), ord(" "), np.uint32)
     spaced[place_of] = codes
     spaced[place_of[offsets[:-1]] - 1] = ord("\n")
@@ -203,7 +242,9 @@ def word_spans(items):
     """(start, stop, word, tag) of words, or of (word, tag) pairs, that spell a text; "" without tags."""
     pairs = [(item, "") if isinstance(item, str) else item for item in items]
     stops = accumulate(len(word) for word, _ in pairs)
-    return [(stop - len(word), stop, word, tag) for stop, (word, tag) in zip(stops, pairs)]
+    return [
+        (stop - len(word), stop, word, tag) for stop, (word, tag) in zip(stops, pairs)
+    ]
 
 
 def cut(pieces, labels, scheme, tagged, marks=None):
@@ -277,7 +318,9 @@ def label_options(pieces, classes, scheme, marks=None):
     if lengths_of(pieces).max(initial=0) < 2 and not marks.any():
         return None
     parsed = list(zip(classes, LabelTable(scheme).parse(classes)))
-    opening = frozenset(label for label, (prefix, _) in parsed if prefix in STARTING_WORD)
+    opening = frozenset(
+        label for label, (prefix, _) in parsed if prefix in STARTING_WORD
+    )
     closing = frozenset(label for label, (prefix, _) in parsed if prefix in ENDING_WORD)
     if scheme == "BI":  # every label may end a word
         closing = frozenset(classes)
@@ -287,7 +330,9 @@ def label_options(pieces, classes, scheme, marks=None):
     first[sizes[:-1]] = last[sizes[1:] - 1] = True
     begins, ends = np.flatnonzero(_BEGINS[marks]), np.flatnonzero(_ENDS[marks])
     first[begins] = first[ends + 1] = True
-    last[ends] = last[begins - 1] = True  # before the first character is the spare place at the end
+    last[ends] = last[begins - 1] = (
+        True  # before the first character is the spare place at the end
+    )
     choice = first[:T] + 2 * last[:T]
     choices = [None, opening, closing, opening & closing]
     lengths = ends - begins + 1
@@ -301,7 +346,10 @@ def label_options(pieces, classes, scheme, marks=None):
     marked = np.diff(np.append(0, np.cumsum(marks > 0))[offsets])
     busy = marked + lengths_of(pieces) > 1
     bounds = offsets.tolist()
-    return [flat[a:b] if one else [None] * (b - a) for a, b, one in zip(bounds, bounds[1:], busy.tolist())]
+    return [
+        flat[a:b] if one else [None] * (b - a)
+        for a, b, one in zip(bounds, bounds[1:], busy.tolist())
+    ]
 
 
 def _labels_of(n, parsed, scheme):
@@ -313,4 +361,7 @@ def _labels_of(n, parsed, scheme):
     whole = {kind for kind, known in prefixes.items() if known.issuperset(spelled)}
     if not whole:
         return []
-    return [frozenset(label for label, (p, kind) in parsed if p == q and kind in whole) for q in spelled]
+    return [
+        frozenset(label for label, (p, kind) in parsed if p == q and kind in whole)
+        for q in spelled
+    ]

@@ -68,8 +68,12 @@ class PartialSpans(list):
 
     def __init__(self, spans: Iterable[Any] = (), types: Collection[str] = ()) -> None:
         super().__init__(spans)
-        if isinstance(types, str) or not all(isinstance(kind, str) and kind for kind in types):
-            raise ValueError(f"types must be a collection of str that are not empty, got {describe(types)}")
+        if isinstance(types, str) or not all(
+            isinstance(kind, str) and kind for kind in types
+        ):
+            raise ValueError(
+                f"types must be a collection of str that are not empty, got {describe(types)}"
+            )
         self._types = frozenset(map(exact, types))
 
     @property
@@ -98,7 +102,10 @@ class Given(NamedTuple):
     def places(self, offset):
         """(S,) start and end of spans in the joined texts, and where their texts begin (``offset``) there."""
         shift = np.repeat(offset[:-1], np.diff(self.first))
-        start, end = (np.fromiter((s[k] for s in self.spans), np.int64, len(shift)) + shift for k in (0, 1))
+        start, end = (
+            np.fromiter((s[k] for s in self.spans), np.int64, len(shift)) + shift
+            for k in (0, 1)
+        )
         return start, end, shift
 
     def by_text(self):
@@ -108,7 +115,10 @@ class Given(NamedTuple):
     def lists_of(self, spans):
         """The same of others in their place."""
         lists = zip(by_sequence(spans, self.first), self.types)
-        return [some if types is None else PartialSpans(some, types) for some, types in lists]
+        return [
+            some if types is None else PartialSpans(some, types)
+            for some, types in lists
+        ]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -135,9 +145,14 @@ def as_spans(y, texts=None, name="y", in_utf16=False):
     """
     refuse_dicts(y, name)
     types, y = y, as_sequences(y, name, "span")
-    types = [each.types if isinstance(each, PartialSpans) else None for each in elements(types)]
+    types = [
+        each.types if isinstance(each, PartialSpans) else None
+        for each in elements(types)
+    ]
     if texts is not None and len(y) != len(texts):
-        raise ValueError(f"X has {len(texts)} texts, {name} has {len(y)} lists of spans")
+        raise ValueError(
+            f"X has {len(texts)} texts, {name} has {len(y)} lists of spans"
+        )
     spans = []
     for i, (each, text, some) in enumerate(zip(y, texts or repeat(None), types)):
         for k, span in enumerate(each):
@@ -151,9 +166,15 @@ def as_spans(y, texts=None, name="y", in_utf16=False):
 def refuse_dicts(y, name):
     """Raise where a dict holds the list of the spans of a text, as examples of spaCy have it."""
     for i, each in enumerate(y if isinstance(y, (list, tuple)) else [y]):
-        key = isinstance(each, Mapping) and next((k for k in ("entities", "spans") if k in each), None)
+        key = isinstance(each, Mapping) and next(
+            (k for k in ("entities", "spans") if k in each), None
+        )
         if key:
-            write = f"[each[{key!r}] for each in {name}]" if each is not y else f"[{name}[{key!r}]]"
+            write = (
+                f"[each[{key!r}] for each in {name}]"
+                if each is not y
+                else f"[{name}[{key!r}]]"
+            )
             wrong = f"expected a list of spans, got {describe(each)}; write {name} = {write}"
             raise PlaceError(i, None, wrong, name)
 
@@ -164,17 +185,23 @@ def _checked(span, text, types, in_utf16):
     try:
         start, end, label = map(span.__getitem__, Span._fields) if by_key else span
     except (TypeError, ValueError, KeyError):
-        raise ValueError(f"expected (start, end, label), got {describe(span)}") from None
+        raise ValueError(
+            f"expected (start, end, label), got {describe(span)}"
+        ) from None
     for number in (start, end):
         if type(number) is not int and not isinstance(number, np.integer):
             raise ValueError(f"start and end must be ints, got {describe(number)}")
     if label is not None and not (isinstance(label, str) and label):
-        raise ValueError(f"the label must be a str that is not empty, or None, got {describe(label)}")
+        raise ValueError(
+            f"the label must be a str that is not empty, or None, got {describe(label)}"
+        )
     found = Span(int(start), int(end), None if label is None else exact(label))
     if found.end < found.start:
         raise ValueError(f"{tuple(found)!r} ends before it begins")
     if types is not None and label is not None and label not in types:
-        raise ValueError(f"{tuple(found)!r} has a type that is not annotated; those are {sorted(types)}")
+        raise ValueError(
+            f"{tuple(found)!r} has a type that is not annotated; those are {sorted(types)}"
+        )
     if text is not None and (found.start < 0 or found.end > len(text)):
         _check_end(found, text, in_utf16)
     return found
@@ -245,7 +272,9 @@ def check_annotated(
     blank = False
     for text, found, weight in zip(texts, spans, weights):
         unknown = [span for span in found if span.label is None]
-        if weight and (len(unknown) < len(found) or not unknown or _has_rest(text, unknown)):
+        if weight and (
+            len(unknown) < len(found) or not unknown or _has_rest(text, unknown)
+        ):
             return
         blank = blank or bool(weight)
     if blank:
@@ -271,7 +300,9 @@ def _has_rest(text, spans):
 # --------------------------------------------------------------------------------------------------
 def wide_characters(text):
     """Positions of the characters that are two units of UTF-16, as an ascending int64 array."""
-    if text.isascii() or len(text.encode("utf-16-le", "surrogatepass")) == 2 * len(text):
+    if text.isascii() or len(text.encode("utf-16-le", "surrogatepass")) == 2 * len(
+        text
+    ):
         return np.zeros(0, np.int64)
     return np.flatnonzero(codes_of(text) > 0xFFFF)
 
@@ -327,7 +358,11 @@ def _converted(X, y, to_characters):
         if wide.size and row:
             starts, ends, labels = zip(*row)
             edges = np.array([starts, ends], np.int64)
-            edges = _to_characters(edges, wide, row, i) if to_characters else edges + wide.searchsorted(edges)
+            edges = (
+                _to_characters(edges, wide, row, i)
+                if to_characters
+                else edges + wide.searchsorted(edges)
+            )
             rows[i] = list(map(Span, *edges.tolist(), labels))
     return rows
 
@@ -340,5 +375,10 @@ def _to_characters(edges, wide, row, i):
     if inside.any():
         k, side = np.argwhere(inside.T)[0]
         verb = ("begins", "ends")[side]
-        raise PlaceError(i, k, f"{tuple(row[k])!r} {verb} between the two UTF-16 units of a character", "y")
+        raise PlaceError(
+            i,
+            k,
+            f"{tuple(row[k])!r} {verb} between the two UTF-16 units of a character",
+            "y",
+        )
     return edges - before

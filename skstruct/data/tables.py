@@ -11,7 +11,10 @@ from scipy import sparse
 from .elements import elements, is_frame, spelled
 from .places import PLACE, PlaceError, describe, place
 
-SMALL = {np.dtype(name) for name in ("bool", "int8", "uint8", "int16", "uint16", "float16", "float32")}
+SMALL = {
+    np.dtype(name)
+    for name in ("bool", "int8", "uint8", "int16", "uint16", "float16", "float32")
+}
 """Types whose values float32 holds exactly."""
 
 
@@ -21,7 +24,10 @@ def as_float(array):
     What is masked becomes NaN. Strings are no numbers, also if they look like some.
     """
     if array.dtype.kind == "O":
-        if any(issubclass(kind, (str, bytes)) for kind in set(map(type, array.ravel().tolist()))):
+        if any(
+            issubclass(kind, (str, bytes))
+            for kind in set(map(type, array.ravel().tolist()))
+        ):
             return None
         try:
             return array.astype(np.float64)
@@ -31,7 +37,9 @@ def as_float(array):
         return None
     if isinstance(array, np.ma.MaskedArray):
         array = array.astype(np.result_type(array.dtype, np.float32)).filled(np.nan)
-    return np.ascontiguousarray(array, np.float32 if array.dtype in SMALL else np.float64)
+    return np.ascontiguousarray(
+        array, np.float32 if array.dtype in SMALL else np.float64
+    )
 
 
 def as_rows(matrix):
@@ -86,16 +94,24 @@ def unpadded(X, mask):
         raise ValueError(f"a padded array has {expected}, got {found}")
     n, T = array.shape[:2]
     if mask is None:
-        padding = np.isnan(array).all(axis=2) if array.shape[2] else np.zeros((n, T), np.bool_)
+        padding = (
+            np.isnan(array).all(axis=2)
+            if array.shape[2]
+            else np.zeros((n, T), np.bool_)
+        )
         lengths = T - np.cumprod(padding[:, ::-1], axis=1).sum(axis=1)
         used = np.arange(T) < lengths[:, None]
     else:
         used = np.asarray(mask)
         if used.shape != (n, T) or used.dtype.kind not in "biu":
-            raise ValueError(f"mask must be bool of shape ({n}, {T}), got {used.dtype} {used.shape}")
+            raise ValueError(
+                f"mask must be bool of shape ({n}, {T}), got {used.dtype} {used.shape}"
+            )
         used = used.astype(np.bool_)
         lengths = used.sum(axis=1)
-        gaps = np.flatnonzero((np.diff(used.astype(np.int8), axis=1, prepend=0) == 1).sum(axis=1) > 1)
+        gaps = np.flatnonzero(
+            (np.diff(used.astype(np.int8), axis=1, prepend=0) == 1).sum(axis=1) > 1
+        )
         if gaps.shape[0]:
             raise PlaceError(gaps[0], None, "the mask has padding between tokens", "X")
     return array[used], lengths.astype(np.int64)
@@ -143,11 +159,23 @@ def _alike_categories(frames, name):
             if not of_categories and len(column) and numbers_of(column) is not None:
                 one, title = kinds.index(True), frames[0].columns[c]
                 text = f"the column {title!r} holds numbers, that of sequence {one} categories"
-                raise PlaceError(i, None, f"{PLACE}: {text}; write df[{title!r}].astype('category')", name)
-            values.update(dict.fromkeys(column.cat.categories if of_categories else column.dropna()))
+                raise PlaceError(
+                    i,
+                    None,
+                    f"{PLACE}: {text}; write df[{title!r}].astype('category')",
+                    name,
+                )
+            values.update(
+                dict.fromkeys(
+                    column.cat.categories if of_categories else column.dropna()
+                )
+            )
         dtype = pandas.CategoricalDtype(list(values))
         new[c] = [column.astype(dtype) for column in columns]
-    return [_with_columns(frame, {c: new[c][i] for c in new}) for i, frame in enumerate(frames)]
+    return [
+        _with_columns(frame, {c: new[c][i] for c in new})
+        for i, frame in enumerate(frames)
+    ]
 
 
 def _with_columns(frame, new):
@@ -162,7 +190,11 @@ def _with_columns(frame, new):
 
 def columns_of(frame):
     """(name, column) of a frame, in which pandas allows a name twice."""
-    columns = frame.items() if hasattr(frame, "iloc") else zip(frame.columns, frame.get_columns())
+    columns = (
+        frame.items()
+        if hasattr(frame, "iloc")
+        else zip(frame.columns, frame.get_columns())
+    )
     return [(spelled(title), column) for title, column in columns]
 
 
@@ -171,7 +203,9 @@ def as_matrix(matrix):
     if is_frame(matrix):
         block, names, strings, titles = parts_of(matrix, np.array([0, len(matrix)]))
         if strings:
-            raise ValueError(f"column {titles[0]!r} holds no numbers, got {describe(strings[0][:1])}")
+            raise ValueError(
+                f"column {titles[0]!r} holds no numbers, got {describe(strings[0][:1])}"
+            )
         return block, names
     given = matrix if sparse.issparse(matrix) else np.asanyarray(matrix)
     found = as_rows(given) if given.ndim == 2 else None
@@ -179,7 +213,9 @@ def as_matrix(matrix):
         _refuse_strings(given)
     if found is None:
         expected = "two dimensions, tokens and columns, and hold numbers"
-        raise ValueError(f"matrix must have {expected}; got {given.ndim} dimensions of type {given.dtype}")
+        raise ValueError(
+            f"matrix must have {expected}; got {given.ndim} dimensions of type {given.dtype}"
+        )
     return found, None
 
 
@@ -233,8 +269,14 @@ def parts_of_columns(columns, n_rows, offsets, name="X"):
 def numbers_of(column):
     """A column as float32 or float64, NaN where a value is missing; None if it holds no numbers."""
     if hasattr(column, "iloc") and not isinstance(column.dtype, np.dtype):
-        kind = getattr(column.dtype, "kind", "O")  # pandas' own types, whose missing values are NA
-        return column.to_numpy(dtype=np.float64, na_value=np.nan) if kind in "biuf" else None
+        kind = getattr(
+            column.dtype, "kind", "O"
+        )  # pandas' own types, whose missing values are NA
+        return (
+            column.to_numpy(dtype=np.float64, na_value=np.nan)
+            if kind in "biuf"
+            else None
+        )
     array = np.asarray(column)
     if array.ndim == 1 and array.dtype.kind == "O":
         if not isinstance(_first_value(array), Number):
@@ -268,7 +310,14 @@ def _strings_of(column, title, offsets, name):
         if type(value) is str:
             continue
         if with_numbers:  # and something else besides, or numbers that no float holds
-            k = next((k for k, v in enumerate(values) if not (isinstance(v, Number) or _is_missing(v))), k)
+            k = next(
+                (
+                    k
+                    for k, v in enumerate(values)
+                    if not (isinstance(v, Number) or _is_missing(v))
+                ),
+                k,
+            )
             wrong = f": expected a number, got {describe(values[k])}"
         elif _is_missing(value):
             wrong = " has no value; fill it first, with an empty string for one"
@@ -277,14 +326,27 @@ def _strings_of(column, title, offsets, name):
             continue
         else:
             wrong = _neither(value)
-        text = f"column {title!r}{wrong}" if isinstance(title, str) else f"{PLACE}, column {title}{wrong}"
+        text = (
+            f"column {title!r}{wrong}"
+            if isinstance(title, str)
+            else f"{PLACE}, column {title}{wrong}"
+        )
         raise PlaceError(*place(offsets, k), text, name)
     return values
 
 
 def _neither(value):
     """What is wrong with a value that is neither a string nor a number."""
-    if isinstance(value, (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)):
+    if isinstance(
+        value,
+        (
+            datetime.date,
+            datetime.time,
+            datetime.timedelta,
+            np.datetime64,
+            np.timedelta64,
+        ),
+    ):
         advice = "make strings or numbers of them first, such as the day of the week"
         return f" holds dates or times, got {value}; {advice}"
     if isinstance(value, (list, tuple, np.ndarray)) or hasattr(value, "to_list"):
@@ -299,21 +361,33 @@ def grouped(df, by, columns, label):
         raise ValueError(f"df must be a pandas or polars DataFrame, got {describe(df)}")
     known = list(df.columns)
     columns = [columns] if isinstance(columns, str) else columns
-    chosen = [c for c in known if c not in (by, label)] if columns is None else list(columns)
+    chosen = (
+        [c for c in known if c not in (by, label)] if columns is None else list(columns)
+    )
     for name in [by, *chosen, *([] if label is None else [label])]:
         if name not in known:
-            raise ValueError(f"the table has no column {name!r}; it has {', '.join(map(str, known))}")
+            raise ValueError(
+                f"the table has no column {name!r}; it has {', '.join(map(str, known))}"
+            )
         if known.count(name) > 1:
-            raise ValueError(f"the table has {known.count(name)} columns {name!r}; rename all but one")
+            raise ValueError(
+                f"the table has {known.count(name)} columns {name!r}; rename all but one"
+            )
     keys = df[by].to_list()
     missing = next((k for k, key in enumerate(keys) if _is_missing(key)), None)
     if missing is not None:
-        raise ValueError(f"the column {by!r}, which tells sequences apart, has no value in row {missing}")
+        raise ValueError(
+            f"the column {by!r}, which tells sequences apart, has no value in row {missing}"
+        )
     new = [k for k, key in enumerate(keys) if not k or key != keys[k - 1]]
     begun = {}
     for k in new:
         if begun.setdefault(keys[k], k) != k:
             far = f"the rows of {by!r} = {keys[k]!r} are not neighbours: row {k} begins anew"
             raise ValueError(f"{far}; sort the table first")
-    labels = None if label is None else [None if _is_missing(v) else v for v in df[label].to_list()]
+    labels = (
+        None
+        if label is None
+        else [None if _is_missing(v) else v for v in df[label].to_list()]
+    )
     return df[chosen], np.diff(np.array([*new, len(keys)], np.int64)), labels

@@ -21,10 +21,14 @@ TOKENIZERS = ("words", "characters")
 NOTHING, ONE_SPACE, LINE, PARAGRAPH = range(4)
 """What is before a token: nothing, a space, a line break, a blank line or the start of the text."""
 
-SPACE, BREAK, LETTER, DIGIT, SINGLE, SYMBOL, OTHER, ALONE, REGIONAL, MARK, JOINER = range(1, 12)
+SPACE, BREAK, LETTER, DIGIT, SINGLE, SYMBOL, OTHER, ALONE, REGIONAL, MARK, JOINER = (
+    range(1, 12)
+)
 """Classes of code points. SPACE and BREAK are in no token; MARK and JOINER belong to what they follow."""
 
-_RUNS = np.isin(range(12), (LETTER, DIGIT))  # by class: whether neighbours are one token
+_RUNS = np.isin(
+    range(12), (LETTER, DIGIT)
+)  # by class: whether neighbours are one token
 _REPEATS = np.isin(range(12), (SYMBOL, OTHER))  # whether equal neighbours are
 _WITHOUT_SPACES = tuple(
     "CJK|IDEOGRAPHIC|VERTICAL IDEOGRAPHIC|HIRAGANA|KATAKANA|HALFWIDTH KATAKANA|THAI|LAO|KHMER|MYANMAR|"
@@ -102,13 +106,19 @@ def as_texts(X, name="X", hint=""):
     X = opened(X, name=name)
     if not is_sequence(X) or getattr(X, "ndim", 1) != 1:
         advice = "; use [text] for one text" if isinstance(X, str) else ""
-        advice += "; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else ""
+        advice += (
+            "; a generator can be read only once, use list(...)"
+            if hasattr(X, "__next__")
+            else ""
+        )
         raise ValueError(f"{name} must be a list of texts, got {describe(X)}{advice}")
     texts = list(elements(X))
     for i, text in enumerate(texts):
         if not isinstance(text, str):
             hint = hint if isinstance(text, (list, tuple, np.ndarray)) else ""
-            raise PlaceError(i, None, f"expected a text (str), got {describe(text)}{hint}", name)
+            raise PlaceError(
+                i, None, f"expected a text (str), got {describe(text)}{hint}", name
+            )
     return exact_strings(texts)
 
 
@@ -146,12 +156,19 @@ def _class(char):
     if code == _ZERO_WIDTH_JOINER:
         return JOINER
     # Variation selectors, accents, skin colours, and the vowels and finals of Hangul syllables
-    if category[0] == "M" or category == "Cf" or 0x1F3FB <= code <= 0x1F3FF or 0x1160 <= code <= 0x11FF:
+    if (
+        category[0] == "M"
+        or category == "Cf"
+        or 0x1F3FB <= code <= 0x1F3FF
+        or 0x1160 <= code <= 0x11FF
+    ):
         return MARK
     if 0x1F1E6 <= code <= 0x1F1FF:
         return REGIONAL
     if category[0] == "L":
-        return SINGLE if unicodedata.name(char, "").startswith(_WITHOUT_SPACES) else LETTER
+        return (
+            SINGLE if unicodedata.name(char, "").startswith(_WITHOUT_SPACES) else LETTER
+        )
     if category[0] == "N":
         return DIGIT
     if category in ("Ps", "Pe", "Pi", "Pf") or char in "\"'`":
@@ -200,7 +217,9 @@ def tokenized(texts, tokenizer="words"):
     else:
         start, end = _given(texts, offset, tokenizer)
     first = np.searchsorted(start, offset)
-    return Tokens(text, offset, start, end, first, _before(codes, kinds, start, end, first))
+    return Tokens(
+        text, offset, start, end, first, _before(codes, kinds, start, end, first)
+    )
 
 
 def _words(codes, kinds):
@@ -214,12 +233,16 @@ def _words(codes, kinds):
     same, now = kind[1:] == kind[:-1], kind[1:]
     by_joiner = (now == SYMBOL) & (codes[at[1:] - 1] == _ZERO_WIDTH_JOINER)
     inside = np.zeros(len(at), np.bool_)
-    inside[1:] = same & (_RUNS[now] | _REPEATS[now] & (code[1:] == code[:-1]) | by_joiner)
+    inside[1:] = same & (
+        _RUNS[now] | _REPEATS[now] & (code[1:] == code[:-1]) | by_joiner
+    )
     flags = np.flatnonzero(kind == REGIONAL)
     if flags.size:  # two by two, counted from the first of a run
         count = np.arange(len(flags))
         opens = np.diff(flags, prepend=-2) > 1
-        inside[flags[(count - np.maximum.accumulate(np.where(opens, count, 0))) % 2 == 1]] = True
+        inside[
+            flags[(count - np.maximum.accumulate(np.where(opens, count, 0))) % 2 == 1]
+        ] = True
     bounds = at[~inside]
     word = ~space[bounds]
     return bounds[word], np.append(bounds[1:], len(codes))[word]
@@ -230,7 +253,9 @@ def _before(codes, kinds, start, end, first):
     out = np.full(len(start), PARAGRAPH, np.uint8)
     feed = kinds == BREAK
     feed[1:] &= (codes[1:] != ord("\n")) | (codes[:-1] != ord("\r"))
-    breaks, spaces = (np.append(0, np.cumsum(each, dtype=np.int32)) for each in (feed, kinds <= BREAK))
+    breaks, spaces = (
+        np.append(0, np.cumsum(each, dtype=np.int32)) for each in (feed, kinds <= BREAK)
+    )
     n_breaks = breaks[start[1:]] - breaks[end[:-1]]
     some = spaces[start[1:]] > spaces[end[:-1]]
     out[1:] = np.where(n_breaks > 0, np.minimum(n_breaks + 1, PARAGRAPH), some)
@@ -244,7 +269,9 @@ def _given(texts, offset, tokenizer):
         pattern = re.compile(tokenizer)
         found = [[match.span() for match in pattern.finditer(text)] for text in texts]
     else:
-        found = [_located(list(tokenizer(text)), text, i) for i, text in enumerate(texts)]
+        found = [
+            _located(list(tokenizer(text)), text, i) for i, text in enumerate(texts)
+        ]
     lengths = lengths_of(found)
     pairs = np.array(flatten(found), np.int64).reshape(-1, 2)
     sizes = np.repeat(np.diff(offset) - 1, lengths)
@@ -279,7 +306,9 @@ def _located(tokens, text, i):
                 continue
         try:
             start, end = token
-            pairs.append(tuple(max(-1, min(index(edge), _FAR)) for edge in (start, end)))
+            pairs.append(
+                tuple(max(-1, min(index(edge), _FAR)) for edge in (start, end))
+            )
         except (TypeError, ValueError):
             wrong = f"token {t}: expected (start, end) or a str, got {describe(token)}"
             raise PlaceError(i, None, wrong, "tokenizer") from None

@@ -60,46 +60,72 @@ def from_columns(
     wanted = [tokens] if isinstance(tokens, str) else list(tokens)
     if not wanted:
         raise ValueError("tokens must name at least one column")
-    columns = {name: _column(data, name) for name in [*wanted, *([] if label is None else [label])]}
+    columns = {
+        name: _column(data, name)
+        for name in [*wanted, *([] if label is None else [label])]
+    }
     first = columns[wanted[0]]
     for name, column in columns.items():
         if len(column) != len(first):
-            raise ValueError(f"column {name!r} has {len(column)} rows, {wanted[0]!r} has {len(first)}")
+            raise ValueError(
+                f"column {name!r} has {len(column)} rows, {wanted[0]!r} has {len(first)}"
+            )
         for k, (row, other) in enumerate(zip(column, first)):
             if len(row) != len(other):
-                raise ValueError(f"row {k}: {name!r} has {len(row)} entries, {wanted[0]!r} has {len(other)}")
+                raise ValueError(
+                    f"row {k}: {name!r} has {len(row)} entries, {wanted[0]!r} has {len(other)}"
+                )
     X = first
     if len(wanted) > 1:
-        parts = [[list(map(str, entries)) for entries in columns[name]] for name in wanted]
+        parts = [
+            [list(map(str, entries)) for entries in columns[name]] for name in wanted
+        ]
         X = [list(zip(*rows)) for rows in zip(*parts)]
     if label is None:
         return X
     refuse_str("label_names", label_names, "names of labels")
     names = _names_of(data, label) if label_names is None else list(label_names)
-    return X, [_named(k, entries, names, label) for k, entries in enumerate(columns[label])]
+    return X, [
+        _named(k, entries, names, label) for k, entries in enumerate(columns[label])
+    ]
 
 
 def _column(data, name):
     """A column as a list of lists."""
-    if isinstance(data, Mapping) or hasattr(data, "column_names") or hasattr(data, "columns"):
-        known = data if isinstance(data, Mapping) else getattr(data, "column_names", None)
+    if (
+        isinstance(data, Mapping)
+        or hasattr(data, "column_names")
+        or hasattr(data, "columns")
+    ):
+        known = (
+            data if isinstance(data, Mapping) else getattr(data, "column_names", None)
+        )
         known = list(data.columns if known is None else known)
         if name not in known:
-            raise ValueError(f"data has no column {name!r}; it has {', '.join(map(str, known))}")
+            raise ValueError(
+                f"data has no column {name!r}; it has {', '.join(map(str, known))}"
+            )
         column = data[name]
     elif isinstance(data, (list, tuple)):
         for k, row in enumerate(data):
             if not isinstance(row, Mapping) or name not in row:
-                raise ValueError(f"row {k} of data has no {name!r}, got {describe(row)}")
+                raise ValueError(
+                    f"row {k} of data has no {name!r}, got {describe(row)}"
+                )
         column = [row[name] for row in data]
     else:
         kinds = "a dict of columns, a list of dicts, a Dataset or a table"
         raise ValueError(f"data must be {kinds}, got {describe(data)}")
-    method = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(column, name)), None)
+    method = next(
+        (name for name in ("to_pylist", "to_list", "tolist") if hasattr(column, name)),
+        None,
+    )
     rows = []
     for k, row in enumerate(column if method is None else getattr(column, method)()):
         if isinstance(row, (str, bytes, dict)) or not hasattr(row, "__len__"):
-            raise ValueError(f"row {k}: {name!r} must be a list of one entry a token, got {describe(row)}")
+            raise ValueError(
+                f"row {k}: {name!r} must be a list of one entry a token, got {describe(row)}"
+            )
         rows.append(row.tolist() if isinstance(row, np.ndarray) else list(row))
     return rows
 
@@ -118,7 +144,9 @@ def _named(k, entries, names, label):
         return entries
     for entry in entries:
         if not is_int(entry) or entry >= len(names):
-            raise ValueError(f"row {k}: {label!r} must be numbers below {len(names)}, got {describe(entry)}")
+            raise ValueError(
+                f"row {k}: {label!r} must be numbers below {len(names)}, got {describe(entry)}"
+            )
     return [names[entry] if entry >= 0 else None for entry in entries]
 
 
@@ -155,7 +183,9 @@ def spans_to_columns(
     >>> spans_to_columns(["Ann, in Rome"], [[(0, 3, "PER"), (8, 12, "LOC")]])
     ([['Ann', ',', 'in', 'Rome']], [['B-PER', 'O', 'O', 'B-LOC']])
     """
-    tagger = SpanTagger(tokenizer=tokenizer, scheme=scheme, align=align, overlap=overlap)
+    tagger = SpanTagger(
+        tokenizer=tokenizer, scheme=scheme, align=align, overlap=overlap
+    )
     tagger._validate_params()
     tokens, given, aligned = tagger._aligned(X, y)
     labels: list[list[Any]] = labels_of(aligned, given, tokens.first, scheme)
@@ -195,10 +225,15 @@ def columns_to_spans(
     X, y, _ = check_X_y(X, y)
     texts, spans = [], []
     for i, (tokens, labels) in enumerate(zip(X, y)):
-        words = [token[0] if isinstance(token, (tuple, list)) and token else token for token in tokens]
+        words = [
+            token[0] if isinstance(token, (tuple, list)) and token else token
+            for token in tokens
+        ]
         for t, word in enumerate(words):
             if not isinstance(word, str):
-                wrong = f"expected a str, or a tuple whose first entry is one, got {word!r}"
+                wrong = (
+                    f"expected a str, or a tuple whose first entry is one, got {word!r}"
+                )
                 raise PlaceError(i, t, wrong, "X")
         with in_sequence(i, "y"):
             spans.append(_spans_of(words, labels, scheme, len(joint)))
@@ -208,13 +243,25 @@ def columns_to_spans(
 
 def _spans_of(words, labels, scheme, gap):
     """The spans of a text in order."""
-    ends = list(accumulate((len(word) + gap for word in words), initial=0))  # each behind the joint
-    found = labels_to_spans(["O" if label is None else label for label in labels], scheme)
+    ends = list(
+        accumulate((len(word) + gap for word in words), initial=0)
+    )  # each behind the joint
+    found = labels_to_spans(
+        ["O" if label is None else label for label in labels], scheme
+    )
     for start, _, label in found:
         if not label:
-            raise PlaceError(None, start, f"the label {labels[start]!r} has no type, which a span needs", "y")
+            raise PlaceError(
+                None,
+                start,
+                f"the label {labels[start]!r} has no type, which a span needs",
+                "y",
+            )
     for unknown, run in groupby(range(len(labels)), lambda t: labels[t] is None):
         if unknown:
             run = list(run)
             found.append((run[0], run[-1] + 1, None))
-    return [Span(ends[a], ends[b] - gap, label) for a, b, label in sorted(found, key=lambda f: f[:2])]
+    return [
+        Span(ends[a], ends[b] - gap, label)
+        for a, b, label in sorted(found, key=lambda f: f[:2])
+    ]

@@ -72,7 +72,17 @@ _SHARED_TASK = (
 )
 
 
-def _fetch(part, folder, read, as_X_y, data_home, download_if_missing, timeout, return_X_y, **about):
+def _fetch(
+    part,
+    folder,
+    read,
+    as_X_y,
+    data_home,
+    download_if_missing,
+    timeout,
+    return_X_y,
+    **about,
+):
     """A subset of a corpus, after downloading it if need be; ``as_X_y`` parts the sentences that are read."""
     path = os.path.join(get_data_home(data_home), folder, part.url.rsplit("/", 1)[1])
     description = _DESCRIPTION.format(url=part.url, **about)
@@ -86,7 +96,11 @@ def _fetch(part, folder, read, as_X_y, data_home, download_if_missing, timeout, 
         download_if_missing=download_if_missing, timeout=timeout,
     )  # fmt: skip
     X, y = as_X_y(read(path))
-    return (X, y) if return_X_y else Bunch(data=X, target=y, DESCR=description, filename=path)
+    return (
+        (X, y)
+        if return_X_y
+        else Bunch(data=X, target=y, DESCR=description, filename=path)
+    )
 
 
 def _read_text(path, encoding, widths):
@@ -268,7 +282,9 @@ def fetch_ud(
     if not (isinstance(release, str) and release.replace(".", "").isalnum()):
         raise ValueError(f"release must be a tag such as 'r2.14'; got {release!r}")
     if task == "segmentation" and not treebank.startswith("Chinese"):
-        raise ValueError(f"task='segmentation' is for Chinese treebanks; got treebank={treebank!r}")
+        raise ValueError(
+            f"task='segmentation' is for Chinese treebanks; got treebank={treebank!r}"
+        )
     file = f"{_TREEBANKS[treebank]}-ud-{subset}.conllu"
     return _fetch(
         _Part(f"{UD}UD_{treebank}/{release}/{file}", ()), os.path.join("ud", release),
@@ -281,11 +297,15 @@ def fetch_ud(
 
 
 def _of_tagging(sentences):
-    return [[form for form, *_ in s] for s in sentences], [[tag for _, tag, *_ in s] for s in sentences]
+    return [[form for form, *_ in s] for s in sentences], [
+        [tag for _, tag, *_ in s] for s in sentences
+    ]
 
 
 def _of_parsing(sentences):
-    return [[token[:2] for token in s] for s in sentences], [[token[2:] for token in s] for s in sentences]
+    return [[token[:2] for token in s] for s in sentences], [
+        [token[2:] for token in s] for s in sentences
+    ]
 
 
 def _of_segmentation(sentences):
@@ -293,4 +313,8 @@ def _of_segmentation(sentences):
     return list(map("".join, words)), words
 
 
-_OF_TASKS = {"tagging": _of_tagging, "parsing": _of_parsing, "segmentation": _of_segmentation}
+_OF_TASKS = {
+    "tagging": _of_tagging,
+    "parsing": _of_parsing,
+    "segmentation": _of_segmentation,
+}

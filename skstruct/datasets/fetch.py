@@ -60,7 +60,16 @@ def get_data_home(data_home: Path | None = None) -> str:
     return os.path.expanduser(os.path.join(caches, *within))
 
 
-def fetch_file(url, path, *, sha256=(), download_if_missing=True, timeout=30.0, check=None, notice=None):
+def fetch_file(
+    url,
+    path,
+    *,
+    sha256=(),
+    download_if_missing=True,
+    timeout=30.0,
+    check=None,
+    notice=None,
+):
     """Make sure that a file is there, by downloading it if need be.
 
     Parameters
@@ -115,7 +124,9 @@ def fetch_file(url, path, *, sha256=(), download_if_missing=True, timeout=30.0, 
     else:
         by_hand = f"It can be put there by hand: download {url} and save it as {path}"
         if not download_if_missing:
-            raise DownloadError(f"{path} is missing, and download_if_missing=False. {by_hand}")
+            raise DownloadError(
+                f"{path} is missing, and download_if_missing=False. {by_hand}"
+            )
         if not url.startswith(("http://", "https://")):
             raise ValueError(f"url must be an http or https address, got {url!r}")
         with contextlib.ExitStack() as stack:
@@ -124,9 +135,15 @@ def fetch_file(url, path, *, sha256=(), download_if_missing=True, timeout=30.0, 
                 _download(url, file, timeout)
             except (http.client.HTTPException, OSError) as error:
                 # What is wrong with the network, or with the disk, or an address that is no more.
-                raise DownloadError(f"could not download {url}: {_reason(error)}. {by_hand}") from error
-            remedy = f"{where}; delete that file to accept another one" if recorded else ""
-            digest = _checked(file.name, url, expected, check, f"{remedy}; nothing was kept")
+                raise DownloadError(
+                    f"could not download {url}: {_reason(error)}. {by_hand}"
+                ) from error
+            remedy = (
+                f"{where}; delete that file to accept another one" if recorded else ""
+            )
+            digest = _checked(
+                file.name, url, expected, check, f"{remedy}; nothing was kept"
+            )
         if notice:
             print(f"downloaded {url}\n{notice}", file=sys.stderr)
     if not expected:
@@ -138,7 +155,9 @@ def fetch_file(url, path, *, sha256=(), download_if_missing=True, timeout=30.0, 
 def _reason(error):
     if isinstance(error, urllib.error.HTTPError):
         return f"the server answered {error.code} {error.reason}"
-    if isinstance(error, TimeoutError) or isinstance(getattr(error, "reason", None), TimeoutError):
+    if isinstance(error, TimeoutError) or isinstance(
+        getattr(error, "reason", None), TimeoutError
+    ):
         return "the server is silent"
     if isinstance(error, urllib.error.URLError) and isinstance(error.reason, OSError):
         error = error.reason
@@ -153,19 +172,25 @@ def _created(path, stack):
         return stack.enter_context(atomic_write(path))
     except OSError as error:
         wrong = f"cannot write to the folder {folder}: {error.strerror or error}"
-        remedy = "data_home, or the environment variable SKSTRUCT_CACHE, names another one"
+        remedy = (
+            "data_home, or the environment variable SKSTRUCT_CACHE, names another one"
+        )
         raise DownloadError(f"{wrong}; {remedy}") from error
 
 
 def _download(url, file, timeout):
     """Download to an open file. Raises OSError if less came than was promised."""
-    request = urllib.request.Request(url, headers={"User-Agent": f"skstruct/{__version__}"})
+    request = urllib.request.Request(
+        url, headers={"User-Agent": f"skstruct/{__version__}"}
+    )
     with urllib.request.urlopen(request, timeout=timeout) as response:
         shutil.copyfileobj(response, file)
         promised = response.headers.get("Content-Length", "")
     file.flush()
     if promised.isdecimal() and file.tell() != int(promised):
-        raise OSError(f"the connection broke off after {file.tell()} of {promised} bytes")
+        raise OSError(
+            f"the connection broke off after {file.tell()} of {promised} bytes"
+        )
 
 
 def _checked(path, source, expected, check, remedy):
@@ -176,10 +201,14 @@ def _checked(path, source, expected, check, remedy):
             digest.update(chunk)
     try:
         if expected and digest.hexdigest() not in expected:
-            raise ValueError(f"its SHA-256 is {digest.hexdigest()}, not {' or '.join(sorted(expected))}")
+            raise ValueError(
+                f"its SHA-256 is {digest.hexdigest()}, not {' or '.join(sorted(expected))}"
+            )
         if not expected and check is not None:
             check(path)
     except (ValueError, OSError, EOFError, zlib.error) as error:
         what = str(error).replace(path, os.path.basename(source))
-        raise ValueError(f"{source} is not the file expected: {what}{remedy}") from error
+        raise ValueError(
+            f"{source} is not the file expected: {what}{remedy}"
+        ) from error
     return digest.hexdigest()

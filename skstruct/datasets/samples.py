@@ -91,8 +91,14 @@ def load_sample(language: Literal["zh", "en"] = "zh") -> Any:
     ['DESCR', 'chunks', 'entities', 'heads', 'labels', 'pos', 'tokens']
     """
     check_choice("language", language, _COLUMNS)
-    text = resources.files(__package__).joinpath(f"sample_{language}.txt").read_text(encoding="utf-8")
-    description = "\n".join(line[2:] for line in text.split("\n") if line.startswith("# "))
+    text = (
+        resources.files(__package__)
+        .joinpath(f"sample_{language}.txt")
+        .read_text(encoding="utf-8")
+    )
+    description = "\n".join(
+        line[2:] for line in text.split("\n") if line.startswith("# ")
+    )
     sentences = read_columns(StringIO(text), separator="\t", comment="# ")
     fields = {}
     for k, column in enumerate(_COLUMNS[language].split()):
@@ -124,7 +130,9 @@ def load_segmentation() -> tuple[list[str], list[list[str]]]:
     return sample.text, sample.words
 
 
-def load_tagging(language: Literal["zh", "en"] = "en") -> tuple[list[list[str]], list[list[str]]]:
+def load_tagging(
+    language: Literal["zh", "en"] = "en",
+) -> tuple[list[list[str]], list[list[str]]]:
     """Load a sample for part-of-speech tagging.
 
     Parameters
@@ -146,7 +154,9 @@ def load_tagging(language: Literal["zh", "en"] = "en") -> tuple[list[list[str]],
     True
     """
     sample = load_sample(language)
-    return (sample.words, sample.tags) if language == "zh" else (sample.tokens, sample.pos)
+    return (
+        (sample.words, sample.tags) if language == "zh" else (sample.tokens, sample.pos)
+    )
 
 
 def load_chunking() -> tuple[list[list[tuple[str, str]]], list[list[str]]]:
@@ -284,7 +294,9 @@ def make_hmm_sequences(
     _check("min_length", min_length, Integral, 1)
     _check("max_length", max_length, Integral, 1)
     if max_length < min_length:
-        raise ValueError(f"max_length must be at least min_length={min_length}, got {max_length}")
+        raise ValueError(
+            f"max_length must be at least min_length={min_length}, got {max_length}"
+        )
     _check("label_stickiness", label_stickiness, Real, 0, 1)
     _check("zipf_exponent", zipf_exponent, Real, 0, np.finfo(np.float64).max)
     _check("noise", noise, Real, 0, 1)
@@ -293,7 +305,9 @@ def make_hmm_sequences(
     if separable and noise > 0:
         raise ValueError(f"separable=True contradicts noise={noise}")
     if separable and n_words < n_labels:
-        raise ValueError(f"separable=True needs n_words >= n_labels={n_labels}, got {n_words}")
+        raise ValueError(
+            f"separable=True needs n_words >= n_labels={n_labels}, got {n_words}"
+        )
     if noise > 0 and n_labels == 1:
         raise ValueError(f"noise={noise} needs another label to put in; got n_labels=1")
 
@@ -311,7 +325,9 @@ def make_hmm_sequences(
 def _check(name, value, kind, low, high=None):
     """Raise unless a value is a number of a kind between two others."""
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise TypeError(f"{name} must be {'an int' if kind is Integral else 'a float'}, got {value!r}")
+        raise TypeError(
+            f"{name} must be {'an int' if kind is Integral else 'a float'}, got {value!r}"
+        )
     if not low <= value <= (value if high is None else high):  # refuses NaN as well
         allowed = f"at least {low}" if high is None else f"from {low} to {high:.3g}"
         raise ValueError(f"{name} must be {allowed}, got {value}")
@@ -321,7 +337,9 @@ def _transitions(rng, n_labels, stickiness):
     """Draw the transition probabilities, shape (L, L), rows from."""
     if n_labels == 1:
         return np.ones((1, 1))
-    others = rng.standard_exponential((n_labels, n_labels))  # normalised rows are Dirichlet(1)
+    others = rng.standard_exponential(
+        (n_labels, n_labels)
+    )  # normalised rows are Dirichlet(1)
     np.fill_diagonal(others, 0.0)
     others *= (1.0 - stickiness) / others.sum(axis=1, keepdims=True)
     np.fill_diagonal(others, stickiness)
@@ -349,14 +367,18 @@ def _draw_chain(rng, lengths, transitions):
 def _draw_words(rng, labels, L, W, zipf_exponent, separable):
     """Draw one word for each label, shape (n_tokens,)."""
     names = rng.permutation(W)
-    first = np.arange(L + 1) * W // L  # label l owns the words first[l] <= w < first[l + 1]
+    first = (
+        np.arange(L + 1) * W // L
+    )  # label l owns the words first[l] <= w < first[l + 1]
     # s > 700 underflows to the first word alone, which is the limit.
     with np.errstate(under="ignore"):
         cumulative = np.cumsum(np.arange(1.0, W + 1) ** -float(zipf_exponent))
     # Ranks up to the block's size when separable, up to W otherwise.
     reach = cumulative[np.diff(first) - 1] if separable else np.full(L, cumulative[-1])
     # u < reach strictly, so that the rank found stays within reach after rounding.
-    u = np.minimum(rng.random_sample(labels.size) * reach[labels], np.nextafter(reach, 0)[labels])
+    u = np.minimum(
+        rng.random_sample(labels.size) * reach[labels], np.nextafter(reach, 0)[labels]
+    )
     ranks = np.searchsorted(cumulative, u, side="right")
     return names[(first[labels] + ranks) % W]
 

@@ -89,14 +89,22 @@ class AccessorVariety:
         nodes, size, pairs, varieties = ids, len(alphabet), [], []
         for n in range(1, LONGEST + 1):
             longer, count = np.full(ids.shape[0], -1, np.int32), np.zeros(1, np.int64)
-            table = intern_pairs(table, entries, n + 1, nodes, ids, n, _EVERYWHERE, token, longer, count)
+            table = intern_pairs(
+                table, entries, n + 1, nodes, ids, n, _EVERYWHERE, token, longer, count
+            )
             where = np.flatnonzero(longer >= 0)
-            at = np.empty(int(count[0]), np.int64)  # for each string of n + 1 tokens, one place of it
+            at = np.empty(
+                int(count[0]), np.int64
+            )  # for each string of n + 1 tokens, one place of it
             at[longer[where]] = where
             # L_av(s) = |{t : t s occurs}| + |{x : x begins with s}|, R_av(s) likewise behind s.
             begins, ends = token[:-1][lengths >= n], token[1:][lengths >= n] - n
-            left = np.bincount(nodes[at + 1], minlength=size) + np.bincount(nodes[begins], minlength=size)
-            right = np.bincount(nodes[at], minlength=size) + np.bincount(nodes[ends], minlength=size)
+            left = np.bincount(nodes[at + 1], minlength=size) + np.bincount(
+                nodes[begins], minlength=size
+            )
+            right = np.bincount(nodes[at], minlength=size) + np.bincount(
+                nodes[ends], minlength=size
+            )
             varieties.append(np.minimum(left, right).astype(np.int32))
             pairs.append(np.stack([nodes[at], ids[at + n]], axis=1))
             nodes, size = longer, at.shape[0]

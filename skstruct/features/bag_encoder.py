@@ -28,7 +28,15 @@ from ..saving.container import require, within
 from ..saving.fields import Field, Table, array, built, inline, integer, strings
 from .base import INDEX, MIN_COUNT, Encoder, FeatureIndex, has_cutoff
 from .encoded import NO_BAG, NO_ROWS, NOTHING, Bag, without_templates
-from .pairs import UNSEEN, Nested, Pairs, as_feature, concatenated, encode_nested, spellings
+from .pairs import (
+    UNSEEN,
+    Nested,
+    Pairs,
+    as_feature,
+    concatenated,
+    encode_nested,
+    spellings,
+)
 
 CHUNK = 1024
 """Tokens encoded at a time: bounds the number of live (key, value) tuples."""
@@ -103,16 +111,22 @@ class BagEncoder(Encoder):
     # -- many --------------------------------------------------------------------------------------
     def _encode_dicts(self, tokens, first, offsets, grow):
         """Feature ids, values (None if all are 1) and features per token of a chunk of dictionaries."""
-        for nested in (True,) if dict in map(type, tokens[0].values()) else (False, True):
+        for nested in (
+            (True,) if dict in map(type, tokens[0].values()) else (False, True)
+        ):
             with suppress(Nested, TypeError, ValueError):
                 return self._encode_simple(tokens, grow, nested)
         # A value that holds several features, or one that is wrong: look at each token alone.
-        return encode_nested(tokens, first, offsets, lambda *pair: self._resolve(*pair, grow))
+        return encode_nested(
+            tokens, first, offsets, lambda *pair: self._resolve(*pair, grow)
+        )
 
     def _encode_simple(self, tokens, grow, nested):
         """The same if every value is one feature or, with ``nested``, a dictionary of such."""
         pairs = self.pairs
-        keys, values, sizes, items_at = (pairs.numbers_of_nested if nested else pairs.numbers_of)(tokens)
+        keys, values, sizes, items_at = (
+            pairs.numbers_of_nested if nested else pairs.numbers_of
+        )(tokens)
         pair, others = pairs.find(keys, values), {}
         unknown = (pair < 0).nonzero()[0]  # a method: sentences are short
         if unknown.shape[0] and not grow:
@@ -140,10 +154,17 @@ class BagEncoder(Encoder):
     def _look_up(self, items):
         """(feature id, value) of each pair that is not remembered."""
         keys, values = zip(*items)
-        if set(map(type, keys)) == set(map(type, values)) == {str}:  # unseen words, mostly
-            return zip(map(self.nodes.ids.get, map("%s:%s".__mod__, items), repeat(-1)), repeat(1.0))
+        if (
+            set(map(type, keys)) == set(map(type, values)) == {str}
+        ):  # unseen words, mostly
+            return zip(
+                map(self.nodes.ids.get, map("%s:%s".__mod__, items), repeat(-1)),
+                repeat(1.0),
+            )
         if set(map(type, keys)) == {str} and set(map(type, values)) == {float}:
-            if all(map(isfinite, values)) and all(values):  # numbers, of which each is new
+            if all(map(isfinite, values)) and all(
+                values
+            ):  # numbers, of which each is new
                 return zip(map(self.nodes.ids.get, keys, repeat(-1)), values)
         return [self._resolve(key, value, False) for key, value in items]
 
@@ -188,7 +209,9 @@ class BagEncoder(Encoder):
         try:
             for j in np.sort(first).tolist():
                 key, value = items[j]
-                if type(value) is str and type(key) is str:  # what `_resolve` does, without the call
+                if (
+                    type(value) is str and type(key) is str
+                ):  # what `_resolve` does, without the call
                     resolved = ids.setdefault(f"{key}:{value}", len(ids)), 1.0
                 else:
                     resolved = self._resolve(key, value, True)
@@ -206,13 +229,19 @@ class BagEncoder(Encoder):
         """The same of lists of names."""
         sizes, names = lengths_of(tokens), list(chain.from_iterable(tokens))
         try:
-            features = np.fromiter(map(self.nodes.ids.get, names, repeat(-1)), np.int32, len(names))
+            features = np.fromiter(
+                map(self.nodes.ids.get, names, repeat(-1)), np.int32, len(names)
+            )
         except TypeError:  # of something that is no str
             features = np.full(len(names), -1, np.int32)
         for k in (features < 0).nonzero()[0].tolist():
             if not isinstance(names[k], str):
                 owner = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
-                raise placed(offsets, first + owner, f"a feature must be a str, got {describe(names[k])}")
+                raise placed(
+                    offsets,
+                    first + owner,
+                    f"a feature must be a str, got {describe(names[k])}",
+                )
             if grow:
                 features[k] = self.nodes.number(exact(names[k]), grow)
         return features, None, sizes
@@ -241,7 +270,9 @@ class BagEncoder(Encoder):
         features, values, sizes = concatenated(parts)
         if grow:
             self.nodes.assign(features, self.min_count)
-        return without_templates(token, Bag(offsets_of(sizes), self.nodes.row_of.take(features), values))
+        return without_templates(
+            token, Bag(offsets_of(sizes), self.nodes.row_of.take(features), values)
+        )
 
     def encode_one(self, tokens):
         """See :class:`.base.Encoder`: of dicts, or of lists of str."""
@@ -254,7 +285,11 @@ class BagEncoder(Encoder):
             features, values, sizes = encode(tokens, 0, token, False)
         except ValueError:  # which the long road raises again, and says where
             return None
-        bag = offsets_of(sizes), self.nodes.row_of.take(features), NO_BAG.value if values is None else values
+        bag = (
+            offsets_of(sizes),
+            self.nodes.row_of.take(features),
+            NO_BAG.value if values is None else values,
+        )
         return token, token, 0, NO_ROWS, NOTHING, NOTHING, *bag
 
     def keep_rows(self, nodes, edges):
@@ -263,7 +298,9 @@ class BagEncoder(Encoder):
         twin.pairs, stays = Pairs(), self.nodes.stays(nodes)
         # A str that is not remembered is known to be no feature; anything else would be looked at each time.
         known = self.pairs.renumbered(np.where(stays, np.cumsum(stays) - 1, -1))
-        twin.pairs.remember(each for each in known if each[2] >= 0 or not isinstance(each[1], str))
+        twin.pairs.remember(
+            each for each in known if each[2] >= 0 or not isinstance(each[1], str)
+        )
         return twin, *rows
 
     def merged(self, encoders, counts, min_count):
@@ -271,14 +308,18 @@ class BagEncoder(Encoder):
         out, maps = super().merged(encoders, counts, min_count)
         out.pairs, out._n_numbers = Pairs(), 0
         for encoder in encoders:
-            known = encoder.pairs.renumbered(out.nodes.find(list(encoder.nodes.ids), grow=False))
+            known = encoder.pairs.renumbered(
+                out.nodes.find(list(encoder.nodes.ids), grow=False)
+            )
             out.pairs.remember(each for each in known if out._number(each[1]) >= 0)
         return out, maps
 
 
 def _exact_dict(token):
     """A dict whose keys and values, inner ones too, are str where they are of a subclass of str."""
-    values = [_exact_dict(value) if type(value) is dict else value for value in token.values()]
+    values = [
+        _exact_dict(value) if type(value) is dict else value for value in token.values()
+    ]
     return dict(zip(exact_strings(list(token)), exact_strings(values)))
 
 
@@ -290,14 +331,22 @@ def _runs(flat, offsets):
     runs = []
     for k, token in enumerate(flat):
         if isinstance(token, Set):  # of a frozenset, or the keys of a dict, too
-            token = sorted(token, key=spelled)  # whatever the hashes of this process are
+            token = sorted(
+                token, key=spelled
+            )  # whatever the hashes of this process are
         kind = next((kind for kind in (dict, list) if isinstance(token, kind)), None)
         if kind is None:
-            raise placed(offsets, k, f"expected a dict or a list of features, got {describe(token)}")
+            raise placed(
+                offsets,
+                k,
+                f"expected a dict or a list of features, got {describe(token)}",
+            )
         if not runs or runs[-1][0] is not kind:
             runs.append((kind, k, []))
         # A subclass of dict may have an order of its own.
-        runs[-1][2].append(dict(token.items()) if kind is dict and type(token) is not dict else token)
+        runs[-1][2].append(
+            dict(token.items()) if kind is dict and type(token) is not dict else token
+        )
     return runs
 
 
@@ -310,12 +359,18 @@ def _remembered(encoder):
     by_key = defaultdict(list)
     for key, *found in encoder.pairs.items():
         by_key[key].append(found)
-    values, features, _ = zip(*chain.from_iterable(by_key.values())) if by_key else ((), (), ())
+    values, features, _ = (
+        zip(*chain.from_iterable(by_key.values())) if by_key else ((), (), ())
+    )
     return {
         "keys": list(by_key),
         "size": np.array([len(pairs) for pairs in by_key.values()], np.int64),
-        "text": np.fromiter((isinstance(v, str) for v in values), np.bool_, len(values)),
-        "number": np.array([float(v) for v in values if not isinstance(v, str)], np.float64),
+        "text": np.fromiter(
+            (isinstance(v, str) for v in values), np.bool_, len(values)
+        ),
+        "number": np.array(
+            [float(v) for v in values if not isinstance(v, str)], np.float64
+        ),
         "feature": np.array(features, np.int32),
     }
 
@@ -326,10 +381,16 @@ def _pairs(f):
     ok = within(f["size"], 0, n + 1) and int(f["size"].sum()) == n
     require(ok, f"{f.where}.size must add up to {n}")
     require(within(feature[text], 0, len(names)), f"{f.where}.feature is out of range")
-    numbers, found, pairs = iter(f["number"].tolist()), zip(text.tolist(), feature.tolist()), []
+    numbers, found, pairs = (
+        iter(f["number"].tolist()),
+        zip(text.tolist(), feature.tolist()),
+        [],
+    )
     for key, size in zip(f["keys"], f["size"].tolist()):
         for is_text, k in islice(found, size):
-            value = names[k][len(key) + 1 :] if is_text else next(numbers)  # of "key:value", the value
+            value = (
+                names[k][len(key) + 1 :] if is_text else next(numbers)
+            )  # of "key:value", the value
             pairs.append((key, value, k, 1.0 if is_text else value))
     return pairs
 
@@ -353,7 +414,9 @@ BAG = Table(
     Field("nodes", inline(INDEX), of="nodes"),
     Field("n_numbers", integer(), of="_n_numbers"),
     Field("pairs", PAIRS, of=_remembered),
-    make=built(BagEncoder, "min_count", lambda encoder, f: encoder.pairs.remember(f["pairs"])),
+    make=built(
+        BagEncoder, "min_count", lambda encoder, f: encoder.pairs.remember(f["pairs"])
+    ),
     cut=has_cutoff,
     first_row=lambda _: 0,
 )

@@ -12,7 +12,16 @@ from ..data.places import by_sequence
 from ..data.reads import Reads
 from ..saving import fields
 from ..saving.container import require, within
-from ..saving.fields import Field, Table, array, built, distinct, integer, via, without_last
+from ..saving.fields import (
+    Field,
+    Table,
+    array,
+    built,
+    distinct,
+    integer,
+    via,
+    without_last,
+)
 from .encoded import NOTHING, RowMap, features_listed, grid_listed
 
 _KEY = re.compile("[^:=]*")
@@ -130,9 +139,16 @@ class Encoder:
         """See :func:`.choose.merge_encoders`: of features that have names."""
         out = copy.copy(self)
         nodes, edges = zip(*((e.nodes, e.edges) for e in encoders))
-        out.min_count, counts = min_count, [count or RowMap(None, None) for count in counts]
-        out.nodes, of_nodes = FeatureIndex.merged(nodes, [count.nodes for count in counts], min_count)
-        out.edges, of_edges = FeatureIndex.merged(edges, [count.edges for count in counts], min_count)
+        out.min_count, counts = (
+            min_count,
+            [count or RowMap(None, None) for count in counts],
+        )
+        out.nodes, of_nodes = FeatureIndex.merged(
+            nodes, [count.nodes for count in counts], min_count
+        )
+        out.edges, of_edges = FeatureIndex.merged(
+            edges, [count.edges for count in counts], min_count
+        )
         return out, list(map(RowMap, of_nodes, of_edges))
 
     def adapted(self, corpus):
@@ -143,12 +159,20 @@ class Encoder:
         ValueError
             If it has none.
         """
-        raise ValueError(f"there is nothing to adapt: {self.named} have no accessor variety")
+        raise ValueError(
+            f"there is nothing to adapt: {self.named} have no accessor variety"
+        )
 
 
 def _named(bag, names_of):
-    names, values = names_of(set(bag.row.tolist())), bag.value if bag.value.size else np.ones(bag.row.shape)
-    flat = [(row, value, names[row]) for row, value in zip(bag.row.tolist(), values.tolist())]
+    names, values = (
+        names_of(set(bag.row.tolist())),
+        bag.value if bag.value.size else np.ones(bag.row.shape),
+    )
+    flat = [
+        (row, value, names[row])
+        for row, value in zip(bag.row.tolist(), values.tolist())
+    ]
     return by_sequence(flat, bag.start)
 
 
@@ -247,7 +271,9 @@ class RowIndex:
         """An index of the features whose rows are ``used``, and the row that each row was."""
         out, stays = type(self)(self.first_row), self.stays(used)
         rows = np.append(np.arange(self.first_row), self.row_of[:-1][stays])
-        out.row_of, out.n_rows = with_new_rows(out.row_of, np.count_nonzero(stays), self.first_row)
+        out.row_of, out.n_rows = with_new_rows(
+            out.row_of, np.count_nonzero(stays), self.first_row
+        )
         if min_count > 1:  # beyond the cut-off nobody asks how often
             out.counts = np.minimum(self.counts[stays], min_count)
         return out, rows
@@ -275,7 +301,9 @@ class RowIndex:
             for part, mine, count in zip(parts, numbers, counts):
                 self.counts[mine] += np.asarray(count)[part.row_of[:-1]]
         self.give_rows(n, NOTHING, min_count, always)
-        maps = [np.zeros(part.n_rows, np.int32) for part in parts]  # row 0 of the transitions stays
+        maps = [
+            np.zeros(part.n_rows, np.int32) for part in parts
+        ]  # row 0 of the transitions stays
         for part, mine, rows in zip(parts, numbers, maps):
             rows[part.row_of[:-1]] = self.row_of[mine]
         return maps
@@ -304,7 +332,9 @@ class FeatureIndex(RowIndex):
 
     def number(self, name, grow):
         """The number of a name; one that is unknown is added, or -1."""
-        return self.ids.setdefault(name, len(self.ids)) if grow else self.ids.get(name, -1)
+        return (
+            self.ids.setdefault(name, len(self.ids)) if grow else self.ids.get(name, -1)
+        )
 
     def find(self, names, grow):
         """Numbers of names as int32; those that are unknown are added, or -1."""
@@ -325,7 +355,11 @@ class FeatureIndex(RowIndex):
 
     def row_names(self, rows):
         """The names of rows, {row: name}."""
-        return {row: name for row, name in zip(self.row_of.tolist(), self.ids) if row in rows}
+        return {
+            row: name
+            for row, name in zip(self.row_of.tolist(), self.ids)
+            if row in rows
+        }
 
     def key_of_row(self):
         """(n_rows,) the key of each feature as a number: its name up to a colon or equals sign."""
@@ -346,8 +380,15 @@ class FeatureIndex(RowIndex):
 # --------------------------------------------------------------------------------------------------
 # In files
 # --------------------------------------------------------------------------------------------------
-TOKENS = fields.choice({None: None, "str": str, "tuple": tuple})._replace(null=True)  # of foreign models
-TITLES = Field("titles", via(fields.each(fields.string), list, tuple), of="reads.titles", default=None)
+TOKENS = fields.choice({None: None, "str": str, "tuple": tuple})._replace(
+    null=True
+)  # of foreign models
+TITLES = Field(
+    "titles",
+    via(fields.each(fields.string), list, tuple),
+    of="reads.titles",
+    default=None,
+)
 
 
 def take_titles(encoder, f):
@@ -363,20 +404,33 @@ def has_cutoff(f):
 
 def _check_rows(index, f):
     row = f["row"]
-    require(within(row[row >= 0], index.first_row, index.n_rows), f"{f.where}.row is out of range")
+    require(
+        within(row[row >= 0], index.first_row, index.n_rows),
+        f"{f.where}.row is out of range",
+    )
 
 
 _ROWS = (
     Field("row", without_last(array("int32", "n", low=-1, high="n_rows")), of="row_of"),
     Field("n_rows", integer("first_row", MOST_ROWS)),
-    Field("count", array("int64", "n", low=0), "counts", "cut", default=lambda _: np.zeros(0, np.int64)),
+    Field(
+        "count",
+        array("int64", "n", low=0),
+        "counts",
+        "cut",
+        default=lambda _: np.zeros(0, np.int64),
+    ),
 )
 
 ROWS = Table("Rows of features", *_ROWS, make=built(RowIndex, "first_row", _check_rows))
 
 INDEX = Table(
     "Features by name",
-    Field("names", via(distinct, list, lambda names: {name: k for k, name in enumerate(names)}), of="ids"),
+    Field(
+        "names",
+        via(distinct, list, lambda names: {name: k for k, name in enumerate(names)}),
+        of="ids",
+    ),
     *_ROWS,
     make=built(FeatureIndex, "first_row", _check_rows),
     n=lambda f: len(f["names"]),

@@ -62,11 +62,15 @@ class ByteExpression:
             size = 2 if rest[:1] == b"\\" else 1
             if len(rest) < size:
                 raise ValueError("a regular expression ends in a backslash")
-            again = rest[size : size + 1] if rest[size : size + 1] in (b"*", b"?") else b""
+            again = (
+                rest[size : size + 1] if rest[size : size + 1] in (b"*", b"?") else b""
+            )
             self.elements.append((_bytes_of(rest[:size]), again))
             rest = rest[size + len(again) :]
         if len(self.elements) > LONGEST:
-            raise ValueError(f"a regular expression of {len(self.elements)} elements, above {LONGEST}")
+            raise ValueError(
+                f"a regular expression of {len(self.elements)} elements, above {LONGEST}"
+            )
 
     def match(self, value):
         """(place, length) of the first match, or None.
@@ -88,7 +92,10 @@ class ByteExpression:
                     found, length = matched(k + 1, place + taken)
                     if found:
                         return True, taken + length
-                    if place + taken == len(value) or value[place + taken] not in accepted:
+                    if (
+                        place + taken == len(value)
+                        or value[place + taken] not in accepted
+                    ):
                         break
                 return False, taken + 1
             fits = place < len(value) and value[place] in accepted

@@ -11,7 +11,14 @@ import numpy as np
 from scipy import sparse
 
 from ..core.hashing import check_rows
-from ..data.corpus import DENSE, SPARSE, STRINGS, TokenCorpus, called_by_kind, number_block
+from ..data.corpus import (
+    DENSE,
+    SPARSE,
+    STRINGS,
+    TokenCorpus,
+    called_by_kind,
+    number_block,
+)
 from ..data.places import describe, placed
 from ..data.reads import ColumnInfo, Reads, names_of_all, runs_of
 from ..data.tables import as_float
@@ -66,7 +73,9 @@ def _with_words(features, words, corpus):
     check_strings_in(corpus)
     flat = corpus.only(STRINGS).tokens
     if isinstance(features, (NumericFeatures, Patterns)):
-        raise ValueError(f"words: templates read clusters, features={describe(features)} does not")
+        raise ValueError(
+            f"words: templates read clusters, features={describe(features)} does not"
+        )
     return resolve_templates(features, flat[0], flat).with_words(words)
 
 
@@ -76,7 +85,9 @@ def check_same_features(encoder, features, min_count, words=None):
         text = f"min_count={min_count} differs from that of the training so far, {encoder.min_count}; "
         raise ValueError(f"{text}a fit that continues cannot change it")
     if words != getattr(encoder.templates, "words", None):
-        raise ValueError("words= differ from those of the training so far; a fit that continues keeps them")
+        raise ValueError(
+            "words= differ from those of the training so far; a fit that continues keeps them"
+        )
     if isinstance(features, (str, os.PathLike)):
         name = os.fspath(features)
         if name == "auto" or not (name in PRESETS or os.path.isfile(name)):
@@ -86,7 +97,9 @@ def check_same_features(encoder, features, min_count, words=None):
         asked, known = resolve_templates(features, "", []), encoder.templates
         asked = asked if words is None else asked.with_words(words)
     if asked != known:
-        text = f"features={describe(features)} differ from those of the training so far; "
+        text = (
+            f"features={describe(features)} differ from those of the training so far; "
+        )
         raise ValueError(f"{text}a fit that continues cannot change them")
 
 
@@ -113,11 +126,20 @@ def merge_encoders(encoders, counts, min_count):
     """
     first = encoders[0]
     for s, encoder in enumerate(encoders):
-        kinds = [(type(each), each.token_type, each.templates) for each in (encoder, first)]
-        if len({getattr(each.templates, "words", None) for each in (encoder, first)}) > 1:
-            raise ValueError(f"shard {s}: words= are not those of shard 0: learn them before, words.table()")
+        kinds = [
+            (type(each), each.token_type, each.templates) for each in (encoder, first)
+        ]
+        if (
+            len({getattr(each.templates, "words", None) for each in (encoder, first)})
+            > 1
+        ):
+            raise ValueError(
+                f"shard {s}: words= are not those of shard 0: learn them before, words.table()"
+            )
         if kinds[0] != kinds[1]:
-            raise ValueError(f"shard {s}: its tokens are not of the kind of those of shard 0")
+            raise ValueError(
+                f"shard {s}: its tokens are not of the kind of those of shard 0"
+            )
         first.reads.check_titles(encoder.reads.titles, f"shard {s}", "in shard 0")
     return first.merged(encoders, counts, min_count)
 
@@ -145,11 +167,15 @@ class MixedEncoder(Encoder):
         """The encoder that a ``features`` parameter means for a corpus."""
         strings = corpus.block(STRINGS)
         numeric = strings is None or isinstance(features, NumericFeatures)
-        of_rows, of_others = (features, "auto") if numeric else (NumericFeatures(), features)
+        of_rows, of_others = (
+            (features, "auto") if numeric else (NumericFeatures(), features)
+        )
         numbers = RowsEncoder.for_tokens(of_rows, 1, corpus.only(DENSE), scaled)
         others = new_encoder(of_others, min_count, corpus.only(SPARSE, STRINGS), scaled)
         numbers.has_bigram = others.has_bigram
-        return cls(numbers, others, corpus.is_dense if strings is None else strings.names)
+        return cls(
+            numbers, others, corpus.is_dense if strings is None else strings.names
+        )
 
     def __init__(self, numbers, others, columns):
         self.numbers, self.others, self.columns = numbers, others, columns
@@ -160,7 +186,9 @@ class MixedEncoder(Encoder):
         self.are_strings = isinstance(columns, tuple)  # the rest, not sparse rows
         self.runs = () if self.are_strings else runs_of(columns)
         if self.are_strings:
-            self.reads = Reads(called_by_kind(DENSE, STRINGS), numbers.width, numbers.names, columns)
+            self.reads = Reads(
+                called_by_kind(DENSE, STRINGS), numbers.width, numbers.names, columns
+            )
         else:
             names = names_of_all(self.runs, numbers.names, others.names)
             self.reads = Reads(called_by_kind(DENSE, SPARSE), columns.shape[0], names)
@@ -179,7 +207,9 @@ class MixedEncoder(Encoder):
     scale = property(attrgetter("numbers.scale"))
     rescaled = property(attrgetter("numbers.rescaled"))
     edge_names = property(attrgetter("others.edge_names"))
-    n_node_rows = property(lambda self: self.numbers.n_node_rows + self.others.n_node_rows)
+    n_node_rows = property(
+        lambda self: self.numbers.n_node_rows + self.others.n_node_rows
+    )
     n_features = property(lambda self: self.numbers.n_features + self.others.n_features)
 
     # -- encoding ----------------------------------------------------------------------------------
@@ -193,7 +223,9 @@ class MixedEncoder(Encoder):
         check_rows(self.n_node_rows)
         if alive.shape[0]:
             alive = np.append(np.ones(n, np.uint8), alive)
-        nodes, bag = (part._replace(row=_behind(part.row, n)) for part in (found.nodes, found.bag))
+        nodes, bag = (
+            part._replace(row=_behind(part.row, n)) for part in (found.nodes, found.bag)
+        )
         return found._replace(nodes=nodes, bag=bag, node_alive=alive, dense=dense)
 
     def _divided(self, corpus):
@@ -208,7 +240,9 @@ class MixedEncoder(Encoder):
 
     def adapted(self, corpus):
         """The encoder with the statistics of another text, if the strings' templates have any."""
-        others = self.others.adapted(None if corpus is None else corpus.only(SPARSE, STRINGS))
+        others = self.others.adapted(
+            None if corpus is None else corpus.only(SPARSE, STRINGS)
+        )
         return type(self)(self.numbers, others, self.columns)
 
     # -- names -------------------------------------------------------------------------------------
@@ -216,7 +250,10 @@ class MixedEncoder(Encoder):
         """The names of rows, {row: name}."""
         n = self.numbers.n_node_rows
         behind = self.others.row_names({row - n for row in rows if row >= n})
-        return {**self.numbers.row_names(rows), **{row + n: name for row, name in behind.items()}}
+        return {
+            **self.numbers.row_names(rows),
+            **{row + n: name for row, name in behind.items()},
+        }
 
     def template_of_row(self, encoded):
         """Nobody knows of numbers."""
@@ -232,13 +269,22 @@ class MixedEncoder(Encoder):
     def merged(self, encoders, counts, min_count):
         """See :func:`merge_encoders`; this is the first of ``encoders``."""
         for s, other in enumerate(encoders):
-            if other.are_strings != self.are_strings or list(other.columns) != list(self.columns):
-                raise ValueError(f"shard {s}: its columns are not of the kinds of those of shard 0")
+            if other.are_strings != self.are_strings or list(other.columns) != list(
+                self.columns
+            ):
+                raise ValueError(
+                    f"shard {s}: its columns are not of the kinds of those of shard 0"
+                )
         numbers, first = self.numbers.merged([e.numbers for e in encoders], counts, 1)
         n = self.numbers.n_node_rows
         counts = [c if c is None else RowMap(c.nodes[n:], c.edges) for c in counts]
-        others, behind = self.others.merged([e.others for e in encoders], counts, min_count)
-        maps = [RowMap(np.append(a.nodes, _behind(b.nodes, n)), b.edges) for a, b in zip(first, behind)]
+        others, behind = self.others.merged(
+            [e.others for e in encoders], counts, min_count
+        )
+        maps = [
+            RowMap(np.append(a.nodes, _behind(b.nodes, n)), b.edges)
+            for a, b in zip(first, behind)
+        ]
         return type(self)(numbers, others, self.columns), maps
 
 
@@ -251,15 +297,22 @@ def _behind(rows, n):
 # In files
 # --------------------------------------------------------------------------------------------------
 def _joint(f):
-    numbers, others, mask, columns = (f[name] for name in ("numbers", "others", "mask", "columns"))
+    numbers, others, mask, columns = (
+        f[name] for name in ("numbers", "others", "mask", "columns")
+    )
     require(not numbers.sparse, f"{f.where}.numbers must be dense")
-    ok = isinstance(others, (TemplateEncoder, PatternEncoder) if mask is None else RowsEncoder)
+    ok = isinstance(
+        others, (TemplateEncoder, PatternEncoder) if mask is None else RowsEncoder
+    )
     require(ok, f"{f.where}.others is of the wrong kind")
     if mask is not None:
         sizes = int(mask.sum()), int((~mask).sum())
         ok = others.sparse and sizes == (numbers.width, others.width)
         require(ok, f"{f.where}.mask must tell which columns are dense")
-    require(numbers.has_bigram == others.has_bigram, f"{f.where}: the parts differ in bigrams")
+    require(
+        numbers.has_bigram == others.has_bigram,
+        f"{f.where}: the parts differ in bigrams",
+    )
     return MixedEncoder(numbers, others, tuple(columns) if mask is None else mask)
 
 
@@ -282,8 +335,14 @@ JOINT = Table(
     "Encoder `joint`",
     Field("numbers", NUMBERS),
     Field("others", encoder),
-    Field("mask", optional(array("bool", None)), of=lambda e: None if e.are_strings else e.columns),
-    Field("columns", each(string), of=lambda e: list(e.columns) if e.are_strings else []),
+    Field(
+        "mask",
+        optional(array("bool", None)),
+        of=lambda e: None if e.are_strings else e.columns,
+    ),
+    Field(
+        "columns", each(string), of=lambda e: list(e.columns) if e.are_strings else []
+    ),
     make=_joint,
 )
 

@@ -31,7 +31,10 @@ _VARIETY = re.compile(r"av([1-4])\Z")
 _LEXICON = re.compile(r"lex_(\w+)\Z")
 
 _PLACES = ("B", "E", "I")
-_VARIETIES = ("0", *(f"{place}{bucket}" for bucket in range(1, N_BUCKETS) for place in _PLACES))
+_VARIETIES = (
+    "0",
+    *(f"{place}{bucket}" for bucket in range(1, N_BUCKETS) for place in _PLACES),
+)
 
 
 def is_context(name):
@@ -93,11 +96,16 @@ class Contexts:
         if self.longest and not self.trained:
             self.trained = self.statistics(columns, token)
         if self._uses and not self.characters:
-            self.characters = {c: are_characters(columns[c]) for c in sorted(self.lexicon_columns)}
+            self.characters = {
+                c: are_characters(columns[c]) for c in sorted(self.lexicon_columns)
+            }
 
     def statistics(self, columns, token):
         """By column read, the :class:`AccessorVariety` of a text."""
-        return {c: AccessorVariety(minimum=2).fit_flat(columns[c], token) for c in self.longest}
+        return {
+            c: AccessorVariety(minimum=2).fit_flat(columns[c], token)
+            for c in self.longest
+        }
 
     def ids(self, columns, token):
         """Value ids of all functions.
@@ -191,11 +199,17 @@ def as_entries(entries, where):
         If an entry is neither a str nor a tuple of str, or is empty. The message starts with ``where``.
     """
     if isinstance(entries, (str, bytes)) or not hasattr(entries, "__iter__"):
-        raise ValueError(f"{where} must be a list of str or of tuples of str, got {describe(entries)}")
+        raise ValueError(
+            f"{where} must be a list of str or of tuples of str, got {describe(entries)}"
+        )
     checked = set()
     for k, entry in enumerate(entries):
         parts = (entry.strip(),) if isinstance(entry, str) else entry
-        if not (isinstance(parts, (tuple, list)) and parts and all(isinstance(p, str) and p for p in parts)):
+        if not (
+            isinstance(parts, (tuple, list))
+            and parts
+            and all(isinstance(p, str) and p for p in parts)
+        ):
             text = f"entry {k} must be a str or a tuple of str, and not empty, got {describe(entry)}"
             raise ValueError(f"{where}: {text}")
         checked.add(str(entry) if isinstance(entry, str) else tuple(map(str, entry)))
@@ -307,9 +321,13 @@ def find_words(pieces, words):
     ndarray of shape (T,), uint8
         For each character that is not white space its position in `MARKS`.
     """
-    trie = Trie(codes_of("".join(words)).astype(np.int32), offsets_of(lengths_of(words)))
+    trie = Trie(
+        codes_of("".join(words)).astype(np.int32), offsets_of(lengths_of(words))
+    )
     parts = flatten(pieces)
-    return trie.match(codes_of("".join(parts)).astype(np.int32), offsets_of(lengths_of(parts)))
+    return trie.match(
+        codes_of("".join(parts)).astype(np.int32), offsets_of(lengths_of(parts))
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -317,7 +335,9 @@ def find_words(pieces, words):
 # --------------------------------------------------------------------------------------------------
 def _statistics(f):
     """(column, its :class:`AccessorVariety`)."""
-    return f["column"], AccessorVariety(f["minimum"]).set(f["tokens"], f["pairs"], f["varieties"], f.where)
+    return f["column"], AccessorVariety(f["minimum"]).set(
+        f["tokens"], f["pairs"], f["varieties"], f.where
+    )
 
 
 def _shorter(f, done):
@@ -338,7 +358,10 @@ STATISTICS = Table(
     Field("minimum", integer(1)),
     Field("tokens", alphabet, of="alphabet"),
     Field("pairs", each(_PAIRS, length=LONGEST - 1, given=_shorter)),
-    Field("varieties", each(array("int32", "strings", low=0), length=LONGEST, given=_strings)),
+    Field(
+        "varieties",
+        each(array("int32", "strings", low=0), length=LONGEST, given=_strings),
+    ),
     make=_statistics,
 )
 
@@ -347,25 +370,44 @@ def _contexts(f):
     """The encoder's :class:`.contexts.Contexts`, filled."""
     contexts = f["encoder"].contexts
     varieties, lexicons = set(contexts.longest), contexts.lexicon_columns
-    for name, expected in (("trained", varieties), ("adapted", varieties), ("characters", lexicons)):
+    for name, expected in (
+        ("trained", varieties),
+        ("adapted", varieties),
+        ("characters", lexicons),
+    ):
         if f[name] is not None:
             found = dict(f[name])
             ok = set(found) == expected and len(found) == len(f[name])
-            require(ok, f"{f.where}.{name}: the templates read the columns {sorted(expected)}")
+            require(
+                ok,
+                f"{f.where}.{name}: the templates read the columns {sorted(expected)}",
+            )
             setattr(contexts, name, found)
     return contexts
 
 
 def _by_column(statistics):
-    return statistics and [{"column": column, **vars(item)} for column, item in statistics.items()]
+    return statistics and [
+        {"column": column, **vars(item)} for column, item in statistics.items()
+    ]
 
 
 _STATISTICS = each(STATISTICS, lambda f, k, item: item["column"])
 
 CONTEXTS = Table(
     "`contexts` of templates",
-    Field("trained", _STATISTICS, of=lambda contexts: _by_column(contexts.trained) or []),
-    Field("adapted", optional(_STATISTICS), of=lambda contexts: _by_column(contexts.adapted)),
-    Field("characters", each(pair(integer(), flag)), of=lambda contexts: list(contexts.characters.items())),
+    Field(
+        "trained", _STATISTICS, of=lambda contexts: _by_column(contexts.trained) or []
+    ),
+    Field(
+        "adapted",
+        optional(_STATISTICS),
+        of=lambda contexts: _by_column(contexts.adapted),
+    ),
+    Field(
+        "characters",
+        each(pair(integer(), flag)),
+        of=lambda contexts: list(contexts.characters.items()),
+    ),
     make=_contexts,
 )

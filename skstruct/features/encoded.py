@@ -17,18 +17,26 @@ from .numeric import as_features
 class Grid(NamedTuple):
     """Feature rows by anchor for G groups of templates; A anchors in the whole corpus."""
 
-    row: np.ndarray  # (G, A) int32: first weight row of the combination, -1 if it has none
+    row: (
+        np.ndarray
+    )  # (G, A) int32: first weight row of the combination, -1 if it has none
     lo: np.ndarray  # (G,) int32: the first row speaks of token p + lo
     width: np.ndarray  # (G,) int32: rows, and tokens, a combination speaks of
-    atom: np.ndarray  # (G + 1,) int32: where the atoms of each group start in the next two
+    atom: (
+        np.ndarray
+    )  # (G + 1,) int32: where the atoms of each group start in the next two
     offset: np.ndarray  # (n_atoms,) int32: position of the atom relative to the anchor
-    source: np.ndarray  # (n_atoms,) int32: the input column it reads (for input dropout)
+    source: (
+        np.ndarray
+    )  # (n_atoms,) int32: the input column it reads (for input dropout)
 
 
 class Bag(NamedTuple):
     """Ready-made features by token, as in ``sklearn-crfsuite``."""
 
-    start: np.ndarray  # (N + 1,) int64: first feature of each token; (1,) if there are none
+    start: (
+        np.ndarray
+    )  # (N + 1,) int64: first feature of each token; (1,) if there are none
     row: np.ndarray  # int32: weight row, -1 if it has none
     value: np.ndarray  # float64; empty if all are 1
 
@@ -58,7 +66,9 @@ class Encoded(NamedTuple):
     nodes: Grid
     edges: Grid
     bag: Bag
-    node_alive: np.ndarray  # (R,) uint8: 0 for features below the count cut-off; empty without one
+    node_alive: (
+        np.ndarray
+    )  # (R,) uint8: 0 for features below the count cut-off; empty without one
     edge_alive: np.ndarray  # (E,) uint8
     dense: Dense | tuple[()] = ()  # empty if tokens are no dense rows of numbers
 
@@ -66,14 +76,23 @@ class Encoded(NamedTuple):
         """The features of some sequences, an array of numbers; ``token`` (n + 1,): where each starts."""
         anchor, at = ranges(self.anchor[sequences], np.diff(self.anchor)[sequences])
         of = ranges(token[sequences], np.diff(token)[sequences])[1]
-        nodes, edges = (grid._replace(row=grid.row.take(at, axis=1)) for grid in (self.nodes, self.edges))
+        nodes, edges = (
+            grid._replace(row=grid.row.take(at, axis=1))
+            for grid in (self.nodes, self.edges)
+        )
         bag, dense = self.bag, self.dense
         if bag.start.shape[0] > 1:
             start, entry = ranges(bag.start[of], np.diff(bag.start)[of])
-            bag = Bag(start, bag.row[entry], bag.value[entry] if bag.value.shape[0] else bag.value)
+            bag = Bag(
+                start,
+                bag.row[entry],
+                bag.value[entry] if bag.value.shape[0] else bag.value,
+            )
         if dense:
             dense = dense._replace(block=dense.block[of])
-        return self._replace(anchor=anchor, nodes=nodes, edges=edges, bag=bag, dense=dense)
+        return self._replace(
+            anchor=anchor, nodes=nodes, edges=edges, bag=bag, dense=dense
+        )
 
 
 class EncodedCorpus(TokenCorpus):
@@ -95,7 +114,10 @@ class EncodedCorpus(TokenCorpus):
     def __getitem__(self, key):
         found, (encoder, encoded) = super().__getitem__(key), self._kept
         if encoder is not None and isinstance(found, TokenCorpus):
-            vars(found)["_kept"] = encoder, encoded.take(np.arange(len(self))[key], self.offsets)
+            vars(found)["_kept"] = (
+                encoder,
+                encoded.take(np.arange(len(self))[key], self.offsets),
+            )
         return found
 
     def __getstate__(self):
@@ -122,8 +144,25 @@ _NO_ATOMS = np.zeros(1, np.int32)
 
 def without_templates(token, bag, edges=None, dense=()):
     """An encoded corpus whose features stand at their tokens; ``edges`` is a grid."""
-    none = Grid(np.empty((0, int(token[-1])), np.int32), NOTHING, NOTHING, _NO_ATOMS, NOTHING, NOTHING)
-    return Encoded(token, 0, 1, none, none if edges is None else edges, bag, ALL_ALIVE, ALL_ALIVE, dense)
+    none = Grid(
+        np.empty((0, int(token[-1])), np.int32),
+        NOTHING,
+        NOTHING,
+        _NO_ATOMS,
+        NOTHING,
+        NOTHING,
+    )
+    return Encoded(
+        token,
+        0,
+        1,
+        none,
+        none if edges is None else edges,
+        bag,
+        ALL_ALIVE,
+        ALL_ALIVE,
+        dense,
+    )
 
 
 @kernel
@@ -154,9 +193,21 @@ def count_rows(encoder, task):
         Has the fields of :class:`Encoded`, and ``token``.
     """
     counts = []
-    for grid, n, first in ((task.nodes, encoder.n_node_rows, 0), (task.edges, encoder.n_edge_rows, 1)):
+    for grid, n, first in (
+        (task.nodes, encoder.n_node_rows, 0),
+        (task.edges, encoder.n_edge_rows, 1),
+    ):
         count = np.zeros(n, np.int32)
-        count_grid(grid.row, grid.lo, grid.width, task.left, task.anchor, task.token, first, count)
+        count_grid(
+            grid.row,
+            grid.lo,
+            grid.width,
+            task.left,
+            task.anchor,
+            task.token,
+            first,
+            count,
+        )
         counts.append(count)
     rows = task.bag.row[task.bag.row >= 0]  # a feature whose value is 0 has none
     counts[0] += np.bincount(rows, minlength=encoder.n_node_rows).astype(np.int32)
@@ -216,16 +267,24 @@ def grid_listed(encoded, token, grid, alive):
 
 def _of_dense(dense, token):
     rows = sparse.csr_matrix(dense.block)
-    start, row, value = as_features(rows, token, (dense.low, dense.high), dense.scale, dense.bias)
+    start, row, value = as_features(
+        rows, token, (dense.low, dense.high), dense.scale, dense.bias
+    )
     return Bag(start, row.astype(np.int32), value)
 
 
 def _side_by_side(bags):
     """A bag of the features of several, with all values."""
-    values = [bag.value if bag.value.shape[0] else np.ones(bag.row.shape[0]) for bag in bags]
+    values = [
+        bag.value if bag.value.shape[0] else np.ones(bag.row.shape[0]) for bag in bags
+    ]
     if len(bags) == 1:
         return bags[0]._replace(value=values[0])
-    owner = [np.repeat(np.arange(bag.start.shape[0] - 1), np.diff(bag.start)) for bag in bags]
+    owner = [
+        np.repeat(np.arange(bag.start.shape[0] - 1), np.diff(bag.start)) for bag in bags
+    ]
     order = np.argsort(np.concatenate(owner), kind="stable")
     rows = np.concatenate([bag.row for bag in bags])
-    return Bag(sum(bag.start for bag in bags), rows[order], np.concatenate(values)[order])
+    return Bag(
+        sum(bag.start for bag in bags), rows[order], np.concatenate(values)[order]
+    )

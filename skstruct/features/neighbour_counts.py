@@ -38,7 +38,11 @@ class NeighbourCounts:
 
     def __init__(self, window):
         self.known, self.of_word = {}, np.zeros(0, np.int64)
-        shifts = [shift for distance in range(1, window + 1) for shift in (-distance, distance)]
+        shifts = [
+            shift
+            for distance in range(1, window + 1)
+            for shift in (-distance, distance)
+        ]
         self._blocks = {shift: sparse.csr_matrix((0, 1)) for shift in shifts}
 
     def add(self, forms, lengths):
@@ -49,10 +53,14 @@ class NeighbourCounts:
         self.of_word = before + np.bincount(ids, minlength=n_words)
         for shift, before in self._blocks.items():
             at, inside = neighbours_of(token, shift, shift)
-            column = np.where(inside, ids[at] + 1, 0)[:, 0]  # column 0 is the end of a sequence
+            column = np.where(inside, ids[at] + 1, 0)[
+                :, 0
+            ]  # column 0 is the end of a sequence
             shape = n_words, n_words + 1
             before.resize(shape)
-            self._blocks[shift] = before + sparse.csr_matrix((np.ones(ids.shape), (ids, column)), shape=shape)
+            self._blocks[shift] = before + sparse.csr_matrix(
+                (np.ones(ids.shape), (ids, column)), shape=shape
+            )
 
     def neighbours(self, keep):
         """Counts of neighbours of the words kept, CSR of shape (n_kept, 2 * window * (n_words + 1)).

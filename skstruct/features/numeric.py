@@ -56,9 +56,18 @@ class NumericFeatures:
     def __post_init__(self) -> None:
         if not isinstance(self.bias, (bool, np.bool_)):
             raise ValueError(f"bias must be a bool, got {describe(self.bias)}")
-        number = isinstance(self.scale, (int, float, np.number)) and not isinstance(self.scale, bool)
-        if not (number and 0 < self.scale < np.inf or isinstance(self.scale, str) and self.scale == "auto"):
-            raise ValueError(f"scale must be 'auto' or a positive number, got {describe(self.scale)}")
+        number = isinstance(self.scale, (int, float, np.number)) and not isinstance(
+            self.scale, bool
+        )
+        if not (
+            number
+            and 0 < self.scale < np.inf
+            or isinstance(self.scale, str)
+            and self.scale == "auto"
+        ):
+            raise ValueError(
+                f"scale must be 'auto' or a positive number, got {describe(self.scale)}"
+            )
         pair = tuple(self.window) if isinstance(self.window, (tuple, list)) else ()
         if not (len(pair) == 2 and all(map(is_int, pair)) and pair[0] <= 0 <= pair[1]):
             text = "window must be two ints, the first at most 0 and the last at least 0, got "
@@ -83,7 +92,9 @@ class NumericFeatures:
         return sqrt(TARGET * n_tokens / float(squares)) if squares else 1.0
 
 
-def warn_unless_centred(sums: NDArray[np.float64], squares: Fraction, n_tokens: int) -> None:
+def warn_unless_centred(
+    sums: NDArray[np.float64], squares: Fraction, n_tokens: int
+) -> None:
     """Say so if rows are nearly the same: their mean then drowns what tells them apart.
 
     Parameters
@@ -133,7 +144,9 @@ def neighbours_of(token, low, high):
     inside : ndarray of shape (N, high - low + 1), bool
         Whether there is such a token.
     """
-    begin, end = (np.repeat(edge, np.diff(token))[:, None] for edge in (token[:-1], token[1:]))
+    begin, end = (
+        np.repeat(edge, np.diff(token))[:, None] for edge in (token[:-1], token[1:])
+    )
     at = np.arange(begin.shape[0])[:, None] + np.arange(low, high + 1)
     inside = (at >= begin) & (at < end)
     return np.where(inside, at, 0), inside
@@ -143,7 +156,9 @@ def picked(matrix, at, inside):
     """The rows ``at`` of a dense or CSR matrix; zeros where they are not ``inside``."""
     if not sparse.issparse(matrix):
         return np.where(inside[:, None], matrix[at], matrix.dtype.type(0))
-    start, entry = ranges(matrix.indptr[at], np.where(inside, np.diff(matrix.indptr)[at], 0))
+    start, entry = ranges(
+        matrix.indptr[at], np.where(inside, np.diff(matrix.indptr)[at], 0)
+    )
     parts = matrix.data[entry], matrix.indices[entry], start
     return type(matrix)(parts, shape=(at.shape[0], matrix.shape[1]))
 
@@ -155,7 +170,9 @@ def side_by_side(parts):
     kinds = [type(part) for part in parts if sparse.issparse(part)]
     if not kinds:
         return np.ascontiguousarray(np.hstack(parts))
-    return kinds[0](sparse.hstack([sparse.csr_matrix(part) for part in parts], format="csr"))
+    return kinds[0](
+        sparse.hstack([sparse.csr_matrix(part) for part in parts], format="csr")
+    )
 
 
 def as_features(rows, token, window, scale, bias):
@@ -187,4 +204,8 @@ def as_features(rows, token, window, scale, bias):
     if not bias:
         return start, number, value
     last = np.int32(width * (high - low + 1))
-    return start + np.arange(n + 1), np.insert(number, start[1:], last), np.insert(value, start[1:], 1.0)
+    return (
+        start + np.arange(n + 1),
+        np.insert(number, start[1:], last),
+        np.insert(value, start[1:], 1.0),
+    )

@@ -26,7 +26,9 @@ MOST_LAYOUTS = 1000
 UNSEEN_TEXT, UNSEEN = -1, -2
 """Numbers of a str, and of anything else, that has none."""
 
-_UNSEEN_TEXT, _UNSEEN = (k.to_bytes(4, sys.byteorder, signed=True) for k in (UNSEEN_TEXT, UNSEEN))
+_UNSEEN_TEXT, _UNSEEN = (
+    k.to_bytes(4, sys.byteorder, signed=True) for k in (UNSEEN_TEXT, UNSEEN)
+)
 _EVERYWHERE = np.zeros(2, np.int64)  # no position at the ends is left out
 
 
@@ -38,7 +40,9 @@ class _Numbers(dict):
 
     def add(self, item):
         """The number of something; a new one if it has none."""
-        return int.from_bytes(self.setdefault(item, len(self).to_bytes(4, sys.byteorder)), sys.byteorder)
+        return int.from_bytes(
+            self.setdefault(item, len(self).to_bytes(4, sys.byteorder)), sys.byteorder
+        )
 
 
 def _numbers_of_keys(numbers, keys):
@@ -87,11 +91,16 @@ class Pairs:
 
     def __init__(self):
         self.keys, self.values = _Numbers(), _Numbers()
-        self.feature, self.number, self.plain = np.full(1, -1, np.int32), np.ones(1), True
+        self.feature, self.number, self.plain = (
+            np.full(1, -1, np.int32),
+            np.ones(1),
+            True,
+        )
         self._entries = np.zeros(1, np.int64)
         self._table, _ = table_of([])
         self._layouts, self._inner_layouts = (
-            lru_cache(MOST_LAYOUTS)(partial(make, self.keys)) for make in (_numbers_of_keys, _inner_keys)
+            lru_cache(MOST_LAYOUTS)(partial(make, self.keys))
+            for make in (_numbers_of_keys, _inner_keys)
         )
         self._texts = (), None  # see `may_be_features`
 
@@ -101,13 +110,21 @@ class Pairs:
     def __getstate__(self):
         # The table and the layouts follow from the rest.
         n = len(self)
-        return list(self.keys), list(self.values), pairs_of(self._table, 0), self.feature[:n], self.number[:n]
+        return (
+            list(self.keys),
+            list(self.values),
+            pairs_of(self._table, 0),
+            self.feature[:n],
+            self.number[:n],
+        )
 
     def __setstate__(self, state):
         self.__init__()
         keys, values, pairs, feature, number = state
         for numbers, items in ((self.keys, keys), (self.values, values)):
-            numbers.update((item, k.to_bytes(4, sys.byteorder)) for k, item in enumerate(items))
+            numbers.update(
+                (item, k.to_bytes(4, sys.byteorder)) for k, item in enumerate(items)
+            )
         self.add(*pairs.T, feature, number)
 
     def copy(self):
@@ -115,7 +132,11 @@ class Pairs:
         twin = Pairs()
         twin.keys.update(self.keys)
         twin.values.update(self.values)
-        twin.plain, twin._entries, twin._table = self.plain, self._entries.copy(), self._table.copy()
+        twin.plain, twin._entries, twin._table = (
+            self.plain,
+            self._entries.copy(),
+            self._table.copy(),
+        )
         twin.feature, twin.number = self.feature.copy(), self.number.copy()
         return twin
 
@@ -140,8 +161,16 @@ class Pairs:
             left = _array(map(self._layouts, map(tuple, tokens)))
         else:
             left = _array(map(self.keys.__getitem__, chain.from_iterable(tokens)))
-        values, sizes = chain.from_iterable(map(dict.values, tokens)), lengths_of(tokens)
-        return left, _array(map(self.values.__getitem__, values)), sizes, partial(_items_at, tokens)
+        values, sizes = (
+            chain.from_iterable(map(dict.values, tokens)),
+            lengths_of(tokens),
+        )
+        return (
+            left,
+            _array(map(self.values.__getitem__, values)),
+            sizes,
+            partial(_items_at, tokens),
+        )
 
     def numbers_of_nested(self, tokens):
         """The same where values may be dictionaries: ``{"a": {"b": 1}}`` is the pair of ``a:b`` and 1.
@@ -192,7 +221,10 @@ class Pairs:
     def add(self, left, right, feature, number):
         """Add pairs of numbers, which are new and distinct, with their features and values, in this order."""
         n, end = len(self), len(self) + len(left)
-        self.feature, self.number = _roomy(self.feature, end, -1), _roomy(self.number, end, 1.0)
+        self.feature, self.number = (
+            _roomy(self.feature, end, -1),
+            _roomy(self.number, end, 1.0),
+        )
         self.feature[n:end], self.number[n:end] = feature, number
         self.plain = self.plain and bool((self.number[n:end] == 1.0).all())
         left, right = np.array(left, np.int32), np.array(right, np.int32)
@@ -225,26 +257,44 @@ class Pairs:
             features = self.feature[: len(self)]
             known = np.count_nonzero(np.unique(features) >= 0) == len(ids)
             # By number of a value whether it is a str; the last two serve those that have none.
-            text = np.array([*(isinstance(value, str) for value in self.values), False, True], np.bool_)
+            text = np.array(
+                [*(isinstance(value, str) for value in self.values), False, True],
+                np.bool_,
+            )
             remembered = text[pairs_of(self._table, 0)[:, 1]] & (features >= 0)
             # Each str that makes a name: one for each colon of the name.
-            has_all = np.count_nonzero(remembered) == sum(name.count(":") for name in ids)
+            has_all = np.count_nonzero(remembered) == sum(
+                name.count(":") for name in ids
+            )
             # A name a:b:c may be that of two pairs where a:b is a key, and so is a.
-            parts = (key[:at] for key in self.keys for at, c in enumerate(key) if c == ":")
+            parts = (
+                key[:at] for key in self.keys for at, c in enumerate(key) if c == ":"
+            )
             ambiguous = any(map(self.keys.__contains__, parts))
             self._texts = sizes, text if known and (has_all or not ambiguous) else None
         text = self._texts[1]
-        return np.ones(left.shape, np.bool_) if text is None else (left < 0) | ~text.take(right)
+        return (
+            np.ones(left.shape, np.bool_)
+            if text is None
+            else (left < 0) | ~text.take(right)
+        )
 
     def renumbered(self, id_of):
         """All (key, value, feature, value of the feature) under other ids of features, by id; -1 stays."""
         id_of = [*id_of.tolist(), -1]
-        return ((key, value, id_of[feature], number) for key, value, feature, number in self.items())
+        return (
+            (key, value, id_of[feature], number)
+            for key, value, feature, number in self.items()
+        )
 
     def items(self):
         """All (key, value, feature, value of the feature), by id."""
         keys, values = list(self.keys), list(self.values)
-        pairs = zip(pairs_of(self._table, 0).tolist(), self.feature.tolist(), self.number.tolist())
+        pairs = zip(
+            pairs_of(self._table, 0).tolist(),
+            self.feature.tolist(),
+            self.number.tolist(),
+        )
         return [(keys[k], values[v], *found) for (k, v), *found in pairs]
 
 
@@ -300,7 +350,11 @@ def encode_nested(tokens, first, offsets, resolve):
         found += mine
         sizes.append(len(mine))
     features, values = zip(*found) if found else ((), ())
-    return np.array(features, np.int32), np.array(values, np.float64), np.array(sizes, np.int64)
+    return (
+        np.array(features, np.int32),
+        np.array(values, np.float64),
+        np.array(sizes, np.int64),
+    )
 
 
 def _roomy(array, n, rest):
@@ -319,8 +373,13 @@ def concatenated(parts):
     if all(some is None or (some == 1.0).all() for some in values):
         values = [np.zeros(0)]
     else:
-        values = [np.ones(f.shape[0]) if v is None else v for f, v in zip(features, values)]
-    return [each[0] if len(each) == 1 else np.concatenate(each) for each in (features, values, sizes)]
+        values = [
+            np.ones(f.shape[0]) if v is None else v for f, v in zip(features, values)
+        ]
+    return [
+        each[0] if len(each) == 1 else np.concatenate(each)
+        for each in (features, values, sizes)
+    ]
 
 
 def expand(token, prefix=""):
@@ -334,8 +393,12 @@ def expand(token, prefix=""):
         elif isinstance(value, (list, tuple, set, frozenset)):
             for inner in value:
                 if not isinstance(inner, str):
-                    raise ValueError(f"feature {name!r}: a list must hold str, got {describe(inner)}")
-            for inner in sorted(value) if isinstance(value, (set, frozenset)) else value:
+                    raise ValueError(
+                        f"feature {name!r}: a list must hold str, got {describe(inner)}"
+                    )
+            for inner in (
+                sorted(value) if isinstance(value, (set, frozenset)) else value
+            ):
                 yield f"{name}:{exact(inner)}", True
         else:
             yield name, value

@@ -10,7 +10,16 @@ from ..data.corpus import STRINGS, called_by_kind
 from ..data.inputs import describe
 from ..data.reads import Reads
 from ..saving.fields import Field, Table, built, knowing, value, via
-from .base import INDEX, MIN_COUNT, TITLES, TOKENS, Encoder, FeatureIndex, has_cutoff, take_titles
+from .base import (
+    INDEX,
+    MIN_COUNT,
+    TITLES,
+    TOKENS,
+    Encoder,
+    FeatureIndex,
+    has_cutoff,
+    take_titles,
+)
 from .encoded import NOTHING, Bag, Grid, without_templates
 from .patterns import Patterns, pattern_writer
 from .tokens import string_columns
@@ -48,7 +57,10 @@ class PatternEncoder(Encoder):
     def of_names(cls, patterns, nodes, edges):
         """An encoder that knows features with these names, row by row in their order."""
         encoder = cls(patterns)
-        encoder.nodes, encoder.edges = FeatureIndex.of_names(nodes), FeatureIndex.of_names(edges, 1)
+        encoder.nodes, encoder.edges = (
+            FeatureIndex.of_names(nodes),
+            FeatureIndex.of_names(edges, 1),
+        )
         return encoder
 
     def encode(self, corpus, grow):
@@ -65,26 +77,45 @@ class PatternEncoder(Encoder):
         -------
         Encoded
         """
-        columns, token = string_columns(corpus, self.n_columns, self.first_type), corpus.offsets
+        columns, token = (
+            string_columns(corpus, self.n_columns, self.first_type),
+            corpus.offsets,
+        )
         n = int(token[-1])
         write = pattern_writer(self.templates.syntax, columns, token.tolist())
-        of_labels, of_transitions = self.templates.of_labels, self.templates.of_transitions
+        of_labels, of_transitions = (
+            self.templates.of_labels,
+            self.templates.of_transitions,
+        )
         found = [self.nodes.find(write(pattern), grow) for pattern in of_labels]
         nodes = np.array(found, np.int32).reshape(len(of_labels), n).T.ravel()
         edges = np.full((len(of_transitions), n), -1, np.int32)
-        places = np.setdiff1d(np.arange(n), token)  # there is no transition into the first token
+        places = np.setdiff1d(
+            np.arange(n), token
+        )  # there is no transition into the first token
         for k, pattern in enumerate(of_transitions):
             written = write(pattern)
-            edges[k, places] = self.edges.find([written[t] for t in places.tolist()], grow)
+            edges[k, places] = self.edges.find(
+                [written[t] for t in places.tolist()], grow
+            )
         if grow:
             if n:
                 self.first_type = tuple if isinstance(corpus.like, tuple) else str
             self.nodes.assign(nodes, self.min_count)
             self.edges.assign(edges[edges >= 0], self.min_count)
         zeros = np.zeros(len(of_transitions) + 1, np.int32)
-        grid = Grid(self.edges.row_of[edges], zeros[1:], zeros[1:] + np.int32(1), zeros, NOTHING, NOTHING)
+        grid = Grid(
+            self.edges.row_of[edges],
+            zeros[1:],
+            zeros[1:] + np.int32(1),
+            zeros,
+            NOTHING,
+            NOTHING,
+        )
         start = np.arange(n + 1, dtype=np.int64) * len(of_labels)
-        return without_templates(token, Bag(start, self.nodes.row_of[nodes], np.zeros(0)), grid)
+        return without_templates(
+            token, Bag(start, self.nodes.row_of[nodes], np.zeros(0)), grid
+        )
 
     # -- what models and their readers ask ---------------------------------------------------------
     @property
@@ -110,7 +141,9 @@ def _are_patterns(found):
 PATTERN_ENCODER = Table(
     "Encoder `patterns`",
     Field("tokens", TOKENS, of="first_type"),
-    Field("patterns", via(value, lambda patterns: patterns, _are_patterns), of="templates"),
+    Field(
+        "patterns", via(value, lambda patterns: patterns, _are_patterns), of="templates"
+    ),
     MIN_COUNT,
     Field("nodes", knowing(INDEX, lambda _: {"first_row": 0})),
     Field("edges", knowing(INDEX, lambda _: {"first_row": 1})),

@@ -43,7 +43,10 @@ _WAPITI_MACRO = re.compile(
     r'(?:,"(?P<expression>(?:[^"\\]|\\.)*)")?\]',
     re.DOTALL,
 )
-_SYNTAXES = {CRFPP: (("U", "B"), _CRFPP_MACRO), WAPITI: (("u", "b", "*"), _WAPITI_MACRO)}
+_SYNTAXES = {
+    CRFPP: (("U", "B"), _CRFPP_MACRO),
+    WAPITI: (("u", "b", "*"), _WAPITI_MACRO),
+}
 """The letters that patterns of a tool start with, and its macros."""
 
 _LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
@@ -116,17 +119,24 @@ class Patterns:
         if not self.patterns:
             raise ValueError("at least one pattern is needed")
         self.lines: tuple[str, ...] = tuple(pattern.text for pattern in self.patterns)
-        columns = [macro.column for pattern in self.patterns for macro in pattern.macros]
+        columns = [
+            macro.column for pattern in self.patterns for macro in pattern.macros
+        ]
         self.n_columns: int = 1 + max(columns, default=0)
         self.bigram: bool = any(p.transition and not p.macros for p in self.patterns)
         self.of_labels: list[Pattern] = [p for p in self.patterns if p.label]
-        self.of_transitions: list[Pattern] = [p for p in self.patterns if p.transition and p.macros]
+        self.of_transitions: list[Pattern] = [
+            p for p in self.patterns if p.transition and p.macros
+        ]
 
     def __repr__(self) -> str:
         return f"Patterns({list(self.lines)!r}, {self.syntax!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Patterns) and (self.lines, self.syntax) == (other.lines, other.syntax)
+        return isinstance(other, Patterns) and (self.lines, self.syntax) == (
+            other.lines,
+            other.syntax,
+        )
 
     def __hash__(self) -> int:
         return hash((self.lines, self.syntax))
@@ -146,10 +156,14 @@ def parse_pattern(line, syntax):
     first = line[:1] if syntax == CRFPP else line[:1].lower()
     if first not in letters:
         known = ", ".join(letters[:-1])
-        raise ValueError(f"a pattern of {syntax} starts with {known} or {letters[-1]}, got {line!r:.80}")
+        raise ValueError(
+            f"a pattern of {syntax} starts with {known} or {letters[-1]}, got {line!r:.80}"
+        )
     text = first + line[1:]
     literals = tuple(macro.split(text)[:: macro.groups + 1])
-    macros = tuple(_macro(found.groupdict(), text, syntax) for found in macro.finditer(text))
+    macros = tuple(
+        _macro(found.groupdict(), text, syntax) for found in macro.finditer(text)
+    )
     if any("%" in literal for literal in literals):
         raise ValueError(f"malformed macro in the pattern {line!r:.80}")
     return Pattern(text, first in "Uu*", first in "Bb*", literals, macros)
@@ -166,19 +180,27 @@ def _integer(text):
 def _macro(found, text, syntax):
     """The :class:`Macro` of a match."""
     try:
-        position = int(found["position"]) if syntax == CRFPP else _integer(found["position"])
+        position = (
+            int(found["position"]) if syntax == CRFPP else _integer(found["position"])
+        )
         column = int(found["column"])
     except ValueError:  # an 8 in an octal number, thousands of digits
         raise ValueError(f"malformed number in the pattern {text!r:.80}") from None
     if abs(position) > FARTHEST[syntax] or column >= _MOST_COLUMNS:
-        limits = f"a row may be up to {FARTHEST[syntax]} and a column below {_MOST_COLUMNS}"
+        limits = (
+            f"a row may be up to {FARTHEST[syntax]} and a column below {_MOST_COLUMNS}"
+        )
         raise ValueError(f"the pattern {text!r:.80} reads too far away; {limits}")
     kind, expression = found.get("kind", "x"), found.get("expression")
     if (expression is None) != (kind in "xX"):
-        raise ValueError(f"the pattern {text!r:.80}: %t and %m need an expression, %x takes none")
+        raise ValueError(
+            f"the pattern {text!r:.80}: %t and %m need an expression, %x takes none"
+        )
     absolute = bool(found.get("absolute"))
     if absolute and position == 0:
-        raise ValueError(f"the pattern {text!r:.80}: tokens are counted from 1, or from -1 backwards")
+        raise ValueError(
+            f"the pattern {text!r:.80}: tokens are counted from 1, or from -1 backwards"
+        )
     if absolute and position > 0:
         position -= 1
     if expression is not None:
@@ -200,7 +222,11 @@ def boundary(syntax, distance):
     """What stands for the token that is ``distance`` before (negative) or behind a sequence."""
     if syntax == CRFPP:
         return f"_B{distance:+d}"
-    return f"_x{distance:+d}" if abs(distance) <= NEAR else f"_x{'+' if distance > 0 else '-'}#"
+    return (
+        f"_x{distance:+d}"
+        if abs(distance) <= NEAR
+        else f"_x{'+' if distance > 0 else '-'}#"
+    )
 
 
 def pattern_writer(syntax, columns, offsets):
@@ -224,9 +250,16 @@ def pattern_writer(syntax, columns, offsets):
             if absolute:
                 p = position if position >= 0 else T + position
                 inside = 0 <= p < T
-                out += [tokens[begin + p] if inside else boundary(syntax, p if p < 0 else p - T + 1)] * T
+                out += [
+                    tokens[begin + p]
+                    if inside
+                    else boundary(syntax, p if p < 0 else p - T + 1)
+                ] * T
                 continue
-            back, ahead = min(max(-position, 0), T), min(max(position, 0), T)  # tokens whose place is outside
+            back, ahead = (
+                min(max(-position, 0), T),
+                min(max(position, 0), T),
+            )  # tokens whose place is outside
             out += [boundary(syntax, t + position) for t in range(back)]
             out += tokens[begin + ahead : end - back]
             out += [boundary(syntax, t + position - T + 1) for t in range(T - ahead, T)]
@@ -237,17 +270,23 @@ def pattern_writer(syntax, columns, offsets):
         values = tokens_at(macro.column, macro.position, macro.absolute)
         if macro.kind != "x":
             expression = ByteExpression(_bytes(macro.expression))
-            value_of = {value: _matched(expression, value, macro.kind) for value in set(values)}
+            value_of = {
+                value: _matched(expression, value, macro.kind) for value in set(values)
+            }
             values = list(map(value_of.__getitem__, values))
         return [value.translate(_LOWER) for value in values] if macro.lower else values
 
     def write(pattern):
         parts = [repeat(pattern.literals[0], offsets[-1])]
         for macro, literal in zip(pattern.macros, pattern.literals[1:]):
-            parts += [values_of(macro), repeat(literal)] if literal else [values_of(macro)]
+            parts += (
+                [values_of(macro), repeat(literal)] if literal else [values_of(macro)]
+            )
         written = list(map("".join, zip(*parts)))
         if any(macro.kind == "m" for macro in pattern.macros):
-            return [s if s.isascii() and "\0" not in s else _rejoined(s) for s in written]
+            return [
+                s if s.isascii() and "\0" not in s else _rejoined(s) for s in written
+            ]
         return written
 
     return write

@@ -20,7 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import clone
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, HasMethods, StrOptions, folds_of, safe_indexing
@@ -109,7 +113,9 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
 
     classifier: Any
     _: KW_ONLY
-    method: Literal["auto", "predict_log_proba", "predict_proba", "decision_function"] = "auto"
+    method: Literal[
+        "auto", "predict_log_proba", "predict_proba", "decision_function"
+    ] = "auto"
     cv: Any = 5
 
     classifier_: Any = field(init=False)
@@ -126,8 +132,14 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         -------
         sklearn.utils.metadata_routing.MetadataRouter
         """
-        mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="fit_transform", callee="fit")
-        router = MetadataRouter(owner=self).add(classifier=self.classifier, method_mapping=mapping)
+        mapping = (
+            MethodMapping()
+            .add(caller="fit", callee="fit")
+            .add(caller="fit_transform", callee="fit")
+        )
+        router = MetadataRouter(owner=self).add(
+            classifier=self.classifier, method_mapping=mapping
+        )
         if hasattr(self.cv, "split"):
             mapping = MethodMapping().add(caller="fit_transform", callee="split")
             router.add(splitter=self.cv, method_mapping=mapping)
@@ -169,15 +181,21 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         SequenceMatrix
             One row for each token, one column for each label.
         """
-        tokens, corpus, method, params, groups = self._begin("fit_transform", X, y, params)
+        tokens, corpus, method, params, groups = self._begin(
+            "fit_transform", X, y, params
+        )
         splits = folds_of(self.cv, X, y, groups, once=True)
         whole = self._trained(tokens, corpus, y, params)
 
         def rows(k, train, test):
-            inner = self._trained(tokens, corpus, y, params, train, f"split {k} of cv={self.cv!r}")
+            inner = self._trained(
+                tokens, corpus, y, params, train, f"split {k} of cv={self.cv!r}"
+            )
             return _scores(inner, method, whole.classes_, safe_indexing(tokens, test))
 
-        scores = by_fold(np.repeat(np.arange(len(corpus)), corpus.lengths), splits, rows)
+        scores = by_fold(
+            np.repeat(np.arange(len(corpus)), corpus.lengths), splits, rows
+        )
         self._become(method, whole, corpus)
         return assembled(scores, corpus.lengths, self._names)
 
@@ -198,17 +216,32 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
 
     def _method(self):
         """The method whose scores are taken; logarithms are those of probabilities."""
-        methods, has = METHODS if self.method == "auto" else (self.method,), partial(hasattr, self.classifier)
-        known = [name for name in methods if has(name) or name == METHODS[0] and has(METHODS[1])]
+        methods, has = (
+            METHODS if self.method == "auto" else (self.method,),
+            partial(hasattr, self.classifier),
+        )
+        known = [
+            name
+            for name in methods
+            if has(name) or name == METHODS[0] and has(METHODS[1])
+        ]
         if not known:
             name = type(self.classifier).__name__
-            raise ValueError(f"{name} has none of the methods {', '.join(methods)}, whose scores are needed")
+            raise ValueError(
+                f"{name} has none of the methods {', '.join(methods)}, whose scores are needed"
+            )
         return known[0]
 
     def _become(self, method, fitted, corpus):
         """Set what is fitted, once all is done."""
-        self.classifier_, self.classes_, self.method_ = fitted, np.asarray(fitted.classes_), method
-        one = method == "decision_function" and len(self.classes_) == 2  # the score of the second label
+        self.classifier_, self.classes_, self.method_ = (
+            fitted,
+            np.asarray(fitted.classes_),
+            method,
+        )
+        one = (
+            method == "decision_function" and len(self.classes_) == 2
+        )  # the score of the second label
         labels = self.classes_.tolist()[1:] if one else self.classes_.tolist()
         prefix = type(fitted).__name__.lower()
         self._names = FeatureNames([f"{prefix}_{spelled(label)}" for label in labels])
@@ -251,7 +284,10 @@ def _scores(fitted, name, classes, tokens):
     else:
         found = getattr(fitted, name)(tokens)
         found = np.exp(found) if logarithms else found
-    found, known = np.asarray(found, dtype=np.float64), np.asarray(fitted.classes_).tolist()
+    found, known = (
+        np.asarray(found, dtype=np.float64),
+        np.asarray(fitted.classes_).tolist(),
+    )
     if found.ndim == 1:  # of two labels
         found = np.column_stack([-found, found])
     if found.ndim != 2 or found.shape[1] != len(known):
@@ -259,7 +295,11 @@ def _scores(fitted, name, classes, tokens):
         text += "one-against-one scores set decision_function_shape='ovr'"
         raise ValueError(f"{type(fitted).__name__}.{name} {text}")
     if len(known) < n:
-        lowest = found.min(axis=1) if name == "decision_function" else np.zeros(found.shape[0])
+        lowest = (
+            found.min(axis=1)
+            if name == "decision_function"
+            else np.zeros(found.shape[0])
+        )
         place = {label: c for c, label in enumerate(np.asarray(classes).tolist())}
         some, found = found, np.repeat(lowest[:, None], n, axis=1)
         found[:, [place[label] for label in known]] = some

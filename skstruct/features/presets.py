@@ -17,20 +17,27 @@ says with which learner, and what was tried.
 
 def window(column, first, last, macro="x"):
     """One template for each position from ``first`` to ``last``."""
-    return [f"U{macro}{column}{o:+d}:%{macro}[{o},{column}]" for o in range(first, last + 1)]
+    return [
+        f"U{macro}{column}{o:+d}:%{macro}[{o},{column}]" for o in range(first, last + 1)
+    ]
 
 
 def ngrams(column, n, first, last, macro="x"):
     """One template for each run of ``n`` positions that starts at ``first`` ... ``last``."""
     return [
-        f"U{macro}{column}{o:+d}_{n}:" + "/".join(f"%{macro}[{o + k},{column}]" for k in range(n))
+        f"U{macro}{column}{o:+d}_{n}:"
+        + "/".join(f"%{macro}[{o + k},{column}]" for k in range(n))
         for o in range(first, last + 1)
     ]
 
 
 def affixes(column, most):
     """Prefixes and suffixes of the current token, of ``most`` characters at most."""
-    return [f"U{kind}{n}:%{kind}{n}[0,{column}]" for kind in ("prefix", "suffix") for n in range(1, most + 1)]
+    return [
+        f"U{kind}{n}:%{kind}{n}[0,{column}]"
+        for kind in ("prefix", "suffix")
+        for n in range(1, most + 1)
+    ]
 
 
 VARIETIES = [f"Uav{n}:%av{n}[0,0]" for n in (2, 3, 4)]
@@ -48,21 +55,43 @@ GAPS = """Ugap:%x[0,1] Ugap+1:%x[1,1] Ugaps:%x[-1,1]/%x[0,1]/%x[1,1] Uwgap:%x[0,
 
 CHAR = [*window(0, -1, 1), *ngrams(0, 2, -2, 1), "B"]
 CHUNK = [*window(0, -2, 2), *ngrams(0, 2, -1, 0), *TAGS, "B"]
-WORD = [*window(0, -2, 2), *ngrams(0, 2, -1, 0), *affixes(0, 4), "Ushape:%shape[0,0]", "B"]
+WORD = [
+    *window(0, -2, 2),
+    *ngrams(0, 2, -1, 0),
+    *affixes(0, 4),
+    "Ushape:%shape[0,0]",
+    "B",
+]
 WORD_TAG = [*WORD[:-1], *TAGS, "B"]
-FORMS = [*window(0, -1, 1, "lower"), *window(0, -1, 1, "shape"), *ngrams(0, 3, -1, -1, "shape")]
+FORMS = [
+    *window(0, -1, 1, "lower"),
+    *window(0, -1, 1, "shape"),
+    *ngrams(0, 3, -1, -1, "shape"),
+]
 WORD_BEST = [*WORD[:-2], *FORMS, *ENDINGS, "B"]
 WORD_FORM = ["Ulower:%lower[0,0]", *affixes(0, 3), "Ushape:%shape[0,0]"]
 
 PRESETS = {
     "char": CHAR,
-    "char-av": [*window(0, -1, 2), *ngrams(0, 2, -2, 1), "Utype:%type[0,0]", *VARIETIES, "B"],
+    "char-av": [
+        *window(0, -1, 2),
+        *ngrams(0, 2, -2, 1),
+        "Utype:%type[0,0]",
+        *VARIETIES,
+        "B",
+    ],
     "chunk": CHUNK,
     "word": WORD,
     "word-tag": WORD_TAG,
     "collins": [*window(0, -2, 2), *affixes(0, 4), *ORTHOGRAPHY, "B"],
     "char-best": [*CHAR[:-1], *TYPES, *VARIETIES, "B"],
-    "chunk-best": [*CHUNK[:-1], *WORDS_WITH_TAGS, *ngrams(1, 4, -2, -1), *WORD_FORM, *TRANSITIONS],
+    "chunk-best": [
+        *CHUNK[:-1],
+        *WORDS_WITH_TAGS,
+        *ngrams(1, 4, -2, -1),
+        *WORD_FORM,
+        *TRANSITIONS,
+    ],
     "word-best": WORD_BEST,
     "text": [*WORD_BEST[:-1], *GAPS, "B"],
 }
@@ -80,4 +109,6 @@ def columns_preset(n_columns):
 
 def preset_of(lines):
     """The name of the preset that consists of these lines, or None."""
-    return next((name for name, preset in PRESETS.items() if list(lines) == preset), None)
+    return next(
+        (name for name, preset in PRESETS.items() if list(lines) == preset), None
+    )

@@ -18,9 +18,23 @@ from ..saving import fields
 from ..saving.container import require
 from ..saving.fields import Field, Table
 from ..saving.values import savable_value
-from .base import MIN_COUNT, MOST_ROWS, ROWS, Encoder, FeatureIndex, RowIndex, has_cutoff
+from .base import (
+    MIN_COUNT,
+    MOST_ROWS,
+    ROWS,
+    Encoder,
+    FeatureIndex,
+    RowIndex,
+    has_cutoff,
+)
 from .encoded import NO_BAG, NOTHING, Bag, Dense, RowMap, without_templates
-from .numeric import NumericFeatures, as_features, exact_sum, neighbours_of, warn_unless_centred
+from .numeric import (
+    NumericFeatures,
+    as_features,
+    exact_sum,
+    neighbours_of,
+    warn_unless_centred,
+)
 
 SOME_ROWS = 4096
 """Dense rows that are read at a time where a copy is made."""
@@ -56,33 +70,61 @@ class RowsEncoder(Encoder):
         bigram = True if corpus.info is None else corpus.info.bigram
         if isinstance(features, str) and features == "auto":
             # The columns of features that were encoded once are complete as they are.
-            features = NumericFeatures() if corpus.info is None else NumericFeatures(False, 1.0)
+            features = (
+                NumericFeatures()
+                if corpus.info is None
+                else NumericFeatures(False, 1.0)
+            )
         if not isinstance(features, NumericFeatures):
             text = f"features={describe(features)} reads strings, but the tokens are rows of numbers; use "
             raise ValueError(f"{text}features='auto' or NumericFeatures")
         matrix = corpus.matrix
         is_sparse = sparse.issparse(matrix)
-        return cls(features, matrix.shape[1], corpus.names, is_sparse, min_count, bigram, scaled)
+        return cls(
+            features,
+            matrix.shape[1],
+            corpus.names,
+            is_sparse,
+            min_count,
+            bigram,
+            scaled,
+        )
 
     def __init__(self, features, width, names, is_sparse, min_count, bigram, scaled):
-        self.features, self.width, self.names, self.sparse = features, width, names, is_sparse
+        self.features, self.width, self.names, self.sparse = (
+            features,
+            width,
+            names,
+            is_sparse,
+        )
         self.min_count, self.has_bigram, self.scaled = min_count, bigram, scaled
         if min_count > 1 and not is_sparse:
             raise ValueError(f"min_count={min_count} applies to sparse rows only")
-        self.size, most = features.size(width), np.iinfo(np.int32).max  # features that there may be
+        self.size, most = (
+            features.size(width),
+            np.iinfo(np.int32).max,
+        )  # features that there may be
         if self.size > most:
             text = f"X has {width} columns; with window={features.window} these are {self.size} features, "
             raise ValueError(f"{text}more than {most}")
-        self._bias = self.size - 1 if features.bias else -1  # its number is behind those of all columns
+        self._bias = (
+            self.size - 1 if features.bias else -1
+        )  # its number is behind those of all columns
         self.reads = Reads(self.named, width, names)
         self.scale = 1.0
-        self.squares, self.n_tokens = Fraction(0), 0  # of the first corpus: sum of ‖x_t‖², tokens
+        self.squares, self.n_tokens = (
+            Fraction(0),
+            0,
+        )  # of the first corpus: sum of ‖x_t‖², tokens
         self.sums = None  # sum of the rows of a shard
         self._template = None  # (width,) of columns that are features encoded before
         # Features are numbered place by place of the window, then by column; the last one is the bias. Copies
         # share these arrays: they are replaced, never changed.
         self.order = NOTHING  # features by first use
-        self.nodes, self.edges = RowIndex(), FeatureIndex(1)  # their rows, in this order
+        self.nodes, self.edges = (
+            RowIndex(),
+            FeatureIndex(1),
+        )  # their rows, in this order
         # (size,) 1 + the row of each feature, 0 if it has none: zeros take memory only where features are.
         self._place = NOTHING
         if not is_sparse:
@@ -125,7 +167,9 @@ class RowsEncoder(Encoder):
             if not self.n_tokens:
                 self._measure(matrix, token, corpus.info is None)
         if sparse.issparse(matrix) or self.sparse:
-            return without_templates(token, self._bag(sparse.csr_matrix(matrix), token, grow))
+            return without_templates(
+                token, self._bag(sparse.csr_matrix(matrix), token, grow)
+            )
         some = matrix[:SOME_ROWS]
         full = 2 * np.count_nonzero(some) > some.size
         dense = Dense(matrix, self.scale, bool(how.bias), *how.window, full)
@@ -133,7 +177,9 @@ class RowsEncoder(Encoder):
 
     def _measure(self, matrix, token, are_data):
         """Take the scale from the rows of the first corpus."""
-        norms = np.zeros(matrix.shape[0])  # added up in the order of the columns, whatever the matrix is
+        norms = np.zeros(
+            matrix.shape[0]
+        )  # added up in the order of the columns, whatever the matrix is
         if sparse.issparse(matrix):
             owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
             values = matrix.data.astype(np.float64)
@@ -145,7 +191,9 @@ class RowsEncoder(Encoder):
                     norms[first : first + SOME_ROWS] += column * column
             sums = matrix.sum(axis=0, dtype=np.float64)
         low, high = self.features.window
-        times = neighbours_of(token, -high, -low)[1].sum(axis=1)  # that a row is read: it has so many readers
+        times = neighbours_of(token, -high, -low)[1].sum(
+            axis=1
+        )  # that a row is read: it has so many readers
         squares = (n * exact_sum(norms[times == n]) for n in np.unique(times).tolist())
         self._take_scale(squares, matrix.shape[0])
         if are_data and self.scaled:
@@ -162,22 +210,34 @@ class RowsEncoder(Encoder):
     def _bag(self, rows, token, grow):
         """The rows of a corpus as features by token; in training those that are new get rows of weights."""
         how = self.features
-        start, number, value = as_features(rows, token, how.window, self.scale, how.bias)
+        start, number, value = as_features(
+            rows, token, how.window, self.scale, how.bias
+        )
         if grow and self.sparse:
             use = np.arange(number.shape[0])
-            first = np.zeros(self.size, np.int64)  # as `_place`: zeros take memory only where features are
-            first[number[::-1]] = use[::-1]  # of several the last one written: the first use
+            first = np.zeros(
+                self.size, np.int64
+            )  # as `_place`: zeros take memory only where features are
+            first[number[::-1]] = use[
+                ::-1
+            ]  # of several the last one written: the first use
             met = number[first[number] == use]
             new = met[self._by_feature(np.int32(0))[met] == 0]
             self._number(np.append(self.order, new.astype(np.int32)), number)
-        return Bag(start, self._place[number] - np.int32(1), np.zeros(0) if (value == 1.0).all() else value)
+        return Bag(
+            start,
+            self._place[number] - np.int32(1),
+            np.zeros(0) if (value == 1.0).all() else value,
+        )
 
     def _number(self, order, column=NOTHING):
         """Give rows to the features of ``order`` that have none and deserve them; those of a corpus count."""
         self.order, seen = order, NOTHING
         if self.min_count > 1:
             seen = self._by_feature(np.arange(order.shape[0]))[column] - 1
-        self.nodes.give_rows(order.shape[0], seen, self.min_count, np.flatnonzero(order == self._bias))
+        self.nodes.give_rows(
+            order.shape[0], seen, self.min_count, np.flatnonzero(order == self._bias)
+        )
         self.place(order)
 
     def place(self, order):
@@ -219,7 +279,11 @@ class RowsEncoder(Encoder):
     def row_names(self, rows):
         """The names of rows, {row: name}."""
         numbered = zip(self.order.tolist(), self.nodes.row_of.tolist())
-        return {row: self._name(column) for column, row in numbered if row >= 0 and row in rows}
+        return {
+            row: self._name(column)
+            for column, row in numbered
+            if row >= 0 and row in rows
+        }
 
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`; dense rows keep all columns."""
@@ -234,23 +298,38 @@ class RowsEncoder(Encoder):
         """See :func:`.choose.merge_encoders`; this is the first of ``encoders``."""
         for s, other in enumerate(encoders):
             if other.width != self.width:
-                raise ValueError(f"shard {s}: {other.width} columns, those of shard 0 are {self.width}")
+                raise ValueError(
+                    f"shard {s}: {other.width} columns, those of shard 0 are {self.width}"
+                )
             self.reads.check_names(other.names, f"shard {s}", "shard 0")
             if (other.sparse, other.has_bigram) != (self.sparse, self.has_bigram):
-                raise ValueError(f"shard {s}: its rows are not of the kind of those of shard 0")
+                raise ValueError(
+                    f"shard {s}: its rows are not of the kind of those of shard 0"
+                )
         kind = self.features, self.width, self.names, self.sparse
         out = type(self)(*kind, min_count, self.has_bigram, self.scaled is not False)
-        out._take_scale((e.squares for e in encoders), sum(e.n_tokens for e in encoders))
+        out._take_scale(
+            (e.squares for e in encoders), sum(e.n_tokens for e in encoders)
+        )
         if all(encoder.sums is not None for encoder in encoders):
             sums = sum(encoder.sums[0] for encoder in encoders)
-            warn_unless_centred(sums, sum(encoder.sums[1] for encoder in encoders), out.n_tokens)
-        columns, first = np.unique(np.concatenate([encoder.order for encoder in encoders]), return_index=True)
+            warn_unless_centred(
+                sums, sum(encoder.sums[1] for encoder in encoders), out.n_tokens
+            )
+        columns, first = np.unique(
+            np.concatenate([encoder.order for encoder in encoders]), return_index=True
+        )
         out.order = columns[np.argsort(first)]
         number_of = out._by_feature(np.arange(out.order.shape[0])) - 1
         numbers = [number_of[encoder.order] for encoder in encoders]
-        counts, bias = [count and count.nodes for count in counts], np.flatnonzero(out.order == out._bias)
+        counts, bias = (
+            [count and count.nodes for count in counts],
+            np.flatnonzero(out.order == out._bias),
+        )
         nodes = [encoder.nodes for encoder in encoders]
-        maps = out.nodes.merge(nodes, numbers, counts, out.order.shape[0], min_count, bias)
+        maps = out.nodes.merge(
+            nodes, numbers, counts, out.order.shape[0], min_count, bias
+        )
         out.place(out.order)
         return out, [RowMap(rows, np.zeros(1, np.int32)) for rows in maps]
 
@@ -262,7 +341,11 @@ class RowsEncoder(Encoder):
         if scale == 1.0 or bag.start.shape[0] == 1:
             return task
         value = bag.value if bag.value.shape[0] else np.ones(bag.row.shape[0])
-        return task._replace(bag=bag._replace(value=np.where(bag.row == self.bias_row, 1.0, value * scale)))
+        return task._replace(
+            bag=bag._replace(
+                value=np.where(bag.row == self.bias_row, 1.0, value * scale)
+            )
+        )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -288,7 +371,9 @@ def _fraction(parts):
     return Fraction(*map(int, parts))
 
 
-fraction = fields.via(fields.pair(fields.string, fields.string), Fraction.as_integer_ratio, _fraction)
+fraction = fields.via(
+    fields.pair(fields.string, fields.string), Fraction.as_integer_ratio, _fraction
+)
 
 
 _READ = fields.built(RowsEncoder, "features width names sparse min_count bigram scaled")
@@ -296,7 +381,12 @@ _READ = fields.built(RowsEncoder, "features width names sparse min_count bigram 
 
 def _rows_encoder(f):
     """The encoder, once its parts agree; what is too large is refused before it takes memory."""
-    columns, n, row, is_dense = f["column"], len(f["column"]), f["nodes"].row_of[:-1], not f["sparse"]
+    columns, n, row, is_dense = (
+        f["column"],
+        len(f["column"]),
+        f["nodes"].row_of[:-1],
+        not f["sparse"],
+    )
     require(f["size"] <= MOST_COLUMNS, f"{f.where}: the window has too many columns")
     ok = f["names"] is None or len(f["names"].all()) == f["width"]
     require(ok, f"{f.where}.names must be {f['width']}")
@@ -304,8 +394,14 @@ def _rows_encoder(f):
     require(not is_dense or n == f["size"], f"{f.where}.column must hold all columns")
     ok = np.array_equal(np.sort(row[row >= 0]), np.arange(f["nodes"].n_rows))
     require(ok, f"{f.where}.row must hold each row once")
-    require(not is_dense or np.array_equal(row, columns), f"{f.where}.row must be those of the columns")
-    require(not is_dense or f["min_count"] == 1, f"{f.where}.min_count applies to sparse rows only")
+    require(
+        not is_dense or np.array_equal(row, columns),
+        f"{f.where}.row must be those of the columns",
+    )
+    require(
+        not is_dense or f["min_count"] == 1,
+        f"{f.where}.min_count applies to sparse rows only",
+    )
     encoder = _READ(f)
     encoder.place(columns)
     return encoder
@@ -318,7 +414,10 @@ NUMBERS = Table(
     Field("bigram", fields.flag, of="has_bigram"),
     Field("scaled", fields.flag),
     Field("width", fields.integer(0, MOST_COLUMNS)),
-    Field("names", fields.optional(fields.via(fields.strings, FeatureNames.all, FeatureNames))),
+    Field(
+        "names",
+        fields.optional(fields.via(fields.strings, FeatureNames.all, FeatureNames)),
+    ),
     Field("sparse", fields.flag),
     Field("scale", fields.number(np.finfo(float).smallest_subnormal)),
     Field("squares", fraction),

@@ -106,7 +106,9 @@ class KnowsColumns:
         found = getattr(vars(self).get("_reads"), what, None)
         if found is None:
             me = type(self).__name__
-            raise AttributeError(f"{me} has no attribute {attribute!r}: it has seen none")
+            raise AttributeError(
+                f"{me} has no attribute {attribute!r}: it has seen none"
+            )
         return found
 
 
@@ -120,7 +122,9 @@ def table_of(X, reads=None):
     if corpus is None or not corpus.is_frame:
         corpus = as_tokens(X if corpus is None else corpus)
     if reads is not None:
-        if reads.called == called_by_kind(DENSE) and isinstance(corpus.like, (tuple, list)):
+        if reads.called == called_by_kind(DENSE) and isinstance(
+            corpus.like, (tuple, list)
+        ):
             numbers = _as_numbers(corpus.tokens)
             if numbers is not None and numbers.ndim == 2:
                 corpus = assembled(numbers, corpus.lengths)
@@ -158,8 +162,14 @@ def reads_of(corpus, estimator, decides=True):
 
     while hasattr(estimator, "steps"):
         estimator = estimator.steps[0][1]
-    reads = Reads.of(corpus)._replace(decides=decides and get_tags(estimator).requires_fit)
-    return reads._replace(titles=None) if isinstance(estimator, ColumnTransformer) else reads
+    reads = Reads.of(corpus)._replace(
+        decides=decides and get_tags(estimator).requires_fit
+    )
+    return (
+        reads._replace(titles=None)
+        if isinstance(estimator, ColumnTransformer)
+        else reads
+    )
 
 
 @contextmanager
@@ -174,12 +184,18 @@ def reading(reads, corpus):
 
 def by_token(name, value, lengths, keep):
     """Metadata of sequences, repeated for their tokens; other values as they are."""
-    if value is None or isinstance(value, (str, bytes, dict)) or not hasattr(value, "__len__"):
+    if (
+        value is None
+        or isinstance(value, (str, bytes, dict))
+        or not hasattr(value, "__len__")
+    ):
         return value
     if name == "sample_weight":
         check_weights_of_sequences(value)
     if len(value) != lengths.shape[0]:
-        raise ValueError(f"{name} must have one value a sequence, {lengths.shape[0]}, got {len(value)}")
+        raise ValueError(
+            f"{name} must have one value a sequence, {lengths.shape[0]}, got {len(value)}"
+        )
     repeated = np.repeat(np.asarray(value), lengths, axis=0)
     return repeated if keep is None else repeated[keep]
 
@@ -231,7 +247,10 @@ def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
         more["y"] = targets
     elif isinstance(getattr(fit, "__self__", None), FrozenEstimator):
         more["y"] = None  # it learns nothing, and asks for labels
-    more |= {name: by_token(name, value, corpus.lengths, keep) for name, value in params.items()}
+    more |= {
+        name: by_token(name, value, corpus.lengths, keep)
+        for name, value in params.items()
+    }
     fit(tokens if keep is None else safe_indexing(tokens, keep), **more)
 
 
@@ -251,7 +270,9 @@ def _targets(y, offsets, labels):
         first = kind_of(labels[0])
         for k, label in enumerate(flatten(y)):
             if label is not None and kind_of(plain_value(label)) is not first:
-                wrong = f"expected a label of type {first.__name__}, got {describe(label)}"
+                wrong = (
+                    f"expected a label of type {first.__name__}, got {describe(label)}"
+                )
                 raise PlaceError(*place(offsets, k), wrong, "y")
     return np.asarray(labels)
 
@@ -260,7 +281,9 @@ def as_rows(found, lengths, names):
     """The output of a transformer, by sequence."""
     n = found.shape[0] if hasattr(found, "shape") else len(found)
     if n != lengths.sum():
-        raise ValueError(f"the transformer returned {n} rows for {lengths.sum()} tokens")
+        raise ValueError(
+            f"the transformer returned {n} rows for {lengths.sum()} tokens"
+        )
     X = SequenceMatrix(found, lengths)
     known = names is not None and len(names.all()) == X.matrix.shape[1]
     return assembled(X.matrix, lengths, names if known else X.names)
@@ -284,7 +307,11 @@ def by_fold(of_token, folds, rows):
         train, test = (_tokens_of(of_token, part) for part in fold)
         if test.shape[0]:
             found = rows(k, train, test)
-            out = np.empty((of_token.shape[0], found.shape[1]), found.dtype) if out is None else out
+            out = (
+                np.empty((of_token.shape[0], found.shape[1]), found.dtype)
+                if out is None
+                else out
+            )
             out[test] = found
     return out
 
@@ -292,5 +319,9 @@ def by_fold(of_token, folds, rows):
 def _tokens_of(of_token, sequences):
     """The tokens of some sequences, in the order of the corpus, with the repetitions that there are."""
     chosen = np.sort(sequences)
-    first, stop = (np.searchsorted(of_token, chosen, side) for side in ("left", "right"))
-    return np.concatenate([np.arange(a, b) for a, b in zip(first, stop)] or [np.zeros(0, np.int64)])
+    first, stop = (
+        np.searchsorted(of_token, chosen, side) for side in ("left", "right")
+    )
+    return np.concatenate(
+        [np.arange(a, b) for a, b in zip(first, stop)] or [np.zeros(0, np.int64)]
+    )

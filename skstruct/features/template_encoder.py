@@ -15,7 +15,17 @@ from ..core.hashing import empty_table, find_rows, intern_pairs, table_of
 from ..data.corpus import STRINGS, called_by_kind
 from ..data.reads import Reads
 from ..saving.container import require
-from ..saving.fields import Field, Table, array, built, each, integer, knowing, string, without_last
+from ..saving.fields import (
+    Field,
+    Table,
+    array,
+    built,
+    each,
+    integer,
+    knowing,
+    string,
+    without_last,
+)
 from .base import MIN_COUNT, TITLES, TOKENS, Encoder, has_cutoff, take_titles
 from .contexts import CONTEXTS, Contexts, context_values, is_context
 from .encoded import ALL_ALIVE, NO_BAG, Encoded, Grid
@@ -30,7 +40,9 @@ class Derived(NamedTuple):
     function: str
     column: int
     values: Alphabet
-    of_string: np.ndarray  # int32: by string id the value id; the last, -1, serves id -1
+    of_string: (
+        np.ndarray
+    )  # int32: by string id the value id; the last, -1, serves id -1
 
 
 class TemplateEncoder(Encoder):
@@ -60,14 +72,20 @@ class TemplateEncoder(Encoder):
         self.derived = {}  # channel -> Derived
         for channel in plan.channels:
             if channel[0] not in ("x", "const") and not is_context(channel[0]):
-                column_function(channel[0], templates.words)  # raises where clusters lack
-                self.derived[channel] = Derived(*channel, Alphabet(), np.full(1, -1, np.int32))
+                column_function(
+                    channel[0], templates.words
+                )  # raises where clusters lack
+                self.derived[channel] = Derived(
+                    *channel, Alphabet(), np.full(1, -1, np.int32)
+                )
         self.contexts = Contexts(plan.channels, templates.lexicons)
         self.table = empty_table()
         self.entries = np.zeros(1, np.int64)
         self.nodes = TemplateSide(plan, plan.nodes, plan.node_groups, 0, 0, 0)
         # Combination 0 of the transitions is the label bigram itself.
-        self.edges = TemplateSide(plan, plan.edges, plan.edge_groups, 1, 1, len(plan.nodes))
+        self.edges = TemplateSide(
+            plan, plan.edges, plan.edge_groups, 1, 1, len(plan.nodes)
+        )
         self.token_type = None  # str or tuple, from the first corpus
 
     def copy(self):
@@ -85,14 +103,21 @@ class TemplateEncoder(Encoder):
     def _value_ids(self, columns, token, grow):
         """By channel the value ids of all tokens, -1 unknown; no boundaries yet. None if it is constant."""
         known = zip(self.alphabets, columns)
-        found = [each.interned(column) if grow else each.numbered(column) for each, column in known]
+        found = [
+            each.interned(column) if grow else each.numbered(column)
+            for each, column in known
+        ]
         ids, others = map(list, zip(*found))
         if grow:
             self.alphabets, others = others, [None] * len(columns)
-        known = {("x", c): column for c, column in enumerate(ids)} | {("const", 0): None}
+        known = {("x", c): column for c, column in enumerate(ids)} | {
+            ("const", 0): None
+        }
         known |= self.contexts.ids(columns, token)
         return [
-            known[channel] if channel in known else self._derived_ids(channel, ids, others, grow)
+            known[channel]
+            if channel in known
+            else self._derived_ids(channel, ids, others, grow)
             for channel in self.plan.channels
         ]
 
@@ -105,7 +130,9 @@ class TemplateEncoder(Encoder):
         out = of_string.take(ids[c], mode="wrap")
         if unknown[c]:
             strings, places, numbers = unknown[c]
-            fresh = values.lookup(list(map(column_function(name, self.templates.words), strings)))
+            fresh = values.lookup(
+                list(map(column_function(name, self.templates.words), strings))
+            )
             out[places] = fresh.take(numbers)
         return out
 
@@ -113,7 +140,9 @@ class TemplateEncoder(Encoder):
         """Let the values of a function of one token follow the alphabet."""
         name, c, values, of_string = self.derived[channel]
         strings = list(self.alphabets[c])[of_string.shape[0] - 1 :]
-        fresh, values = values.interned(list(map(column_function(name, self.templates.words), strings)))
+        fresh, values = values.interned(
+            list(map(column_function(name, self.templates.words), strings))
+        )
         of_string = np.concatenate([of_string[:-1], fresh, of_string[-1:]])
         self.derived[channel] = Derived(name, c, values, of_string)
 
@@ -123,15 +152,25 @@ class TemplateEncoder(Encoder):
 
         The last rows are for nodes.
         """
-        left, right, K, n = self.plan.left, self.plan.right, len(values), token.shape[0] - 1
-        constant, ids = [k for k in range(K) if values[k] is None], np.zeros((K, token[-1]), np.int32)
+        left, right, K, n = (
+            self.plan.left,
+            self.plan.right,
+            len(values),
+            token.shape[0] - 1,
+        )
+        constant, ids = (
+            [k for k in range(K) if values[k] is None],
+            np.zeros((K, token[-1]), np.int32),
+        )
         for k in range(K):
             if values[k] is not None:
                 ids[k] = values[k]
         np.add(ids, left + right, out=ids, where=ids >= 0)
         slots = slice(left, left + ids.shape[1])
         if n > 1:
-            slots = np.arange(token[-1]) + np.repeat(left + (left + right) * np.arange(n), np.diff(token))
+            slots = np.arange(token[-1]) + np.repeat(
+                left + (left + right) * np.arange(n), np.diff(token)
+            )
         out = np.empty((K + more, anchor[-1]), np.int32)
         out[:K, slots] = ids
         for d in range(left):
@@ -150,7 +189,16 @@ class TemplateEncoder(Encoder):
             if compound.prefix < 0:
                 side.n_nodes[c] = self.n_values(compound.channel)
         for number, left, right, *where in side.pairs.tolist():
-            nodes.append(self.intern(side, number - side.offset, nodes[left], nodes[right], anchor, *where))
+            nodes.append(
+                self.intern(
+                    side,
+                    number - side.offset,
+                    nodes[left],
+                    nodes[right],
+                    anchor,
+                    *where,
+                )
+            )
         return [nodes[k] for k in side.source]
 
     def intern(self, side, c, left, right, anchor, distance=0, *span):
@@ -180,7 +228,15 @@ class TemplateEncoder(Encoder):
             rows = np.empty((len(side.groups), anchor[-1]), np.int32)
             if side.groups:
                 nodes = self._on_anchors(values, token, anchor, len(side.pairs))
-                find_rows(self.table, side.pairs, *side.joined(), len(values), anchor, nodes, rows)
+                find_rows(
+                    self.table,
+                    side.pairs,
+                    *side.joined(),
+                    len(values),
+                    anchor,
+                    nodes,
+                    rows,
+                )
             yield rows
 
     def n_values(self, k):
@@ -195,7 +251,9 @@ class TemplateEncoder(Encoder):
         name, c = channel
         if name == "x":
             return self.alphabets[c]
-        return context_values(name) if is_context(name) else self.derived[channel].values
+        return (
+            context_values(name) if is_context(name) else self.derived[channel].values
+        )
 
     def adapted(self, corpus):
         """This encoder with the accessor varieties of another text, or for None of the training text.
@@ -209,7 +267,9 @@ class TemplateEncoder(Encoder):
         """
         if not self.contexts.longest:
             text = "there is nothing to adapt: none of the feature templates reads accessor varieties; "
-            raise ValueError(f"{text}features='char-av' do, or templates such as 'U:%av2[0,0]'")
+            raise ValueError(
+                f"{text}features='char-av' do, or templates such as 'U:%av2[0,0]'"
+            )
         twin, statistics = copy.copy(self), None
         if corpus is not None:
             columns = self._columns(corpus)
@@ -240,7 +300,9 @@ class TemplateEncoder(Encoder):
         sides = self.nodes, self.edges
         grids = [Grid(each, *side.layout) for each, side in zip(rows, sides)]
         alive = [side.alive if self.min_count > 1 else ALL_ALIVE for side in sides]
-        return Encoded(anchor, self.plan.left, self.plan.n_columns, *grids, NO_BAG, *alive)
+        return Encoded(
+            anchor, self.plan.left, self.plan.n_columns, *grids, NO_BAG, *alive
+        )
 
     def _rows(self, columns, token, grow=False):
         """Anchors, and the rows (G, A) of features of labels and of transitions; ``grow`` as of `encode`."""
@@ -250,11 +312,18 @@ class TemplateEncoder(Encoder):
 
     def encode_one(self, tokens):
         """See :class:`.base.Encoder`: of str, or of tuples of as many str."""
-        kinds, columns, (lo, width, *_) = set(map(type, tokens)), [tokens], self.nodes.layout
+        kinds, columns, (lo, width, *_) = (
+            set(map(type, tokens)),
+            [tokens],
+            self.nodes.layout,
+        )
         if kinds != {self.token_type} or self.edges.groups:
             return None
         if self.token_type is tuple:
-            kinds, widths = set(map(type, chain.from_iterable(tokens))), set(map(len, tokens))
+            kinds, widths = (
+                set(map(type, chain.from_iterable(tokens))),
+                set(map(len, tokens)),
+            )
             if kinds != {str} or len(widths) > 1 or min(widths) < self.n_columns:
                 return None
             columns = list(zip(*tokens))[: self.n_columns]
@@ -316,11 +385,16 @@ class TemplateEncoder(Encoder):
 # --------------------------------------------------------------------------------------------------
 def _new_encoder(f):
     """The encoder without its combinations."""
-    columns = f["columns"]  # before the encoder is built: it makes an alphabet for every column
+    columns = f[
+        "columns"
+    ]  # before the encoder is built: it makes an alphabet for every column
     encoder = TemplateEncoder(f["templates"], f["min_count"])
     encoder.token_type, encoder.alphabets = f["tokens"], columns
     found = {(item.function, item.column): item for item in f["derived"]}
-    missing, unknown = encoder.derived.keys() - found, found.keys() - encoder.derived.keys()
+    missing, unknown = (
+        encoder.derived.keys() - found,
+        found.keys() - encoder.derived.keys(),
+    )
     require(not missing, f"{f.where}.derived lacks {missing}")
     require(not unknown, f"{f.where}.derived: {unknown} is in no template")
     encoder.derived.update(found)
@@ -342,7 +416,10 @@ DERIVED = Table(
     Field("function", string),
     Field("column", integer(0, "columns")),
     Field("values", alphabet),
-    Field("of_string", without_last(array("int32", "strings of the column", low=0, high="values"))),
+    Field(
+        "of_string",
+        without_last(array("int32", "strings of the column", low=0, high="values")),
+    ),
     make=built(Derived, "function column values of_string"),
     **{"strings of the column": lambda f: f["columns"][f["column"]]},
 )
@@ -354,11 +431,30 @@ TEMPLATE_ENCODER = Table(
     Field("tokens", TOKENS, of="token_type"),
     Field("templates", templates_kind),
     MIN_COUNT,
-    Field("columns", each(alphabet, lambda f, k, item: k, "columns of the templates"), of="alphabets"),
-    Field("derived", _DERIVED, of=lambda encoder: list(encoder.derived.values()), stem=""),
-    Field("nodes", knowing(SIDE, lambda f: {"side": f["encoder"].nodes}), of=lambda e: stored(e, e.nodes)),
-    Field("edges", knowing(SIDE, lambda f: {"side": f["encoder"].edges}), of=lambda e: stored(e, e.edges)),
-    Field("contexts", CONTEXTS, of=lambda e: e.contexts if e.contexts.in_use else None, default=None),
+    Field(
+        "columns",
+        each(alphabet, lambda f, k, item: k, "columns of the templates"),
+        of="alphabets",
+    ),
+    Field(
+        "derived", _DERIVED, of=lambda encoder: list(encoder.derived.values()), stem=""
+    ),
+    Field(
+        "nodes",
+        knowing(SIDE, lambda f: {"side": f["encoder"].nodes}),
+        of=lambda e: stored(e, e.nodes),
+    ),
+    Field(
+        "edges",
+        knowing(SIDE, lambda f: {"side": f["encoder"].edges}),
+        of=lambda e: stored(e, e.edges),
+    ),
+    Field(
+        "contexts",
+        CONTEXTS,
+        of=lambda e: e.contexts if e.contexts.in_use else None,
+        default=None,
+    ),
     TITLES,
     make=_encoder,
     cut=has_cutoff,

@@ -31,22 +31,45 @@ class TemplateSide:
         self.compounds, self.groups = compounds, groups
         # By group (distance, column of the data) of its atoms; a bias reads no input that could be masked.
         atoms = [
-            [(distance, plan.channels[k][1]) for k, distance in c.atoms if plan.channels[k][0] != "const"]
+            [
+                (distance, plan.channels[k][1])
+                for k, distance in c.atoms
+                if plan.channels[k][0] != "const"
+            ]
             for c in (compounds[group.compound] for group in groups)
         ]
         distances, columns = np.array(sum(atoms, []), np.int32).reshape(-1, 2).T.copy()
-        lo, width = np.array([(g.lo, g.width) for g in groups], np.int32).reshape(-1, 2).T.copy()
+        lo, width = (
+            np.array([(g.lo, g.width) for g in groups], np.int32)
+            .reshape(-1, 2)
+            .T.copy()
+        )
         starts = offsets_of(lengths_of(atoms)).astype(np.int32)
-        self.layout = lo, width, starts, distances, columns  # of a Grid, behind the rows
+        self.layout = (
+            lo,
+            width,
+            starts,
+            distances,
+            columns,
+        )  # of a Grid, behind the rows
         self.offset = offset  # compound numbers in the hash table
         self.n_nodes = [0] * len(compounds)
-        self.row_of = [np.full(1, -1, np.int32) for _ in compounds]  # a last -1 serves index -1
+        self.row_of = [
+            np.full(1, -1, np.int32) for _ in compounds
+        ]  # a last -1 serves index -1
         self.counts = [np.zeros((0, len(c.slots)), np.int32) for c in compounds]
         self.first_row = self.n_rows = first_row
-        self.first_token = first_token  # transitions lead into the second token and later ones
+        self.first_token = (
+            first_token  # transitions lead into the second token and later ones
+        )
         self.alive = np.ones(first_row, np.uint8)
         self.uses = [  # by compound, (slot, shift) of each use
-            [(g.slot + s, g.lo + s) for g in groups if g.compound == c for s in range(g.width)]
+            [
+                (g.slot + s, g.lo + s)
+                for g in groups
+                if g.compound == c
+                for s in range(g.width)
+            ]
             for c in range(len(compounds))
         ]
         spans = [{shift for _, shift in uses} for uses in self.uses]
@@ -59,9 +82,14 @@ class TemplateSide:
         for c, (compound, span) in enumerate(zip(compounds, spans)):
             where = compound.channel
             if compound.prefix >= 0:
-                where, left = len(plan.channels) + len(pairs), self.source[compound.prefix]
+                where, left = (
+                    len(plan.channels) + len(pairs),
+                    self.source[compound.prefix],
+                )
                 left_out = max(0, plan.left - max(span)), max(0, plan.right + min(span))
-                pairs.append((offset + c, left, compound.channel, compound.distance, *left_out))
+                pairs.append(
+                    (offset + c, left, compound.channel, compound.distance, *left_out)
+                )
             self.source.append(where)
         self.pairs = np.array(pairs, np.int64).reshape(-1, 6)
         self._joined = None  # see `joined`
@@ -77,8 +105,16 @@ class TemplateSide:
     def joined(self):
         """``row_of`` as one array, and what ``core.hashing.find_rows`` takes as ``groups``."""
         if self._joined is None:
-            row_of, begin = np.concatenate(self.row_of), offsets_of(lengths_of(self.row_of))
-            groups = np.array([(self.source[g.compound], begin[g.compound], g.slot) for g in self.groups])
+            row_of, begin = (
+                np.concatenate(self.row_of),
+                offsets_of(lengths_of(self.row_of)),
+            )
+            groups = np.array(
+                [
+                    (self.source[g.compound], begin[g.compound], g.slot)
+                    for g in self.groups
+                ]
+            )
             self.row_of = np.split(row_of, begin[1:-1])  # which take no further memory
             self._joined = row_of, groups
         return self._joined
@@ -96,13 +132,17 @@ class TemplateSide:
 
     def count_anew(self, min_count):
         """See :meth:`.base.Encoder.count_anew`."""
-        self.counts = [np.where(count < min_count, np.int32(0), count) for count in self.counts]
+        self.counts = [
+            np.where(count < min_count, np.int32(0), count) for count in self.counts
+        ]
 
     def assign_rows(self, c, min_count):
         """Give rows to the nodes of compound ``c`` that have none and deserve them."""
         width, enough = len(self.compounds[c].slots), self.counts[c] >= min_count
         deserving = width > 0 and (min_count == 1 or enough.any(axis=1))
-        row_of, self.n_rows = with_new_rows(self.row_of[c], self.n_nodes[c], self.n_rows, deserving, width)
+        row_of, self.n_rows = with_new_rows(
+            self.row_of[c], self.n_nodes[c], self.n_rows, deserving, width
+        )
         self.row_of[c], self._joined = row_of, None
         if min_count > 1 and width:
             alive = np.zeros(self.n_rows, np.uint8)
@@ -120,9 +160,23 @@ class TemplateSide:
                 count = np.zeros((self.n_nodes[c], n_slots), np.int32)
                 count[: self.counts[c].shape[0]] = self.counts[c]
                 mine = [g for g, group in enumerate(self.groups) if group.compound == c]
-                rows = np.stack([nodes[c] * np.int32(n_slots) + np.int32(self.groups[g].slot) for g in mine])
+                rows = np.stack(
+                    [
+                        nodes[c] * np.int32(n_slots) + np.int32(self.groups[g].slot)
+                        for g in mine
+                    ]
+                )
                 lo, width = (each[mine] for each in self.layout[:2])
-                count_grid(rows, lo, width, left, anchor, token, self.first_token, count.ravel())
+                count_grid(
+                    rows,
+                    lo,
+                    width,
+                    left,
+                    anchor,
+                    token,
+                    self.first_token,
+                    count.ravel(),
+                )
                 self.counts[c] = count
             self.assign_rows(c, min_count)
 
@@ -134,7 +188,9 @@ class TemplateSide:
         has_rows = []
         for row_of, compound in zip(self.row_of, self.compounds):
             has = row_of[:-1] >= 0
-            has[has] = used[row_of[:-1][has, None] + np.arange(len(compound.slots))].any(axis=1)
+            has[has] = used[
+                row_of[:-1][has, None] + np.arange(len(compound.slots))
+            ].any(axis=1)
             has_rows.append(has)
         kept = [has.copy() for has in has_rows]
         for c, compound in reversed([*enumerate(self.compounds)]):
@@ -173,11 +229,17 @@ class TemplateSide:
             had, rows = has_rows[c][kept[c]], self.row_of[c][:-1][has_rows[c]]
             old_rows.append((rows[:, None] + np.arange(width)).ravel())
             self.n_nodes[c] = had.shape[0]
-            self.row_of[c], self.n_rows = with_new_rows(NOTHING, had.shape[0], self.n_rows, had, width)
+            self.row_of[c], self.n_rows = with_new_rows(
+                NOTHING, had.shape[0], self.n_rows, had, width
+            )
             if min_count > 1 and width:  # beyond the cut-off nobody asks how often
-                self.counts[c] = np.minimum(self.counts[c][kept[c]], np.int32(min_count))
+                self.counts[c] = np.minimum(
+                    self.counts[c][kept[c]], np.int32(min_count)
+                )
         rows = np.concatenate(old_rows)
-        self.alive = self.alive[rows] if min_count > 1 else np.ones(self.first_row, np.uint8)
+        self.alive = (
+            self.alive[rows] if min_count > 1 else np.ones(self.first_row, np.uint8)
+        )
         return new_pairs, rows
 
     def rows(self, nodes, n_anchors):
@@ -196,17 +258,26 @@ def merge_templates(out, encoders, counts):
     """Let a new template encoder know all that others do; the new rows of each of these."""
     first, plan = encoders[0], out.plan
     if first.contexts.longest and len(encoders) > 1:
-        raise ValueError("accessor varieties are statistics of a whole text: shards cannot count them")
+        raise ValueError(
+            "accessor varieties are statistics of a whole text: shards cannot count them"
+        )
     out.token_type, out.contexts = first.token_type, copy.copy(first.contexts)
-    if any(encoder.contexts.characters != first.contexts.characters for encoder in encoders):
-        raise ValueError("lexicons: some shards consist of characters and others of words")
+    if any(
+        encoder.contexts.characters != first.contexts.characters for encoder in encoders
+    ):
+        raise ValueError(
+            "lexicons: some shards consist of characters and others of words"
+        )
     for c in range(plan.n_columns):
         for encoder in encoders:
             _, out.alphabets[c] = out.alphabets[c].interned(list(encoder.alphabets[c]))
     for channel in out.derived:
         out.derive(channel)
     channels = [_channel_maps(out, encoders, channel) for channel in plan.channels]
-    sides = [_merge_side(out, name, encoders, channels, counts) for name in ("nodes", "edges")]
+    sides = [
+        _merge_side(out, name, encoders, channels, counts)
+        for name in ("nodes", "edges")
+    ]
     return [RowMap(*maps) for maps in zip(*sides)]
 
 
@@ -216,13 +287,18 @@ def _channel_maps(out, encoders, channel):
         return [np.zeros(1, np.int32) for _ in encoders]
     outside = np.arange(out.plan.left + out.plan.right, dtype=np.int32)
     values, n = Alphabet(out.values_of(channel)), np.int32(outside.shape[0])
-    return [np.append(outside, values.lookup(list(e.values_of(channel))) + n) for e in encoders]
+    return [
+        np.append(outside, values.lookup(list(e.values_of(channel))) + n)
+        for e in encoders
+    ]
 
 
 def _merge_side(out, name, encoders, channels, counts):
     """Fill one side of the merged encoder; the row map of each shard."""
     side, sides = getattr(out, name), [getattr(encoder, name) for encoder in encoders]
-    maps = [np.zeros(mine.n_rows, np.int32) for mine in sides]  # row 0 of the transitions stays
+    maps = [
+        np.zeros(mine.n_rows, np.int32) for mine in sides
+    ]  # row 0 of the transitions stays
     nodes = []  # by compound and shard: the node that each node has become
     for c, compound in enumerate(side.compounds):
         last = channels[compound.channel]
@@ -234,13 +310,17 @@ def _merge_side(out, name, encoders, channels, counts):
             for encoder, left, right in zip(encoders, nodes[compound.prefix], last):
                 pair = pairs_of(encoder.table, side.offset + c)
                 places = np.array([0, pair.shape[0]])
-                nodes[c].append(out.intern(side, c, left[pair[:, 0]], right[pair[:, 1]], places))
+                nodes[c].append(
+                    out.intern(side, c, left[pair[:, 0]], right[pair[:, 1]], places)
+                )
         slots = np.arange(len(compound.slots))
         rows = [mine.row_of[c][:-1, None] + slots for mine in sides]
         if out.min_count > 1 and slots.size:
             side.counts[c] = np.zeros((side.n_nodes[c], slots.size), np.int32)
             for old, became, count in zip(rows, nodes[c], counts):
-                side.counts[c][became] += np.asarray(getattr(count, name))[old]  # no repeats
+                side.counts[c][became] += np.asarray(getattr(count, name))[
+                    old
+                ]  # no repeats
         side.assign_rows(c, out.min_count)
         for old, became, new_of in zip(rows, nodes[c], maps):
             new = side.row_of[c][became][:, None]
@@ -260,7 +340,9 @@ def _write(form, values):
     """
     literals, order = form
     written = dict(zip(order, values))
-    return literals[0] + "".join(written[k] + literals[k + 1] for k in range(len(literals) - 1))
+    return literals[0] + "".join(
+        written[k] + literals[k + 1] for k in range(len(literals) - 1)
+    )
 
 
 def row_names(encoder, side, rows, syntax=CRFPP):
@@ -288,7 +370,10 @@ def row_names(encoder, side, rows, syntax=CRFPP):
         known = list(encoder.values_of(plan.channels[k]))
         if plan.channels[k][0] == CLUSTER:
             known = encoder.templates.words.described(known)
-        return [*(boundary(syntax, distance) for distance in (*before, *behind)), *known]
+        return [
+            *(boundary(syntax, distance) for distance in (*before, *behind)),
+            *known,
+        ]
 
     @cache
     def pairs(c):
@@ -317,7 +402,9 @@ def _compiled(encoder, side, c):
     """What follows from the templates: atoms of a combination, (its row, shift) by template, sizes."""
     compound = side.compounds[c]
     return {
-        "compiled atoms": [[*encoder.plan.channels[k], distance] for k, distance in compound.atoms],
+        "compiled atoms": [
+            [*encoder.plan.channels[k], distance] for k, distance in compound.atoms
+        ],
         "compiled uses": [list(use) for use in side.uses[c]],
         "several": compound.prefix >= 0,
         "slots": len(compound.slots),
@@ -327,7 +414,12 @@ def _compiled(encoder, side, c):
 def stored(encoder, side):
     """What a file has of one side."""
     compounds = [
-        {**_compiled(encoder, side, c), "pairs": pairs, "row": side.row_of[c], "count": side.counts[c]}
+        {
+            **_compiled(encoder, side, c),
+            "pairs": pairs,
+            "row": side.row_of[c],
+            "count": side.counts[c],
+        }
         for c, pairs in enumerate(side.all_pairs(encoder.table))
     ]
     return {"n_rows": side.n_rows, "compounds": compounds, "alive": side.alive}
@@ -338,7 +430,9 @@ def _known(f, done):
     encoder, side, compound = f["encoder"], f["side"], f["side"].compounds[len(done)]
     return {
         **_compiled(encoder, side, len(done)),
-        "combinations of the rest": done[compound.prefix]["n"] if compound.prefix >= 0 else 0,
+        "combinations of the rest": done[compound.prefix]["n"]
+        if compound.prefix >= 0
+        else 0,
         "values": encoder.n_values(compound.channel),
     }
 
@@ -351,16 +445,28 @@ def _compound(f):
 
 
 _PAIRS = array("int32", None, 2, low=0, high=("combinations of the rest", "values"))
-_ROW, _COUNT = without_last(array("int32", "n", low=-1)), array("int32", "n", "slots", low=0)
+_ROW, _COUNT = (
+    without_last(array("int32", "n", low=-1)),
+    array("int32", "n", "slots", low=0),
+)
 _WHY = "this version compiles the templates in another way"
 
 COMPOUND = Table(
     "Combinations of `nodes` and `edges`",
     Field("atoms", exactly("compiled atoms", _WHY), of="compiled atoms"),
     Field("uses", exactly("compiled uses", _WHY), of="compiled uses"),
-    Field("pairs", _PAIRS, when="several", default=lambda _: np.zeros((0, 2), np.int32)),
-    Field("row", _ROW, when="slots", default=lambda f: np.full(f["n"] + 1, -1, np.int32)),
-    Field("count", _COUNT, when="counted", default=lambda f: np.zeros((0, f["slots"]), np.int32)),
+    Field(
+        "pairs", _PAIRS, when="several", default=lambda _: np.zeros((0, 2), np.int32)
+    ),
+    Field(
+        "row", _ROW, when="slots", default=lambda f: np.full(f["n"] + 1, -1, np.int32)
+    ),
+    Field(
+        "count",
+        _COUNT,
+        when="counted",
+        default=lambda f: np.zeros((0, f["slots"]), np.int32),
+    ),
     make=_compound,
     n=lambda f: len(f["pairs"]) if f["several"] else f["values"],
     counted=lambda f: f["slots"] and f["cut"],
@@ -371,15 +477,26 @@ def _side(f):
     """The pairs of each combination; the side of the encoder is filled."""
     side, compounds = f["side"], f["compounds"]
     side.n_rows, side.alive = f["n_rows"], f["alive"]
-    side.n_nodes, side.row_of, side.counts = ([c[name] for c in compounds] for name in ("n", "row", "count"))
+    side.n_nodes, side.row_of, side.counts = (
+        [c[name] for c in compounds] for name in ("n", "row", "count")
+    )
     return [c["pairs"] for c in compounds]
 
 
 SIDE = Table(
     "`nodes` and `edges` of templates",
     Field("n_rows", integer("first row", MOST_ROWS)),
-    Field("compounds", each(COMPOUND, lambda f, k, item: k, "compounds of the templates", _known), stem=""),
-    Field("alive", array("uint8", "n_rows", low=0, high=2), when="cut", default=lambda f: f["side"].alive),
+    Field(
+        "compounds",
+        each(COMPOUND, lambda f, k, item: k, "compounds of the templates", _known),
+        stem="",
+    ),
+    Field(
+        "alive",
+        array("uint8", "n_rows", low=0, high=2),
+        when="cut",
+        default=lambda f: f["side"].alive,
+    ),
     make=_side,
     **{
         "first row": lambda f: f["side"].first_row,

@@ -69,12 +69,18 @@ def parse_template(line, where="template"):
     atoms = []
     for name, offset, column in MACRO.findall(line):
         if not (is_context(name) or name == CLUSTER or is_function(name)):
-            raise ValueError(f"{where}: unknown function %{name} in {line!r}; known are {FUNCTION_NAMES}")
+            raise ValueError(
+                f"{where}: unknown function %{name} in {line!r}; known are {FUNCTION_NAMES}"
+            )
         if len(offset) > 5 or abs(int(offset)) > FARTHEST:
-            raise ValueError(f"{where}: {line!r:.80} reads too far away: a row is at most {FARTHEST} from 0")
+            raise ValueError(
+                f"{where}: {line!r:.80} reads too far away: a row is at most {FARTHEST} from 0"
+            )
         atoms.append((name, int(column), int(offset)))
     if "%" in MACRO.sub("", line):
-        raise ValueError(f"{where}: malformed macro in {line!r}; expected %x[row,column]")
+        raise ValueError(
+            f"{where}: malformed macro in {line!r}; expected %x[row,column]"
+        )
     skeleton = MACRO.sub(r"%\1", line)
     return Template(line, line[0] == "B", skeleton, tuple(atoms))
 
@@ -131,11 +137,16 @@ def _compile(templates, channels):
         atoms = template.atoms or (("const", 0, 0),)
         order = sorted(range(len(atoms)), key=lambda k: (atoms[k][2], atoms[k][:2], k))
         anchor = atoms[order[0]][2]
-        found = tuple((channels.setdefault(atoms[k][:2], len(channels)), atoms[k][2] - anchor) for k in order)
+        found = tuple(
+            (channels.setdefault(atoms[k][:2], len(channels)), atoms[k][2] - anchor)
+            for k in order
+        )
         compound = compound_of(found)
         if shared.setdefault(template.skeleton, (compound, order)) != (compound, order):
             text = "has the same identifier as another one that combines other columns or distances"
-            raise ValueError(f"template {template.text!r} {text}; give the two different identifiers")
+            raise ValueError(
+                f"template {template.text!r} {text}; give the two different identifiers"
+            )
         uses[compound, -anchor, template.skeleton] += 1
         forms[template.skeleton] = tuple(MACRO.split(template.text)[::4]), tuple(order)
 
@@ -147,12 +158,19 @@ def _compile(templates, channels):
         slots = sorted(first, key=lambda skeleton: (first[skeleton], skeleton))
         shifts, spelled = (tuple(map(of.get, slots)) for of in (first, forms))
         compounds[c] = compound._replace(slots=shifts, forms=spelled)
-        places = [(slots.index(skeleton), shift, uses[c, shift, skeleton]) for shift, skeleton in own]
+        places = [
+            (slots.index(skeleton), shift, uses[c, shift, skeleton])
+            for shift, skeleton in own
+        ]
         # Where slot and shift both go up by one, they are a run.
-        for _, run in groupby(enumerate(places), lambda each: (each[1][0] - each[0], each[1][1] - each[0])):
+        for _, run in groupby(
+            enumerate(places), lambda each: (each[1][0] - each[0], each[1][1] - each[0])
+        ):
             run = [place for _, place in run]
             groups.append(Group(c, *run[0][:2], len(run)))
-            groups += [Group(c, slot, shift, 1) for slot, shift, n in run for _ in range(n - 1)]
+            groups += [
+                Group(c, slot, shift, 1) for slot, shift, n in run for _ in range(n - 1)
+            ]
     return tuple(compounds), tuple(groups)
 
 
@@ -160,9 +178,13 @@ def _checked_lexicons(lexicons, templates):
     """The lexicons by name, their entries distinct and sorted; those that templates name, no others."""
     lexicons = {} if lexicons is None else lexicons
     if not hasattr(lexicons, "items"):
-        raise TypeError(f"lexicons must be a mapping of names to lists, got {describe(lexicons)}")
+        raise TypeError(
+            f"lexicons must be a mapping of names to lists, got {describe(lexicons)}"
+        )
     lexicons = dict(lexicons.items())
-    read = {lexicon_of(name): t.text for t in reversed(templates) for name, _, _ in t.atoms}
+    read = {
+        lexicon_of(name): t.text for t in reversed(templates) for name, _, _ in t.atoms
+    }
     read.pop(None, None)  # what other functions read
     for name, text in read.items():
         if name not in lexicons:
@@ -172,7 +194,10 @@ def _checked_lexicons(lexicons, templates):
         if name not in read:
             raise ValueError(f"lexicons: no template reads %lex_{name}[...]")
     exact = {name: _exact_entries(entries) for name, entries in lexicons.items()}
-    return {name: as_entries(entries, f"lexicons[{name!r}]") for name, entries in exact.items()}
+    return {
+        name: as_entries(entries, f"lexicons[{name!r}]")
+        for name, entries in exact.items()
+    }
 
 
 def _exact_entries(entries):
@@ -180,7 +205,10 @@ def _exact_entries(entries):
     if isinstance(entries, (str, bytes)) or not hasattr(entries, "__iter__"):
         return entries
     items = exact_strings(elements(entries))
-    return [tuple(exact_strings(item)) if isinstance(item, (tuple, list)) else item for item in items]
+    return [
+        tuple(exact_strings(item)) if isinstance(item, (tuple, list)) else item
+        for item in items
+    ]
 
 
 class FeatureTemplates:
@@ -218,19 +246,28 @@ class FeatureTemplates:
     """
 
     def __init__(
-        self, templates: Iterable[str], lexicons: Lexicons = None, words: WordClusters | None = None
+        self,
+        templates: Iterable[str],
+        lexicons: Lexicons = None,
+        words: WordClusters | None = None,
     ) -> None:
         if isinstance(templates, str):
             raise TypeError("templates must be a list of template strings, got a str")
-        parsed = [parse_template(line, f"template {k}") for k, line in enumerate(templates)]
+        parsed = [
+            parse_template(line, f"template {k}") for k, line in enumerate(templates)
+        ]
         if not parsed:
             raise ValueError("at least one template is needed")
-        bigrams = [t for t in parsed if t.edge and not t.atoms]  # a second one adds nothing
+        bigrams = [
+            t for t in parsed if t.edge and not t.atoms
+        ]  # a second one adds nothing
         self.templates = tuple(t for t in parsed if t not in bigrams or t is bigrams[0])
         self.bigram: bool = bool(bigrams)
         self.lines: tuple[str, ...] = tuple(t.text for t in self.templates)
         atoms = [atom for t in self.templates for atom in t.atoms]
-        self.offsets: tuple[int, ...] = tuple(sorted({offset for _, _, offset in atoms}))
+        self.offsets: tuple[int, ...] = tuple(
+            sorted({offset for _, _, offset in atoms})
+        )
         self.n_columns: int = 1 + max((column for _, column, _ in atoms), default=0)
         self.lexicons = _checked_lexicons(lexicons, parsed)
         self.words = words
@@ -243,7 +280,9 @@ class FeatureTemplates:
             with naming(path), open(path, encoding="utf-8-sig") as file:
                 written = file.read().split("\n")
         except UnicodeDecodeError as error:
-            raise ValueError(f"{os.fspath(path)}: not valid UTF-8: {error.reason}") from None
+            raise ValueError(
+                f"{os.fspath(path)}: not valid UTF-8: {error.reason}"
+            ) from None
         for number, line in enumerate(map(str.strip, written), 1):
             if line and not line.startswith("#"):
                 parse_template(line, f"{os.fspath(path)}:{number}")
@@ -256,7 +295,9 @@ class FeatureTemplates:
     def preset(cls, name: str) -> Self:
         """One of the built-in sets; ``skstruct.features.presets.PRESETS`` lists them."""
         if name not in PRESETS:
-            raise ValueError(f"unknown preset {name!r}; known are {', '.join(sorted(PRESETS))}")
+            raise ValueError(
+                f"unknown preset {name!r}; known are {', '.join(sorted(PRESETS))}"
+            )
         return cls(PRESETS[name])
 
     def __len__(self) -> int:
@@ -266,7 +307,9 @@ class FeatureTemplates:
         sizes = {name: len(entries) for name, entries in self.lexicons.items()}
         lexicons = f", lexicons with {sizes!r} entries" if sizes else ""
         words = "" if self.words is None else f", words={self.words!r}"
-        return f"FeatureTemplates({[t.text for t in self.templates]!r}{lexicons}{words})"
+        return (
+            f"FeatureTemplates({[t.text for t in self.templates]!r}{lexicons}{words})"
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FeatureTemplates) and vars(self) == vars(other)
@@ -312,14 +355,20 @@ def resolve_templates(features, first, flat):
             return FeatureTemplates.preset("text")
         if isinstance(first, tuple):
             return FeatureTemplates(columns_preset(len(first)))
-        single = sum(1 for token in flat[:10_000] if isinstance(token, str) and len(token) == 1)
-        return FeatureTemplates.preset("char" if 2 * single > len(flat[:10_000]) else "word")
+        single = sum(
+            1 for token in flat[:10_000] if isinstance(token, str) and len(token) == 1
+        )
+        return FeatureTemplates.preset(
+            "char" if 2 * single > len(flat[:10_000]) else "word"
+        )
     if name in PRESETS:
         return FeatureTemplates.preset(name)
     if os.path.isfile(name):
         return FeatureTemplates.from_file(name)
     known = ", ".join(sorted(PRESETS))
-    raise ValueError(f"features={name!r} is neither a preset ({known}) nor a template file")
+    raise ValueError(
+        f"features={name!r} is neither a preset ({known}) nor a template file"
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -330,7 +379,12 @@ _LEXICONS = each(pair(string, value), lambda f, k, item: item[0])
 LINES = Table(
     "`$templates` with lexicons or clusters",
     Field("lines", each(string), of=lambda templates: list(templates.lines)),
-    Field("lexicons", _LEXICONS, of=lambda t: [(n, list(e)) for n, e in t.lexicons.items()], stem=""),
+    Field(
+        "lexicons",
+        _LEXICONS,
+        of=lambda t: [(n, list(e)) for n, e in t.lexicons.items()],
+        stem="",
+    ),
     Field("words", value, default=None),
 )
 
@@ -341,10 +395,15 @@ def _write_templates(templates, *how):
 
 
 def _read_templates(node, where, f):
-    found = LINES.read(node if isinstance(node, dict) else {"lines": node, "lexicons": []}, where, f)
+    found = LINES.read(
+        node if isinstance(node, dict) else {"lines": node, "lexicons": []}, where, f
+    )
     lexicons = dict(found["lexicons"])
     require(len(lexicons) == len(found["lexicons"]), f"{where}: a lexicon occurs twice")
-    require(isinstance(found["words"], WordClusters | None), f"{where}.words must be clusters")
+    require(
+        isinstance(found["words"], WordClusters | None),
+        f"{where}.words must be clusters",
+    )
     return FeatureTemplates(found["lines"], lexicons, found["words"])
 
 

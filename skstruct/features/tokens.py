@@ -37,11 +37,16 @@ def split_columns(corpus, n_columns, expected=None):
         return placed(corpus.offsets, k, f"{text}{describe(flat[k])}")
 
     if expected not in (None, token_type):
-        raise wrong(0, f"expected a token of type {expected.__name__} as in training, got ")
+        raise wrong(
+            0, f"expected a token of type {expected.__name__} as in training, got "
+        )
     if token_type is str and n_columns == 1:
         return [flat]
     if token_type is str:
-        raise wrong(0, f"the templates read column {n_columns - 1}, but the tokens are plain strings: ")
+        raise wrong(
+            0,
+            f"the templates read column {n_columns - 1}, but the tokens are plain strings: ",
+        )
     if not all(issubclass(kind, tuple) for kind in set(map(type, flat))):
         k = next(k for k, token in enumerate(flat) if not isinstance(token, tuple))
         raise wrong(k, f"expected a tuple of {width} like the first token, got ")
@@ -49,8 +54,13 @@ def split_columns(corpus, n_columns, expected=None):
         k = next((k for k, token in enumerate(flat) if len(token) != width), 0)
         n = len(flat[k])
         if n < n_columns:
-            raise wrong(k, f"the templates read column {n_columns - 1}, but the token has {counted(n, 'column')}: ")
-        raise wrong(k, f"expected {counted(width, 'column')} like the first token, got {n}: ")
+            raise wrong(
+                k,
+                f"the templates read column {n_columns - 1}, but the token has {counted(n, 'column')}: ",
+            )
+        raise wrong(
+            k, f"expected {counted(width, 'column')} like the first token, got {n}: "
+        )
     return [list(map(itemgetter(c), flat)) for c in range(n_columns)]
 
 
@@ -74,13 +84,21 @@ def string_columns(corpus, n_columns, expected=None):
     list of sequences of str
     """
     columns = split_columns(corpus, n_columns, expected)
-    what = "a str in column {}" if isinstance(corpus.like, tuple) else "a token of the type str"
+    what = (
+        "a str in column {}"
+        if isinstance(corpus.like, tuple)
+        else "a token of the type str"
+    )
     for c, column in enumerate(columns):
         if set(map(type, column)) <= {str}:
             continue
         if not are_strings(column):
             k = next(k for k, token in enumerate(column) if not isinstance(token, str))
-            raise placed(corpus.offsets, k, f"expected {what.format(c)}, got {describe(column[k])}")
+            raise placed(
+                corpus.offsets,
+                k,
+                f"expected {what.format(c)}, got {describe(column[k])}",
+            )
         columns[c] = exact_strings(column)
     return columns
 
@@ -107,7 +125,9 @@ class Alphabet:
 
     def lookup(self, strings):
         """Ids as int32, -1 for what is unknown."""
-        return np.fromiter(map(self.ids.get, strings, repeat(-1)), np.int32, len(strings))
+        return np.fromiter(
+            map(self.ids.get, strings, repeat(-1)), np.int32, len(strings)
+        )
 
     def numbered(self, strings):
         """(ids as int32, -1 for what is unknown; the distinct strings, places and numbers of that, or None).
@@ -153,7 +173,9 @@ alphabet = via(distinct, list, Alphabet)
 FULL_WIDTH_SHIFT = 0xFEE0
 
 _AFFIX = re.compile(r"(prefix|suffix)([1-9]\d?)\Z")
-_CHINESE_NUMERALS = frozenset("〇零一二三四五六七八九十百千万亿兆两壹贰叁肆伍陆柒捌玖拾佰仟")
+_CHINESE_NUMERALS = frozenset(
+    "〇零一二三四五六七八九十百千万亿兆两壹贰叁肆伍陆柒捌玖拾佰仟"
+)
 
 
 def shape(token):
@@ -208,7 +230,9 @@ _FUNCTIONS = {
     "lower": str.lower,
     "shape": shape,
     "type": character_type,
-    "digit": _any(str.isdigit),  # whether there is one anywhere in the token, here and in the next two
+    "digit": _any(
+        str.isdigit
+    ),  # whether there is one anywhere in the token, here and in the next two
     "upper": _any(str.isupper),
     "hyphen": _any("-".__eq__),
 }
@@ -236,10 +260,16 @@ def column_function(name, words=None):
     """
     if name == "cluster":
         if words is None:
-            raise ValueError("a template reads %cluster[...], and there are no clusters: give words=")
+            raise ValueError(
+                "a template reads %cluster[...], and there are no clusters: give words="
+            )
         return words.label
     affix = _AFFIX.match(name)
     if affix is None:
         return _FUNCTIONS[name]
     n = int(affix[2])
-    return (lambda token: token[:n]) if affix[1] == "prefix" else (lambda token: token[-n:])
+    return (
+        (lambda token: token[:n])
+        if affix[1] == "prefix"
+        else (lambda token: token[-n:])
+    )

@@ -9,7 +9,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import get_config
 from sklearn.base import clone
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import (
@@ -42,14 +46,18 @@ from .target_encoding import cross_fitting, folds_for, target_encoders
 
 def _if_inner_has(name):
     """A decorator of a method that is there if the transformer has it, whose error says what is missing."""
-    return available_if(lambda self: getattr(getattr(self, "transformer_", self.transformer), name))
+    return available_if(
+        lambda self: getattr(getattr(self, "transformer_", self.transformer), name)
+    )
 
 
 def _names_out(transformer, names):
     """The names of the output's columns, or None if the transformer does not know them."""
     names = None if names is None else np.array(names.all(), dtype=object)
     try:
-        return FeatureNames([spelled(name) for name in transformer.get_feature_names_out(names)])
+        return FeatureNames(
+            [spelled(name) for name in transformer.get_feature_names_out(names)]
+        )
     except (AttributeError, TypeError, ValueError):
         return None
 
@@ -105,7 +113,9 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
 
     transformer_: Any
 
-    def __init__(self, transformer: Any, *, per: Literal["corpus", "sequence"] = "corpus") -> None:
+    def __init__(
+        self, transformer: Any, *, per: Literal["corpus", "sequence"] = "corpus"
+    ) -> None:
         self.transformer = transformer
         self.per = per
 
@@ -119,9 +129,15 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         -------
         sklearn.utils.metadata_routing.MetadataRouter
         """
-        mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="fit_transform", callee="fit")
+        mapping = (
+            MethodMapping()
+            .add(caller="fit", callee="fit")
+            .add(caller="fit_transform", callee="fit")
+        )
         mapping.add(caller="partial_fit", callee="partial_fit")
-        return MetadataRouter(owner=self).add(transformer=self.transformer, method_mapping=mapping)
+        return MetadataRouter(owner=self).add(
+            transformer=self.transformer, method_mapping=mapping
+        )
 
     # -- fitting -----------------------------------------------------------------------------------
     def fit(self, X: Corpus, y: Corpus | None = None, **params: Any) -> Self:
@@ -146,7 +162,9 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         self._validate_params()
         if self.per == "sequence" and self._needs_labels():
             name = type(self.transformer).__name__
-            raise ValueError(f'{name} learns from labels, which transform has not: no per="sequence" for it')
+            raise ValueError(
+                f'{name} learns from labels, which transform has not: no per="sequence" for it'
+            )
         return self._learn("fit", clone(self.transformer), X, y, params)
 
     @_if_inner_has("partial_fit")
@@ -169,13 +187,23 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         """
         self._validate_params()
         refuse_frozen(self, "partial_fit", transformer=self.transformer)
-        refuse_frozen(self, "partial_fit", transformer=getattr(self, "transformer_", None))
+        refuse_frozen(
+            self, "partial_fit", transformer=getattr(self, "transformer_", None)
+        )
         if self.per == "sequence":
-            raise ValueError('per="sequence" fits a transformer on each sequence: none goes on learning')
-        inner = self.transformer_ if hasattr(self, "transformer_") else clone(self.transformer)
+            raise ValueError(
+                'per="sequence" fits a transformer on each sequence: none goes on learning'
+            )
+        inner = (
+            self.transformer_
+            if hasattr(self, "transformer_")
+            else clone(self.transformer)
+        )
         return self._learn("partial_fit", inner, X, y, params)
 
-    def fit_transform(self, X: Corpus, y: Corpus | None = None, **params: Any) -> SequenceMatrix:
+    def fit_transform(
+        self, X: Corpus, y: Corpus | None = None, **params: Any
+    ) -> SequenceMatrix:
         """:meth:`fit`, then :meth:`transform`.
 
         Parameters
@@ -210,7 +238,10 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         check_some(corpus.offsets[-1])
         if self.per == "sequence":
             first = int(np.flatnonzero(corpus.lengths)[0])
-            tokens, y = rows_of(tokens, slice(*corpus.offsets[first : first + 2].tolist())), None
+            tokens, y = (
+                rows_of(tokens, slice(*corpus.offsets[first : first + 2].tolist())),
+                None,
+            )
         with reading(reads, corpus):
             self._fit_inner(method, inner, tokens, corpus, y, params)
         # What an empty list of sequences becomes: the transformers of scikit-learn refuse it.
@@ -246,7 +277,9 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
             return self._nothing.empty(lengths)
         with reading(self._reads, corpus):
             if self.per == "corpus":
-                return as_rows(self.transformer_.transform(tokens), lengths, self._nothing.names)
+                return as_rows(
+                    self.transformer_.transform(tokens), lengths, self._nothing.names
+                )
             parts = []
             for i in np.flatnonzero(lengths).tolist():
                 part = rows_of(tokens, slice(bounds[i], bounds[i + 1]))
@@ -274,10 +307,17 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         """
         check_is_fitted(self)
         if self.per == "sequence":
-            raise ValueError('per="sequence" keeps no transformer of a sequence that could undo what it did')
+            raise ValueError(
+                'per="sequence" keeps no transformer of a sequence that could undo what it did'
+            )
         tokens, corpus = table_of(X)
         found = self.transformer_.inverse_transform(tokens)
-        if is_frame(found) or isinstance(found, np.ndarray) and found.ndim == 2 or sparse.issparse(found):
+        if (
+            is_frame(found)
+            or isinstance(found, np.ndarray)
+            and found.ndim == 2
+            or sparse.issparse(found)
+        ):
             return as_rows(found, corpus.lengths, None)
         return by_sequence(found, corpus.offsets)
 

@@ -78,7 +78,9 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         "min_count": [POSITIVE],
     }
 
-    features: str | os.PathLike[str] | list[str] | tuple[str, ...] | FeatureTemplates = "auto"
+    features: (
+        str | os.PathLike[str] | list[str] | tuple[str, ...] | FeatureTemplates
+    ) = "auto"
     _: KW_ONLY
     min_count: int = 1
 
@@ -142,8 +144,12 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         if not (corpus.numbers and corpus.offsets[-1]):
             return corpus
         if corpus.like is None:
-            raise ValueError("X: the tokens are rows of numbers already; TokenVectorizer encodes others")
-        return corpus.only(STRINGS)  # of a data frame, whose columns of numbers are for others
+            raise ValueError(
+                "X: the tokens are rows of numbers already; TokenVectorizer encodes others"
+            )
+        return corpus.only(
+            STRINGS
+        )  # of a data frame, whose columns of numbers are for others
 
     def _learn(self, X):
         """(encoded corpus, corpus)"""
@@ -152,7 +158,9 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         check_some(corpus.offsets[-1])
         encoder = new_encoder(self.features, int(self.min_count), corpus)
         lines = getattr(encoder.templates, "templates", ())
-        conditioned = next((line.text for line in lines if line.edge and line.atoms), None)
+        conditioned = next(
+            (line.text for line in lines if line.edge and line.atoms), None
+        )
         if conditioned is not None:
             text = f"has templates of transitions, such as {conditioned!r}, which no matrix of tokens holds; "
             text += "give the tokens to the tagger, or leave these templates out"
@@ -168,14 +176,18 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         self._column[used] = np.arange(used.shape[0])
         self._encoder, self._used, self.n_features_out_ = encoder, used, used.shape[0]
         rows = used.tolist()
-        self._names = FeatureNames(make=lambda: list(map(encoder.row_names(set(rows)).get, rows)))
+        self._names = FeatureNames(
+            make=lambda: list(map(encoder.row_names(set(rows)).get, rows))
+        )
         self._column_info = ColumnInfo(encoder.has_bigram, template)
         return self
 
     def _matrix(self, encoded, corpus):
         bag = features_listed(encoded, corpus.offsets)
         bag = bag._replace(row=self._column[bag.row])
-        if (bag.row < 0).any():  # combinations that only positions outside the text of ``fit`` had
+        if (
+            bag.row < 0
+        ).any():  # combinations that only positions outside the text of ``fit`` had
             bag = kept(bag, bag.row >= 0)
         start, column, value = _summed(bag) if self._encoder.may_repeat else bag
         start = start.astype(np.int32) if start[-1] < 2**31 else start
@@ -196,7 +208,9 @@ def _summed(bag):
         return bag
     used = np.zeros(key.shape[0], np.bool_)
     used[first] = True
-    return kept(bag._replace(value=np.bincount(first[which], bag.value, key.shape[0])), used)
+    return kept(
+        bag._replace(value=np.bincount(first[which], bag.value, key.shape[0])), used
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -206,8 +220,15 @@ def _parts(vectorizer):
     """What a file has of one, by name."""
     parts = vectorizer.get_params()
     if hasattr(vectorizer, "n_features_out_"):
-        used, template = vectorizer._used.astype(np.int32), vectorizer._column_info.template
-        parts |= {"encoder": vectorizer._encoder, "used": used, "template": template.astype(np.int32)}
+        used, template = (
+            vectorizer._used.astype(np.int32),
+            vectorizer._column_info.template,
+        )
+        parts |= {
+            "encoder": vectorizer._encoder,
+            "used": used,
+            "template": template.astype(np.int32),
+        }
     return parts
 
 
@@ -216,8 +237,15 @@ def _of_parts(f):
     found, used = f["encoder"], f["used"]
     if found is None:
         return vectorizer
-    sound = used is not None and f["template"] is not None and within(used, 0, found.n_node_rows)
-    require(sound and (np.diff(used) > 0).all(), f"{f.where}.used: not rows of the encoder in their order")
+    sound = (
+        used is not None
+        and f["template"] is not None
+        and within(used, 0, found.n_node_rows)
+    )
+    require(
+        sound and (np.diff(used) > 0).all(),
+        f"{f.where}.used: not rows of the encoder in their order",
+    )
     return vectorizer._know(found, used, f["template"])
 
 
@@ -231,4 +259,6 @@ VECTORIZER = Table(
     make=_of_parts,
 )
 
-savable_value("$vectorizer", TokenVectorizer, via(VECTORIZER, _parts, lambda found: found))
+savable_value(
+    "$vectorizer", TokenVectorizer, via(VECTORIZER, _parts, lambda found: found)
+)

@@ -64,12 +64,19 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
     """
 
     _parameter_constraints = {
-        **dict.fromkeys(["before", "after"], [Interval(Integral, 0, None, closed="left")]),
+        **dict.fromkeys(
+            ["before", "after"], [Interval(Integral, 0, None, closed="left")]
+        ),
         **dict.fromkeys(["deltas", "boundary"], ["boolean"]),
     }
 
     def __init__(
-        self, before: int = 1, after: int = 1, *, deltas: bool = False, boundary: bool = True
+        self,
+        before: int = 1,
+        after: int = 1,
+        *,
+        deltas: bool = False,
+        boundary: bool = True,
     ) -> None:
         self.before = before
         self.after = after
@@ -122,11 +129,23 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
             found = self._nothing.empty(found.lengths)
         self._reads.check(found)
         blocks, token = found.blocks, found.offsets
-        names = self._names if len(self._names) == len(blocks) else self._names_by_block(found)
+        names = (
+            self._names
+            if len(self._names) == len(blocks)
+            else self._names_by_block(found)
+        )
         # Differences of sparse integers would be cut off below 0.
-        dtype = np.result_type(*(block.rows.dtype for block in blocks), *[np.float32] * self.deltas)
+        dtype = np.result_type(
+            *(block.rows.dtype for block in blocks), *[np.float32] * self.deltas
+        )
         wide = [
-            self._wide(block, block.rows.astype(dtype, copy=False), token, known, block is blocks[-1])
+            self._wide(
+                block,
+                block.rows.astype(dtype, copy=False),
+                token,
+                known,
+                block is blocks[-1],
+            )
             for block, known in zip(blocks, names)
         ]
         runs = None
@@ -140,7 +159,10 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         """A block with the columns of neighbours; the last one has those of boundaries."""
         at, inside = neighbours_of(token, -self.before, self.after)
         shifts = range(-self.before, self.after + 1)
-        parts = [picked(matrix, *pair) if shift else matrix for shift, *pair in zip(shifts, at.T, inside.T)]
+        parts = [
+            picked(matrix, *pair) if shift else matrix
+            for shift, *pair in zip(shifts, at.T, inside.T)
+        ]
         if self.deltas:
             near, inside_one = neighbours_of(token, -1, 1)
             near = np.where(inside_one, near, np.arange(near.shape[0])[:, None])
@@ -150,7 +172,9 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         info = block.info
         if info is not None:
             known = [(matrix.shape[1], info)] * len(parts)
-            info = self._known.of([info], (len(parts), ends), lambda: with_boundaries(known, ends))
+            info = self._known.of(
+                [info], (len(parts), ends), lambda: with_boundaries(known, ends)
+            )
         if ends:
             parts.append(outside.astype(matrix.dtype))
         return number_block(side_by_side(parts), names, info)
@@ -170,9 +194,15 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         check_is_fitted(self)
         if input_features is None:
             known = self._reads.names
-            input_features = [f"x{c}" for c in range(self.n_features_in_)] if known is None else known.all()
+            input_features = (
+                [f"x{c}" for c in range(self.n_features_in_)]
+                if known is None
+                else known.all()
+            )
         elif len(input_features) != self.n_features_in_:
-            raise ValueError(f"input_features must be {self.n_features_in_} names, got {len(input_features)}")
+            raise ValueError(
+                f"input_features must be {self.n_features_in_} names, got {len(input_features)}"
+            )
         return np.array(self._names_of(input_features), dtype=object)
 
     def _names_by_block(self, numbers):
@@ -184,7 +214,9 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
                 return None
             columns = np.flatnonzero(numbers.is_dense == (block.kind == DENSE)).tolist()
             last = block is numbers.blocks[-1]
-            return FeatureNames(make=lambda: self._names_of([known.all()[c] for c in columns], last))
+            return FeatureNames(
+                make=lambda: self._names_of([known.all()[c] for c in columns], last)
+            )
 
         return [named(block) for block in numbers.blocks]
 
@@ -192,7 +224,11 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         """The names of all columns, from those of the input; the last block has those of boundaries."""
         shifts = range(-self.before, self.after + 1)
         names = list(map(spelled, names))
-        found = [f"{name}@{shift:+d}" if shift else name for shift in shifts for name in names]
+        found = [
+            f"{name}@{shift:+d}" if shift else name
+            for shift in shifts
+            for name in names
+        ]
         if self.deltas:
             found += [f"delta:{name}" for name in names]
         if self.boundary and last:
@@ -204,7 +240,11 @@ def _numbers(X):
     """A corpus of rows of numbers, or without tokens."""
     found = as_tokens(X)
     if found.tokens:
-        raise placed(found.offsets, 0, f"expected a row of numbers, got {describe(found.tokens[0])}")
+        raise placed(
+            found.offsets,
+            0,
+            f"expected a row of numbers, got {describe(found.tokens[0])}",
+        )
     return found
 
 
@@ -216,7 +256,9 @@ class _Passthrough(Window):
 
     def __sklearn_is_fitted__(self):
         if not hasattr(self, "_reads"):
-            raise NotFittedError("This SequenceUnion instance is not fitted yet; call fit first")
+            raise NotFittedError(
+                "This SequenceUnion instance is not fitted yet; call fit first"
+            )
         return True
 
 
@@ -264,7 +306,9 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
     @property
     def inputs(self) -> Any:
         """What it reads: what the first transformer says that reads words, or None."""
-        return next((part.inputs for part in self._parts() if hasattr(part, "inputs")), None)
+        return next(
+            (part.inputs for part in self._parts() if hasattr(part, "inputs")), None
+        )
 
     def _parts(self):
         return [inner for _, inner in self.transformer_list]
@@ -309,15 +353,23 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
     def _validate_transformers(self):
         super()._validate_transformers()
         if all(inner == "drop" for _, inner in self.transformer_list):
-            raise ValueError("transformer_list must name at least one transformer that is not dropped")
+            raise ValueError(
+                "transformer_list must name at least one transformer that is not dropped"
+            )
 
     def _iter(self):
         """Overrides what scikit-learn goes through: weights are applied where parts are joined."""
         for name, inner in self.transformer_list:
             if isinstance(inner, str) and inner == "passthrough":
                 inner = _Passthrough()
-            if not isinstance(inner, str):  # a copy knows its columns still if the fit of another part fails
-                yield name, copy(inner) if isinstance(inner, _Passthrough) else inner, None
+            if not isinstance(
+                inner, str
+            ):  # a copy knows its columns still if the fit of another part fails
+                yield (
+                    name,
+                    copy(inner) if isinstance(inner, _Passthrough) else inner,
+                    None,
+                )
 
     def _hstack(self, Xs):
         """Overrides what scikit-learn joins arrays with."""
@@ -326,20 +378,30 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         for part, name, X in zip(parts, used, Xs):
             if part.called != called_by_kind(DENSE):
                 text = f"transformer {name!r} must return rows of numbers by sequence, got {describe(X)}; "
-                raise ValueError(f"{text}TokenTransformer makes that of a transformer of tokens")
+                raise ValueError(
+                    f"{text}TokenTransformer makes that of a transformer of tokens"
+                )
             if not np.array_equal(part.lengths, parts[0].lengths):
                 text = f"returned sequences of other lengths than {used[0]!r} did"
                 raise ValueError(f"transformer {name!r} {text}")
         weights = self.transformer_weights or {}
-        prefixes = [f"{name}__" if self.verbose_feature_names_out else "" for name in used]
-        return united(parts, [weights.get(name) for name in used], prefixes, self._remembered())
+        prefixes = [
+            f"{name}__" if self.verbose_feature_names_out else "" for name in used
+        ]
+        return united(
+            parts, [weights.get(name) for name in used], prefixes, self._remembered()
+        )
 
 
 def _of_parts(parts):
     inner, weights, verbose = parts
-    return SequenceUnion(inner, transformer_weights=weights, verbose_feature_names_out=verbose)
+    return SequenceUnion(
+        inner, transformer_weights=weights, verbose_feature_names_out=verbose
+    )
 
 
-_PARAMETERS = attrgetter("transformer_list", "transformer_weights", "verbose_feature_names_out")
+_PARAMETERS = attrgetter(
+    "transformer_list", "transformer_weights", "verbose_feature_names_out"
+)
 
 savable_value("$union", SequenceUnion, via(value, _PARAMETERS, _of_parts))

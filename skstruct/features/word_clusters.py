@@ -56,7 +56,11 @@ class WordClusters:
         return f"<{len(set(self._label.values())):,} clusters of {len(self):,} words>"
 
     def __eq__(self, other):
-        return self is other or isinstance(other, WordClusters) and self._label == other._label
+        return (
+            self is other
+            or isinstance(other, WordClusters)
+            and self._label == other._label
+        )
 
     def __hash__(self):
         return hash((len(self), self.clusters.tobytes()))
@@ -84,7 +88,10 @@ class WordClusters:
     def described(self, labels):
         """Names of clusters, each with the first of its words in parentheses."""
         of = self.by_label()
-        return [f"{name} ({', '.join(of[name][:EXAMPLES])}, ...)" if name in of else name for name in labels]
+        return [
+            f"{name} ({', '.join(of[name][:EXAMPLES])}, ...)" if name in of else name
+            for name in labels
+        ]
 
     def by_label(self):
         """The words of each cluster, a dict of lists."""
@@ -97,7 +104,9 @@ class WordClusters:
 def check_strings_in(corpus):
     """Raise unless tokens of a corpus are strings, which clusters are of."""
     if corpus.block(STRINGS) is None:
-        raise ValueError("words: clusters are of tokens that are str or tuples of str, read by templates")
+        raise ValueError(
+            "words: clusters are of tokens that are str or tuples of str, read by templates"
+        )
 
 
 # --------------------------------------------------------------------------------------------------

@@ -210,7 +210,9 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             text = f"{keep.sum()} words occur min_count={self.min_count} times or more in X, fewer than the "
             text += f"{needed} that n_components={self.n_components} and n_clusters={self.n_clusters} need"
             raise ValueError(text)
-        from sklearn.decomposition import TruncatedSVD  # here: importing it takes longer than most fits
+        from sklearn.decomposition import (
+            TruncatedSVD,
+        )  # here: importing it takes longer than most fits
 
         svd = TruncatedSVD(self.n_components, random_state=self.random_state)
         found = svd.fit_transform(mutual_information(counts.neighbours(keep)))
@@ -244,7 +246,9 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         """
         check_is_fitted(self)
         if self._table is None:
-            raise ValueError("there are no clusters: give WordVectors n_clusters, such as n_clusters=500")
+            raise ValueError(
+                "there are no clusters: give WordVectors n_clusters, such as n_clusters=500"
+            )
         return self._table
 
     def transform(self, X: Corpus) -> Any:
@@ -280,7 +284,9 @@ def _read(X, reads=None):
     if reads is not None:
         reads.check(corpus)
     if corpus.numbers and corpus.offsets[-1]:
-        raise ValueError("X: the tokens are rows of numbers already; WordVectors needs words")
+        raise ValueError(
+            "X: the tokens are rows of numbers already; WordVectors needs words"
+        )
     return corpus, string_columns(corpus, 1)[0]
 
 
@@ -322,7 +328,9 @@ def _parts(words):
     given = words.get_params()
     if callable(given["tokenizer"]):
         known = ", ".join(map(repr, RULES))
-        text = f"WordVectors: tokenizer={describe(given['tokenizer'])} cannot be saved: "
+        text = (
+            f"WordVectors: tokenizer={describe(given['tokenizer'])} cannot be saved: "
+        )
         text += f"files hold no code; give the name of a rule ({known}), or "
         text += "words=vectors.table() to a tagger, whose file needs none"
         raise TypeError(text)
@@ -331,13 +339,23 @@ def _parts(words):
     parts = {"parameters": given}
     if not hasattr(words, "words_"):
         return parts
-    parts |= {"called": words._reads.called, "titles": words._reads.titles, "table": words._table}
-    return parts if words._table else parts | {"words": words.words_, "vectors": words.vectors_}
+    parts |= {
+        "called": words._reads.called,
+        "titles": words._reads.titles,
+        "table": words._table,
+    }
+    return (
+        parts
+        if words._table
+        else parts | {"words": words.words_, "vectors": words.vectors_}
+    )
 
 
 def _of_parts(f):
     given, table = f["parameters"], f["table"]
-    known = isinstance(given, dict) and given.keys() <= set(WordVectors._get_param_names())
+    known = isinstance(given, dict) and given.keys() <= set(
+        WordVectors._get_param_names()
+    )
     require(known, f"{f.where}: a WordVectors has no such parameters")
     words = WordVectors(**given)
     if f["called"] is None:
@@ -347,7 +365,9 @@ def _of_parts(f):
         require(f["vectors"] is not None, f"{f.where} lacks vectors")
         return words._know(f["words"], f["vectors"], None, None, reads)
     require(isinstance(table, WordClusters), f"{f.where}.table must be of clusters")
-    return words._know(table.words, np.zeros((len(table), 0), np.float32), table.clusters, table, reads)
+    return words._know(
+        table.words, np.zeros((len(table), 0), np.float32), table.clusters, table, reads
+    )
 
 
 WORD_VECTORS = Table(
@@ -367,6 +387,10 @@ def _read_words(node, where, f):
     return (value if clusters_alone else WORD_VECTORS).read(node, where, f)
 
 
-_KIND = Kind("as `$word_vectors`", lambda words, *how: WORD_VECTORS.write(_parts(words), *how), _read_words)
+_KIND = Kind(
+    "as `$word_vectors`",
+    lambda words, *how: WORD_VECTORS.write(_parts(words), *how),
+    _read_words,
+)
 
 savable_value("$word_vectors", WordVectors, _KIND)

@@ -31,7 +31,9 @@ _OFFSETS = "utf-16"
 
 def looks_like_task(record, text):
     """Whether a record is a task of Label Studio, or one of its export JSON_MIN."""
-    return (isinstance(record.get("data"), Mapping) and text not in record) or bool(_controls(record))
+    return (isinstance(record.get("data"), Mapping) and text not in record) or bool(
+        _controls(record)
+    )
 
 
 def from_task(record, place, reading):
@@ -43,24 +45,42 @@ def from_task(record, place, reading):
     if "data" not in record:
         return _from_minimal(record, place, reading)
     text = reading.text_of(record["data"], place)
-    metadata = without({**without(record, *set(record) - {"id"}), **record["data"]}, reading.options.text)
+    metadata = without(
+        {**without(record, *set(record) - {"id"}), **record["data"]},
+        reading.options.text,
+    )
     if reading.texts_alone:
         return Record(place, text, None, metadata)
     results = _results(record, place, reading)
-    found = [_region(result, f"{place}, result {k}", reading) for k, result in enumerate(results or ())]
+    found = [
+        _region(result, f"{place}, result {k}", reading)
+        for k, result in enumerate(results or ())
+    ]
     # Of a task for other things than spans, all results are of other types.
-    reading.n_annotated += not results or any(result.get("type") == "labels" for result in results)
-    spans = None if results is None else [annotation for annotation in found if annotation is not None]
+    reading.n_annotated += not results or any(
+        result.get("type") == "labels" for result in results
+    )
+    spans = (
+        None
+        if results is None
+        else [annotation for annotation in found if annotation is not None]
+    )
     return Record(place, text, spans, metadata, _OFFSETS)
 
 
 def _results(record, place, reading):
     """The regions of the annotation that counts, or of a prediction; None if there is neither."""
-    given = [key for key in ("annotations", "completions", "predictions") if record.get(key) is not None]
+    given = [
+        key
+        for key in ("annotations", "completions", "predictions")
+        if record.get(key) is not None
+    ]
     key = given[0] if given else "predictions"
     all_of = [
         check(each, Mapping, place, f"objects in {key!r}")
-        for each in check(record[key] if given else [], list, place, f"a list under {key!r}")
+        for each in check(
+            record[key] if given else [], list, place, f"a list under {key!r}"
+        )
     ]
     if key != "predictions":
         all_of = [each for each in all_of if not each.get("was_cancelled")]
@@ -71,7 +91,9 @@ def _results(record, place, reading):
         return None
     times = [each.get("created_at") for each in all_of]
     last = len(times) - 1
-    if all(isinstance(t, str) for t in times) or all(isinstance(t, Real) for t in times):
+    if all(isinstance(t, str) for t in times) or all(
+        isinstance(t, Real) for t in times
+    ):
         last = max(range(len(times)), key=lambda k: (times[k], k))
     return check(all_of[last].get("result", []), list, place, "a list under 'result'")
 
@@ -87,24 +109,38 @@ def _region(result, place, reading):
     check(result, Mapping, place, "an object")
     kind, value = result.get("type"), result.get("value")
     if kind != "labels":
-        if str(kind).endswith("labels") and isinstance(value, Mapping) and "start" in value:
+        if (
+            str(kind).endswith("labels")
+            and isinstance(value, Mapping)
+            and "start" in value
+        ):
             wrong = f"spans of the type {kind!r} have no offsets in the text; only 'labels' have"
             raise ValueError(f"{place}: {wrong}")
         return None
     if not reading.has_control(result.get("from_name")):
         return None
-    return _value(check(value, Mapping, place, "an object under 'value'"), place, reading)
+    return _value(
+        check(value, Mapping, place, "an object under 'value'"), place, reading
+    )
 
 
 def _value(value, place, reading):
     if "start" not in value or "end" not in value:
-        raise ValueError(f"{place}: expected start, end and labels, found keys {', '.join(map(str, value))}")
+        raise ValueError(
+            f"{place}: expected start, end and labels, found keys {', '.join(map(str, value))}"
+        )
     labels = check(value.get("labels", []), list, place, "a list under 'labels'")
     if len(labels) > 1:
         two = ", ".join(map(repr, labels))
-        raise ValueError(f"{place}: two labels on one span: {two}; a span has one label")
+        raise ValueError(
+            f"{place}: two labels on one span: {two}; a span has one label"
+        )
     label, text = reading.label(labels[0], place) if labels else None, value.get("text")
-    return Annotation(((value["start"], value["end"]),), label, text if isinstance(text, str) else None)
+    return Annotation(
+        ((value["start"], value["end"]),),
+        label,
+        text if isinstance(text, str) else None,
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -112,11 +148,19 @@ def _value(value, place, reading):
 # --------------------------------------------------------------------------------------------------
 def _controls(record):
     """The keys of JSON_MIN that hold regions: the names of the controls."""
-    return [k for k, v in record.items() if isinstance(v, list) and v and all(map(_is_region, v))]
+    return [
+        k
+        for k, v in record.items()
+        if isinstance(v, list) and v and all(map(_is_region, v))
+    ]
 
 
 def _is_region(value):
-    return isinstance(value, Mapping) and "start" in value and isinstance(value.get("labels"), list)
+    return (
+        isinstance(value, Mapping)
+        and "start" in value
+        and isinstance(value.get("labels"), list)
+    )
 
 
 def _from_minimal(record, place, reading):
@@ -128,8 +172,16 @@ def _from_minimal(record, place, reading):
     reading.n_annotated += 1
     spans = None
     if reading.is_chosen(place, record.get("id", text), record.get("annotator")):
-        values = (value for key in controls if reading.has_control(key) for value in record[key])
-        spans = [_value(value, f"{place}, span {k}", reading) for k, value in enumerate(values)]
+        values = (
+            value
+            for key in controls
+            if reading.has_control(key)
+            for value in record[key]
+        )
+        spans = [
+            _value(value, f"{place}, span {k}", reading)
+            for k, value in enumerate(values)
+        ]
     return Record(place, text, spans, metadata, _OFFSETS)
 
 
@@ -142,17 +194,32 @@ def task(text, spans, metadata, proba, model_version, control):
     from_name, to_name = control
     result = []
     for k, (start, end, label, covered) in enumerate(spans):
-        value = {"start": start, "end": end, "text": covered, "labels": [] if label is None else [label]}
-        region = {"id": str(k), "from_name": from_name, "to_name": to_name, "type": "labels", "value": value}
+        value = {
+            "start": start,
+            "end": end,
+            "text": covered,
+            "labels": [] if label is None else [label],
+        }
+        region = {
+            "id": str(k),
+            "from_name": from_name,
+            "to_name": to_name,
+            "type": "labels",
+            "value": value,
+        }
         result.append(region if proba is None else {**region, "score": proba[k]})
     prediction = {} if model_version is None else {"model_version": model_version}
     if proba:
         prediction["score"] = sum(proba) / len(proba)
-    return {"data": {**metadata, "text": text}, "predictions": [{**prediction, "result": result}]}
+    return {
+        "data": {**metadata, "text": text},
+        "predictions": [{**prediction, "result": result}],
+    }
 
 
 _SPAN = re.compile(
-    r"T\S*\t(\S+) ([0-9]{1,18} [0-9]{1,18}(?:;[0-9]{1,18} [0-9]{1,18})*)(?:\t(.*))?", re.DOTALL
+    r"T\S*\t(\S+) ([0-9]{1,18} [0-9]{1,18}(?:;[0-9]{1,18} [0-9]{1,18})*)(?:\t(.*))?",
+    re.DOTALL,
 )
 
 
@@ -184,7 +251,9 @@ def _text(path, encoding):
         with naming(path), open(path, encoding=encoding, newline="") as file:
             return file.read()
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: not valid {error.encoding}: {error.reason}") from None
+        raise ValueError(
+            f"{path}: not valid {error.encoding}: {error.reason}"
+        ) from None
 
 
 def _annotations(file, encoding):
@@ -196,9 +265,13 @@ def _annotations(file, encoding):
             match = _SPAN.fullmatch(line)
             if match is None:
                 expected = "T1<tab>LABEL START END<tab>TEXT"
-                raise ValueError(f"{name}, line {number}: expected {expected}, got {line!r:.60}")
+                raise ValueError(
+                    f"{name}, line {number}: expected {expected}, got {line!r:.60}"
+                )
             label, offsets, text = match.groups()
-            parts = tuple(tuple(map(int, part.split(" "))) for part in offsets.split(";"))
+            parts = tuple(
+                tuple(map(int, part.split(" "))) for part in offsets.split(";")
+            )
             found.append(Annotation(parts, label, text, f"{name}, line {number}"))
     return found
 
@@ -217,8 +290,12 @@ def joined(text, parts, place, discontinuous):
             return None
         if discontinuous == "error":
             shown = " ... ".join(text[a:b] for a, b, _ in parts)
-            ways = "discontinuous='cover' takes all between its ends, 'skip' leaves it out"
-            raise ValueError(f"{place}: the span {label!r} is discontinuous: {shown!r:.80}; {ways}")
+            ways = (
+                "discontinuous='cover' takes all between its ends, 'skip' leaves it out"
+            )
+            raise ValueError(
+                f"{place}: the span {label!r} is discontinuous: {shown!r:.80}; {ways}"
+            )
     return Span(start, end, label)
 
 
@@ -228,7 +305,11 @@ def lines_of(text, spans, place):
     for k, (start, end, label) in enumerate(spans):
         if label is None or label.split() != [label]:
             wrong = f"brat has no label {label!r}: it takes text without white space"
-            remedy = "" if label is None or not label.split() else f"; {'_'.join(label.split())!r} is one"
+            remedy = (
+                ""
+                if label is None or not label.split()
+                else f"; {'_'.join(label.split())!r} is one"
+            )
             raise ValueError(f"{place}, span {k}: {wrong}{remedy}")
         covered = re.sub(r"[\r\n]", " ", text[start:end])
         lines.append(f"T{k + 1}\t{label} {start} {end}\t{covered}\n")

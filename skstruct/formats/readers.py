@@ -120,7 +120,9 @@ def tokens_and_labels(sentences):
     return X, [[row[-1] for row in rows] for rows in sentences]
 
 
-def iter_columns(path_or_file, *, separator=None, columns=None, comment=None, encoding="utf-8"):
+def iter_columns(
+    path_or_file, *, separator=None, columns=None, comment=None, encoding="utf-8"
+):
     """Yield the sentences of a file of columns one by one; see `read_columns`."""
     strings = SharedStrings(SharedStrings.MOST)
     return _columns(path_or_file, separator, columns, comment, encoding, strings)
@@ -130,18 +132,24 @@ def _columns(path_or_file, separator, columns, comment, encoding, strings):
     """The sentences, of shared `strings`; options are checked at once."""
     for name, value in ("separator", separator), ("comment", comment):
         if value is not None and (not isinstance(value, str) or not value):
-            raise ValueError(f"{name} must be None or a string that is not empty; got {value!r}")
+            raise ValueError(
+                f"{name} must be None or a string that is not empty; got {value!r}"
+            )
     if columns is not None:
         given, columns = columns, list(columns) if isinstance(columns, Iterable) else []
         if not columns or not all(isinstance(c, Integral) for c in columns):
-            raise ValueError(f"columns must be None or a sequence of integers; got {given!r}")
+            raise ValueError(
+                f"columns must be None or a sequence of integers; got {given!r}"
+            )
     layout = separator, columns, comment
     return _sentences_of_columns(path_or_file, *layout, encoding, strings)
 
 
 def _sentences_of_columns(path_or_file, separator, columns, comment, encoding, strings):
     share = strings.share
-    expected = first = start = None  # number of columns, and number and text of the line that set it
+    expected = first = start = (
+        None  # number of columns, and number and text of the line that set it
+    )
     with numbered_lines(path_or_file, encoding) as (name, lines):
         for rows in _sentences(lines, " \t"):
             sentence = []
@@ -169,17 +177,26 @@ def _sentences_of_columns(path_or_file, separator, columns, comment, encoding, s
 
 def _hint(lines, separator, comment):
     """The end of an error about two lines of different width: which option would read them."""
-    marked = next((line for line in lines if comment is None and line.startswith("#")), None)
+    marked = next(
+        (line for line in lines if comment is None and line.startswith("#")), None
+    )
     if marked is not None:
         prefix = "# " if marked.startswith("# ") else "#"
         return f"; comment={prefix!r} (--comment '{prefix}') leaves out lines such as {marked[:40]!r}"
-    if separator is None and len({line.count("\t") for line in lines}) == 1 and "\t" in lines[0]:
+    if (
+        separator is None
+        and len({line.count("\t") for line in lines}) == 1
+        and "\t" in lines[0]
+    ):
         return "; separator='\\t' (--separator tab) splits at tabs only, and keeps spaces in columns"
     return ""
 
 
 def read_conllu(
-    path_or_file: Path | IO[str], *, fields: Iterable[str] = TREE_FIELDS, encoding: str = "utf-8"
+    path_or_file: Path | IO[str],
+    *,
+    fields: Iterable[str] = TREE_FIELDS,
+    encoding: str = "utf-8",
 ) -> list[list[tuple[Any, ...]]]:
     r"""Read a CoNLL-U file, or a CoNLL-X file of ten columns.
 
@@ -240,7 +257,9 @@ def _conllu(path_or_file, fields, encoding, strings):
                 if _SKIPPED_ID.fullmatch(token):
                     continue
                 if token != str(expected):
-                    raise ValueError(f"{name}, line {number}: expected the id {expected}; found {token!r}")
+                    raise ValueError(
+                        f"{name}, line {number}: expected the id {expected}; found {token!r}"
+                    )
                 cells[0] = expected
                 if "head" in fields:
                     cells[6] = as_head(cells[6], name, number)
@@ -257,7 +276,9 @@ def _conllu(path_or_file, fields, encoding, strings):
 def as_head(text, name, number):
     """The head in a cell, as an int."""
     if not (text.isascii() and text.isdigit() and len(text) < 20):
-        raise ValueError(f"{name}, line {number}: expected a head, 0 or the id of a word; found {text!r:.80}")
+        raise ValueError(
+            f"{name}, line {number}: expected a head, 0 or the id of a word; found {text!r:.80}"
+        )
     return int(text)
 
 
@@ -266,10 +287,14 @@ def check_heads(name, heads, n):
     for position, (number, head) in enumerate(heads, start=1):
         if head > n or head == position:
             found = "the word itself" if head == position else head
-            raise ValueError(f"{name}, line {number}: expected a head between 0 and {n}; found {found}")
+            raise ValueError(
+                f"{name}, line {number}: expected a head between 0 and {n}; found {found}"
+            )
 
 
-def read_segmented(path_or_file: Path | IO[str], *, encoding: str = "utf-8") -> list[list[str]]:
+def read_segmented(
+    path_or_file: Path | IO[str], *, encoding: str = "utf-8"
+) -> list[list[str]]:
     r"""Read segmented text: a sentence a line, words separated by white space.
 
     Parameters

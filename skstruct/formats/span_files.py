@@ -23,7 +23,14 @@ from ..data.spans import PartialSpans, Span
 from ..data.types import Path
 from .annotation_tools import brat_records, from_task, is_brat, looks_like_task
 from .span_offsets import UNITS, with_spans
-from .span_records import SPAN_KEYS, Reading, from_object, from_pair, from_prodigy, json_values
+from .span_records import (
+    SPAN_KEYS,
+    Reading,
+    from_object,
+    from_pair,
+    from_prodigy,
+    json_values,
+)
 from .text_files import Accents
 
 _PARSERS = {
@@ -42,7 +49,10 @@ _JSON = (*_OBJECTS, "label-studio", "spacy")
 
 def _option(default, allowed, called="", formats=FORMATS):
     """An option of a reader: its values, or the type of these and what errors call it; formats it is for."""
-    return field(default=default, metadata={"allowed": allowed, "called": called, "formats": formats})
+    return field(
+        default=default,
+        metadata={"allowed": allowed, "called": called, "formats": formats},
+    )
 
 
 @dataclass(frozen=True)
@@ -58,9 +68,15 @@ class AnnotationReader:
     format: str = _option("auto", ("auto", *FORMATS))
     offsets: str = _option("auto", ("auto", *UNITS))
     text: str = _option("text", str, "a str, the key of the text", _JSON)
-    spans: str | None = _option(None, str | None, "a str, the key of the spans", _OBJECTS)
-    annotator: Any = _option(None, str | int | None, "a str or an int", (*_OBJECTS, "label-studio"))
-    control: str | None = _option(None, str | None, "a str, the name of a tag Labels", ("label-studio",))
+    spans: str | None = _option(
+        None, str | None, "a str, the key of the spans", _OBJECTS
+    )
+    annotator: Any = _option(
+        None, str | int | None, "a str or an int", (*_OBJECTS, "label-studio")
+    )
+    control: str | None = _option(
+        None, str | None, "a str, the name of a tag Labels", ("label-studio",)
+    )
     label_names: Any = _option(None, object, formats=_JSON)
     discontinuous: str = _option("error", ("error", "cover", "skip"), formats=("brat",))
     rejected: str = _option("unknown", ("unknown", "outside"), formats=_OBJECTS)
@@ -69,28 +85,44 @@ class AnnotationReader:
 
     def __post_init__(self):
         for option in fields(self):
-            name, value, allowed = option.name, getattr(self, option.name), option.metadata["allowed"]
+            name, value, allowed = (
+                option.name,
+                getattr(self, option.name),
+                option.metadata["allowed"],
+            )
             if isinstance(allowed, tuple):
                 check_choice(name, value, allowed)
             elif not isinstance(value, allowed):
-                raise ValueError(f"{name} must be {option.metadata['called']}, got {describe(value)}")
+                raise ValueError(
+                    f"{name} must be {option.metadata['called']}, got {describe(value)}"
+                )
             formats = option.metadata["formats"]
             if value != option.default and self.format not in ("auto", *formats):
-                raise ValueError(f"{name} is for {', '.join(formats)}, and format is {self.format!r}")
+                raise ValueError(
+                    f"{name} is for {', '.join(formats)}, and format is {self.format!r}"
+                )
         object.__setattr__(self, "label_names", _as_names(self.label_names))
         if self.annotated is not None:
-            object.__setattr__(self, "annotated", PartialSpans(types=self.annotated).types)
+            object.__setattr__(
+                self, "annotated", PartialSpans(types=self.annotated).types
+            )
 
     def marked(self, source):
         """An iterator of (`Record`, its list of `Span`) over what is annotated; see `iter_spans`."""
         reading, name = Reading(self), _name_of(source)
         found = _annotated(_watched(_records(source, reading), name), reading, name)
         types = self.annotated
-        return found if types is None else ((record, PartialSpans(spans, types)) for record, spans in found)
+        return (
+            found
+            if types is None
+            else ((record, PartialSpans(spans, types)) for record, spans in found)
+        )
 
     def texts(self, source):
         """An iterator of the `Record` of each text, annotated or not; annotations are not looked at."""
-        return _watched(_records(source, Reading(self, texts_alone=True)), _name_of(source))
+        return _watched(
+            _records(source, Reading(self, texts_alone=True)), _name_of(source)
+        )
 
 
 def read_spans(
@@ -185,7 +217,10 @@ def read_spans(
         format, offsets, text, spans, annotator, control, label_names, discontinuous, rejected, annotated,
         encoding,
     )  # fmt: skip
-    found = [(record.text, marked, record.metadata) for record, marked in reader.marked(source)]
+    found = [
+        (record.text, marked, record.metadata)
+        for record, marked in reader.marked(source)
+    ]
     X, y, metadata = map(list, zip(*found)) if found else ([], [], [])
     return (X, y, metadata) if return_metadata else (X, y)
 
@@ -240,7 +275,11 @@ def _records(source, reading):
     """Yield the `Record` of each text of a source."""
     format, encoding = reading.options.format, reading.options.encoding
     if is_frame(source):
-        rows = "source.to_dict('records')" if hasattr(source, "iloc") else "source.to_dicts()"
+        rows = (
+            "source.to_dict('records')"
+            if hasattr(source, "iloc")
+            else "source.to_dicts()"
+        )
         found = f"a table with the columns {', '.join(map(spelled, source.columns))}"
         raise TypeError(f"source is {found}; its rows are records: read_spans({rows})")
     if format == "brat" or (format == "auto" and is_brat(source)):
@@ -257,9 +296,13 @@ def _records(source, reading):
     else:
         values = ((f"record {k}", value) for k, value in enumerate(source))
     for place, value in values:
-        parse = _PARSERS[_guess(value, reading.options.text) if format == "auto" else format]
+        parse = _PARSERS[
+            _guess(value, reading.options.text) if format == "auto" else format
+        ]
         record = parse(value, place, reading)
-        reading.keys = reading.keys or list(map(str, value[1] if parse is from_pair else value))
+        reading.keys = reading.keys or list(
+            map(str, value[1] if parse is from_pair else value)
+        )
         yield record
 
 
@@ -284,7 +327,11 @@ _PRODIGY = {"_input_hash", "_task_hash", "_view_id", "answer"}
 
 
 def _name_of(source):
-    name = source if isinstance(source, str | os.PathLike) else getattr(source, "name", None)
+    name = (
+        source
+        if isinstance(source, str | os.PathLike)
+        else getattr(source, "name", None)
+    )
     return os.fspath(name) if isinstance(name, str | os.PathLike) else "source"
 
 
@@ -293,9 +340,13 @@ def _as_names(names):
     if names is None:
         return None
     if isinstance(names, str) or not isinstance(names, Iterable):
-        raise ValueError(f"label_names must be a list or a dict of names, got {describe(names)}")
+        raise ValueError(
+            f"label_names must be a list or a dict of names, got {describe(names)}"
+        )
     items = names.items() if isinstance(names, Mapping) else enumerate(names)
     try:
         return {int(number): name for number, name in items}
     except (TypeError, ValueError):
-        raise ValueError(f"the keys of label_names must be numbers, got {describe(names)}") from None
+        raise ValueError(
+            f"the keys of label_names must be numbers, got {describe(names)}"
+        ) from None

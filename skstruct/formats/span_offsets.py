@@ -54,7 +54,9 @@ def _unit_of(records, name):
         If a record fits the other unit only.
     """
     usual, ambiguous, n_sure = None, [], 0
-    only = {unit: [] for unit in UNITS}  # (record, its spans, why they are none in the other unit)
+    only = {
+        unit: [] for unit in UNITS
+    }  # (record, its spans, why they are none in the other unit)
     for record in records:
         if not record.spans or not wide_characters(record.text).size:
             continue
@@ -68,7 +70,11 @@ def _unit_of(records, name):
         if len(read) == 1:
             ((unit, spans),) = read.items()
             only[unit].append((record, spans, wrong))
-        elif not read or read["characters"] == read["utf-16"] or None not in [s.text for s in record.spans]:
+        elif (
+            not read
+            or read["characters"] == read["utf-16"]
+            or None not in [s.text for s in record.spans]
+        ):
             continue  # it speaks for none: what is wrong in both is an error later
         elif record.sure:
             n_sure += 1
@@ -82,9 +88,15 @@ def _unit_of(records, name):
     best = max(UNITS, key=lambda unit: (votes[unit], unit == usual))
     other = UNITS[1 - UNITS.index(best)]
     if only[other]:
-        _refuse_odd(*only[other][0], best, other, told or n_sure > 0 or bool(only[best]))
+        _refuse_odd(
+            *only[other][0], best, other, told or n_sure > 0 or bool(only[best])
+        )
     if ambiguous and not (only[best] and by_words == best):
-        also = f"records that need it: {len(only[best]):,}; elsewhere " if only[best] else ""
+        also = (
+            f"records that need it: {len(only[best]):,}; elsewhere "
+            if only[best]
+            else ""
+        )
         warnings.warn(
             f"{name}: offsets are taken for {_IN_WORDS[best]}: {also}{met[best]:,} of them are ends of "
             f"words, {met[other]:,} if they count {_IN_WORDS[other]}; offsets={other!r} would say so"
@@ -94,10 +106,18 @@ def _unit_of(records, name):
 
 def _refuse_odd(record, spans, wrong, best, other, told):
     """Raise for a record that fits the unit ``other`` only; ``told``: whether others speak for ``best``."""
-    covered = ", ".join(repr(record.text[start:end]) for start, end, _ in flatten(spans))
-    others = f"other records count {_IN_WORDS[best]}" if told else "nothing tells what other records count"
+    covered = ", ".join(
+        repr(record.text[start:end]) for start, end, _ in flatten(spans)
+    )
+    others = (
+        f"other records count {_IN_WORDS[best]}"
+        if told
+        else "nothing tells what other records count"
+    )
     wrong += f"; in {_IN_WORDS[other]} the spans of this record are {covered:.80}, but {others}"
-    raise ValueError(f"{wrong}: correct the record, or give offsets={other!r} if all count these")
+    raise ValueError(
+        f"{wrong}: correct the record, or give offsets={other!r} if all count these"
+    )
 
 
 def _edges_met(ambiguous):
@@ -105,16 +125,23 @@ def _edges_met(ambiguous):
     met = dict.fromkeys(UNITS, 0)
     for k in range(0, len(ambiguous), _GROUP):
         group = ambiguous[k : k + _GROUP]
-        for (_, read), tokens in zip(group, tokenized([text for text, _ in group]).pairs()):
+        for (_, read), tokens in zip(
+            group, tokenized([text for text, _ in group]).pairs()
+        ):
             starts, ends = {start for start, _ in tokens}, {end for _, end in tokens}
             for unit, spans in read.items():
-                met[unit] += sum((start in starts) + (end in ends) for start, end, _ in flatten(spans))
+                met[unit] += sum(
+                    (start in starts) + (end in ends)
+                    for start, end, _ in flatten(spans)
+                )
     return met
 
 
 def _parts_of(record, unit):
     """For each annotation its parts, a list of `Span`; raises if one is not as the file says."""
-    given = [(start, end, each.label) for each in record.spans for start, end in each.parts]
+    given = [
+        (start, end, each.label) for each in record.spans for start, end in each.parts
+    ]
     try:
         if unit == "utf-16":
             (spans,) = from_utf16([record.text], [given])
@@ -123,7 +150,9 @@ def _parts_of(record, unit):
     except PlaceError as error:
         of_part = [k for k, each in enumerate(record.spans) for _ in each.parts]
         place = _place(record, of_part[error.position])
-        raise ValueError(error.text.replace(PLACE, place, 1).replace(CONVERTS, "")) from None
+        raise ValueError(
+            error.text.replace(PLACE, place, 1).replace(CONVERTS, "")
+        ) from None
     flat = iter(spans)
     found = [[next(flat) for _ in each.parts] for each in record.spans]
     for k, parts in enumerate(found):
@@ -139,11 +168,16 @@ def _place(record, k):
 
 def _check_text(record, k, parts, unit):
     """Raise unless the parts of the annotation k cover what the file says."""
-    found, said = [record.text[start:end] for start, end, _ in parts], record.spans[k].text
+    found, said = (
+        [record.text[start:end] for start, end, _ in parts],
+        record.spans[k].text,
+    )
     if found != [said] and _solid("".join(found)) != _solid(said):
         counted = "" if record.text.isascii() else f", counted in {_IN_WORDS[unit]},"
         wrong = f"{tuple(parts[0])!r}{counted} is {' '.join(found)!r:.60}"
-        raise ValueError(f"{_place(record, k)}: {wrong}, and the file says {said!r:.60}")
+        raise ValueError(
+            f"{_place(record, k)}: {wrong}, and the file says {said!r:.60}"
+        )
 
 
 def _solid(text):
@@ -154,7 +188,10 @@ def _solid(text):
 def _spans_of(record, unit, discontinuous):
     unit = "characters" if unit == "auto" else unit
     found = enumerate(_parts_of(record, unit))
-    spans = [joined(record.text, parts, _place(record, k), discontinuous) for k, parts in found]
+    spans = [
+        joined(record.text, parts, _place(record, k), discontinuous)
+        for k, parts in found
+    ]
     spans = [span for span in spans if span is not None]
     if record.partial and Span(0, len(record.text), None) not in spans:
         spans.append(Span(0, len(record.text), None))

@@ -44,7 +44,9 @@ class Record(NamedTuple):
     spans: list | None  # of Annotation; None if nobody has annotated the text
     metadata: dict
     unit: str = "characters"  # what offsets count if nothing tells
-    sure: bool = False  # whether they count it wherever they can, as those of tools in Python do
+    sure: bool = (
+        False  # whether they count it wherever they can, as those of tools in Python do
+    )
     partial: bool = False  # whether there may be spans that are not listed
 
 
@@ -54,8 +56,12 @@ class Reading:
 
     options: Any
     texts_alone: bool = False  # annotations are not looked at, and may be anything
-    met: dict = field(default_factory=lambda: {"annotator": set(), "control": set()})  # names, by option
-    sources: dict = field(default_factory=dict)  # annotator of a text that has a record for each of them
+    met: dict = field(
+        default_factory=lambda: {"annotator": set(), "control": set()}
+    )  # names, by option
+    sources: dict = field(
+        default_factory=dict
+    )  # annotator of a text that has a record for each of them
     n_annotated: int = 0  # records with a list of spans
     keyless: list = field(default_factory=list)  # places of records without
     omits: bool = False  # whether a format was met that leaves empty lists out
@@ -87,7 +93,9 @@ class Reading:
         key = self.options.text
         check(record, Mapping, place, f"an object with the key {key!r}")
         if key not in record:
-            raise ValueError(f"{place}: no text: found keys {_listed(record)}; text= names another key")
+            raise ValueError(
+                f"{place}: no text: found keys {_listed(record)}; text= names another key"
+            )
         return check(record[key], str, place, f"a str under {key!r}")
 
     def has_control(self, name):
@@ -137,15 +145,21 @@ def json_values(path_or_file, encoding):
             return
         if line.lstrip()[0] not in '[{"':
             expected = "JSON, or files NAME.txt and NAME.ann of brat"
-            raise ValueError(f"{name}, line {number}: expected {expected}, got {line!r:.60}")
+            raise ValueError(
+                f"{name}, line {number}: expected {expected}, got {line!r:.60}"
+            )
         try:
             value = _parsed(line, name, number)
-        except ValueError:  # a list or an object on many lines; if not, the error is found again
+        except (
+            ValueError
+        ):  # a list or an object on many lines; if not, the error is found again
             text = "\n".join(chain([line], (line for _, line in lines)))
             value = _parsed(text, name, number)
         if isinstance(value, list) and not (value and isinstance(value[0], str)):
             for number, _ in filled:
-                raise ValueError(f"{name}, line {number}: nothing is expected behind a list of records")
+                raise ValueError(
+                    f"{name}, line {number}: nothing is expected behind a list of records"
+                )
             for k, element in enumerate(value):
                 yield f"{name}, record {k}", element
             return
@@ -160,9 +174,13 @@ def _parsed(text, name, number):
         return json.loads(text)
     except json.JSONDecodeError as error:
         where = f"{name}, line {number + error.lineno - 1}"
-        raise ValueError(f"{where}: not valid JSON: {error.msg} (column {error.colno})") from None
+        raise ValueError(
+            f"{where}: not valid JSON: {error.msg} (column {error.colno})"
+        ) from None
     except RecursionError:
-        raise ValueError(f"{name}, line {number}: the JSON is nested too deeply") from None
+        raise ValueError(
+            f"{name}, line {number}: the JSON is nested too deeply"
+        ) from None
     except ValueError as error:  # a number of thousands of digits
         raise ValueError(f"{name}, line {number}: not valid JSON: {error}") from None
 
@@ -182,7 +200,9 @@ def from_object(record, place, reading):
     if reading.texts_alone:
         return Record(place, text, None, metadata)
     if key is None and named is not None and not empty:
-        raise ValueError(f"{place}: no list of spans under {named!r}: found keys {_listed(record)}")
+        raise ValueError(
+            f"{place}: no list of spans under {named!r}: found keys {_listed(record)}"
+        )
     rows = _rows(found[key], place) if key else []
     reading.n_annotated += key is not None
     if key is None and not empty:
@@ -192,7 +212,9 @@ def from_object(record, place, reading):
     spans = None
     if chosen is not None or not users:
         rejected = reading.options.rejected
-        counted = [(row, k) for k, row in enumerate(rows) if _counts(row, chosen, rejected)]
+        counted = [
+            (row, k) for k, row in enumerate(rows) if _counts(row, chosen, rejected)
+        ]
         spans = [_annotation(*each, place, reading) for each in counted]
     return Record(place, text, spans, metadata)
 
@@ -203,7 +225,9 @@ def _are_rows(value):
     Libraries of datasets can be set to give arrays for lists.
     """
     parts = list(value.values()) if isinstance(value, Mapping) else [value]
-    return bool(parts) and all(isinstance(part, list | tuple | np.ndarray) for part in parts)
+    return bool(parts) and all(
+        isinstance(part, list | tuple | np.ndarray) for part in parts
+    )
 
 
 def _rows(value, place):
@@ -212,8 +236,13 @@ def _rows(value, place):
         return value.tolist() if isinstance(value, np.ndarray) else value
     lengths = {name: len(column) for name, column in value.items()}
     if len(set(lengths.values())) > 1:
-        raise ValueError(f"{place}: expected columns of the same length, got {describe(lengths)}")
-    return [dict(zip(value, row)) for row in zip(*(_rows(column, place) for column in value.values()))]
+        raise ValueError(
+            f"{place}: expected columns of the same length, got {describe(lengths)}"
+        )
+    return [
+        dict(zip(value, row))
+        for row in zip(*(_rows(column, place) for column in value.values()))
+    ]
 
 
 def _counts(row, annotator, rejected):
@@ -229,15 +258,26 @@ def _annotation(row, k, place, reading):
     text = None
     try:
         if isinstance(row, Mapping):
-            first, last = ("start", "end") if "start" in row else ("start_offset", "end_offset")
-            start, end, label, text = row[first], row[last], row["label"], row.get("text")
+            first, last = (
+                ("start", "end") if "start" in row else ("start_offset", "end_offset")
+            )
+            start, end, label, text = (
+                row[first],
+                row[last],
+                row["label"],
+                row.get("text"),
+            )
             if row.get("answer") in _OPEN:
                 label = None
         else:
             start, end, label = check(row, (list, tuple), "", "")
     except (KeyError, ValueError):
         expected = "[start, end, label] or an object with the keys start (or start_offset), end and label"
-        found = f"found keys {_listed(row)}" if isinstance(row, Mapping) else f"got {describe(row)}"
+        found = (
+            f"found keys {_listed(row)}"
+            if isinstance(row, Mapping)
+            else f"got {describe(row)}"
+        )
         raise ValueError(f"{place}, span {k}: expected {expected}, {found}") from None
     if not isinstance(label, str):
         label = reading.label(label, f"{place}, span {k}")
@@ -250,7 +290,9 @@ def from_prodigy(record, place, reading):
     found = from_object(record, place, reading)
     if reading.texts_alone:
         return found
-    reading.n_annotated += record.get("_view_id") in _OF_SPANS  # a text without spans has no list of them
+    reading.n_annotated += (
+        record.get("_view_id") in _OF_SPANS
+    )  # a text without spans has no list of them
     who = record.get("_annotator_id", record.get("_session_id"))
     source = record.get("_input_hash", found.text)
     if record.get("answer") in _OPEN or not reading.is_chosen(place, source, who):
@@ -262,6 +304,12 @@ def from_pair(pair, place, reading):
     """A `Record` of ``[text, {"entities": [[start, end, label]]}]``, as spaCy's examples are written."""
     expected = '[text, {"entities": [[start, end, label], ...]}]'
     check(pair, (list, tuple), place, expected)
-    if len(pair) != 2 or not isinstance(pair[0], str) or not isinstance(pair[1], Mapping):
+    if (
+        len(pair) != 2
+        or not isinstance(pair[0], str)
+        or not isinstance(pair[1], Mapping)
+    ):
         raise ValueError(f"{place}: expected {expected}, got {describe(pair)}")
-    return from_object({**pair[1], reading.options.text: pair[0]}, place, reading)._replace(sure=True)
+    return from_object(
+        {**pair[1], reading.options.text: pair[0]}, place, reading
+    )._replace(sure=True)

@@ -89,14 +89,20 @@ def write_spans(
     spans = as_spans(y, texts).by_text()
     metadata = _as_metadata(metadata, len(texts), format)
     if format not in ("jsonl", "label-studio") and proba is not None:
-        raise ValueError(f"proba is for the formats 'jsonl' and 'label-studio', got format={format!r}")
-    if format != "label-studio" and (model_version is not None or tuple(control) != ("label", "text")):
+        raise ValueError(
+            f"proba is for the formats 'jsonl' and 'label-studio', got format={format!r}"
+        )
+    if format != "label-studio" and (
+        model_version is not None or tuple(control) != ("label", "text")
+    ):
         options = "model_version and control are for the format 'label-studio'"
         raise ValueError(f"{options}, got format={format!r}")
     proba = [None] * len(texts) if proba is None else _as_probabilities(proba, spans)
     if format == "brat":
         if not isinstance(path, str | os.PathLike):
-            raise TypeError(f"path must name a folder, in which brat has its files, got {describe(path)}")
+            raise TypeError(
+                f"path must name a folder, in which brat has its files, got {describe(path)}"
+            )
         check_path(path)
         contents = _brat_files(texts, spans, metadata)
         files = {Folder(path, name): content for name, content in contents.items()}
@@ -115,11 +121,16 @@ def write_spans(
                 "read_spans(..., offsets='characters') reads texts with emoji again the same",
                 stacklevel=2,
             )
-    lines = (_dumped(k, write(*record)) for k, record in enumerate(zip(texts, spans, metadata, proba)))
+    lines = (
+        _dumped(k, write(*record))
+        for k, record in enumerate(zip(texts, spans, metadata, proba))
+    )
     with open_text(path, "w", "utf-8") as file:
         if format in ("label-studio", "spacy"):  # one list; its elements are lines, too
             file.write("[")
-            file.writelines(("\n" if k == 0 else ",\n") + line for k, line in enumerate(lines))
+            file.writelines(
+                ("\n" if k == 0 else ",\n") + line for k, line in enumerate(lines)
+            )
             file.write("\n]\n")
         else:
             file.writelines(line + "\n" for line in lines)
@@ -132,7 +143,9 @@ _KEYS = {"jsonl": "spans", "doccano": "label", "prodigy": "spans", "spacy": "ent
 def _record(format, text, spans, metadata, proba):
     """A text and its spans as JSON has them."""
     if _KEYS[format] == "spans":
-        spans = [{**span._asdict(), "text": text[span.start : span.end]} for span in spans]
+        spans = [
+            {**span._asdict(), "text": text[span.start : span.end]} for span in spans
+        ]
         if proba is not None:
             spans = [{**span, "probability": p} for span, p in zip(spans, proba)]
     rest = {_KEYS[format]: spans, **metadata}
@@ -148,7 +161,9 @@ def _dumped(k, value):
     try:
         line = json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"metadata: sequence {k}: cannot be written as JSON: {error}") from None
+        raise ValueError(
+            f"metadata: sequence {k}: cannot be written as JSON: {error}"
+        ) from None
     try:
         line.encode()
     except UnicodeEncodeError:  # half a pair of surrogates
@@ -163,7 +178,10 @@ def _dumped(k, value):
 def with_units(texts, spans):
     """Spans as (start, end, label, text) with offsets that count UTF-16 units."""
     rows = zip(texts, spans, to_utf16(texts, spans))
-    return [[(*unit, text[a:b]) for unit, (a, b, _) in zip(units, row)] for text, row, units in rows]
+    return [
+        [(*unit, text[a:b]) for unit, (a, b, _) in zip(units, row)]
+        for text, row, units in rows
+    ]
 
 
 def reserved_keys(format):
@@ -182,11 +200,26 @@ def _as_metadata(metadata, n, format):
     keys = reserved_keys(format)
     for k, each in enumerate(metadata):
         if not isinstance(each, Mapping):
-            raise ValueError(f"metadata: sequence {k}: expected a dict, got {describe(each)}")
-        wrong = next((key for key in each if key in keys or (format == "brat" and key != "name")), None)
+            raise ValueError(
+                f"metadata: sequence {k}: expected a dict, got {describe(each)}"
+            )
+        wrong = next(
+            (
+                key
+                for key in each
+                if key in keys or (format == "brat" and key != "name")
+            ),
+            None,
+        )
         if wrong is not None:
-            why = "brat has a name only" if format == "brat" else "it is that of the text or of the spans"
-            raise ValueError(f"metadata: sequence {k}: the key {wrong!r} cannot be written: {why}")
+            why = (
+                "brat has a name only"
+                if format == "brat"
+                else "it is that of the text or of the spans"
+            )
+            raise ValueError(
+                f"metadata: sequence {k}: the key {wrong!r} cannot be written: {why}"
+            )
     return metadata
 
 
@@ -231,6 +264,11 @@ def _as_probabilities(proba, spans):
 def _brat_files(texts, spans, metadata):
     """The contents of the files of a folder, by name."""
     contents = {}
-    for k, (name, text, row) in enumerate(zip(brat_names(texts, metadata), texts, spans)):
-        contents[f"{name}.txt"], contents[f"{name}.ann"] = text, lines_of(text, row, f"y: sequence {k}")
+    for k, (name, text, row) in enumerate(
+        zip(brat_names(texts, metadata), texts, spans)
+    ):
+        contents[f"{name}.txt"], contents[f"{name}.ann"] = (
+            text,
+            lines_of(text, row, f"y: sequence {k}"),
+        )
     return contents

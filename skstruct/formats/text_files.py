@@ -15,7 +15,18 @@ from contextlib import contextmanager
 from ..saving.atomic import atomic_write, naming
 
 #: Names of the ten CoNLL-U columns, in file order.
-CONLLU_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+CONLLU_FIELDS = (
+    "id",
+    "form",
+    "lemma",
+    "upos",
+    "xpos",
+    "feats",
+    "head",
+    "deprel",
+    "deps",
+    "misc",
+)
 
 #: The columns a dependency parser works with.
 TREE_FIELDS = ("form", "xpos", "head", "deprel")
@@ -24,7 +35,9 @@ TREE_FIELDS = ("form", "xpos", "head", "deprel")
 def check_fields(fields):
     """Check names of CoNLL-U columns and return them as a tuple."""
     fields = (fields,) if isinstance(fields, str) else tuple(fields)
-    if not fields or any(field not in CONLLU_FIELDS or fields.count(field) > 1 for field in fields):
+    if not fields or any(
+        field not in CONLLU_FIELDS or fields.count(field) > 1 for field in fields
+    ):
         allowed = f"be at least one, and each once, among {', '.join(CONLLU_FIELDS)}"
         raise ValueError(f"fields must {allowed}; got {fields!r}")
     return fields
@@ -55,7 +68,9 @@ def open_text(path_or_file, mode, encoding):
         yield path_or_file
     else:
         found = type(path_or_file).__name__
-        raise TypeError(f"path_or_file must be a path or an open text file; got {found}")
+        raise TypeError(
+            f"path_or_file must be a path or an open text file; got {found}"
+        )
 
 
 @contextmanager
@@ -65,7 +80,11 @@ def numbered_lines(path_or_file, encoding, watch=True):
     Unless ``watch`` is False, text that was encoded twice is warned of.
     """
     with open_text(path_or_file, "r", encoding) as file:
-        name = getattr(file, "name", None) if file is path_or_file else os.fspath(path_or_file)
+        name = (
+            getattr(file, "name", None)
+            if file is path_or_file
+            else os.fspath(path_or_file)
+        )
         name = name if isinstance(name, str) else f"<{type(file).__name__}>"
         yield name, _lines(file, name, watch)
 
@@ -76,7 +95,9 @@ def _lines(file, name, watch):
         for number, line in enumerate(file, start=1):
             if number == 1:
                 if not isinstance(line, str):
-                    raise TypeError(f"{name}: expected a file opened in text mode, got one of bytes")
+                    raise TypeError(
+                        f"{name}: expected a file opened in text mode, got one of bytes"
+                    )
                 line = line.removeprefix("\ufeff")
             if watch:
                 accents.see(line)
@@ -134,7 +155,9 @@ def unreadable(error, name, number, remedy=""):
 
 
 # The characters of the bytes 128 to 159 in Windows' Latin-1; as bytes of UTF-8 they continue a character.
-_WINDOWS = {ord(c): b for b in range(128, 160) for c in bytes([b]).decode("cp1252", "ignore")}
+_WINDOWS = {
+    ord(c): b for b in range(128, 160) for c in bytes([b]).decode("cp1252", "ignore")
+}
 
 
 class Accents:

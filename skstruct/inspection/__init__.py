@@ -14,8 +14,20 @@ from .curves import RegularizationPathDisplay, SizeCurve, size_curve
 from .displays import FeatureWeightsDisplay, HistoryDisplay
 from .error_lists import Confusion, Errors, Example, errors
 from .explaining import explain
-from .explanations import ArcExplanation, Counterfactual, Explanation, TokenExplanation, TreeExplanation
-from .feature_lists import Coefficients, coefficients, feature_weights, features_of, transition_weights
+from .explanations import (
+    ArcExplanation,
+    Counterfactual,
+    Explanation,
+    TokenExplanation,
+    TreeExplanation,
+)
+from .feature_lists import (
+    Coefficients,
+    coefficients,
+    feature_weights,
+    features_of,
+    transition_weights,
+)
 from .html import Html
 from .issues import LabelIssue, LabelIssues, SpanIssue, label_issues
 from .label_displays import LabelConfusionDisplay, TransitionDisplay
@@ -30,11 +42,38 @@ from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 __all__ = ["explain", "Explanation", "TokenExplanation", "Counterfactual"]
 __all__ += ["TreeExplanation", "ArcExplanation"]
 # What a model knows
-__all__ += ["feature_weights", "FeatureWeights", "FeatureWeight", "transition_weights", "TransitionWeights"]
+__all__ += [
+    "feature_weights",
+    "FeatureWeights",
+    "FeatureWeight",
+    "transition_weights",
+    "TransitionWeights",
+]
 __all__ += ["coefficients", "Coefficients", "features_of"]
 # What it gets right and wrong, and what to label next
-__all__ += ["render", "Html", "errors", "Errors", "Confusion", "Example", "report", "Report", "select"]
-__all__ += ["label_issues", "LabelIssues", "LabelIssue", "SpanIssue", "out_of_fold_marginals"]
+__all__ += [
+    "render",
+    "Html",
+    "errors",
+    "Errors",
+    "Confusion",
+    "Example",
+    "report",
+    "Report",
+    "select",
+]
+__all__ += [
+    "label_issues",
+    "LabelIssues",
+    "LabelIssue",
+    "SpanIssue",
+    "out_of_fold_marginals",
+]
 # Pictures of matplotlib
-__all__ += ["FeatureWeightsDisplay", "HistoryDisplay", "LabelConfusionDisplay", "RegularizationPathDisplay"]
+__all__ += [
+    "FeatureWeightsDisplay",
+    "HistoryDisplay",
+    "LabelConfusionDisplay",
+    "RegularizationPathDisplay",
+]
 __all__ += ["ReliabilityDisplay", "TransitionDisplay", "size_curve", "SizeCurve"]

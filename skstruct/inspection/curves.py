@@ -77,21 +77,35 @@ class RegularizationPathDisplay:
         is_search = any(point.n_active is None for point in points)
         scored = [point for point in points if point.score is not None]
         several = len({point.c2 for point in points}) > 1
-        best = max(scored or points, key=lambda p: (p.score if scored else 0.0, p.c1, p.c2))
+        best = max(
+            scored or points, key=lambda p: (p.score if scored else 0.0, p.c1, p.c2)
+        )
         lines = []
         if not is_search:
-            style = {"marker": "o", "color": "C{}", "label": "active weights" + ", c2 = {:g}" * several}
+            style = {
+                "marker": "o",
+                "color": "C{}",
+                "label": "active weights" + ", c2 = {:g}" * several,
+            }
             lines, self.line_ = _by_c2(ax, points, "n_active", best, style, kwargs)
             ax.set_ylim(bottom=0)
         if scored:
             self.ax_score_ = ax if is_search else ax.twinx()
-            self.ax_score_.set_ylabel("mean score over the folds" if is_search else "held-out score")
+            self.ax_score_.set_ylabel(
+                "mean score over the folds" if is_search else "held-out score"
+            )
             style = {"marker": "s", "color": "C1", "label": "held-out score"}
             if is_search:
                 style |= {"color": "C{}", "label": "c2 = {:g}"}
             elif several:
-                style |= {"color": "C{}", "label": "held-out score, c2 = {:g}", "linestyle": "--"}
-            more, self.score_line_ = _by_c2(self.ax_score_, scored, "score", best, style, kwargs)
+                style |= {
+                    "color": "C{}",
+                    "label": "held-out score, c2 = {:g}",
+                    "linestyle": "--",
+                }
+            more, self.score_line_ = _by_c2(
+                self.ax_score_, scored, "score", best, style, kwargs
+            )
             lines += more
             colour = self.score_line_.get_color()
             self.ax_score_.axvline(best.c1, color=colour, linestyle=":", linewidth=1)
@@ -126,8 +140,13 @@ class RegularizationPathDisplay:
         if not isinstance(search, L1CRFCV):
             raise TypeError(f"search must be an L1CRFCV, got a {type(search).__name__}")
         check_is_fitted(search, "cv_results_")
-        pairs = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"].tolist())
-        points = [SimpleNamespace(c1=p["c1"], c2=p["c2"], score=score, n_active=None) for p, score in pairs]
+        pairs = zip(
+            search.cv_results_["params"], search.cv_results_["mean_test_score"].tolist()
+        )
+        points = [
+            SimpleNamespace(c1=p["c1"], c2=p["c2"], score=score, n_active=None)
+            for p, score in pairs
+        ]
         return cls(points).plot(**kwargs)
 
     @classmethod
@@ -231,7 +250,9 @@ def _by_c2(ax, points, name, best, style, kwargs):
         mine = [point for point in points if point.c2 == c2]
         own = {"color": style["color"].format(k), "label": style["label"].format(c2)}
         values = [getattr(point, name) for point in mine]
-        lines += ax.plot([point.c1 for point in mine], values, **{**style, **own, **kwargs})
+        lines += ax.plot(
+            [point.c1 for point in mine], values, **{**style, **own, **kwargs}
+        )
         if c2 == best.c2:
             of_best = lines[-1]
     return lines, of_best
@@ -293,8 +314,16 @@ class SizeCurve:
         megabytes = self.file_bytes / 1e6
         (self.line_,) = ax.plot(megabytes[small], self.score[small], **style)
         ax.plot(megabytes[~small], self.score[~small], "k*", label="as it is")
-        for keep, size, score in zip(self.keep[small], megabytes[small], self.score[small]):
-            ax.annotate(f"{keep:g}", (size, score), textcoords="offset points", xytext=(4, -10), fontsize=8)
+        for keep, size, score in zip(
+            self.keep[small], megabytes[small], self.score[small]
+        ):
+            ax.annotate(
+                f"{keep:g}",
+                (size, score),
+                textcoords="offset points",
+                xytext=(4, -10),
+                fontsize=8,
+            )
         ax.set(xscale="log", xlabel="size of the file in MB", ylabel="score")
         ax.legend(loc="lower right")
         self.ax_, self.figure_ = ax, ax.figure
@@ -302,7 +331,12 @@ class SizeCurve:
 
 
 def size_curve(
-    model: Any, X: Corpus, y: Corpus, *, keep: Sequence[float] = KEPT, dtype: WeightType = "float32"
+    model: Any,
+    X: Corpus,
+    y: Corpus,
+    *,
+    keep: Sequence[float] = KEPT,
+    dtype: WeightType = "float32",
 ) -> SizeCurve:
     """Score a fitted model and smaller ones that keep ever fewer weights.
 
@@ -342,7 +376,9 @@ def size_curve(
         smaller = model if share is None else model.compress(dtype=dtype, keep=share)
         sizes.append(smaller.info()["file_bytes"])
         scores.append(float(smaller.score(X, y)))
-    return SizeCurve(np.array([np.nan, *keep], np.float64), np.array(sizes), np.array(scores), dtype)
+    return SizeCurve(
+        np.array([np.nan, *keep], np.float64), np.array(sizes), np.array(scores), dtype
+    )
 
 
 def check_matplotlib(who):
@@ -350,7 +386,9 @@ def check_matplotlib(who):
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise ImportError(f"{who} needs matplotlib: pip install 'skstruct[plot]'") from error
+        raise ImportError(
+            f"{who} needs matplotlib: pip install 'skstruct[plot]'"
+        ) from error
 
 
 def new_axes(ax, who):

@@ -48,7 +48,9 @@ class HistoryDisplay:
     figure_ : matplotlib Figure
     """
 
-    def __init__(self, histories: Mapping[str, Sequence[History]], *, metric: str) -> None:
+    def __init__(
+        self, histories: Mapping[str, Sequence[History]], *, metric: str
+    ) -> None:
         self.histories, self.metric = histories, metric
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
@@ -81,7 +83,10 @@ class HistoryDisplay:
                 curves = [_curve(history, keys) for history in trainings]
                 if not any(curves):
                     continue
-                style = {"color": f"C{k}", "label": f"{name}: {what}" if several else what}
+                style = {
+                    "color": f"C{k}",
+                    "label": f"{name}: {what}" if several else what,
+                }
                 if keys is HELD_OUT:
                     style |= {"linestyle": "--", "color": f"C{k}" if several else "C1"}
                     self.ax_held_out_ = self.ax_held_out_ or ax.twinx()
@@ -96,17 +101,25 @@ class HistoryDisplay:
     def _draw(self, ax, curves, style):
         """One line, and a band if there are several trainings."""
         epochs = sorted({epoch for curve in curves for epoch in curve})
-        values = np.array([[curve.get(epoch, np.nan) for epoch in epochs] for curve in curves])
+        values = np.array(
+            [[curve.get(epoch, np.nan) for epoch in epochs] for curve in curves]
+        )
         style = {"marker": "." if len(epochs) < 30 else "", **style}
         self.lines_ += ax.plot(epochs, np.nanmean(values, axis=0), **style)
         if len(curves) > 1:
             low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
-            band = ax.fill_between(epochs, low, high, color=self.lines_[-1].get_color(), alpha=0.2)
+            band = ax.fill_between(
+                epochs, low, high, color=self.lines_[-1].get_color(), alpha=0.2
+            )
             self.bands_.append(band)
 
     @classmethod
     def from_estimator(
-        cls, *estimators: Any, names: Sequence[str] | None = None, metric: str | None = None, **kwargs: Any
+        cls,
+        *estimators: Any,
+        names: Sequence[str] | None = None,
+        metric: str | None = None,
+        **kwargs: Any,
     ) -> Self:
         """Draw the training of fitted estimators.
 
@@ -149,10 +162,14 @@ class HistoryDisplay:
             raise ValueError("at least one fitted estimator is needed")
         refuse_str("names", names, "names")
         if names is not None and len(names) != len(estimators):
-            raise ValueError(f"names must be as many as estimators, {len(estimators)}, got {len(names)}")
+            raise ValueError(
+                f"names must be as many as estimators, {len(estimators)}, got {len(names)}"
+            )
         if names is None:
             names = _distinct([type(estimator).__name__ for estimator in estimators])
-        histories = {name: _histories_of(estimator) for name, estimator in zip(names, estimators)}
+        histories = {
+            name: _histories_of(estimator) for name, estimator in zip(names, estimators)
+        }
         return cls(histories, metric=_metric(histories, metric)).plot(**kwargs)
 
 
@@ -168,7 +185,10 @@ def _curve(history, keys):
 
 def _distinct(names):
     """Names with numbers where there are several."""
-    return [f"{s} {names[: k + 1].count(s)}" if names.count(s) > 1 else s for k, s in enumerate(names)]
+    return [
+        f"{s} {names[: k + 1].count(s)}" if names.count(s) > 1 else s
+        for k, s in enumerate(names)
+    ]
 
 
 def _histories_of(estimator):
@@ -177,23 +197,43 @@ def _histories_of(estimator):
     for layer, _ in layers(estimator):
         if history := getattr(layer, "history_", None):
             members = dict.fromkeys(record.get("member") for record in history)
-            return [[record for record in history if record.get("member") == member] for member in members]
+            return [
+                [record for record in history if record.get("member") == member]
+                for member in members
+            ]
     raise ValueError(f"{type(estimator).__name__} has no history_")
 
 
 def _metric(histories, metric):
     """The number to draw, which all trainings have."""
-    records = [history[0] for trainings in histories.values() for history in trainings if history]
-    common = [key for key in records[0] if all(key in record for record in records)] if records else []
-    common = [key for key in common if not isinstance(records[0][key], str)]  # as "stage" has
+    records = [
+        history[0]
+        for trainings in histories.values()
+        for history in trainings
+        if history
+    ]
+    common = (
+        [key for key in records[0] if all(key in record for record in records)]
+        if records
+        else []
+    )
+    common = [
+        key for key in common if not isinstance(records[0][key], str)
+    ]  # as "stage" has
     if metric is None:
         metric = next((key for key in DRAWN if key in common), None)
         if metric is None:
             wrong = "the histories have no number in common that is drawn by default: fit all with X_val and "
-            wrong += "y_val, and their scores are drawn; or draw each alone, or say metric="
-            raise ValueError(f"{wrong}; in common are {', '.join(map(repr, common)) or 'none'}")
+            wrong += (
+                "y_val, and their scores are drawn; or draw each alone, or say metric="
+            )
+            raise ValueError(
+                f"{wrong}; in common are {', '.join(map(repr, common)) or 'none'}"
+            )
     if metric not in common:
-        raise ValueError(f"metric must be one of {', '.join(map(repr, common))}; got {metric!r}")
+        raise ValueError(
+            f"metric must be one of {', '.join(map(repr, common))}; got {metric!r}"
+        )
     return metric
 
 
@@ -222,7 +262,9 @@ class FeatureWeightsDisplay:
     figure_ : matplotlib Figure
     """
 
-    def __init__(self, weights: FeatureWeights, *, labels: list[Any], top: int = 10) -> None:
+    def __init__(
+        self, weights: FeatureWeights, *, labels: list[Any], top: int = 10
+    ) -> None:
         self.weights, self.labels, self.top = weights, labels, top
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
@@ -256,12 +298,17 @@ class FeatureWeightsDisplay:
             columns = min(n, 3)
             rows = -(-n // columns)
             size = (4.2 * columns, (0.24 * self.top + 0.9) * rows)
-            _, axes = pyplot.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+            _, axes = pyplot.subplots(
+                rows, columns, figsize=size, squeeze=False, layout="constrained"
+            )
             for spare in axes.ravel()[n:]:
                 spare.set_visible(False)
         self.axes_, by_label = axes.ravel()[:n], self.weights.by_label()
         panels = zip(self.labels, self.axes_)
-        self.bars_ = [self._draw(each, label, by_label.get(label, []), kwargs) for label, each in panels]
+        self.bars_ = [
+            self._draw(each, label, by_label.get(label, []), kwargs)
+            for label, each in panels
+        ]
         self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
         return self
 
@@ -272,8 +319,14 @@ class FeatureWeightsDisplay:
         n_below = min(len(below), max(self.top // 2, self.top - len(above)))
         shown = above[: self.top - n_below] + below[len(below) - n_below :]
         places, values = range(len(shown)), [item.weight for item in shown]
-        bars = ax.barh(places, values, **{"color": ["C2" if x > 0 else "C3" for x in values], **style})
-        ax.set_yticks(places, [plain(item.feature, 32) for item in shown], fontsize="small")
+        bars = ax.barh(
+            places,
+            values,
+            **{"color": ["C2" if x > 0 else "C3" for x in values], **style},
+        )
+        ax.set_yticks(
+            places, [plain(item.feature, 32) for item in shown], fontsize="small"
+        )
         ax.invert_yaxis()
         ax.axvline(0.0, color="0.5", linewidth=0.8)
         ax.set_title(plain(label, 40))
@@ -281,7 +334,9 @@ class FeatureWeightsDisplay:
         return bars
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, label: Any = None, top: int = 10, **kwargs: Any) -> Self:
+    def from_estimator(
+        cls, estimator: Any, *, label: Any = None, top: int = 10, **kwargs: Any
+    ) -> Self:
         """Draw the features with the largest weights of a fitted model.
 
         Parameters
@@ -319,5 +374,9 @@ class FeatureWeightsDisplay:
         weights = feature_weights(estimator, label=label)
         if not weights:
             raise ValueError("no feature has a weight that is not zero")
-        labels = [label] if label is not None else list(dict.fromkeys(item.label for item in weights))[:12]
+        labels = (
+            [label]
+            if label is not None
+            else list(dict.fromkeys(item.label for item in weights))[:12]
+        )
         return cls(weights, labels=sorted(labels, key=str), top=int(top)).plot(**kwargs)

@@ -68,15 +68,22 @@ class Errors(Shown):
         Most frequent first.
     """
 
-    def __init__(self, kind: str, n_items: int, n_unseen: int | None, confusions: list[Confusion]) -> None:
+    def __init__(
+        self, kind: str, n_items: int, n_unseen: int | None, confusions: list[Confusion]
+    ) -> None:
         self.kind, self.n_items, self.n_unseen = kind, n_items, n_unseen
         self.n_errors = sum(c.count for c in confusions)
-        self.n_unseen_errors = None if n_unseen is None else sum(c.unseen or 0 for c in confusions)
+        self.n_unseen_errors = (
+            None if n_unseen is None else sum(c.unseen or 0 for c in confusions)
+        )
         self.confusions = confusions
 
     def to_dict(self) -> dict[str, Any]:
         """All attributes; confusions and examples are dicts too."""
-        confusions = [{**c._asdict(), "examples": [e._asdict() for e in c.examples]} for c in self.confusions]
+        confusions = [
+            {**c._asdict(), "examples": [e._asdict() for e in c.examples]}
+            for c in self.confusions
+        ]
         return {**vars(self), "confusions": confusions}
 
     def to_frame(self) -> Any:
@@ -116,11 +123,19 @@ class Errors(Shown):
         unseen = [c._replace(count=c.unseen) for c in self.confusions if c.unseen]
         if unseen:
             unseen.sort(key=lambda c: -c.count)
-            parts += [f"<details><summary>with unseen words</summary>{_html(unseen)}</details>"]
+            parts += [
+                f"<details><summary>with unseen words</summary>{_html(unseen)}</details>"
+            ]
         return box("".join(parts))
 
 
-_ITEMS = {"labels": "tokens", "segments": "segments", "words": "words", "spans": "spans", "trees": "arcs"}
+_ITEMS = {
+    "labels": "tokens",
+    "segments": "segments",
+    "words": "words",
+    "spans": "spans",
+    "trees": "arcs",
+}
 
 
 def _html(confusions):
@@ -129,15 +144,32 @@ def _html(confusions):
     largest = confusions[0].count
     rows = []
     for c in confusions[:SHOWN]:
-        texts = escaped(c.gold), escaped(c.predicted), "<br>".join(escaped(x.text, 90) for x in c.examples)
-        rows.append([cell(f"{c.count:,}", "number"), cell(bar(-c.count, largest)), *map(cell, texts)])
+        texts = (
+            escaped(c.gold),
+            escaped(c.predicted),
+            "<br>".join(escaped(x.text, 90) for x in c.examples),
+        )
+        rows.append(
+            [
+                cell(f"{c.count:,}", "number"),
+                cell(bar(-c.count, largest)),
+                *map(cell, texts),
+            ]
+        )
     rest = len(confusions) - SHOWN
     head = ["", "", "gold", "predicted", "for example"]
-    return table(rows, head, "long") + (note(f"{rest:,} more confusions") if rest > 0 else "")
+    return table(rows, head, "long") + (
+        note(f"{rest:,} more confusions") if rest > 0 else ""
+    )
 
 
 def errors(
-    model: Any, X: Any, y: Corpus, *, vocabulary: Iterable[str] | None = None, scheme: str | None = None
+    model: Any,
+    X: Any,
+    y: Corpus,
+    *,
+    vocabulary: Iterable[str] | None = None,
+    scheme: str | None = None,
 ) -> Errors:
     """What a fitted model gets wrong on a corpus.
 
@@ -180,30 +212,41 @@ def errors(
     1 errors in 5 tokens; with unseen words 0 errors, 0 tokens
          1  N -> V   the [barks] sleeps
     """
-    return errors_of(model, X, y, model.predict(X), vocabulary=vocabulary, scheme=scheme)
+    return errors_of(
+        model, X, y, model.predict(X), vocabulary=vocabulary, scheme=scheme
+    )
 
 
 def errors_of(model, X, y, predicted, *, vocabulary=None, scheme=None):
     """The :class:`Errors` of predictions that were made before; see :func:`errors`."""
     if isinstance(vocabulary, str):
-        raise ValueError(f"vocabulary must be a collection of words, got the str {vocabulary[:40]!r}")
+        raise ValueError(
+            f"vocabulary must be a collection of words, got the str {vocabulary[:40]!r}"
+        )
     inner, task, X, own_scheme = read_by(model, X, y)
     if getattr(inner, "tokenizer", None) == "words":
         inner, _ = innermost(inner.tagger_)
     known = None if vocabulary is None else frozenset(vocabulary)
-    if known is None and hasattr(inner, "_model") and not hasattr(inner, "tagger_"):  # which reads characters
+    if (
+        known is None and hasattr(inner, "_model") and not hasattr(inner, "tagger_")
+    ):  # which reads characters
         known = inner._model.words_of_training()
     kind, items = _compared(task, X, y, predicted, scheme or own_scheme)
     n_items, n_unseen, groups = 0, 0, {}
     for counts, names, words, *place in items:
-        unseen = known is not None and any(word_of(token) not in known for token in words)
+        unseen = known is not None and any(
+            word_of(token) not in known for token in words
+        )
         n_items, n_unseen = n_items + counts, n_unseen + (counts and unseen)
         if names is not None:
             groups.setdefault(names, []).append((unseen, *place))
     confusions = []
     for names, group in groups.items():
         n = None if known is None else sum(unseen for unseen, *_ in group)
-        examples = [Example(i, a, around(tokens, a, b)) for _, i, a, b, tokens in group[:EXAMPLES]]
+        examples = [
+            Example(i, a, around(tokens, a, b))
+            for _, i, a, b, tokens in group[:EXAMPLES]
+        ]
         confusions.append(Confusion(*names, len(group), n, examples))
     confusions.sort(key=lambda c: (-c.count, c.gold, c.predicted))
     return Errors(kind, n_items, None if known is None else n_unseen, confusions)
@@ -224,7 +267,11 @@ def around(tokens, start, stop):
     words = [readable(token, 30) for token in tokens[first : stop + width]]
     words[start - first] = f"[{words[start - first]}"
     words[stop - first - 1] += "]"
-    return ("… " if first else "") + gap.join(words) + (" …" if stop + width < len(tokens) else "")
+    return (
+        ("… " if first else "")
+        + gap.join(words)
+        + (" …" if stop + width < len(tokens) else "")
+    )
 
 
 def _compared(task, X, y, y_pred, scheme):
@@ -262,7 +309,12 @@ def _segments(X, y, y_pred, segments_of, words_of=list, beside=1):
             if surroundings_known(labels, a, b, beside):
                 met, names = met_by(a, b), None
                 if (a, b, kind) not in met:
-                    names = kind, met[0][2] if len(met) == 1 and met[0][:2] == (a, b) else _elsewhere(met)
+                    names = (
+                        kind,
+                        met[0][2]
+                        if len(met) == 1 and met[0][:2] == (a, b)
+                        else _elsewhere(met),
+                    )
                 yield True, names, words_of(tokens[a:b]), i, a, b, tokens
         for a, b, kind in predicted:
             if surroundings_known(labels, a, b, beside) and not met_in(a, b):
@@ -299,7 +351,10 @@ def _words(X, y, y_pred):
 
 def _stretches(gold, words):
     """Yield (a, b, c, d): the shortest stretches ``gold[a:b]`` and ``words[c:d]`` that spell the same."""
-    ends, other = (dict(zip(accumulate(map(len, side)), range(1, len(side) + 1))) for side in (gold, words))
+    ends, other = (
+        dict(zip(accumulate(map(len, side)), range(1, len(side) + 1)))
+        for side in (gold, words)
+    )
     a = c = 0
     for end, b in ends.items():
         if end in other:

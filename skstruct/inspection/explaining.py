@@ -100,14 +100,18 @@ def explanation_of(tagger, sequence, labels, **options):
     kind = getattr(inner, "explained_as", None)
     if kind not in _EXPLAINED:
         name = type(inner).__name__
-        raise TypeError(f"explain needs a tagger, a segmenter, a re-ranker or a parser, got a {name}")
+        raise TypeError(
+            f"explain needs a tagger, a segmenter, a re-ranker or a parser, got a {name}"
+        )
     found = _EXPLAINED[kind](inner, X, labels, **options)
     if isinstance(found, TreeExplanation) or isinstance(sequence, str):
         return found
     if not isinstance(sequence, (list, tuple)) or len(sequence) != len(found.tokens):
         return found
     # the tokens as they entered a pipeline
-    tokens = [replace(token, token=given) for token, given in zip(found.tokens, sequence)]
+    tokens = [
+        replace(token, token=given) for token, given in zip(found.tokens, sequence)
+    ]
     return replace(found, tokens=tokens)
 
 
@@ -117,9 +121,15 @@ def _explain_segmenter(segmenter, X, labels, **options):
     words, tags = (None, None) if labels is None else as_words(pieces, [labels])
     if not pieces[0]:
         return Explanation([], 0.0, [], [])
-    spelled = None if words is None else words_to_labels(words[0], segmenter.scheme, tags and tags[0])
+    spelled = (
+        None
+        if words is None
+        else words_to_labels(words[0], segmenter.scheme, tags and tags[0])
+    )
     options |= segmenter._constraints(pieces)
-    found = explanation_of(segmenter.tagger_, list("".join(pieces[0])), spelled, **options)
+    found = explanation_of(
+        segmenter.tagger_, list("".join(pieces[0])), spelled, **options
+    )
     (items,) = cut(pieces, [found.labels], segmenter.scheme, segmenter.tagged_)
     return replace(found, segments=[(a, b, tag) for a, b, _, tag in word_spans(items)])
 
@@ -128,13 +138,25 @@ def _explain_spans(model, X, labels, **options):
     """The labellings of the pieces of a text, one behind the other."""
     pieces, spelled = model._pieces_of(X, None if labels is None else [labels])
     each = enumerate(pieces.sequences(model.layout))
-    found = [explanation_of(model.tagger_, x, spelled and spelled[p], **options) for p, x in each]
+    found = [
+        explanation_of(model.tagger_, x, spelled and spelled[p], **options)
+        for p, x in each
+    ]
     placed = zip(pieces.bounds.tolist(), found)
-    segments = [(at + a, at + b, kind) for at, each in placed for a, b, kind in each.segments or ()]
+    segments = [
+        (at + a, at + b, kind)
+        for at, each in placed
+        for a, b, kind in each.segments or ()
+    ]
     words = [X[0][a:b] for a, b in pieces.tokens.pairs()[0]]
-    tokens = [replace(token, token=word) for token, word in zip(flatten([e.tokens for e in found]), words)]
+    tokens = [
+        replace(token, token=word)
+        for token, word in zip(flatten([e.tokens for e in found]), words)
+    ]
     score = fsum(each.score for each in found)
-    return Explanation(flatten([each.labels for each in found]), score, tokens, segments)
+    return Explanation(
+        flatten([each.labels for each in found]), score, tokens, segments
+    )
 
 
 def explain_reranker(reranker, X, labels=None, rivals=True):
@@ -146,12 +168,18 @@ def explain_reranker(reranker, X, labels=None, rivals=True):
     length = view.lengths(X)
     if not nodes:
         return Explanation([], 0.0, [])
-    path = _best_path(model, nodes, length)[0] if labels is None else _given(view, X, nodes, labels)
+    path = (
+        _best_path(model, nodes, length)[0]
+        if labels is None
+        else _given(view, X, nodes, labels)
+    )
     before = np.full(len(nodes), ABSENT, np.int32)
     before[path] = np.append(-1, path[:-1])
     task = make_task([nodes], length, model.words, model.tags)
     at, row = features_of_path(model.reranker(), task, before, new_work(task))
-    score, features = _by_item(model, len(nodes), at, row, weight_rows(model.weights, row)[:, 0])
+    score, features = _by_item(
+        model, len(nodes), at, row, weight_rows(model.weights, row)[:, 0]
+    )
     words = [nodes[c][2] for c in path.tolist()] if view.finds_words else tokens_of(X)
     tokens = []
     for c, word in zip(path.tolist(), words):
@@ -159,8 +187,13 @@ def explain_reranker(reranker, X, labels=None, rivals=True):
         others = _without(nodes, c, int(length[0])) if rivals else None
         if others is not None:
             best, other_score = _best_path(model, others, length)
-            rival, margin = _instead(nodes[c], [others[k] for k in best]), score - other_score
-        tokens.append(TokenExplanation(word, nodes[c][3], features[c], [], rival, margin))
+            rival, margin = (
+                _instead(nodes[c], [others[k] for k in best]),
+                score - other_score,
+            )
+        tokens.append(
+            TokenExplanation(word, nodes[c][3], features[c], [], rival, margin)
+        )
     labels = [token.label for token in tokens]
     return Explanation(labels, score, tokens, _segments(view, base, tokens, labels))
 
@@ -199,7 +232,9 @@ def _given(view, X, nodes, labels):
     missing = next((item for item in items if item not in place), None)
     if missing is not None:
         what = missing[3] if missing[2] is None else (missing[2], missing[3])
-        raise ValueError(f"labels: position {missing[0]}: {describe(what)} is not in the lattice of the base")
+        raise ValueError(
+            f"labels: position {missing[0]}: {describe(what)} is not in the lattice of the base"
+        )
     return np.array([place[item] for item in items])
 
 
@@ -240,7 +275,9 @@ def explain_words(segmenter, X, words=None, rivals=True):
     else:
         (words,), tags = as_words(pieces, [words])
         if tags is not None:
-            raise ValueError("labels: expected words, got (word, tag) pairs: WordSegmenter knows no tags")
+            raise ValueError(
+                "labels: expected words, got (word, tag) pairs: WordSegmenter knows no tags"
+            )
     if not words:
         return Explanation([], 0.0, [], [])
     model, characters = segmenter._model, "".join(words)
@@ -250,50 +287,90 @@ def explain_words(segmenter, X, words=None, rivals=True):
     at, row, column = features_of_words(model.scorer(model.beam), task, path, work)
     value = weight_rows(model.weights, row)[np.arange(row.shape[0]), column]
     score, features = _by_item(model, len(path), at, row, value)
-    others = rival_scores(model.scorer(segmenter._beam()), task, path)[0] if rivals else {}
+    others = (
+        rival_scores(model.scorer(segmenter._beam()), task, path)[0] if rivals else {}
+    )
     labels, tokens = [_DECISIONS[d] for d in path.tolist()], []
-    for i, (token, label, listed) in enumerate(zip([*characters, END], labels, features)):
+    for i, (token, label, listed) in enumerate(
+        zip([*characters, END], labels, features)
+    ):
         other = _DECISIONS[START + INSIDE - path[i]] if i in others else None
         margin = score - others[i] if i in others else inf
         tokens.append(TokenExplanation(token, label, listed, [], other, margin))
     ends = np.flatnonzero(path == START).tolist()
-    return Explanation(labels, score, tokens, [(a, b, "") for a, b in zip(ends, ends[1:])])
+    return Explanation(
+        labels, score, tokens, [(a, b, "") for a, b in zip(ends, ends[1:])]
+    )
 
 
 def explain_tree(parser, X, tree=None):
     """The explanation of a tree, or of the one that a parser predicts; see :func:`explaining.explain`."""
     model, (sentence,) = parser._model, as_sequences(X)
     arcs, parts = model.arcs(sentence, parser._beam(), tree), model.named_weights()
-    used = [rows for arc in arcs for rows in (arc.shift_rows, arc.rows)], [arc.label_rows for arc in arcs]
-    names = [_names(part, np.concatenate(rows)) for part, rows in zip(parts, used)] if arcs else []
+    used = (
+        [rows for arc in arcs for rows in (arc.shift_rows, arc.rows)],
+        [arc.label_rows for arc in arcs],
+    )
+    names = (
+        [_names(part, np.concatenate(rows)) for part, rows in zip(parts, used)]
+        if arcs
+        else []
+    )
     actions, labels = (part.labels for part in parts)
 
     def listed(which, rows, weights, column):
-        return list(zip(map(names[which].get, rows.tolist()), weights[:, column].tolist()))
+        return list(
+            zip(map(names[which].get, rows.tolist()), weights[:, column].tolist())
+        )
 
     out = []
     for token, arc in zip(sentence, arcs):
-        shift = listed(0, arc.shift_rows, weight_rows(model.weights, arc.shift_rows), SHIFT)
+        shift = listed(
+            0, arc.shift_rows, weight_rows(model.weights, arc.shift_rows), SHIFT
+        )
         features, others, action = [], {}, None
         if arc.action != SHIFT:
             weights, action = weight_rows(model.weights, arc.rows), actions[arc.action]
             features = listed(0, arc.rows, weights, arc.action)
             totals = weights.sum(axis=0).tolist()
-            others = {name: totals[a] for a, name in enumerate(actions) if a != arc.action}
+            others = {
+                name: totals[a] for a, name in enumerate(actions) if a != arc.action
+            }
         label_features, label, other = [], None, (None, inf)
         if labels:
             weights = weight_rows(model.label_weights, arc.label_rows)
             totals = weights.sum(axis=0)
             best = int(totals.argmax()) if arc.label < 0 else arc.label
-            label, label_features = labels[best], listed(1, arc.label_rows, weights, best)
+            label, label_features = (
+                labels[best],
+                listed(1, arc.label_rows, weights, best),
+            )
             (other,) = runners_up(totals[None], [best], float(totals[best]), labels)
         counts = model.is_joint and arc.head > 0
-        given = token, arc.head, label, action, features, label_features, others, *other, shift
+        given = (
+            token,
+            arc.head,
+            label,
+            action,
+            features,
+            label_features,
+            others,
+            *other,
+            shift,
+        )
         out.append(ArcExplanation(*given, counts))
-    found = model.restored([(each.head, each.label) if labels else each.head for each in out])
-    if tree is not None:  # where its labels say what was lifted, they need not say it of this tree alone
+    found = model.restored(
+        [(each.head, each.label) if labels else each.head for each in out]
+    )
+    if (
+        tree is not None
+    ):  # where its labels say what was lifted, they need not say it of this tree alone
         (heads,), _ = split_arcs([tree], False)
-        found = [(head, label) for head, (_, label) in zip(heads, found)] if labels else heads
+        found = (
+            [(head, label) for head, (_, label) in zip(heads, found)]
+            if labels
+            else heads
+        )
     return TreeExplanation(found, out)
 
 

@@ -42,7 +42,11 @@ class _Contributions:
     def _all(self):
         """(kind, feature, contribution) of all."""
         lists = self._lists.items()
-        return [(kind, feature, x) for name, kind in lists for feature, x in getattr(self, name)]
+        return [
+            (kind, feature, x)
+            for name, kind in lists
+            for feature, x in getattr(self, name)
+        ]
 
     @property
     def score(self) -> float:
@@ -63,7 +67,11 @@ class _Contributions:
         return None
 
     def _as_dict(self):
-        entry = {**vars(self), "score": self.score, "margin": None if self.margin == inf else self.margin}
+        entry = {
+            **vars(self),
+            "score": self.score,
+            "margin": None if self.margin == inf else self.margin,
+        }
         for name, value in entry.items():
             if isinstance(value, np.ndarray):
                 entry[name] = value.tolist()
@@ -109,8 +117,14 @@ class TokenExplanation(_Contributions):
     def _would(self):
         change = self.counterfactual
         if change is None:
-            return note("The model itself says something else here.") if self.margin < 0 else ""
-        names = ", ".join(f"<b>{escaped(name, SHORT)}</b>" for name in change.features[:TOP])
+            return (
+                note("The model itself says something else here.")
+                if self.margin < 0
+                else ""
+            )
+        names = ", ".join(
+            f"<b>{escaped(name, SHORT)}</b>" for name in change.features[:TOP]
+        )
         if len(change.features) > TOP:
             names += f" and {len(change.features) - TOP} more"
         return note(f"Without {names} it would be {escaped(change.label)}.")
@@ -159,16 +173,24 @@ class ArcExplanation(_Contributions):
     shift_features: list[tuple[str, float]]
     label_counts: bool
 
-    _lists = {"shift_features": "shift", "features": "action", "label_features": "label"}
+    _lists = {
+        "shift_features": "shift",
+        "features": "action",
+        "label_features": "label",
+    }
 
     def _all(self):
-        return [each for each in super()._all() if self.label_counts or each[0] != "label"]
+        return [
+            each for each in super()._all() if self.label_counts or each[0] != "label"
+        ]
 
     def _later(self):
         """(heading, contributions) of a label that is no part of the score, if there is one."""
         if self.label_counts or self.label is None:
             return None
-        return f"label {self.label}, chosen for the finished tree:", by_size(self.label_features)
+        return f"label {self.label}, chosen for the finished tree:", by_size(
+            self.label_features
+        )
 
     def _would(self):
         later = self._later()
@@ -180,7 +202,9 @@ class _Explained(Shown):
 
     _items: ClassVar[str]  # the attribute that lists them
     _first: ClassVar[int] = 0  # number of the first item
-    _columns: ClassVar[tuple[str, ...]]  # of `to_frame`, before kind, feature and contribution
+    _columns: ClassVar[
+        tuple[str, ...]
+    ]  # of `to_frame`, before kind, feature and contribution
 
     def _numbered(self):
         return list(enumerate(getattr(self, self._items), self._first))
@@ -192,7 +216,10 @@ class _Explained(Shown):
             lines += [self._heading(k, item), *_largest(item.largest, top)]
             if item._later() is not None:
                 heading, found = item._later()
-                lines += [f"  {printable(heading)} {_sum(found):+.3f}", *_largest(found, top)]
+                lines += [
+                    f"  {printable(heading)} {_sum(found):+.3f}",
+                    *_largest(found, top),
+                ]
         return "\n".join(lines)
 
     __str__ = describe
@@ -224,15 +251,21 @@ class _Explained(Shown):
     def _details(self, heading):
         """What each item's contributions are, as a list of HTML; and a note if there are too many items."""
         items = self._numbered()
-        listed = [(heading(k, item), item.largest, item._would()) for k, item in items[:MOST]]
+        listed = [
+            (heading(k, item), item.largest, item._would()) for k, item in items[:MOST]
+        ]
         scale = _scale(pair for _, found, _ in listed for pair in found)
         rest = f"{len(items) - MOST:,} more {self._columns[0]}s; to_frame() has all of them"
-        return [bars(*each, scale) for each in listed], note(rest) if len(items) > MOST else ""
+        return [bars(*each, scale) for each in listed], note(rest) if len(
+            items
+        ) > MOST else ""
 
 
 def by_size(found):
     """(name, contribution) of those that are not 0, largest first."""
-    return sorted((pair for pair in found if pair[1] != 0.0), key=lambda pair: -abs(pair[1]))
+    return sorted(
+        (pair for pair in found if pair[1] != 0.0), key=lambda pair: -abs(pair[1])
+    )
 
 
 def _sum(found):
@@ -257,7 +290,10 @@ def bars(heading, found, below="", scale=None, top=TOP):
     rows = [(escaped(name, LONG), value) for name, value in found[:top]]
     if len(found) > top:
         rows.append((f"<i>{len(found) - top} more</i>", _sum(found[top:])))
-    cells = [(cell(bar(value, scale)), cell(f"{value:+.3f}", "number"), cell(name)) for name, value in rows]
+    cells = [
+        (cell(bar(value, scale)), cell(f"{value:+.3f}", "number"), cell(name))
+        for name, value in rows
+    ]
     total = cell(""), cell(f"<b>{_sum(found):+.3f}</b>", "number"), cell("all together")
     return f"<details><summary>{heading}</summary>{table([*cells, total])}{below}</details>"
 
@@ -290,7 +326,9 @@ class Explanation(_Explained):
         short = printable(text if len(text) <= 40 else text[:37] + "...")
         rival = "no other label is possible"
         if token.margin < inf:
-            rival = f"{printable(spelled(token.runner_up))} instead: {-token.margin:+.3f}"
+            rival = (
+                f"{printable(spelled(token.runner_up))} instead: {-token.margin:+.3f}"
+            )
         return f"{t} {short} -> {printable(spelled(token.label))} ({token.score:+.3f}; {rival})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -303,30 +341,50 @@ class Explanation(_Explained):
             `TokenExplanation` and its ``score``. Tokens that are arrays become lists, a margin of inf None.
         """
         tokens = [token._as_dict() for token in self.tokens]
-        return {"labels": self.labels, "score": self.score, "segments": self.segments, "tokens": tokens}
+        return {
+            "labels": self.labels,
+            "score": self.score,
+            "segments": self.segments,
+            "tokens": tokens,
+        }
 
     def _repr_html_(self) -> str:
         """The sequence, and for each token bars; tokens of no segment are folded."""
         segments, details = self.segments, ""
         if segments is None:
-            segments = [(t, t + 1, spelled(token.label)) for t, token in enumerate(self.tokens)]
+            segments = [
+                (t, t + 1, spelled(token.label)) for t, token in enumerate(self.tokens)
+            ]
         lines, rest = self._details(_heading_of_token)
         outside = [self.segments is not None and label == "O" for label in self.labels]
-        for folded, group in groupby(zip(range(len(lines)), lines), lambda each: outside[each[0]]):
+        for folded, group in groupby(
+            zip(range(len(lines)), lines), lambda each: outside[each[0]]
+        ):
             places, shown = zip(*group)
-            details += self._folded(places, shown) if folded and len(places) > 1 else "".join(shown)
-        sequence = line([token.token for token in self.tokens], [Mark(*segment) for segment in segments])
+            details += (
+                self._folded(places, shown)
+                if folded and len(places) > 1
+                else "".join(shown)
+            )
+        sequence = line(
+            [token.token for token in self.tokens],
+            [Mark(*segment) for segment in segments],
+        )
         return box(sequence + note(f"score {self.score:+.3f}") + details + rest)
 
     def _folded(self, places, shown):
-        words = " ".join(escaped(self.tokens[t].token, SHORT // 4) for t in places[:TOP])
+        words = " ".join(
+            escaped(self.tokens[t].token, SHORT // 4) for t in places[:TOP]
+        )
         words += " …" * (len(places) > TOP)
         heading = f"{places[0]}–{places[-1]} {words} → <b>O</b>"
         return f"<details><summary>{heading}</summary>{''.join(shown)}</details>"
 
 
 def _heading_of_token(t, token):
-    heading = f"{t} {escaped(token.token)} → <b>{escaped(token.label)}</b> {token.score:+.3f}"
+    heading = (
+        f"{t} {escaped(token.token)} → <b>{escaped(token.label)}</b> {token.score:+.3f}"
+    )
     if token.margin < inf:
         heading += f" ({escaped(token.runner_up)} instead: {-token.margin:+.3f})"
     return heading
@@ -361,11 +419,18 @@ class TreeExplanation(_Explained):
 
     def to_dict(self) -> dict[str, Any]:
         """The same as dicts, lists, strings and numbers."""
-        return {"tree": self.tree, "score": self.score, "arcs": [arc._as_dict() for arc in self.arcs]}
+        return {
+            "tree": self.tree,
+            "score": self.score,
+            "arcs": [arc._as_dict() for arc in self.arcs],
+        }
 
     def _repr_html_(self) -> str:
         lines, rest = self._details(_heading_of_arc)
-        tree = [(arc.head, "" if arc.label is None else spelled(arc.label)) for arc in self.arcs]
+        tree = [
+            (arc.head, "" if arc.label is None else spelled(arc.label))
+            for arc in self.arcs
+        ]
         picture = drawn_arcs([arc.word for arc in self.arcs], tree)
         return box(picture + note(f"score {self.score:+.3f}") + "".join(lines) + rest)
 

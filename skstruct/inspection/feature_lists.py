@@ -46,7 +46,9 @@ def weight_rows(store, rows):
     return out
 
 
-def feature_weights(tagger: Any, top: int | None = None, label: Any = None) -> FeatureWeights:
+def feature_weights(
+    tagger: Any, top: int | None = None, label: Any = None
+) -> FeatureWeights:
     """The weights of a fitted model's features, largest magnitude first.
 
     Parameters
@@ -93,16 +95,22 @@ def feature_weights(tagger: Any, top: int | None = None, label: Any = None) -> F
     who = "a chain tagger, WordSegmenter, ShiftReduceParser or KBestReranker"
     parts = model_with(tagger, "named_weights", who).named_weights()
     values = [value for part in parts for value in part.labels]
-    if label is not None and not any(type(value) is type(label) and value == label for value in values):
+    if label is not None and not any(
+        type(value) is type(label) and value == label for value in values
+    ):
         raise ValueError(f"{describe(label)} is not a label of the model")
     found = []
     for part in parts:
         keys, weight = nonzero_entries(part.store)
         row, column = np.divmod(keys, part.store.columns)
-        mine = np.array([label is None or value == label for value in part.labels], np.bool_)
+        mine = np.array(
+            [label is None or value == label for value in part.labels], np.bool_
+        )
         kept = np.flatnonzero((weight != 0.0) & mine[column])
         order = kept[np.argsort(-np.abs(weight[kept]), kind="stable")[:top]]
-        each = zip(part.names(row[order]), column[order].tolist(), weight[order].tolist())
+        each = zip(
+            part.names(row[order]), column[order].tolist(), weight[order].tolist()
+        )
         found += [FeatureWeight(name, part.labels[c], w) for name, c, w in each]
     if len(parts) > 1:
         found = sorted(found, key=lambda item: -abs(item.weight))[:top]
@@ -137,7 +145,9 @@ def transition_weights(tagger: Any) -> TransitionWeights:
     L = len(model.labels)
     if not model.encoder.has_bigram:
         return TransitionWeights(np.zeros((L, L)), model.labels.values)
-    return TransitionWeights(weight_rows(model.edges, np.arange(L)).copy(), model.labels.values)
+    return TransitionWeights(
+        weight_rows(model.edges, np.arange(L)).copy(), model.labels.values
+    )
 
 
 def tokens_of(given):
@@ -151,8 +161,13 @@ def tokens_of(given):
     if isinstance(matrix, np.ndarray):
         return list(matrix)
     names = range(matrix.shape[1]) if given.names is None else given.names.all()
-    entries = [(names[c], v) for c, v in zip(matrix.indices.tolist(), matrix.data.tolist())]
-    return [dict(entries[a:b]) for a, b in zip(matrix.indptr.tolist(), matrix.indptr[1:].tolist())]
+    entries = [
+        (names[c], v) for c, v in zip(matrix.indices.tolist(), matrix.data.tolist())
+    ]
+    return [
+        dict(entries[a:b])
+        for a, b in zip(matrix.indptr.tolist(), matrix.indptr[1:].tolist())
+    ]
 
 
 def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
@@ -179,7 +194,9 @@ def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
     [['U00:_B-1', 'U01:he'], ['U00:the', 'U01:og']]
     """
     model = chain_of(tagger)
-    nodes, _ = model.encoder.features_by_token(model.encode(as_tokens(seen_by_tagger(tagger, [sequence]).X)))
+    nodes, _ = model.encoder.features_by_token(
+        model.encode(as_tokens(seen_by_tagger(tagger, [sequence]).X))
+    )
     return [[name for _, _, name in token] for token in nodes]
 
 
@@ -237,11 +254,17 @@ def coefficients(tagger: Any) -> Coefficients:
     model = chain_of(tagger)
     encoder = model.encoder
     if not isinstance(encoder, RowsEncoder):
-        raise TypeError("coefficients needs a tagger trained on rows of numbers; feature_weights has others")
+        raise TypeError(
+            "coefficients needs a tagger trained on rows of numbers; feature_weights has others"
+        )
     low, high = encoder.features.window
     size = encoder.width * (high - low + 1)
     rows = np.append(encoder.row_of, -1)[: size + 1]  # the bias is behind the columns
     out = np.zeros((size + 1, len(model.labels)))
     used = np.flatnonzero(rows >= 0)
     out[used] = weight_rows(model.nodes, rows[used])
-    return Coefficients(out[:size] * encoder.scale, out[size].copy(), np.asarray(transition_weights(tagger)))
+    return Coefficients(
+        out[:size] * encoder.scale,
+        out[size].copy(),
+        np.asarray(transition_weights(tagger)),
+    )

@@ -30,13 +30,22 @@ SHORT, LONG = 60, 120
 BAD = "hsl(5,75%,55%)"
 """Of what is wrong."""
 
-_TURNS = {"\u200e", "\u200f", "\u061c", *map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))}
+_TURNS = {
+    "\u200e",
+    "\u200f",
+    "\u061c",
+    *map(chr, range(0x202A, 0x202F)),
+    *map(chr, range(0x2066, 0x206A)),
+}
 """Characters that turn the direction of what follows them."""
 
 
 _STYLE = "".join(
     (files(f"skstruct.{folder}") / name).read_text("utf-8").replace("\n", "")
-    for folder, name in (("inspection", "style.css"), ("interchange.one_file", "page/marks.css"))
+    for folder, name in (
+        ("inspection", "style.css"),
+        ("interchange.one_file", "page/marks.css"),
+    )
 )
 
 _PAGE = """\
@@ -96,9 +105,15 @@ def _other(value):
     if isinstance(value, tuple) and value and isinstance(value[0], str):
         return value[0]
     if isinstance(value, np.ndarray):
-        return "[" + " ".join(f"{x:.3g}" for x in value[:6].tolist()) + (" …]" if len(value) > 6 else "]")
+        return (
+            "["
+            + " ".join(f"{x:.3g}" for x in value[:6].tolist())
+            + (" …]" if len(value) > 6 else "]")
+        )
     if isinstance(value, dict):
-        value = [f"{spelled(name)}={spelled(x)}" for name, x in islice(value.items(), 6)]
+        value = [
+            f"{spelled(name)}={spelled(x)}" for name, x in islice(value.items(), 6)
+        ]
     return ", ".join(map(spelled, value[:6])) if isinstance(value, list) else str(value)
 
 
@@ -154,7 +169,9 @@ def table(rows, head=None, classes=""):
     """A table of rows of cells; ``head``: names of the columns."""
     lines = [f"<tr>{''.join(row)}</tr>" for row in rows]
     if head is not None:
-        lines.insert(0, f'<tr class="head">{"".join(cell(name, tag="th") for name in head)}</tr>')
+        lines.insert(
+            0, f'<tr class="head">{"".join(cell(name, tag="th") for name in head)}</tr>'
+        )
     classes = classes and f' class="{classes}"'
     return f"<table{classes}>{''.join(lines)}</table>"
 
@@ -207,7 +224,9 @@ def arcs(tokens, gold, found=None):
     top = STEP * (max(up.values(), default=0) + 1)
     bottom = top + (40 if any(tags) else 24)
     height = bottom + (STEP * (max(down.values()) + 1) if below else 0) + 4
-    parts = [_word(*each, centre[t], top) for t, each in enumerate(zip(tokens, words, tags))]
+    parts = [
+        _word(*each, centre[t], top) for t, each in enumerate(zip(tokens, words, tags))
+    ]
     parts += [_arc(arc, centre, up[arc], top, -1) for arc in above]
     parts += [_arc(arc, centre, down[arc], bottom, 1) for arc in below]
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
@@ -227,7 +246,9 @@ def _tag(token):
 
 def _size(text, letter):
     """The width of a text in pixels; East Asian characters are wide."""
-    return letter * sum(1.7 if unicodedata.east_asian_width(c) in "WF" else 1.0 for c in text)
+    return letter * sum(
+        1.7 if unicodedata.east_asian_width(c) in "WF" else 1.0 for c in text
+    )
 
 
 def _places(words, tags, listed):
@@ -235,7 +256,10 @@ def _places(words, tags, listed):
 
     An arc between neighbours needs room for its label.
     """
-    sizes = [max(_size(word, LETTER), _size(tag, SMALL), 12.0) for word, tag in zip(words, tags)]
+    sizes = [
+        max(_size(word, LETTER), _size(tag, SMALL), 12.0)
+        for word, tag in zip(words, tags)
+    ]
     room = [0.0] * (len(words) + 1)  # between word t - 1 and word t
     for arc in listed:
         if arc.head and abs(arc.head - arc.child) == 1:
@@ -260,12 +284,18 @@ def _turned(words):
 def _levels(listed):
     """How high each arc is: above those that it spans."""
     levels = {}
-    for arc in sorted(listed, key=lambda arc: abs(arc.head - arc.child) if arc.head else 0):
+    for arc in sorted(
+        listed, key=lambda arc: abs(arc.head - arc.child) if arc.head else 0
+    ):
         low, high = sorted((arc.head or arc.child, arc.child))
         inner = [0]
         for other, level in levels.items():
             first, last = sorted((other.head or other.child, other.child))
-            if low <= first and last <= high and (other.head or not low < other.child < high):
+            if (
+                low <= first
+                and last <= high
+                and (other.head or not low < other.child < high)
+            ):
                 inner.append(level)
         levels[arc] = 1 + max(inner)
     highest = max(levels.values(), default=1)
@@ -274,7 +304,9 @@ def _levels(listed):
 
 def _text(x, y, size, content, style="", title=""):
     title = f"<title>{title}</title>" if title else ""
-    look = f'text-anchor="middle" fill="currentColor" style="unicode-bidi:isolate;{style}"'
+    look = (
+        f'text-anchor="middle" fill="currentColor" style="unicode-bidi:isolate;{style}"'
+    )
     place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size}"'
     return f"<text {place} {look}>{title}{html.escape(content)}</text>"
 
@@ -287,7 +319,9 @@ def _word(token, word, tag, x, top):
 def _arc(arc, centre, level, base, way):
     """An arc on one side of the words; ``way`` is -1 above them, 1 below."""
     end, peak = centre[arc.child - 1], base + way * STEP * level
-    colour, dashes = (BAD, ' stroke-dasharray="4 3"') if arc.wrong else ("currentColor", "")
+    colour, dashes = (
+        (BAD, ' stroke-dasharray="4 3"') if arc.wrong else ("currentColor", "")
+    )
     if arc.head:
         start = centre[arc.head - 1]
         right = 1 if start < end else -1
@@ -299,7 +333,11 @@ def _arc(arc, centre, level, base, way):
     else:
         path, middle = f"M{end:.1f},{peak} L{end:.1f},{base}", end
     tip = f"M{end - 3.5:.1f},{base + 6 * way} L{end:.1f},{base} L{end + 3.5:.1f},{base + 6 * way}"
-    text = readable(arc.label or ("" if arc.head else "root"), LABEL_LENGTH) + (" ✗" if arc.wrong else "")
-    label = _text(middle, peak - 3 if way < 0 else peak + 11, 10.5, text) if text else ""
+    text = readable(arc.label or ("" if arc.head else "root"), LABEL_LENGTH) + (
+        " ✗" if arc.wrong else ""
+    )
+    label = (
+        _text(middle, peak - 3 if way < 0 else peak + 11, 10.5, text) if text else ""
+    )
     line = f'fill="none" stroke="{colour}" stroke-width="1.3"{dashes}'
     return f'<path d="{path}" {line}/><path d="{tip}" fill="none" stroke="{colour}"/>{label}'

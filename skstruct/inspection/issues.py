@@ -72,14 +72,27 @@ class LabelIssues(Records):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        head = "score", "sequence", "position", "given", "suggested", "probability", "where"
+        head = (
+            "score",
+            "sequence",
+            "position",
+            "given",
+            "suggested",
+            "probability",
+            "where",
+        )
         rows = []
         for issue in self[:SHOWN]:
             places = f"{issue.score:.3f}", f"{issue.sequence:,}", f"{issue.position:,}"
-            labels = [cell(label_html(_named(label))) for label in (issue.given, issue.suggested)]
+            labels = [
+                cell(label_html(_named(label)))
+                for label in (issue.given, issue.suggested)
+            ]
             where = cell(escaped(self.context(issue), 200))
             p = cell(f"{issue.probability:.3f}", "number")
-            rows.append([*(cell(place, "number") for place in places), *labels, p, where])
+            rows.append(
+                [*(cell(place, "number") for place in places), *labels, p, where]
+            )
         rest = note(f"{len(self) - SHOWN:,} more") if len(self) > SHOWN else ""
         return box(table(rows, head, "long") + rest)
 
@@ -90,7 +103,13 @@ def _named(label):
 
 
 def label_issues(
-    estimator: Any, X: Any, y: Corpus, *, cv: Any = 5, groups: Any = None, n_jobs: int | None = None
+    estimator: Any,
+    X: Any,
+    y: Corpus,
+    *,
+    cv: Any = 5,
+    groups: Any = None,
+    n_jobs: int | None = None,
 ) -> LabelIssues:
     """Labels of a corpus that are probably wrong.
 
@@ -198,12 +217,22 @@ def _in_fold(estimator, X, y, test):
         texts = as_texts(texts)
         given = as_spans(y, texts).by_text()
         predicted = model.predict_segment_proba(texts)
-    known = {kind for _, kind in LabelTable(model.scheme).parse(np.asarray(model.tagger_.classes_).tolist())}
+    known = {
+        kind
+        for _, kind in LabelTable(model.scheme).parse(
+            np.asarray(model.tagger_.classes_).tolist()
+        )
+    }
     asked = [[span for span in row if span.label in known] for row in given]
     answered = model.predict_segment_proba(texts, asked)
     found = []
-    for i, text, row, pairs, new in zip(test.tolist(), texts, given, answered, predicted):
-        found += [(issue, _context(text, issue)) for issue in _issues(i, row, dict(pairs), new)]
+    for i, text, row, pairs, new in zip(
+        test.tolist(), texts, given, answered, predicted
+    ):
+        found += [
+            (issue, _context(text, issue))
+            for issue in _issues(i, row, dict(pairs), new)
+        ]
     return found
 
 
@@ -225,21 +254,36 @@ def _issues(i, given, proba, predicted):
             yield SpanIssue(i, *place, span.label, label, p, p - p_given)
     types = getattr(given, "types", {label for label, _ in best.values()})
     for (start, end), (label, p) in best.items():
-        if p > 0.5 and label in types and not any(each.start < end and start < each.end for each in moved):
+        if (
+            p > 0.5
+            and label in types
+            and not any(each.start < end and start < each.end for each in moved)
+        ):
             yield SpanIssue(i, start, end, None, label, p, 2.0 * p - 1.0)
 
 
 def _context(text, issue):
     """The span of an issue in [ ], and a few characters around it."""
-    before, after = text[max(0, issue.start - _AROUND) : issue.start], text[issue.end :][:_AROUND]
+    before, after = (
+        text[max(0, issue.start - _AROUND) : issue.start],
+        text[issue.end :][:_AROUND],
+    )
     return " ".join(f"{before}[{text[issue.start : issue.end]}]{after}".split())
 
 
 def corrected(spans, issues):
     """Spans of a text with what its issues suggest."""
     wrong = {(issue.start, issue.end) for issue in issues}
-    stay = [span for span in spans if (span[0], span[1]) not in wrong and span[2] is not None]
-    new = [(issue.start, issue.end, issue.suggested) for issue in issues if issue.suggested is not None]
+    stay = [
+        span
+        for span in spans
+        if (span[0], span[1]) not in wrong and span[2] is not None
+    ]
+    new = [
+        (issue.start, issue.end, issue.suggested)
+        for issue in issues
+        if issue.suggested is not None
+    ]
     return sorted([*map(tuple, stay), *new])
 
 

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 
-from ..data.inputs import as_sequences, check_choice, check_same_lengths, flatten, lengths_of
+from ..data.inputs import (
+    as_sequences,
+    check_choice,
+    check_same_lengths,
+    flatten,
+    lengths_of,
+)
 from ..data.labels import single_labels
 from ..data.places import refuse_str
 from ..data.types import Corpus, Self, Weights
@@ -30,10 +36,16 @@ class _LabelMatrix(ConfusionMatrixDisplay):
         check_matplotlib(type(self).__name__)
         super().plot(**{"text_kw": {"fontsize": "small"}, **options})
         for place, text in np.ndenumerate(self.text_) if self.text_ is not None else ():
-            red, green, blue, _ = self.im_.cmap(self.im_.norm(self.confusion_matrix[place]))
-            text.set_color("white" if 0.3 * red + 0.6 * green + 0.1 * blue < 0.5 else "black")
+            red, green, blue, _ = self.im_.cmap(
+                self.im_.norm(self.confusion_matrix[place])
+            )
+            text.set_color(
+                "white" if 0.3 * red + 0.6 * green + 0.1 * blue < 0.5 else "black"
+            )
         x, y = ([plain(name, 20) for name in names] for names in (columns, rows))
-        self.ax_.set_xticks(range(len(x)), x, rotation=45, ha="right", rotation_mode="anchor")
+        self.ax_.set_xticks(
+            range(len(x)), x, rotation=45, ha="right", rotation_mode="anchor"
+        )
         self.ax_.set_yticks(range(len(y)), y)
         self.ax_.set(xlabel=xlabel, ylabel=ylabel)
         return self
@@ -80,14 +92,22 @@ class LabelConfusionDisplay(_LabelMatrix):
             If matplotlib is not installed.
         """
         matrix = np.asarray(self.confusion_matrix)
-        names = range(len(matrix)) if self.display_labels is None else self.display_labels
+        names = (
+            range(len(matrix)) if self.display_labels is None else self.display_labels
+        )
         form = "d" if np.issubdtype(matrix.dtype, np.integer) else ".2f"
-        options = {"include_values": len(matrix) <= MOST_WITH_NUMBERS, "values_format": form, **kwargs}
+        options = {
+            "include_values": len(matrix) <= MOST_WITH_NUMBERS,
+            "values_format": form,
+            **kwargs,
+        }
         options["ax"] = ax
         return self._draw(names, names, "predicted label", "gold label", options)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Corpus, y: Corpus, **kwargs: Any) -> Self:
+    def from_estimator(
+        cls, estimator: Any, X: Corpus, y: Corpus, **kwargs: Any
+    ) -> Self:
         """Draw what a fitted model confuses.
 
         Parameters
@@ -164,7 +184,11 @@ class LabelConfusionDisplay(_LabelMatrix):
         refuse_str("labels", labels, "labels")
         pairs, weight, names = _labelled_pairs(y_true, y_pred, labels, sample_weight)
         ids = {name: k for k, name in enumerate(names)}
-        known = [(ids[a], ids[b], w) for (a, b), w in zip(pairs, weight) if a in ids and b in ids]
+        known = [
+            (ids[a], ids[b], w)
+            for (a, b), w in zip(pairs, weight)
+            if a in ids and b in ids
+        ]
         gold, predicted, weight = zip(*known) if known else ((), (), ())
         weighted = {} if sample_weight is None else {"sample_weight": weight}
         matrix = confusion_matrix(
@@ -184,7 +208,9 @@ def _labelled_pairs(y_true, y_pred, labels, sample_weight):
     y_true = single_labels(y_true, "y_true")
     y_pred = as_sequences(y_pred, "y_pred", "label")
     check_same_lengths(lengths_of(y_true), lengths_of(y_pred), ("y_true", "y_pred"))
-    of_sequence = [[(a, b) for a, b in zip(t, p) if a is not None] for t, p in zip(y_true, y_pred)]
+    of_sequence = [
+        [(a, b) for a, b in zip(t, p) if a is not None] for t, p in zip(y_true, y_pred)
+    ]
     weights = weights_of(sample_weight, list(map(len, of_sequence)))
     pairs = flatten(of_sequence)
     weight = [w for w, mine in zip(weights, of_sequence) for _ in mine]
@@ -222,7 +248,11 @@ class TransitionDisplay(_LabelMatrix):
     """
 
     def __init__(
-        self, weights: NDArray[np.float64], labels: list[Any], *, allowed: NDArray[np.bool_] | None = None
+        self,
+        weights: NDArray[np.float64],
+        labels: list[Any],
+        *,
+        allowed: NDArray[np.bool_] | None = None,
     ) -> None:
         self.weights, self.labels, self.allowed = weights, labels, allowed
 
@@ -252,16 +282,41 @@ class TransitionDisplay(_LabelMatrix):
         known = np.pad(np.ones((n, n), np.bool_), (0, 1))
         allowed = np.ones_like(known) if self.allowed is None else self.allowed.copy()
         largest = float(np.abs(self.weights).max(initial=0.0)) or 1.0
-        options = {"ax": ax, "include_values": n <= 15, "values_format": ".1f", "cmap": "RdBu", **kwargs}
-        options["im_kw"] = {"vmin": -largest, "vmax": largest, **(kwargs.get("im_kw") or {})}
-        self._draw([*self.labels, "(start)"], [*self.labels, "(end)"], "next label", "label", options)
-        for place in zip(*np.nonzero(~(known & allowed))) if options["include_values"] else ():
+        options = {
+            "ax": ax,
+            "include_values": n <= 15,
+            "values_format": ".1f",
+            "cmap": "RdBu",
+            **kwargs,
+        }
+        options["im_kw"] = {
+            "vmin": -largest,
+            "vmax": largest,
+            **(kwargs.get("im_kw") or {}),
+        }
+        self._draw(
+            [*self.labels, "(start)"],
+            [*self.labels, "(end)"],
+            "next label",
+            "label",
+            options,
+        )
+        for place in (
+            zip(*np.nonzero(~(known & allowed))) if options["include_values"] else ()
+        ):
             self.text_[place].remove()
             self.text_[place] = None
         allowed[n, n] = True  # an empty sequence: nothing to say
         crossed = np.argwhere(~allowed)
         if len(crossed):
-            self.ax_.plot(crossed[:, 1], crossed[:, 0], "x", color="0.45", markersize=5, label="forbidden")
+            self.ax_.plot(
+                crossed[:, 1],
+                crossed[:, 0],
+                "x",
+                color="0.45",
+                markersize=5,
+                label="forbidden",
+            )
         self.ax_.axhline(n - 0.5, color="0.6", linewidth=0.8)
         self.ax_.axvline(n - 0.5, color="0.6", linewidth=0.8)
         return self
@@ -300,4 +355,6 @@ class TransitionDisplay(_LabelMatrix):
         weights = transition_weights(estimator)
         start, between, end = chain_of(estimator).constraints
         allowed = np.block([[between, end[:, None]], [start, np.zeros(1)]]) == 0.0
-        return cls(np.asarray(weights), list(weights.labels or []), allowed=allowed).plot(**kwargs)
+        return cls(
+            np.asarray(weights), list(weights.labels or []), allowed=allowed
+        ).plot(**kwargs)

@@ -7,7 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data.elements import spelled
-from ..data.inputs import as_sequences, as_tokens, check_same_lengths, describe, lengths_of
+from ..data.inputs import (
+    as_sequences,
+    as_tokens,
+    check_same_lengths,
+    describe,
+    lengths_of,
+)
 from ..data.labels import SEVERAL
 from ..taggers.constraints import scheme_of
 from .explanations import Counterfactual, Explanation, TokenExplanation
@@ -29,12 +35,23 @@ def explain_chain(tagger, X, labels=None, allowed=None, rivals=True):
     active, contributions = active_features(model, given), []
     for t, (y, token) in enumerate(zip(path, active)):
         values = (token.values * token.weights[:, y]).tolist()
-        contributions.append((list(zip(token.names, values)), list(_into(model, path, t, token.edges))))
+        contributions.append(
+            (list(zip(token.names, values)), list(_into(model, path, t, token.edges)))
+        )
     score = fsum(x for both in contributions for listed in both for _, x in listed)
-    others = _others(model, active, path, score, allowed) if rivals and path else repeat((None, inf, None))
+    others = (
+        _others(model, active, path, score, allowed)
+        if rivals and path
+        else repeat((None, inf, None))
+    )
     each = zip(tokens_of(given), labels, contributions, others)
-    tokens = [TokenExplanation(token, label, *both, *other) for token, label, both, other in each]
-    return Explanation(labels, score, tokens, None if segments_of is None else segments_of(labels))
+    tokens = [
+        TokenExplanation(token, label, *both, *other)
+        for token, label, both, other in each
+    ]
+    return Explanation(
+        labels, score, tokens, None if segments_of is None else segments_of(labels)
+    )
 
 
 class Active(NamedTuple):
@@ -43,19 +60,31 @@ class Active(NamedTuple):
     names: list
     values: np.ndarray  # (n,)
     weights: np.ndarray  # (n, L)
-    can_go: np.ndarray  # (n,) bool: the bias of rows of numbers is no number that could be zero
+    can_go: (
+        np.ndarray
+    )  # (n,) bool: the bias of rows of numbers is no number that could be zero
     edges: list  # (e, value, name) of each combination, whose weights are in the rows e * L + p
 
 
 def active_features(model, given):
     """For each token of one sequence, alone in a checked corpus, its :class:`Active`."""
     nodes, edges = model.encoder.features_by_token(model.encode(given))
-    weights = weight_rows(model.nodes, [row for features in nodes for row, _, _ in features])
+    weights = weight_rows(
+        model.nodes, [row for features in nodes for row, _, _ in features]
+    )
     weights = np.split(weights, np.cumsum(lengths_of(nodes))[:-1])
     active = []
     for features, mine, into in zip(nodes, weights, edges):
         rows, values, names = zip(*features) if features else ((), (), ())
-        active.append(Active(names, np.array(values), mine, np.array(rows) != model.encoder.bias_row, into))
+        active.append(
+            Active(
+                names,
+                np.array(values),
+                mine,
+                np.array(rows) != model.encoder.bias_row,
+                into,
+            )
+        )
     return active
 
 
@@ -63,12 +92,17 @@ def _others(model, active, path, score, allowed):
     """For each token its runner-up, the margin to it, and what would have to change."""
     (emission, transition), values = _scores(model, active), model.labels.values
     if allowed is not None:
-        options = [[some is None or label in some for label in values] for some in allowed[0]]
+        options = [
+            [some is None or label in some for label in values] for some in allowed[0]
+        ]
         emission[~np.array(options)] = -inf
     trigrams = _trigrams(model) if model.order == 2 else None
     best = best_with_each_label(emission, transition, model.constraints, trigrams)
     changes = [smallest_change(*each, values) for each in zip(best, path, active)]
-    return [(*other, change) for other, change in zip(runners_up(best, path, score, values), changes)]
+    return [
+        (*other, change)
+        for other, change in zip(runners_up(best, path, score, values), changes)
+    ]
 
 
 def _path(tagger, given, labels, allowed):
@@ -78,12 +112,27 @@ def _path(tagger, given, labels, allowed):
         (labels,) = as_sequences([labels], "labels", "label")
         check_same_lengths(given.lengths, lengths_of([labels]))
         # of several labels those that the model knows
-        labels = [{y for y in known.values if y in x} if isinstance(x, SEVERAL) else x for x in labels]
+        labels = [
+            {y for y in known.values if y in x} if isinstance(x, SEVERAL) else x
+            for x in labels
+        ]
         for t, label in enumerate(labels):
-            if label is not None and not isinstance(label, set) and label not in known.values:
-                raise ValueError(f"labels: position {t}: {describe(label)} is not a label of the model")
-    if labels is None or None in labels or any(isinstance(label, set) for label in labels):
-        (labels,) = tagger.predict(given, allowed=allowed if labels is None else [labels])
+            if (
+                label is not None
+                and not isinstance(label, set)
+                and label not in known.values
+            ):
+                raise ValueError(
+                    f"labels: position {t}: {describe(label)} is not a label of the model"
+                )
+    if (
+        labels is None
+        or None in labels
+        or any(isinstance(label, set) for label in labels)
+    ):
+        (labels,) = tagger.predict(
+            given, allowed=allowed if labels is None else [labels]
+        )
     path = [known.ids[label] for label in labels]
     return path, [known.values[y] for y in path]
 
@@ -107,7 +156,11 @@ def _scores(model, active):
 def _trigrams(model):
     """Weights of label trigrams, (L + 1, L, L) [a, p, y]; a = 0 is the start of the sequence."""
     L = len(model.labels)
-    return weight_rows(model.trigrams, np.arange(L * (L + 1))).reshape(L, L + 1, L).transpose(1, 0, 2)
+    return (
+        weight_rows(model.trigrams, np.arange(L * (L + 1)))
+        .reshape(L, L + 1, L)
+        .transpose(1, 0, 2)
+    )
 
 
 def _into(model, path, t, features):
@@ -125,7 +178,10 @@ def _into(model, path, t, features):
             weight = float(weight_rows(model.trigrams, [p * (L + 1) + a + 1])[0, y])
             yield f"transition {before} -> {values[p]} -> {values[y]}", weight
         for e, x, name in features:
-            yield f"{arrow} given {name}", x * float(weight_rows(model.edges, [e * L + p])[0, y])
+            yield (
+                f"{arrow} given {name}",
+                x * float(weight_rows(model.edges, [e * L + p])[0, y]),
+            )
         if allowed[p, y] != 0.0:
             yield f"constraint: {values[y]} cannot follow {values[p]}", -inf
     elif start[y] != 0.0:
@@ -149,9 +205,14 @@ def best_with_each_label(emission, transition, constraints, trigrams=None):
     weight = np.zeros((2, 1, 1)) if trigrams is None else trigrams
     into = [weight[1:] if t > 1 else weight[:1] for t in range(T)]
     matrix = np.broadcast_to(transition, (T, L, L))
-    best, prefix = np.empty((T, L)), [(start + emission[0])[None]]  # [t][p, y]: y at t, p before it
+    best, prefix = (
+        np.empty((T, L)),
+        [(start + emission[0])[None]],
+    )  # [t][p, y]: y at t, p before it
     for t in range(1, T):
-        scores = (prefix[-1][:, :, None] + into[t]).max(axis=0) + matrix[t] + emission[t]
+        scores = (
+            (prefix[-1][:, :, None] + into[t]).max(axis=0) + matrix[t] + emission[t]
+        )
         prefix.append(scores.max(axis=0, keepdims=True) if trigrams is None else scores)
     suffix = end[None]  # [p, y]: what follows
     for t in range(T - 1, -1, -1):
@@ -180,7 +241,10 @@ def runners_up(best, path, score, labels):
     best = best.copy()
     best[np.arange(len(path)), path] = -inf
     other, reached = best.argmax(axis=1).tolist(), best.max(axis=1).tolist()
-    return [(labels[y], score - x) if x > -inf else (None, inf) for y, x in zip(other, reached)]
+    return [
+        (labels[y], score - x) if x > -inf else (None, inf)
+        for y, x in zip(other, reached)
+    ]
 
 
 def smallest_change(best, y, token, labels):
@@ -221,7 +285,11 @@ def smallest_change(best, y, token, labels):
     if count.min() == n:
         return None
     surplus = total[np.minimum(count, n - 1), column] - behind
-    rival = int(np.lexsort((-np.where(np.isfinite(surplus), surplus, -np.inf), count))[0])
+    rival = int(
+        np.lexsort((-np.where(np.isfinite(surplus), surplus, -np.inf), count))[0]
+    )
     removed = np.sort(order[: count[rival] + 1, rival])
     winner = int((best - contributions[removed].sum(axis=0)).argmax())
-    return Counterfactual(labels[winner], [token.names[k] for k in free[removed].tolist()])
+    return Counterfactual(
+        labels[winner], [token.names[k] for k in free[removed].tolist()]
+    )

@@ -11,7 +11,17 @@ import numpy as np
 
 from .._sklearn import final_step, innermost
 from ..data.alignment_report import align_spans, labels_of
-from ..data.inputs import LABELS, SPANS, TREES, WORDS, as_sequences, as_tokens, flatten, is_int, lengths_of
+from ..data.inputs import (
+    LABELS,
+    SPANS,
+    TREES,
+    WORDS,
+    as_sequences,
+    as_tokens,
+    flatten,
+    is_int,
+    lengths_of,
+)
 from ..data.places import by_sequence, offsets_of
 from ..data.segmented import as_pieces, as_words
 from ..data.spans import as_spans
@@ -46,7 +56,9 @@ class Seen(NamedTuple):
         """
         tokens = np.bincount(self.of, lengths_of(items), self.n).astype(np.int64)
         arrays = items and isinstance(items[0], np.ndarray)
-        return by_sequence(np.concatenate(items) if arrays else flatten(items), offsets_of(tokens))
+        return by_sequence(
+            np.concatenate(items) if arrays else flatten(items), offsets_of(tokens)
+        )
 
 
 def seen_by_tagger(model, X, y=None):
@@ -70,7 +82,9 @@ def seen_by_tagger(model, X, y=None):
     kind, n = getattr(inner, "explained_as", None), len(X)
     if kind == "chain":
         labels = None if y is None else as_sequences(y, "y", "label")
-        tagger = model.estimator_ if hasattr(model, "predict_sets") else model  # which knows probabilities
+        tagger = (
+            model.estimator_ if hasattr(model, "predict_sets") else model
+        )  # which knows probabilities
         return Seen(tagger, as_tokens(X), labels, np.arange(n), n)
     if kind == "spans":
         pieces, labels = inner._pieces_of(X, y, judging=True)
@@ -79,10 +93,15 @@ def seen_by_tagger(model, X, y=None):
     if kind == "segmenter":
         pieces = as_pieces(X)
         words = None if y is None else as_words(pieces, y)
-        X, y = inner._sequences(X), words and inner._labelled(pieces, *words, range(n))[1]
+        X, y = (
+            inner._sequences(X),
+            words and inner._labelled(pieces, *words, range(n))[1],
+        )
         tagger, X = final_step(inner.tagger_, X)
         return Seen(tagger, X, y, np.arange(n), n)
-    raise TypeError(f"a tagger, a Segmenter or a SpanTagger is needed, got a {type(inner).__name__}")
+    raise TypeError(
+        f"a tagger, a Segmenter or a SpanTagger is needed, got a {type(inner).__name__}"
+    )
 
 
 def positions_of(model, X):
@@ -94,7 +113,10 @@ def positions_of(model, X):
     if model.explained_as == "spans":
         return [[start for start, _ in pairs] for pairs in model.tokens(X)]
     if model.explained_as == "segmenter":
-        return [[t for t, character in enumerate(text) if not character.isspace()] for text in X]
+        return [
+            [t for t, character in enumerate(text) if not character.isspace()]
+            for text in X
+        ]
     return None
 
 
@@ -108,12 +130,17 @@ def as_characters(X, y, y_pred=None):
     tokens, gold, found = tokenized(texts, "(?s)."), as_spans(y, texts), None
 
     def labels(given):
-        return labels_of(align_spans(tokens, given, overlap="longest"), given, tokens.first, "BIO")
+        return labels_of(
+            align_spans(tokens, given, overlap="longest"), given, tokens.first, "BIO"
+        )
 
     if y_pred is not None:
         both = zip(as_spans(y_pred, texts, "y_pred").by_text(), gold.types)
         # what a text does not annotate is no error
-        told = [[span for span in spans if types is None or span.label in types] for spans, types in both]
+        told = [
+            [span for span in spans if types is None or span.label in types]
+            for spans, types in both
+        ]
         found = labels(as_spans(told, texts, "y_pred"))
     return list(map(list, texts)), labels(gold), found
 
@@ -125,7 +152,13 @@ def words_of(characters):
 
 def word_of(token):
     """What of a token is compared with others: its first column, or all of its features."""
-    return token if isinstance(token, str) else token[0] if isinstance(token, tuple) else repr(token)
+    return (
+        token
+        if isinstance(token, str)
+        else token[0]
+        if isinstance(token, tuple)
+        else repr(token)
+    )
 
 
 def kind_of(X, y):
@@ -137,13 +170,20 @@ def kind_of(X, y):
     items = [item for each in y if hasattr(each, "__len__") for item in each]
     if hasattr(X, "__len__") and len(X) and all(isinstance(x, str) for x in X):
         spelled = items or not any(x.strip() for x in X)
-        words = all(isinstance(item, str) or np.shape(item) == (2,) for item in items[:1])
+        words = all(
+            isinstance(item, str) or np.shape(item) == (2,) for item in items[:1]
+        )
         return WORDS if spelled and words else SPANS
     if not items:
         return LABELS
-    if all(isinstance(item, (tuple, list)) and len(item) == 2 and is_int(item[0]) for item in items):
+    if all(
+        isinstance(item, (tuple, list)) and len(item) == 2 and is_int(item[0])
+        for item in items
+    ):
         return TREES
-    heads = all(map(is_int, items)) and all(isinstance(token, tuple) for x in X for token in x)
+    heads = all(map(is_int, items)) and all(
+        isinstance(token, tuple) for x in X for token in x
+    )
     return TREES if heads and all(map(_is_tree, y)) else LABELS
 
 

@@ -29,7 +29,13 @@ class OutOfFold(NamedTuple):
 
 
 def out_of_fold_marginals(
-    estimator: Any, X: Any, y: Corpus, *, cv: Any = 5, groups: Any = None, n_jobs: int | None = None
+    estimator: Any,
+    X: Any,
+    y: Corpus,
+    *,
+    cv: Any = 5,
+    groups: Any = None,
+    n_jobs: int | None = None,
 ) -> tuple[list[NDArray[np.float64]], NDArray[Any]]:
     """Probabilities of the labels of every token, each by a model that was not trained on its sequence.
 
@@ -80,15 +86,28 @@ def out_of_fold_marginals(
 def predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs):
     """The :class:`OutOfFold` of a corpus; parameters as of :func:`out_of_fold_marginals`."""
     parts, tests = by_fold(_seen_of, estimator, X, y, cv, groups, n_jobs)
-    known = {label for part in parts for labels in part.labels for label in labels if label is not None}
-    classes, joined = Labels(known.union(*(part.classes.tolist() for part in parts))), {}
+    known = {
+        label
+        for part in parts
+        for labels in part.labels
+        for label in labels
+        if label is not None
+    }
+    classes, joined = (
+        Labels(known.union(*(part.classes.tolist() for part in parts))),
+        {},
+    )
     for test, part in zip(tests, parts):
         columns = [classes.ids[label] for label in part.classes.tolist()]
         for i, narrow, *rest in zip(test.tolist(), *part[:4]):
             wide = np.zeros((len(narrow), len(classes)))
-            wide[:, columns] = np.reshape(narrow, (len(narrow), len(columns)))  # of a blank text: a list
+            wide[:, columns] = np.reshape(
+                narrow, (len(narrow), len(columns))
+            )  # of a blank text: a list
             joined[i] = wide, *rest
-    return OutOfFold(*map(list, zip(*(joined[i] for i in range(len(X))))), classes.array)
+    return OutOfFold(
+        *map(list, zip(*(joined[i] for i in range(len(X))))), classes.array
+    )
 
 
 def by_fold(look, estimator, X, y, cv, groups, n_jobs):
@@ -97,7 +116,9 @@ def by_fold(look, estimator, X, y, cv, groups, n_jobs):
     Each sequence is once in a test set.
     """
     if len(X) != len(y):
-        raise ValueError(f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}")
+        raise ValueError(
+            f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}"
+        )
     if groups is not None and isinstance(cv, Integral):
         from sklearn.model_selection import GroupKFold  # slow to import
 
@@ -105,7 +126,8 @@ def by_fold(look, estimator, X, y, cv, groups, n_jobs):
     folds, estimator = folds_of(cv, X, y, groups, once=True), with_marginals(estimator)
     with warning_once():
         parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_one_fold)(look, clone(estimator), X, y, train, test) for train, test in folds
+            delayed(_one_fold)(look, clone(estimator), X, y, train, test)
+            for train, test in folds
         )
     return parts, [test for _, test in folds]
 
@@ -120,7 +142,10 @@ def _seen_of(estimator, X, y, test):
     with renumbered(test):
         seen = seen_by_tagger(estimator, X, y)
         marginals = seen.tagger.predict_marginals(seen.X)
-    y = [[None if isinstance(label, SEVERAL) else label for label in labels] for labels in seen.y]
+    y = [
+        [None if isinstance(label, SEVERAL) else label for label in labels]
+        for labels in seen.y
+    ]
     labels, shown = seen.grouped(y), seen.grouped(tokens_shown(seen.X))
     positions = positions_of(estimator, X) or [range(len(each)) for each in labels]
     return OutOfFold(seen.grouped(marginals), labels, shown, positions, seen.classes)
@@ -135,11 +160,15 @@ def with_marginals(estimator):
         return clone(estimator).set_params(**{name: with_marginals(last)})
     name = type(estimator).__name__
     if hasattr(estimator, "predict_sets"):
-        raise TypeError(f"expected a tagger, got a {name}: it offers sets of spans; give the estimator in it")
+        raise TypeError(
+            f"expected a tagger, got a {name}: it offers sets of spans; give the estimator in it"
+        )
     kind = getattr(estimator, "explained_as", None)
     if kind in ("spans", "segmenter"):
         inner = estimator._learner()
         if kind == "spans" and hasattr(inner, "steps"):
-            raise TypeError(f"a {name} over a Pipeline has no probabilities: give it the tagger alone")
+            raise TypeError(
+                f"a {name} over a Pipeline has no probabilities: give it the tagger alone"
+            )
         return clone(estimator).set_params(tagger=with_marginals(inner))
     return CalibratedTagger(estimator)

@@ -7,7 +7,15 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 from ..data.elements import spelled
-from ..data.inputs import SPANS, TREES, WORDS, as_sequences, check_same_lengths, flatten, lengths_of
+from ..data.inputs import (
+    SPANS,
+    TREES,
+    WORDS,
+    as_sequences,
+    check_same_lengths,
+    flatten,
+    lengths_of,
+)
 from ..data.label_colours import label_style
 from ..data.labels import single_labels
 from ..data.scheme_rules import LabelTable, are_chunks, check_scheme, read_spans
@@ -18,7 +26,9 @@ from .html import SHORT, Html, arcs, attribute, box, escaped, note
 from .of_taggers import as_characters, kind_of, tokens_shown
 
 
-def render(X: Any, y: Corpus, y_pred: Corpus | None = None, *, scheme: str | None = None) -> Html:
+def render(
+    X: Any, y: Corpus, y_pred: Corpus | None = None, *, scheme: str | None = None
+) -> Html:
     """Draw sequences: segments as coloured spans, words with their tags, trees as arcs.
 
     Parameters
@@ -61,16 +71,25 @@ def drawn(kind, X, y, y_pred=None, scheme=None, window=lambda *parts: parts):
     if kind == TREES:
         X, y, y_pred = checked(X, y, y_pred)
         for i, tokens in enumerate(X):
-            yield arcs(tokens, tree_of(i, y[i]), None if y_pred is None else tree_of(i, y_pred[i]))
+            yield arcs(
+                tokens,
+                tree_of(i, y[i]),
+                None if y_pred is None else tree_of(i, y_pred[i]),
+            )
     else:
-        yield from (lines(*window(*parts)) for parts in marked(kind, X, y, y_pred, scheme))
+        yield from (
+            lines(*window(*parts)) for parts in marked(kind, X, y, y_pred, scheme)
+        )
 
 
 def marked(kind, X, y, y_pred=None, scheme=None):
     """For each sequence tokens, marks of gold, and of predictions or None; ``kind`` is not that of trees."""
     if kind == WORDS:
         pieces = as_pieces(X)
-        X, marks = [list("".join(parts)) for parts in pieces], partial(word_marks, pieces)
+        X, marks = (
+            [list("".join(parts)) for parts in pieces],
+            partial(word_marks, pieces),
+        )
     else:
         if kind == SPANS:
             scheme, (X, y, y_pred) = "BIO", as_characters(X, y, y_pred)
@@ -111,7 +130,9 @@ def tree_of(i, tree):
     """The (head, label) of each token; labels are str, and empty if there are none."""
     heads, labels = split_heads(i, tree)
     arcs = zip(heads, repeat(None) if labels is None else labels)
-    return [(int(head), "" if label is None else spelled(label)) for head, label in arcs]
+    return [
+        (int(head), "" if label is None else spelled(label)) for head, label in arcs
+    ]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -155,14 +176,20 @@ def segment_reader(labels, scheme=None):
     for label in labels if scheme is not None else ():
         if label is not None:
             table[label]  # parses it
-    return lambda labels: read_spans(["O" if label is None else label for label in labels], table)
+    return lambda labels: read_spans(
+        ["O" if label is None else label for label in labels], table
+    )
 
 
 def marks_of(segments_of, labels):
     """A mark for each segment of a sequence of labels; without a reader for each label."""
     if segments_of is not None:
         return [Mark(*span) for span in segments_of(labels)]
-    return [Mark(t, t + 1, spelled(label)) for t, label in enumerate(labels) if label is not None]
+    return [
+        Mark(t, t + 1, spelled(label))
+        for t, label in enumerate(labels)
+        if label is not None
+    ]
 
 
 def line(tokens, marks):
@@ -188,12 +215,16 @@ def line(tokens, marks):
 
 def are_characters(tokens):
     """Whether tokens are those of a text."""
-    return all(isinstance(token, str) and (len(token) == 1 or token == END) for token in tokens)
+    return all(
+        isinstance(token, str) and (len(token) == 1 or token == END) for token in tokens
+    )
 
 
 def _text(characters):
     """Characters as text: letters join, and words go as their script does."""
-    return "<br>".join(attribute(part, len(part)) for part in "".join(characters).split("\n"))
+    return "<br>".join(
+        attribute(part, len(part)) for part in "".join(characters).split("\n")
+    )
 
 
 def _words(tokens):
@@ -212,7 +243,9 @@ def _plain(content):
 
 
 def _marked(content, mark):
-    below = f"{escaped(mark.text) if mark.text else ''}{' ✗' if mark.wrong else ''}".strip()
+    below = (
+        f"{escaped(mark.text) if mark.text else ''}{' ✗' if mark.wrong else ''}".strip()
+    )
     below = below and f'<span class="below">{below}</span>'
     style = label_style(mark.text)
     return f'<span class="mark{" wrong" * mark.wrong}" style="{style}">{content}{below}</span>'

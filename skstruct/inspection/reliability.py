@@ -48,12 +48,29 @@ class ReliabilityDisplay(CalibrationDisplay):
     """
 
     def __init__(
-        self, confidence: Floats, accuracy: Floats, count: Floats, *, name: str | None = None
+        self,
+        confidence: Floats,
+        accuracy: Floats,
+        count: Floats,
+        *,
+        name: str | None = None,
     ) -> None:
         super().__init__(accuracy, confidence, confidence, estimator_name=name)
-        self.confidence, self.accuracy, self.count, self.name = confidence, accuracy, count, name
+        self.confidence, self.accuracy, self.count, self.name = (
+            confidence,
+            accuracy,
+            count,
+            name,
+        )
 
-    def plot(self, *, ax: Any = None, name: str | None = None, ref_line: bool = True, **kwargs: Any) -> Self:
+    def plot(
+        self,
+        *,
+        ax: Any = None,
+        name: str | None = None,
+        ref_line: bool = True,
+        **kwargs: Any,
+    ) -> Self:
         """Draw the curve.
 
         Parameters
@@ -74,7 +91,10 @@ class ReliabilityDisplay(CalibrationDisplay):
         """
         check_matplotlib("ReliabilityDisplay")
         super().plot(ax=ax, name=name, ref_line=ref_line, **kwargs)
-        self.ax_.set(xlabel="confidence: mean probability", ylabel="accuracy: share that is right")
+        self.ax_.set(
+            xlabel="confidence: mean probability",
+            ylabel="accuracy: share that is right",
+        )
         return self
 
     @classmethod
@@ -171,30 +191,49 @@ class ReliabilityDisplay(CalibrationDisplay):
 
 def _segments(model, X, y, scheme, weight):
     """(whether right, probability, weight) of each segment that a model finds, and that counts."""
-    found = model.predict_segment_proba(X, **({} if scheme is None else {"scheme": scheme}))
+    found = model.predict_segment_proba(
+        X, **({} if scheme is None else {"scheme": scheme})
+    )
     if scheme is not None:
         table = LabelTable(check_scheme(scheme), strict=False)
         labels = check_pairs(y, y, names=("y", "y"))
         gold = [set(segments) for segments, _ in segment_spans(labels, table)]
         check_same_lengths(*(np.zeros(len(each), np.int64) for each in (found, gold)))
         found = [
-            [(span, p) for span, p in some if surroundings_known(true, span[0], span[1])]
+            [
+                (span, p)
+                for span, p in some
+                if surroundings_known(true, span[0], span[1])
+            ]
             for some, (true, _) in zip(found, labels)
         ]
     elif model.inputs.task == SPANS:
         gold, found = _judged(as_texts(X), y, found)
     else:
         places = zip(word_marks(as_pieces(X), y), positions_of(model, X))
-        gold = [{(at[m.start], at[m.stop - 1] + 1, m.text) for m in marks} for marks, at in places]
+        gold = [
+            {(at[m.start], at[m.stop - 1] + 1, m.text) for m in marks}
+            for marks, at in places
+        ]
     check_same_lengths(*(np.zeros(len(each), np.int64) for each in (found, gold)))
-    pairs = [(span in right, p) for spans, right in zip(found, gold) for span, p in spans]
+    pairs = [
+        (span in right, p) for spans, right in zip(found, gold) for span, p in spans
+    ]
     n = [len(spans) for spans in found]
-    return [right for right, _ in pairs], [p for _, p in pairs], np.repeat(check_weight(weight, len(n)), n)
+    return (
+        [right for right, _ in pairs],
+        [p for _, p in pairs],
+        np.repeat(check_weight(weight, len(n)), n),
+    )
 
 
 def _judged(texts, y, found):
     """Right spans of texts, and found ones that count: those that touch what is not annotated do not."""
     spans = trimmed_spans(texts, [[span for span, _ in each] for each in found])
     proba = [dict(zip(some, (p for _, p in each))) for some, each in zip(spans, found)]
-    gold, counted = zip(*map(judged, trimmed_spans(texts, y), proba)) if texts else ((), ())
-    return gold, [[(span, known[span]) for span in some] for some, known in zip(counted, proba)]
+    gold, counted = (
+        zip(*map(judged, trimmed_spans(texts, y), proba)) if texts else ((), ())
+    )
+    return gold, [
+        [(span, known[span]) for span in some] for some, known in zip(counted, proba)
+    ]

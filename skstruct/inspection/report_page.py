@@ -45,7 +45,14 @@ LABELS_WITH_WEIGHTS, LABELS_WITH_TRANSITIONS = 40, 50
 SURE = {"least_confident": "probability a token", "margin": "lead over the second best"}
 """By which strategies of ``select`` the surest come first, and what is said of each sequence then."""
 
-ABOUT = "version", "labels", "features", "state_weights", "transition_weights", "sequences"
+ABOUT = (
+    "version",
+    "labels",
+    "features",
+    "state_weights",
+    "transition_weights",
+    "sequences",
+)
 """What is said of a model."""
 
 
@@ -125,7 +132,10 @@ def report(model: Any, X: Any, y: Corpus) -> Report:
     predicted = model.predict(X)
     inner, kind, shown, scheme = read_by(model, X, y)
     if kind == WORDS and all(isinstance(word, str) for words in y for word in words):
-        predicted = [[word if isinstance(word, str) else word[0] for word in words] for words in predicted]
+        predicted = [
+            [word if isinstance(word, str) else word[0] for word in words]
+            for words in predicted
+        ]
     scores = scored(kind, shown, y, predicted, scheme)
     wrong, sure, how = _surest_first(model, X, scores.wrong)
     parts = [
@@ -136,15 +146,26 @@ def report(model: Any, X: Any, y: Corpus) -> Report:
         _weights(model),
     ]
     room = MOST - sum(map(len, parts))
-    parts.insert(3, _wrong(model, kind, (X, shown, y, predicted), scheme, wrong, sure, how, room))
+    parts.insert(
+        3, _wrong(model, kind, (X, shown, y, predicted), scheme, wrong, sure, how, room)
+    )
     return Report(scores, wrong, box(f'<div class="report">{"".join(parts)}</div>'))
 
 
 def _heading(model, inner):
     about = inner.info() if hasattr(inner, "info") else {}
-    known = {name.replace("_", " "): about[name] for name in ABOUT if about.get(name) is not None}
-    texts = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in known.items()}
-    rows = [(cell(escaped(name)), cell(escaped(text, LONG))) for name, text in texts.items()]
+    known = {
+        name.replace("_", " "): about[name]
+        for name in ABOUT
+        if about.get(name) is not None
+    }
+    texts = {
+        name: f"{value:,}" if isinstance(value, int) else str(value)
+        for name, value in known.items()
+    }
+    rows = [
+        (cell(escaped(name)), cell(escaped(text, LONG))) for name, text in texts.items()
+    ]
     text = escaped(" ".join(repr(model).split()), 600)
     return f"<h1>{escaped(type(model).__name__)}</h1><p><code>{text}</code></p>{table(rows)}"
 
@@ -152,19 +173,31 @@ def _heading(model, inner):
 def _figure(value):
     """A cell with a number, or an interval; "–" where there is none."""
     numbers = value if isinstance(value, tuple) else (value,)
-    texts = ["–" if np.isnan(x) else f"{x:,}" if isinstance(x, int) else f"{x:.3f}" for x in numbers]
+    texts = [
+        "–" if np.isnan(x) else f"{x:,}" if isinstance(x, int) else f"{x:.3f}"
+        for x in numbers
+    ]
     return cell("–".join(texts) if len(set(texts)) > 1 else texts[0], "number")
 
 
 def _scores(scores, n):
-    rows = [(cell(escaped(name)), *_with_interval(score)) for name, score in scores.overall.items()]
+    rows = [
+        (cell(escaped(name)), *_with_interval(score))
+        for name, score in scores.overall.items()
+    ]
     labels = []
     for label, row in scores.by_label.items():
-        precision, recall, support = (_figure(row[name]) for name in ("precision", "recall", "support"))
+        precision, recall, support = (
+            _figure(row[name]) for name in ("precision", "recall", "support")
+        )
         name = cell(label_html(label or "(no type)"))
         labels.append((name, precision, recall, *_with_interval(row["f1"]), support))
     names = "label", "precision", "recall", "F1", "95 % interval", "number"
-    return table(rows, ("", "", "95 % interval")) + note(f"of {n:,} sequences") + table(labels, names)
+    return (
+        table(rows, ("", "", "95 % interval"))
+        + note(f"of {n:,} sequences")
+        + table(labels, names)
+    )
 
 
 def _with_interval(score):
@@ -191,11 +224,19 @@ def _surest_first(model, X, wrong):
 def _wrong(model, kind, corpus, scheme, wrong, sure, how, room):
     """The wrong sequences, as many as there is room for."""
     chosen, entries = wrong[:IN_FULL], []
-    X, shown, y, predicted = (safe_indexing(part, chosen) if chosen else [] for part in corpus)
+    X, shown, y, predicted = (
+        safe_indexing(part, chosen) if chosen else [] for part in corpus
+    )
     pictures = drawn(kind, shown, y, predicted, scheme, _window)
-    for i, certainty, picture, *case in zip(chosen, sure, pictures, *map(elements, (X, y, predicted))):
-        place = f"sequence {i}" + ("" if certainty is None else f", {how} {certainty:.3g}")
-        entry = f'<div class="part">{note(place)}{picture}{_why(model, kind, *case)}</div>'
+    for i, certainty, picture, *case in zip(
+        chosen, sure, pictures, *map(elements, (X, y, predicted))
+    ):
+        place = f"sequence {i}" + (
+            "" if certainty is None else f", {how} {certainty:.3g}"
+        )
+        entry = (
+            f'<div class="part">{note(place)}{picture}{_why(model, kind, *case)}</div>'
+        )
         room -= len(entry)
         if room < 0:
             break
@@ -219,7 +260,10 @@ def _window(tokens, gold, found):
 
     def inside(side):
         shown = [mark for mark in side if mark.stop > a and mark.start < b]
-        return [mark._replace(start=max(mark.start, a) - a, stop=min(mark.stop, b) - a) for mark in shown]
+        return [
+            mark._replace(start=max(mark.start, a) - a, stop=min(mark.stop, b) - a)
+            for mark in shown
+        ]
 
     return tokens[a:b], inside(gold), inside(found)
 
@@ -230,17 +274,27 @@ def _why(model, kind, x, gold, predicted):
     try:
         mine = explanation_of(model, x, None, **options)
         if kind == TREES:
-            places = [t for t, pair in enumerate(zip(gold, predicted)) if pair[0] != pair[1]][:PLACES]
-            return "".join(_compared(mine.arcs[t], f"{mine.arcs[t].head}", None) for t in places)
+            places = [
+                t for t, pair in enumerate(zip(gold, predicted)) if pair[0] != pair[1]
+            ][:PLACES]
+            return "".join(
+                _compared(mine.arcs[t], f"{mine.arcs[t].head}", None) for t in places
+            )
         right = explanation_of(model, x, gold, **options)
     except (ValueError, TypeError) as error:
         return note(f"Why not the right one? {escaped(str(error), 300)}")
     if len(mine.tokens) != len(right.tokens):
         return note(f"score {mine.score:+.3f}, of the right one {right.score:+.3f}")
-    pairs = [pair for pair in zip(mine.tokens, right.tokens) if pair[0].label != pair[1].label]
+    pairs = [
+        pair
+        for pair in zip(mine.tokens, right.tokens)
+        if pair[0].label != pair[1].label
+    ]
     rows = [_compared(a, a.label, b) for a, b in pairs[:PLACES]]
     more = f", {len(pairs) - PLACES} more tokens differ" if len(pairs) > PLACES else ""
-    return "".join(rows) + note(f"score {mine.score:+.3f}, of the right one {right.score:+.3f}{more}")
+    return "".join(rows) + note(
+        f"score {mine.score:+.3f}, of the right one {right.score:+.3f}{more}"
+    )
 
 
 def _compared(mine, label, right):
@@ -252,7 +306,9 @@ def _compared(mine, label, right):
         values[name] -= value
     word = escaped(mine.token if right is not None else mine.word)
     instead = "" if right is None else f", not {label_html(right.label)}"
-    return bars(f"Why {word} → {label_html(label)}{instead}?", by_size(values.items()), top=TOP)
+    return bars(
+        f"Why {word} → {label_html(label)}{instead}?", by_size(values.items()), top=TOP
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -266,17 +322,27 @@ def _calibration(model, X, y):
         return ""
     if not hasattr(seen.tagger, "predict_marginals") or not any(map(has_label, seen.y)):
         return ""
-    curve = reliability(seen.y, seen.tagger.predict_marginals(seen.X), labels=seen.classes)
-    error = float(curve.count @ np.abs(curve.confidence - curve.accuracy) / curve.count.sum())
+    curve = reliability(
+        seen.y, seen.tagger.predict_marginals(seen.X), labels=seen.classes
+    )
+    error = float(
+        curve.count @ np.abs(curve.confidence - curve.accuracy) / curve.count.sum()
+    )
     columns = zip(*(each.tolist() for each in curve))
-    rows = [(_figure(p), _figure(a), _figure(int(n)), cell(bar(a - p, 0.2))) for p, a, n in columns]
+    rows = [
+        (_figure(p), _figure(a), _figure(int(n)), cell(bar(a - p, 0.2)))
+        for p, a, n in columns
+    ]
     head = "mean probability", "share that is right", "tokens", "difference"
     said = f"Labels of tokens, by the probability of the best one; expected calibration error {error:.4f}"
     return f"<h2>How far probabilities can be trusted</h2>{note(said)}{_curve(curve)}{table(rows, head)}"
 
 
 def _curve(curve):
-    points = " ".join(f"{100 * p:.1f},{100 - 100 * a:.1f}" for p, a in zip(curve.confidence, curve.accuracy))
+    points = " ".join(
+        f"{100 * p:.1f},{100 - 100 * a:.1f}"
+        for p, a in zip(curve.confidence, curve.accuracy)
+    )
     return (
         '<svg viewBox="-2 -2 104 104" width="220" height="220" role="img" aria-label="reliability diagram" '
         'fill="none" stroke="currentColor"><rect width="100" height="100" stroke-width=".5"/>'
@@ -290,8 +356,12 @@ def _weights(model):
     parts = []
     with suppress(TypeError):  # what has no chain has no transitions
         named = model_with(model, "named_weights", "").named_weights()
-        labels = [label for part in named for label in part.labels][:LABELS_WITH_WEIGHTS]
-        weights = FeatureWeights(item for label in labels for item in feature_weights(model, 20, label))
+        labels = [label for part in named for label in part.labels][
+            :LABELS_WITH_WEIGHTS
+        ]
+        weights = FeatureWeights(
+            item for label in labels for item in feature_weights(model, 20, label)
+        )
         parts.append(f"<h2>Largest weights</h2>{weights._repr_html_()}")
         transitions = transition_weights(model)
         if len(transitions) <= LABELS_WITH_TRANSITIONS:

@@ -33,7 +33,9 @@ class Scores(NamedTuple):
     """What a report says about the predictions of a corpus."""
 
     overall: dict[str, Score]
-    by_label: dict[str, dict[str, Any]]  # name -> precision, recall, f1 (a Score), support
+    by_label: dict[
+        str, dict[str, Any]
+    ]  # name -> precision, recall, f1 (a Score), support
     wrong: list[int]  # sequences with an error
 
 
@@ -91,13 +93,23 @@ def _compared(kind, X, y, y_pred, scheme):
         both = zip(trimmed_spans(as_texts(X), y), trimmed_spans(as_texts(X), y_pred))
         return {"": [tuple(map(set, judged(*pair))) for pair in both]}
     if kind == TREES:
-        trees = [[tree_of(i, tree) for tree in pair] for i, pair in enumerate(zip(y, y_pred))]
-        arcs = [tuple({(t, *arc) for t, arc in enumerate(tree)} for tree in pair) for pair in trees]
-        heads = [tuple({(t, head, "") for t, head, _ in tree} for tree in pair) for pair in arcs]
+        trees = [
+            [tree_of(i, tree) for tree in pair] for i, pair in enumerate(zip(y, y_pred))
+        ]
+        arcs = [
+            tuple({(t, *arc) for t, arc in enumerate(tree)} for tree in pair)
+            for pair in trees
+        ]
+        heads = [
+            tuple({(t, head, "") for t, head, _ in tree} for tree in pair)
+            for pair in arcs
+        ]
         return {"UAS": heads, "LAS": arcs}
     if kind == WORDS:
         both = (sides for _, *sides in marked(kind, X, y, y_pred))
-        return {"": [tuple({mark[:3] for mark in side} for side in sides) for sides in both]}
+        return {
+            "": [tuple({mark[:3] for mark in side} for side in sides) for sides in both]
+        }
     _, y, y_pred = checked(X, y, y_pred)
     found = {"accuracy of tokens": list(_labelled(y, y_pred, None))}
     segments_of = segment_reader(flatten([*y, *y_pred]), scheme)
@@ -111,17 +123,31 @@ def _labelled(y, y_pred, segments_of):
     beside = 0 if segments_of is None else 1
     for pair in zip(y, y_pred):
         sides = (marks_of(segments_of, labels) for labels in pair)
-        yield tuple({m[:3] for m in side if surroundings_known(pair[0], *m[:2], beside)} for side in sides)
+        yield tuple(
+            {m[:3] for m in side if surroundings_known(pair[0], *m[:2], beside)}
+            for side in sides
+        )
 
 
 def _counts(pairs):
     """((n, K, 3) of correct, predicted and true items of each sequence and type, the types)."""
     labels = sorted({item[2] for pair in pairs for side in pair for item in side})
-    column, shape = {label: k for k, label in enumerate(labels)}, (len(pairs), len(labels))
+    column, shape = (
+        {label: k for k, label in enumerate(labels)},
+        (len(pairs), len(labels)),
+    )
     counts = np.zeros((*shape, 3))
-    for j, sides in enumerate(zip(*((gold & predicted, predicted, gold) for gold, predicted in pairs))):
-        places = [i * shape[1] + column[item[2]] for i, side in enumerate(sides) for item in side]
-        counts[..., j] = np.bincount(np.array(places, int), minlength=shape[0] * shape[1]).reshape(shape)
+    for j, sides in enumerate(
+        zip(*((gold & predicted, predicted, gold) for gold, predicted in pairs))
+    ):
+        places = [
+            i * shape[1] + column[item[2]]
+            for i, side in enumerate(sides)
+            for item in side
+        ]
+        counts[..., j] = np.bincount(
+            np.array(places, int), minlength=shape[0] * shape[1]
+        ).reshape(shape)
     return counts, labels
 
 
@@ -143,4 +169,9 @@ def _score(of, counts, found):
 def _ratio(counts, of):
     """Right items, divided by others as :data:`RATIOS` says; nan where there are none."""
     below = counts[..., of].sum(-1)
-    return np.divide(len(of) * counts[..., 0], below, out=np.full(np.shape(below), np.nan), where=below > 0)
+    return np.divide(
+        len(of) * counts[..., 0],
+        below,
+        out=np.full(np.shape(below), np.nan),
+        where=below > 0,
+    )

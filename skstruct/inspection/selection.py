@@ -25,7 +25,9 @@ def select(
     X: Any,
     k: int,
     *,
-    strategy: Literal["least_confident", "margin", "entropy", "longest", "random"] = "least_confident",
+    strategy: Literal[
+        "least_confident", "margin", "entropy", "longest", "random"
+    ] = "least_confident",
     diversity: float = 0.5,
     random_state: int | np.random.RandomState | None = None,
 ) -> list[int]:
@@ -95,14 +97,18 @@ def select(
         usual = np.median(length[length > 0]) if length.any() else 1.0
         share = np.minimum(length / usual, 1.0)
         value = uncertainty(model, X, strategy)
-        value = value / np.maximum(share, 1e-9) if strategy == "margin" else value * share
+        value = (
+            value / np.maximum(share, 1e-9) if strategy == "margin" else value * share
+        )
     value = np.where(length > 0, value, -np.inf)
     order = np.argsort(-value, kind="stable")
     if diversity == 0.0 or not length.any():
         return order[:k].tolist()
     rank = np.empty(n)
     rank[order] = np.arange(n, 0, -1) / n
-    return _diverse(np.where(length > 0, rank, 0.0), _vectors(tokens), min(k, n), diversity)
+    return _diverse(
+        np.where(length > 0, rank, 0.0), _vectors(tokens), min(k, n), diversity
+    )
 
 
 def _diverse(rank, vectors, k, diversity):
@@ -113,7 +119,10 @@ def _diverse(rank, vectors, k, diversity):
         left[j] = False
         chosen.append(j)
         found = vectors @ vectors[[j]].T
-        closest = np.maximum(closest, (found if isinstance(found, np.ndarray) else found.toarray()).ravel())
+        closest = np.maximum(
+            closest,
+            (found if isinstance(found, np.ndarray) else found.toarray()).ravel(),
+        )
     return chosen
 
 
@@ -123,15 +132,22 @@ def _diverse(rank, vectors, k, diversity):
 def uncertainty(model, X, strategy):
     """(n,) larger the less sure a model is of a sequence; for strategy and errors see :func:`select`."""
     parts = [np.arange(a, min(a + AT_ONCE, len(X))) for a in range(0, len(X), AT_ONCE)]
-    found = [_VALUES[strategy](model, safe_indexing(X, part), strategy) for part in parts]
+    found = [
+        _VALUES[strategy](model, safe_indexing(X, part), strategy) for part in parts
+    ]
     return np.concatenate([np.zeros(0), *found])
 
 
 def _of_kbest(model, X, strategy):
     model, X = final_step(model, X)
     if not hasattr(model, "predict_kbest"):
-        raise TypeError(f"strategy={strategy!r} needs a model with predict_kbest, got a {_name(model)}")
-    gap = [ranked[0][1] - ranked[1][1] if len(ranked) > 1 else np.inf for ranked in model.predict_kbest(X, 2)]
+        raise TypeError(
+            f"strategy={strategy!r} needs a model with predict_kbest, got a {_name(model)}"
+        )
+    gap = [
+        ranked[0][1] - ranked[1][1] if len(ranked) > 1 else np.inf
+        for ranked in model.predict_kbest(X, 2)
+    ]
     return -np.array(gap) * np.maximum(_tokens(model, X).lengths, 1)
 
 
@@ -140,13 +156,18 @@ def _of_tagger(model, X, strategy):
     seen = seen_by_tagger(model, X)
     if not hasattr(seen.tagger, "predict_marginals"):
         text = f"strategy={strategy!r} needs a model that knows probabilities, got a {_name(model)}: "
-        raise TypeError(f"{text}L1CRF knows them, CalibratedTagger adds them; 'margin' needs none")
+        raise TypeError(
+            f"{text}L1CRF knows them, CalibratedTagger adds them; 'margin' needs none"
+        )
     length = np.bincount(seen.of, as_tokens(seen.X).lengths, seen.n)
     if not length.any():
         return length
     if strategy == "entropy":
         marginals = seen.tagger.predict_marginals(seen.X)
-        each = [-np.where(p > 0.0, p * np.log(np.maximum(p, 1e-300)), 0.0).sum() for p in marginals]
+        each = [
+            -np.where(p > 0.0, p * np.log(np.maximum(p, 1e-300)), 0.0).sum()
+            for p in marginals
+        ]
     else:
         each = -seen.tagger.sequence_log_proba(seen.X, seen.tagger.predict(seen.X))
     return np.bincount(seen.of, each, seen.n) / np.maximum(length, 1)
@@ -181,6 +202,8 @@ def _vectors(tokens):
     if tokens.numbers and tokens.like is None:
         n_rows = int(tokens.offsets[-1])
         parts = np.ones(n_rows), np.arange(n_rows), tokens.offsets
-        return normalize(sparse.csr_matrix(parts, shape=(len(tokens), n_rows)) @ tokens.matrix)  # sums
+        return normalize(
+            sparse.csr_matrix(parts, shape=(len(tokens), n_rows)) @ tokens.matrix
+        )  # sums
     words = [[word_of(token) for token in sequence] for sequence in tokens.lists()]
     return TfidfVectorizer(analyzer=list, sublinear_tf=True).fit_transform(words)

@@ -22,7 +22,9 @@ def new_frame(data, who, **options):
     try:
         import pandas
     except ImportError as error:
-        raise ImportError(f"{who}.to_frame needs pandas: pip install pandas; to_dict does not") from error
+        raise ImportError(
+            f"{who}.to_frame needs pandas: pip install pandas; to_dict does not"
+        ) from error
     return pandas.DataFrame(data, **options)
 
 
@@ -84,7 +86,10 @@ class FeatureWeights(Records):
         return dict(sorted(found.items(), key=lambda pair: spelled(pair[0])))
 
     def __str__(self) -> str:
-        shown = [(f"{w:+.4f}", readable(spelled(label)), readable(name, LONG)) for name, label, w in self[:LINES]]
+        shown = [
+            (f"{w:+.4f}", readable(spelled(label)), readable(name, LONG))
+            for name, label, w in self[:LINES]
+        ]
         lines = _aligned([("weight", "label", "feature"), *shown])
         more = len(self) - len(shown)
         return lines + (f"\n{more:,} more" if more else "")
@@ -102,7 +107,10 @@ class FeatureWeights(Records):
 def _label_table(label, items, largest):
     top = [item for item in items if item.weight > 0.0][:SHOWN]
     bottom = [item for item in items if item.weight < 0.0][-SHOWN:]
-    rows = [(_shaded(f"{w:+.3f}", w, largest), cell(escaped(name, LONG))) for name, _, w in top + bottom]
+    rows = [
+        (_shaded(f"{w:+.3f}", w, largest), cell(escaped(name, LONG)))
+        for name, _, w in top + bottom
+    ]
     if len(rows) < len(items):
         rest = cell(f"<i>{len(items) - len(rows):,} more</i>")
         rows.insert(len(top), (cell("…", "number"), rest))
@@ -127,21 +135,27 @@ class TransitionWeights(np.ndarray, Shown):
 
     labels: list[Any] | None
 
-    def __new__(cls, weights: NDArray[np.float64], labels: list[Any]) -> TransitionWeights:
+    def __new__(
+        cls, weights: NDArray[np.float64], labels: list[Any]
+    ) -> TransitionWeights:
         array = np.asarray(weights, np.float64).view(cls)
         array.labels = list(labels)
         return array
 
     def __array_finalize__(self, other: Any) -> None:
         labels = getattr(other, "labels", None)
-        self.labels = labels if labels is not None and self.shape == (len(labels),) * 2 else None
+        self.labels = (
+            labels if labels is not None and self.shape == (len(labels),) * 2 else None
+        )
 
     @property
     def T(self) -> NDArray[np.float64]:
         """The transposed, an ordinary array: its rows are the next labels."""
         return np.asarray(self).T
 
-    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+    def __array_wrap__(
+        self, array: Any, context: Any = None, return_scalar: bool = False
+    ) -> Any:
         array = np.asarray(array)
         return array[()] if return_scalar else array
 
@@ -154,13 +168,26 @@ class TransitionWeights(np.ndarray, Shown):
     def __str__(self) -> str:
         if self.labels is None:
             return str(np.asarray(self))
-        names, weights = [readable(spelled(label)) for label in self.labels], np.asarray(self)
+        names, weights = (
+            [readable(spelled(label)) for label in self.labels],
+            np.asarray(self),
+        )
         if len(names) <= WIDE:
-            rows = [(name, *(f"{w:+.3f}" for w in row)) for name, row in zip(names, weights.tolist())]
+            rows = [
+                (name, *(f"{w:+.3f}" for w in row))
+                for name, row in zip(names, weights.tolist())
+            ]
             return _aligned([("from \\ to", *names), *rows])
-        largest = np.argsort(-np.abs(weights), axis=None, kind="stable")[:LINES].tolist()
-        pairs = [(f"{weights[divmod(k, len(names))]:+.4f}", *divmod(k, len(names))) for k in largest]
-        lines = _aligned([("weight", "from", "to"), *((w, names[p], names[y]) for w, p, y in pairs)])
+        largest = np.argsort(-np.abs(weights), axis=None, kind="stable")[
+            :LINES
+        ].tolist()
+        pairs = [
+            (f"{weights[divmod(k, len(names))]:+.4f}", *divmod(k, len(names)))
+            for k in largest
+        ]
+        lines = _aligned(
+            [("weight", "from", "to"), *((w, names[p], names[y]) for w, p, y in pairs)]
+        )
         return f"{lines}\n{weights.size - len(pairs):,} more"
 
     def __reduce__(self) -> Any:
@@ -179,7 +206,12 @@ class TransitionWeights(np.ndarray, Shown):
         ImportError
             If pandas is not installed.
         """
-        return new_frame(np.asarray(self), "TransitionWeights", index=self.labels, columns=self.labels)
+        return new_frame(
+            np.asarray(self),
+            "TransitionWeights",
+            index=self.labels,
+            columns=self.labels,
+        )
 
     def _repr_html_(self) -> str | None:
         if self.labels is None:

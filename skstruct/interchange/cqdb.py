@@ -40,27 +40,52 @@ def read_strings(file, at, n, what):
         By number.
     """
     file.tag(at, b"CQDB")
-    size, _, mark, n_links, links = file.array(at + 4, 5, "<u4", f"the database of {what}").tolist()
+    size, _, mark, n_links, links = file.array(
+        at + 4, 5, "<u4", f"the database of {what}"
+    ).tolist()
     end = at + size
-    file.require(HEADER <= size <= len(file.data) - at, at + 4, f"a database of {size} bytes does not fit in")
-    file.require(mark == ORDER_MARK, at + 12, f"expected a byte order of {ORDER_MARK:#x}, found {mark:#x}")
+    file.require(
+        HEADER <= size <= len(file.data) - at,
+        at + 4,
+        f"a database of {size} bytes does not fit in",
+    )
+    file.require(
+        mark == ORDER_MARK,
+        at + 12,
+        f"expected a byte order of {ORDER_MARK:#x}, found {mark:#x}",
+    )
     file.require(n_links == n, at + 16, f"expected {n} {what}, found {n_links}")
     if not n:
         return []
-    file.require(HEADER <= links <= size - 4 * n, at + 20, f"the links of {what} are out of place")
-    start = file.array(at + links, n, "<u4", f"the links of {what}").astype(np.int64) + at
+    file.require(
+        HEADER <= links <= size - 4 * n,
+        at + 20,
+        f"the links of {what} are out of place",
+    )
+    start = (
+        file.array(at + links, n, "<u4", f"the links of {what}").astype(np.int64) + at
+    )
     within = (start >= at + HEADER) & (start <= end - _RECORD - 1)
-    file.require_all(within, at + links + 4 * np.arange(n), f"the link of {what[:-1]} {{}} is wrong")
+    file.require_all(
+        within, at + links + 4 * np.arange(n), f"the link of {what[:-1]} {{}} is wrong"
+    )
     raw = np.frombuffer(file.data, np.uint8)
-    number, length = raw[start[:, None] + np.arange(_RECORD)].view("<u4").T.astype(np.int64)
-    file.require_all(number == np.arange(n), start, f"another number than {what[:-1]} {{}}")
+    number, length = (
+        raw[start[:, None] + np.arange(_RECORD)].view("<u4").T.astype(np.int64)
+    )
+    file.require_all(
+        number == np.arange(n), start, f"another number than {what[:-1]} {{}}"
+    )
     fits = (length >= 1) & (start + _RECORD + length <= end)
     file.require_all(fits, start + 4, f"the size of {what[:-1]} {{}} is wrong")
     # Records that overlap would let a small file fill the memory.
     file.require(int(length.sum()) <= size, at, f"the records of {what} overlap")
     stop = start + _RECORD + length - 1
     file.require_all(raw[stop] == 0, stop, f"no NUL at the end of {what[:-1]} {{}}")
-    return [as_text(file.data[a + _RECORD : b]) for a, b in zip(start.tolist(), stop.tolist())]
+    return [
+        as_text(file.data[a + _RECORD : b])
+        for a, b in zip(start.tolist(), stop.tolist())
+    ]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -79,9 +104,14 @@ def string_database(strings):
     bytes
     """
     ended = [string + b"\0" for string in strings]
-    records = [struct.pack("<II", k, len(string)) + string for k, string in enumerate(ended)]
+    records = [
+        struct.pack("<II", k, len(string)) + string for k, string in enumerate(ended)
+    ]
     end = HEADER + np.append(0, np.cumsum(list(map(len, records)), dtype=np.int64))
-    place, at = end[:-1].tolist(), int(end[-1])  # of the records; behind what is written so far
+    place, at = (
+        end[:-1].tolist(),
+        int(end[-1]),
+    )  # of the records; behind what is written so far
     hashes = lookup3(ended).tolist()
     tables = [[] for _ in range(TABLES)]
     for k, h in enumerate(hashes):
@@ -119,7 +149,9 @@ def lookup3(strings):
     out = np.zeros(len(strings), np.uint32)
     size = np.fromiter(map(len, strings), np.int64, len(strings))
     blocks = (size + 11) // 12
-    for n in np.unique(blocks).tolist():  # strings of equally many blocks of 12 bytes, column by column
+    for n in np.unique(
+        blocks
+    ).tolist():  # strings of equally many blocks of 12 bytes, column by column
         mine = np.flatnonzero(blocks == n)
         padded = b"".join(strings[k].ljust(12 * n, b"\0") for k in mine.tolist())
         word = np.frombuffer(padded, "<u4").reshape(-1, 3 * n).T

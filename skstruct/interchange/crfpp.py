@@ -63,7 +63,9 @@ def load_crfpp(source: Any) -> L1CRF:
 def _load_binary(file):
     file.require(len(file.data) >= HEADER, 0, "not a CRF++ model: it is too short")
     version, kind, _, n_weights, _, n_units = struct.unpack_from(_HEAD, file.data)
-    file.require(version // 100 == 1, 0, f"not a CRF++ model of version 100: found {version}")
+    file.require(
+        version // 100 == 1, 0, f"not a CRF++ model of version 100: found {version}"
+    )
     file.require(kind == 0, 4, f"expected the type 0, found {kind}")
     labels, at = _strings(file, HEADER, "labels")
     lines, at = _strings(file, at, "templates")
@@ -71,7 +73,9 @@ def _load_binary(file):
     end = at + n_units + 4 * n_weights
     fits = end == len(file.data) and n_units % UNIT.itemsize == 0
     file.require(fits, 16, f"the parts end at byte {end}, the file at {len(file.data)}")
-    weights = file.array(at + n_units, n_weights, "<f4", "the weights").astype(np.float64)
+    weights = file.array(at + n_units, n_weights, "<f4", "the weights").astype(
+        np.float64
+    )
     return _crf_of(file, labels, lines, read_keys(file, at, units), weights)
 
 
@@ -79,20 +83,30 @@ def _strings(file, at, what):
     """Strings that end in NUL, padded by more of these; and the byte behind."""
     size = int(file.array(at, 1, "<u4", what)[0])
     end = at + 4 + size
-    file.require(end <= len(file.data), at, f"{size} bytes of {what} are more than the file has")
+    file.require(
+        end <= len(file.data), at, f"{size} bytes of {what} are more than the file has"
+    )
     raw = file.data[at + 4 : end]
-    file.require(raw.endswith(b"\0") or not raw, end - 1, f"no NUL at the end of the {what}")
+    file.require(
+        raw.endswith(b"\0") or not raw, end - 1, f"no NUL at the end of the {what}"
+    )
     return [part for part in raw.split(b"\0") if part], end
 
 
 def _load_text(file):
-    file.require(file.data.endswith(b"\n"), len(file.data), "no line feed at its end: it is cut off")
+    file.require(
+        file.data.endswith(b"\n"),
+        len(file.data),
+        "no line feed at its end: it is cut off",
+    )
     file.match(rb"version: 1\d\d\n", "version 100")
     file.match(rb"cost-factor: .*\n", "a cost factor")
     n_weights = int(file.match(rb"maxid: (\d{1,10})\n", "a number of maxid")[1])
     file.match(rb"xsize: \d{1,10}\n", "a number of xsize")
     labels, lines = (
-        file.match(rb"(?ms)\n(.*?)^(?=\n)", "an empty line before the {}", what)[1].split(b"\n")[:-1]
+        file.match(rb"(?ms)\n(.*?)^(?=\n)", "an empty line before the {}", what)[
+            1
+        ].split(b"\n")[:-1]
         for what in ("labels", "templates")
     )
     file.match(b"\n", "an empty line before the keys")
@@ -102,7 +116,9 @@ def _load_text(file):
         keys.append((key, int(number)))
     file.at += 1
     found = file.data.count(b"\n", file.at)
-    file.require(found == n_weights, file.at, f"expected {n_weights} weights, found {found}")
+    file.require(
+        found == n_weights, file.at, f"expected {n_weights} weights, found {found}"
+    )
     for line in file.data[file.at :].split(b"\n")[:-1]:
         try:
             weights.append(float(line))
@@ -119,7 +135,9 @@ def _crf_of(file, labels, lines, keys, weights):
     labels = labels_in_order(list(map(as_text, labels)), file.name)
     patterns, L = patterns_of(file, lines, CRFPP), len(labels)
     if not np.isfinite(weights).all():
-        raise ModelFileError(f"{file.name}: weight {int(np.argmin(np.isfinite(weights)))} is not finite")
+        raise ModelFileError(
+            f"{file.name}: weight {int(np.argmin(np.isfinite(weights)))} is not finite"
+        )
     if len({key for key, _ in keys}) < len(keys):
         raise ModelFileError(f"{file.name}: a key occurs twice")
     nodes, edges, end = [], [], 0
@@ -127,7 +145,9 @@ def _crf_of(file, labels, lines, keys, weights):
         size, mine = (L, nodes) if key[:1] == b"U" else (L * L, edges)
         if key[:1] not in (b"U", b"B") or number < end or number + size > weights.size:
             place = f"{file.name}: the key {as_text(key)!r:.60} has the number {number}"
-            raise ModelFileError(f"{place}, which does not fit {weights.size} weights of {L} labels")
+            raise ModelFileError(
+                f"{place}, which does not fit {weights.size} weights of {L} labels"
+            )
         end = number + size
         mine.append((key, number))
     return pattern_crf(patterns, labels, nodes, edges, np.arange(weights.size), weights)
@@ -166,7 +186,9 @@ def save_crfpp(model: object, path: Path, text: bool = False) -> None:
     that read one row before and behind.
     """
     patterns, named = keyed_model(model, CRFPP)
-    write_whole(path, (_text if text else _binary)(patterns, named.labels, *_weights(named)))
+    write_whole(
+        path, (_text if text else _binary)(patterns, named.labels, *_weights(named))
+    )
 
 
 def _weights(named):
@@ -174,12 +196,16 @@ def _weights(named):
     blocks = np.zeros((len(named.names), len(named.labels)))
     blocks[named.row, named.column] = named.weight
     block_of = dict(zip(map(as_bytes, named.names), blocks))
-    block_of.update((as_bytes(name), block.ravel()) for name, block in named.transitions.items())
+    block_of.update(
+        (as_bytes(name), block.ravel()) for name, block in named.transitions.items()
+    )
     keys = sorted(block_of)
     first = np.cumsum([0, *(block_of[key].size for key in keys)]).tolist()
     if first[-1] >= 2**31:
         refuse("CRF++", f"more than {2**31 - 1} weights; the model has {first[-1]}")
-    return list(zip(keys, first)), np.concatenate([np.zeros(0), *map(block_of.get, keys)])
+    return list(zip(keys, first)), np.concatenate(
+        [np.zeros(0), *map(block_of.get, keys)]
+    )
 
 
 def _binary(patterns, labels, keys, weights):
@@ -208,7 +234,9 @@ def _check_size(keys, units):
     elif sum(map(len, keys)) > MOST_TIMES * units.nbytes:
         wrong = f"its features are too long: together more than {MOST_TIMES} times as long as their index"
     if wrong is not None:
-        raise ValueError(f"the model cannot be written as a binary file of CRF++: {wrong}; as text it can")
+        raise ValueError(
+            f"the model cannot be written as a binary file of CRF++: {wrong}; as text it can"
+        )
 
 
 def _text(patterns, labels, keys, weights):

@@ -26,7 +26,15 @@ from ..features.bag_encoder import BagEncoder
 from ..saving.atomic import write_whole
 from ..saving.container import ModelFileError
 from .cqdb import read_strings, string_database
-from .foreign import MOST_LABELS, chain_model, encoded, labels_in_order, named_model, read_source, refuse
+from .foreign import (
+    MOST_LABELS,
+    chain_model,
+    encoded,
+    labels_in_order,
+    named_model,
+    read_source,
+    refuse,
+)
 from .pickles import crf_in_pickle, unpacked
 
 MAGIC = b"lCRF"
@@ -116,7 +124,9 @@ def _parameters(crf):
         value = default if value is None else value
         if isinstance(value, (int, float)) and 0 <= value < float("inf"):
             found[name] = float(value)
-    states, transitions = (crf.get(f"all_possible_{kind}") is True for kind in ("states", "transitions"))
+    states, transitions = (
+        crf.get(f"all_possible_{kind}") is True for kind in ("states", "transitions")
+    )
     found["all_pairs"] = ALL_PAIRS[states, transitions]
     return found
 
@@ -143,8 +153,12 @@ def crfsuite_contents(source: Any) -> tuple[CRFsuiteContents, L1CRF | None]:
 def _contents(file):
     header = _header(file)
     labels = read_strings(file, header["off_labels"], header["num_labels"], "labels")
-    attributes = read_strings(file, header["off_attrs"], header["num_attrs"], "attributes")
-    return CRFsuiteContents(header, labels, attributes, _features(file, header["off_features"]))
+    attributes = read_strings(
+        file, header["off_attrs"], header["num_attrs"], "attributes"
+    )
+    return CRFsuiteContents(
+        header, labels, attributes, _features(file, header["off_features"])
+    )
 
 
 def _crf_of(file, contents, parameters):
@@ -152,22 +166,37 @@ def _crf_of(file, contents, parameters):
     header, labels, attributes, features = contents
     known = labels_in_order(labels, file.name)
     L, weights = len(labels), []
-    at = header["off_features"] + CHUNK_HEADER + FEATURE.itemsize * np.arange(features.shape[0])
+    at = (
+        header["off_features"]
+        + CHUNK_HEADER
+        + FEATURE.itemsize * np.arange(features.shape[0])
+    )
     file.require_all(features["dst"] < L, at, f"a feature of a label above {L - 1}")
     file.require_all(np.isfinite(features["weight"]), at, "a weight that is not finite")
     small = np.abs(features["weight"]) <= LARGEST_WEIGHT
-    file.require_all(small, at, f"a weight above {LARGEST_WEIGHT:g} in size: scores would be no numbers")
-    parts = (TRANSITION, b"LFRF", "off_labelrefs", L), (STATE, b"AFRF", "off_attrrefs", len(attributes))
+    file.require_all(
+        small,
+        at,
+        f"a weight above {LARGEST_WEIGHT:g} in size: scores would be no numbers",
+    )
+    parts = (
+        (TRANSITION, b"LFRF", "off_labelrefs", L),
+        (STATE, b"AFRF", "off_attrrefs", len(attributes)),
+    )
     for kind, tag, lists, n in parts:
         mine = np.flatnonzero(features["type"] == kind)
         source = features["src"][mine].astype(np.int64)
-        file.require_all(source < n, at[mine], f"a feature whose source is above {n - 1}")
+        file.require_all(
+            source < n, at[mine], f"a feature whose source is above {n - 1}"
+        )
         _check_lists(file, header[lists], tag, n, mine, source)
         keys = source * L + features["dst"][mine]
         is_first = np.zeros(mine.size, np.bool_)
         is_first[np.unique(keys, return_index=True)[1]] = True
         file.require_all(is_first, at[mine], "a feature that occurs before")
-        weights.append(SparseWeights.of((n, L), keys, features["weight"][mine].astype(np.float64)))
+        weights.append(
+            SparseWeights.of((n, L), keys, features["weight"][mine].astype(np.float64))
+        )
     encoder = BagEncoder.of_names(attributes)
     if len(encoder.nodes.ids) < len(attributes):
         file.fail(header["off_attrs"], "an attribute occurs twice")
@@ -182,11 +211,19 @@ def _header(file):
     file.tag(8, b"FOMC")
     file.require(head[2] == VERSION, 12, f"expected version {VERSION}, found {head[2]}")
     size, n_labels, n = head[0], head[4], len(file.data)
-    file.require(size <= n, 4, f"the file has {n} bytes, but says {size}: it is cut off")
-    file.require(n_labels <= MOST_LABELS, 20, f"{n_labels} labels; at most {MOST_LABELS} are read")
+    file.require(
+        size <= n, 4, f"the file has {n} bytes, but says {size}: it is cut off"
+    )
+    file.require(
+        n_labels <= MOST_LABELS,
+        20,
+        f"{n_labels} labels; at most {MOST_LABELS} are read",
+    )
     for k, at in enumerate(head[6:]):
         ok = HEADER_SIZE <= at <= n - CHUNK_HEADER
-        file.require(ok, 28 + 4 * k, f"the offset {at} is outside of the {n} bytes of the file")
+        file.require(
+            ok, 28 + 4 * k, f"the offset {at} is outside of the {n} bytes of the file"
+        )
     return dict(zip(HEADER, ("lCRF", size, "FOMC", *head[2:])))
 
 
@@ -202,7 +239,9 @@ def _chunk(file, at, tag):
 def _features(file, at):
     n, end = _chunk(file, at, b"FEAT")
     size = CHUNK_HEADER + n * FEATURE.itemsize
-    file.require(at + size == end, at + 4, f"{n} features take {size} bytes, not {end - at}")
+    file.require(
+        at + size == end, at + 4, f"{n} features take {size} bytes, not {end - at}"
+    )
     return file.array(at + CHUNK_HEADER, n, FEATURE, "features")
 
 
@@ -214,18 +253,35 @@ def _check_lists(file, at, tag, n, mine, source):
     what = "labels" if tag == b"LFRF" else "attributes"
     found, end = _chunk(file, at, tag)
     # Two more of labels: places for a start and an end that no version has used.
-    file.require(n <= found <= n + 2, at + 8, f"expected lists of {n} {what}, found {found}")
-    start = file.array(at + CHUNK_HEADER, found, "<u4", f"the lists of {what}")[:n].astype(np.int64)
-    within = (start >= at + CHUNK_HEADER + 4 * found) & (start <= end - 4) & (start % 4 == at % 4)
+    file.require(
+        n <= found <= n + 2, at + 8, f"expected lists of {n} {what}, found {found}"
+    )
+    start = file.array(at + CHUNK_HEADER, found, "<u4", f"the lists of {what}")[
+        :n
+    ].astype(np.int64)
+    within = (
+        (start >= at + CHUNK_HEADER + 4 * found)
+        & (start <= end - 4)
+        & (start % 4 == at % 4)
+    )
     places = at + CHUNK_HEADER + 4 * np.arange(n)
-    file.require_all(within, places, f"of the lists of {what}, number {{}} stands outside of its part")
-    words, first = file.array(at, (end - at) // 4, "<u4", tag.decode()), (start - at) // 4
+    file.require_all(
+        within,
+        places,
+        f"of the lists of {what}, number {{}} stands outside of its part",
+    )
+    words, first = (
+        file.array(at, (end - at) // 4, "<u4", tag.decode()),
+        (start - at) // 4,
+    )
     size = words[first].astype(np.int64)
     wrong = f"of the lists of {what}, one does not hold the features of its own"
     right = (size == np.bincount(source, minlength=n)) & (start + 4 + 4 * size <= end)
     file.require_all(right, start, wrong)
     member, owner = words[ranges(first + 1, size)[1]], np.repeat(np.arange(n), size)
-    right = member[np.lexsort((member, owner))] == mine[np.argsort(source, kind="stable")]
+    right = (
+        member[np.lexsort((member, owner))] == mine[np.argsort(source, kind="stable")]
+    )
     file.require_all(right, start[owner], wrong)
 
 
@@ -295,7 +351,9 @@ def crfsuite_bytes(named):
     features["weight"] = np.concatenate([named.weight, bigram[before, after]])
     out = bytearray(HEADER_SIZE)
     offsets = [len(out)]
-    out += struct.pack("<4sII", b"FEAT", CHUNK_HEADER + features.nbytes, features.shape[0])
+    out += struct.pack(
+        "<4sII", b"FEAT", CHUNK_HEADER + features.nbytes, features.shape[0]
+    )
     out += features.tobytes()
     for strings, what in ((named.labels, "label"), (named.names, "name of a feature")):
         offsets.append(len(out))
@@ -317,6 +375,12 @@ def _lists(tag, owner, first, n, at):
     spare = 2 if tag == b"LFRF" else 0  # of a start and an end that no version has used
     size = np.bincount(owner, minlength=n)
     begins = at + CHUNK_HEADER + 4 * (n + spare + np.cumsum(size + 1) - size - 1)
-    lists = np.insert(first + np.arange(owner.size), np.cumsum(size) - size, size)  # each behind its length
-    data = np.concatenate([begins, np.zeros(spare, np.int64), lists]).astype("<u4").tobytes()
+    lists = np.insert(
+        first + np.arange(owner.size), np.cumsum(size) - size, size
+    )  # each behind its length
+    data = (
+        np.concatenate([begins, np.zeros(spare, np.int64), lists])
+        .astype("<u4")
+        .tobytes()
+    )
     return struct.pack("<4sII", tag, CHUNK_HEADER + len(data), n + spare) + data

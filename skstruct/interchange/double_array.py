@@ -54,10 +54,18 @@ def read_keys(file, at, units):
     keys, most = [], MOST_TIMES * units.nbytes
     while node.size:
         depth = written.shape[1]
-        file.require(depth <= LONGEST, at, f"the double array holds a key of more than {LONGEST} bytes")
+        file.require(
+            depth <= LONGEST,
+            at,
+            f"the double array holds a key of more than {LONGEST} bytes",
+        )
         first = np.searchsorted(checks, base[node], side="left")
         n = np.searchsorted(checks, base[node], side="right") - first
-        file.require(int(n.sum()) <= base.shape[0], at, "units of the double array are used twice")
+        file.require(
+            int(n.sum()) <= base.shape[0],
+            at,
+            "units of the double array are used twice",
+        )
         owner = np.repeat(np.arange(node.size), n)
         child = order[ranges(first, n)[1]]
         code = child - base[node][owner]
@@ -67,8 +75,14 @@ def read_keys(file, at, units):
         # Each node leads to a key at least as long as what leads to it.
         longer = (depth + 1) * int(np.count_nonzero(goes))
         file.require(longer <= most, at, "the keys of the double array are too long")
-        keys += zip((row.tobytes() for row in written[owner[ends]]), (-base[child[ends]] - 1).tolist())
-        node, written = child[goes], np.column_stack([written[owner[goes]], code[goes].astype(np.uint8) - 1])
+        keys += zip(
+            (row.tobytes() for row in written[owner[ends]]),
+            (-base[child[ends]] - 1).tolist(),
+        )
+        node, written = (
+            child[goes],
+            np.column_stack([written[owner[goes]], code[goes].astype(np.uint8) - 1]),
+        )
         twice = reached[node].any() or np.unique(node).size < node.size
         file.require(not twice, at, "units of the double array are used twice")
         reached[node] = True
@@ -89,13 +103,19 @@ def build(keys):
     """
     maker = _Maker(max(8192, 2 * len(keys)))
     maker.base[0] = 1
-    waiting = [(0, keys, 0)] if keys else []  # nodes to place children of: unit, keys through it, depth
+    waiting = (
+        [(0, keys, 0)] if keys else []
+    )  # nodes to place children of: unit, keys through it, depth
     while waiting:
         unit, through, depth = waiting.pop()
-        children = [(code, list(mine)) for code, mine in groupby(through, _code_at(depth))]
+        children = [
+            (code, list(mine)) for code, mine in groupby(through, _code_at(depth))
+        ]
         begin = maker.begin([code for code, _ in children])
         maker.base[unit] = begin
-        for code, mine in reversed(children):  # depth first, in the order of their bytes
+        for code, mine in reversed(
+            children
+        ):  # depth first, in the order of their bytes
             if code:
                 waiting.append((begin + code, mine, depth + 1))
             else:
@@ -126,7 +146,9 @@ class _Maker:
             at += 1
             if at + 2 * ROOM > self.taken.size:
                 arrays = self.base, self.check, self.taken
-                self.base, self.check, self.taken = (np.append(a, np.zeros_like(a)) for a in arrays)
+                self.base, self.check, self.taken = (
+                    np.append(a, np.zeros_like(a)) for a in arrays
+                )
             if self.check[at]:
                 n_full += 1
                 continue

@@ -32,7 +32,9 @@ class NamedModel(NamedTuple):
     labels: list  # str
     names: list  # of the features that have weights, in the order of their rows
     row: np.ndarray  # (n,) int64: number of the name
-    column: np.ndarray  # (n,) int64: number of the label; weights are sorted by row and column
+    column: (
+        np.ndarray
+    )  # (n,) int64: number of the label; weights are sorted by row and column
     weight: np.ndarray  # (n,) float64, none of them 0
     transitions: dict  # by combination, 0 for the label bigram, or by name: (L, L) weights [previous, next]
     start: np.ndarray  # (L,) bool: whether a sequence may start with a label
@@ -50,10 +52,14 @@ def chain_model(estimator, tool):
         If it cannot be expressed; the message says why.
     """
     check_is_fitted(estimator)
-    model = getattr(estimator, "_distribution", None) or getattr(estimator, "_model", None)
+    model = getattr(estimator, "_distribution", None) or getattr(
+        estimator, "_model", None
+    )
     if not hasattr(model, "new_chain") or estimator.inputs.task != LABELS:
         hint = "; use its tagger_" if hasattr(estimator, "tagger_") else ""
-        raise TypeError(f"a chain tagger is needed, got a {type(estimator).__name__}{hint}")
+        raise TypeError(
+            f"a chain tagger is needed, got a {type(estimator).__name__}{hint}"
+        )
     if model.order == 2:
         refuse(tool, "transitions that look two labels back (order=2)")
     if model.encoder.token_type not in (str, tuple, dict):
@@ -66,7 +72,9 @@ def chain_model(estimator, tool):
 
 def refuse(tool, what):
     """Raise the error that a tool's format cannot express something."""
-    raise ValueError(f"the model cannot be written for {tool}, whose format has no place for {what}")
+    raise ValueError(
+        f"the model cannot be written for {tool}, whose format has no place for {what}"
+    )
 
 
 def entries(store):
@@ -91,19 +99,26 @@ def named_model(model, tool, named=None):
         If two features of other weights have the same name, or weights are not finite.
     """
     L, encoder = len(model.labels), model.encoder
-    (keys, weight), (edge_keys, edge_weight) = entries(model.nodes), entries(model.edges)
+    (keys, weight), (edge_keys, edge_weight) = (
+        entries(model.nodes),
+        entries(model.edges),
+    )
     weight, edge_weight = weight * model.scale, edge_weight * model.scale
     if not (np.isfinite(weight).all() and np.isfinite(edge_weight).all()):
         refuse(tool, "weights that are not finite")
     bounds = np.searchsorted(keys, np.arange(encoder.n_node_rows + 1) * L)
-    named = encoder.row_names(set(range(encoder.n_node_rows))) if named is None else named
+    named = (
+        encoder.row_names(set(range(encoder.n_node_rows))) if named is None else named
+    )
     rows = _rows_of_names(named, keys % L, weight, bounds.tolist(), tool)
     name_of = {row: name for name, row in rows.items()}
     kept = np.isin(keys // L, list(name_of))
     used, row = np.unique(keys[kept] // L, return_inverse=True)
     transitions = {0: np.zeros((L, L))}
     combinations, first = np.unique(edge_keys // (L * L), return_index=True)
-    for e, mine in zip(combinations.tolist(), np.split(np.arange(edge_keys.size), first[1:])):
+    for e, mine in zip(
+        combinations.tolist(), np.split(np.arange(edge_keys.size), first[1:])
+    ):
         block = transitions.setdefault(e, np.zeros((L, L)))
         block.ravel()[edge_keys[mine] - e * L * L] = edge_weight[mine]
     if not encoder.has_bigram:
@@ -123,7 +138,10 @@ def _rows_of_names(named, column, weight, bounds, tool):
         other = rows.setdefault(name, row)
         if other != row:
             mine, its = (slice(bounds[r], bounds[r + 1]) for r in (row, other))
-            if not (np.array_equal(column[mine], column[its]) and np.array_equal(weight[mine], weight[its])):
+            if not (
+                np.array_equal(column[mine], column[its])
+                and np.array_equal(weight[mine], weight[its])
+            ):
                 refuse(tool, f"two features of one name: {name!r:.80}")
     return rows
 
@@ -155,8 +173,13 @@ class ForeignBytes:
 
     def expected(self, what):
         """Raise a ModelFileError about the line at the next byte."""
-        line, n = self.data[self.at :].partition(b"\n")[0], self.data.count(b"\n", 0, self.at)
-        raise ModelFileError(f"{self.name}: line {n + 1}: expected {what}, found {as_text(line)!r:.60}")
+        line, n = (
+            self.data[self.at :].partition(b"\n")[0],
+            self.data.count(b"\n", 0, self.at),
+        )
+        raise ModelFileError(
+            f"{self.name}: line {n + 1}: expected {what}, found {as_text(line)!r:.60}"
+        )
 
     def match(self, form, what, *values):
         """What an expression finds at the next byte, which is passed over; values stand for ``{}``."""
@@ -185,7 +208,10 @@ class ForeignBytes:
         """``n`` numbers that begin at a byte; read-only, perhaps not aligned."""
         end = at + n * np.dtype(dtype).itemsize
         if end > len(self.data):
-            self.fail(at, f"{what} would end at byte {end}, but the file has {len(self.data)}: it is cut off")
+            self.fail(
+                at,
+                f"{what} would end at byte {end}, but the file has {len(self.data)}: it is cut off",
+            )
         return np.frombuffer(self.data, dtype, n, at)
 
     def tag(self, at, tag):
@@ -227,9 +253,13 @@ def encoded(strings, what, tool, bad="\0", wrong="with a NUL character"):
 def labels_in_order(labels, name):
     """The :class:`Labels` of a model, if these can be such; ``name`` is that of the file."""
     if not labels:
-        raise ModelFileError(f"{name}: the model has no labels; it was trained on nothing")
+        raise ModelFileError(
+            f"{name}: the model has no labels; it was trained on nothing"
+        )
     if len(labels) > MOST_LABELS:
-        raise ModelFileError(f"{name}: {len(labels)} labels; at most {MOST_LABELS} are read")
+        raise ModelFileError(
+            f"{name}: {len(labels)} labels; at most {MOST_LABELS} are read"
+        )
     if len(set(labels)) < len(labels):
         twice = next(label for k, label in enumerate(labels) if label in labels[:k])
         raise ModelFileError(f"{name}: the label {twice!r} occurs twice")

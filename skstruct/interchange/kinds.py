@@ -15,7 +15,10 @@ _STARTS = (
     (wapiti.MAGIC, "wapiti", wapiti.load_wapiti),
     (crfpp.TEXT_START, "crf++-text", crfpp.load_crfpp),
     (crfpp.BINARY_START, "crf++", crfpp.load_crfpp),
-    *((start, "pickle", crfsuite.load_crfsuite) for start in (b"\x80", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")),
+    *(
+        (start, "pickle", crfsuite.load_crfsuite)
+        for start in (b"\x80", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
+    ),
 )
 """First bytes, what a file is, and who reads it."""
 
@@ -26,7 +29,9 @@ def _kind(path):
     for start, kind, reader in _STARTS:
         if head.startswith(start):
             return kind, reader
-    if os.fspath(path).endswith((".pkl", ".pickle", ".joblib")):  # those that begin with nothing special
+    if os.fspath(path).endswith(
+        (".pkl", ".pickle", ".joblib")
+    ):  # those that begin with nothing special
         return "pickle", crfsuite.load_crfsuite
     return SKSTRUCT, load
 

@@ -54,10 +54,21 @@ def pattern_crf(patterns, labels, nodes, edges, index, weight):
     np.add.at(bigram, place[always], (value * times[block])[always])
     keys = np.cumsum(times == 0)[block] * L * L + place
     others = [name for name, n in zip(names, times) if not n]
-    encoder = PatternEncoder.of_names(patterns, [as_text(name) for name, _ in nodes], others)
-    keys, value = np.append(keys[~always], np.arange(L * L)), np.append(value[~always], bigram)
+    encoder = PatternEncoder.of_names(
+        patterns, [as_text(name) for name, _ in nodes], others
+    )
+    keys, value = (
+        np.append(keys[~always], np.arange(L * L)),
+        np.append(value[~always], bigram),
+    )
     edge_weights = SparseWeights.of((encoder.n_edge_rows * L, L), keys, value)
-    return ready_crf(encoder, labels, label_weights(nodes, L, index, weight), edge_weights, features=patterns)
+    return ready_crf(
+        encoder,
+        labels,
+        label_weights(nodes, L, index, weight),
+        edge_weights,
+        features=patterns,
+    )
 
 
 def label_weights(nodes, L, index, weight):
@@ -97,18 +108,33 @@ def keyed_model(estimator, syntax):
     model = chain_model(estimator, tool)
     encoder, is_template = model.encoder, isinstance(model.encoder, TemplateEncoder)
     if not is_template and not isinstance(encoder, PatternEncoder):
-        refuse(tool, "features that come ready-made with the tokens: it makes them from columns")
-    patterns = _as_patterns(encoder.templates, tool, syntax) if is_template else encoder.templates
+        refuse(
+            tool,
+            "features that come ready-made with the tokens: it makes them from columns",
+        )
+    patterns = (
+        _as_patterns(encoder.templates, tool, syntax)
+        if is_template
+        else encoder.templates
+    )
     lines, spelled = _written(patterns, tool, syntax, is_template)
     names = []
     for side in (encoder.nodes, encoder.edges):
         rows = set(range(side.first_row, side.n_rows))
-        names.append(row_names(encoder, side, rows, syntax) if is_template else side.row_names(rows))
-    named = named_model(model, tool, {row: spelled(0, name) for row, name in names[0].items()})
+        names.append(
+            row_names(encoder, side, rows, syntax)
+            if is_template
+            else side.row_names(rows)
+        )
+    named = named_model(
+        model, tool, {row: spelled(0, name) for row, name in names[0].items()}
+    )
     transitions = {}
     for e, name in sorted(names[1].items()):
         block, name = named.transitions.get(e), spelled(1, name)
-        if block is not None and not np.array_equal(transitions.setdefault(name, block), block):
+        if block is not None and not np.array_equal(
+            transitions.setdefault(name, block), block
+        ):
             refuse(tool, f"two features of one name: {name!r:.80}")
     letters = _LETTERS[syntax]
     if named.transitions[0].any():
@@ -117,7 +143,11 @@ def keyed_model(estimator, syntax):
         forbidden = np.flatnonzero(~allowed)
         if forbidden.size:
             prefixes = (f"{letters[0]}{name}{n or ''}:" for n in count())
-            prefix = next(each for each in prefixes if not any(line.startswith(each) for line in lines))
+            prefix = next(
+                each
+                for each in prefixes
+                if not any(line.startswith(each) for line in lines)
+            )
             lines.append(f"{prefix}%x[{at},0]")
             named = named._replace(
                 names=[*named.names, prefix + boundary(syntax, at)],
@@ -128,7 +158,11 @@ def keyed_model(estimator, syntax):
     # What our own templates read has to be a token in the tool's data, too.
     bad = r"[\0\n \t]|\A\Z" if is_template else r"[\0\n]|\A\Z"
     features = [*named.names, *transitions]
-    for what, strings in (("label", named.labels), ("template", lines), ("feature", features)):
+    for what, strings in (
+        ("label", named.labels),
+        ("template", lines),
+        ("feature", features),
+    ):
         encoded(strings, what, tool, bad, "that is empty or has white space in it")
     return Patterns(lines, syntax), named._replace(transitions=transitions)
 
@@ -155,10 +189,17 @@ def _as_patterns(templates, tool, syntax):
     for template in templates.templates:
         for function, _, offset in template.atoms:
             if function != "x":
-                refuse(tool, f"functions of tokens such as %{function} in the template {template.text!r}")
+                refuse(
+                    tool,
+                    f"functions of tokens such as %{function} in the template {template.text!r}",
+                )
             if abs(offset) > farthest:
                 refuse(tool, f"a template that reads so far away as {template.text!r}")
-        lines.append(MACRO.sub(lambda found: f"%x[{int(found[2])},{int(found[3])}]", template.text))
+        lines.append(
+            MACRO.sub(
+                lambda found: f"%x[{int(found[2])},{int(found[3])}]", template.text
+            )
+        )
     return Patterns(lines, CRFPP)
 
 
@@ -175,12 +216,19 @@ def _written(patterns, tool, syntax, with_symbols):
     any_symbol, lines = re.compile("|".join(map(re.escape, symbols)) or "(?!)"), []
 
     def spelled(side, name):
-        return _LETTERS[syntax][side] + any_symbol.sub(lambda found: symbols[found[0]], name[1:])
+        return _LETTERS[syntax][side] + any_symbol.sub(
+            lambda found: symbols[found[0]], name[1:]
+        )
 
     for pattern in patterns.patterns:
         text = pattern.literals[0]
         for macro, literal in zip(pattern.macros, pattern.literals[1:]):
-            if macro.kind != "x" or macro.lower or macro.absolute or abs(macro.position) > NEAR:
+            if (
+                macro.kind != "x"
+                or macro.lower
+                or macro.absolute
+                or abs(macro.position) > NEAR
+            ):
                 refuse(tool, f"a pattern such as {pattern.text!r:.80}")
             text += f"%x[{macro.position},{macro.column}]{literal}"
         uses = enumerate((pattern.label, pattern.transition))

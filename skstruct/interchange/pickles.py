@@ -53,9 +53,15 @@ def unpacked(file):
                 machine = new(most + 2**20)
                 data = machine.decompress(file.data, most)
             except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError) as error:
-                raise ModelFileError(f"{file.name}: not a {name} file, or damaged: {error}") from None
+                raise ModelFileError(
+                    f"{file.name}: not a {name} file, or damaged: {error}"
+                ) from None
             if not machine.eof:
-                what = f"it unpacks to more than {most} bytes" if len(data) >= most else "it is cut off"
+                what = (
+                    f"it unpacks to more than {most} bytes"
+                    if len(data) >= most
+                    else "it is cut off"
+                )
                 raise ModelFileError(f"{file.name}: a {name} file: {what}")
             return ForeignBytes(data, f"{file.name} (unpacked)", file.size)
     return file
@@ -77,12 +83,19 @@ def crf_in_pickle(file):
     parameters : dict
         Of the CRF.
     """
-    reader = _Reader(BytesIO(file.data), _Limited(_METHODS, _FEW + _INSTRUCTIONS * file.size))
+    reader = _Reader(
+        BytesIO(file.data), _Limited(_METHODS, _FEW + _INSTRUCTIONS * file.size)
+    )
     try:
         root = reader.load()
-    except Exception as error:  # whatever an instruction runs into: all of it is the file's fault
+    except (
+        Exception
+    ) as error:  # whatever an instruction runs into: all of it is the file's fault
         what = f"{type(error).__name__}: {error}"
-        file.fail(reader.position(), f"neither a CRFsuite model nor a pickle, or damaged ({what:.200})")
+        file.fail(
+            reader.position(),
+            f"neither a CRFsuite model nor a pickle, or damaged ({what:.200})",
+        )
     states = [found.state for found in reader.found if isinstance(found.state, dict)]
     resources = [state for state in states if MODEL_BYTES in state]
     crfs = [state for state in states if "modelfile" in state]
@@ -94,9 +107,15 @@ def crf_in_pickle(file):
         with suppress(UnicodeEncodeError):
             model = model.encode("latin1")
     if not isinstance(model, bytes):
-        raise ModelFileError(f"{file.name}: the model in the pickle is not made of bytes")
-    of_model = [crf for crf in crfs if getattr(crf["modelfile"], "state", None) is resource]
-    return ForeignBytes(model, f"{file.name} (the model inside)"), of_model[0] if of_model else {}
+        raise ModelFileError(
+            f"{file.name}: the model in the pickle is not made of bytes"
+        )
+    of_model = [
+        crf for crf in crfs if getattr(crf["modelfile"], "state", None) is resource
+    ]
+    return ForeignBytes(model, f"{file.name} (the model inside)"), of_model[
+        0
+    ] if of_model else {}
 
 
 def _best_of(resources, root, file):
@@ -106,7 +125,9 @@ def _best_of(resources, root, file):
     best = [place for place in places if place.is_best]
     if len(best) == 1:
         return best[0].state
-    names = [place.text() for place in places[:_MOST_NAMED]] + ["..."] * (len(places) > _MOST_NAMED)
+    names = [place.text() for place in places[:_MOST_NAMED]] + ["..."] * (
+        len(places) > _MOST_NAMED
+    )
     listed = f": {', '.join(names)}" if names else ""
     raise ModelFileError(
         f"{file.name}: {len(resources)} CRFs are in the pickle{listed}; expected one that is fitted, or a "
@@ -127,10 +148,15 @@ class _Place(NamedTuple):
         steps, place = [], self
         while place.before is not None and len(steps) < _MOST_STEPS:
             is_name = isinstance(place.step, str)
-            steps.append(f".{place.step:.40}" if is_name else f"[{place.step[0]!r:.40}]")
+            steps.append(
+                f".{place.step:.40}" if is_name else f"[{place.step[0]!r:.40}]"
+            )
             place = place.before
         cut = "..." if place.before is not None else ""
-        return cut + "".join(reversed(steps)).removesuffix(".modelfile").lstrip(".") or "the object itself"
+        return (
+            cut + "".join(reversed(steps)).removesuffix(".modelfile").lstrip(".")
+            or "the object itself"
+        )
 
 
 def _places(root):
@@ -153,12 +179,16 @@ def _places(root):
         elif isinstance(value, (list, tuple)):
             inside = [((k,), each) for k, each in enumerate(value)]
         for step, each in reversed(inside):
-            left.append((_Place(place, step, place.is_best or step == "best_estimator_"), each))
+            left.append(
+                (_Place(place, step, place.is_best or step == "best_estimator_"), each)
+            )
     return found
 
 
 def _why_none(crfs, found):
-    own = next((each.name[1] for each in found if each.name[0].startswith("skstruct.")), None)
+    own = next(
+        (each.name[1] for each in found if each.name[0].startswith("skstruct.")), None
+    )
     if not crfs and own is not None:
         return (
             f"the pickle holds a {own.rpartition('.')[2]:.80} of skstruct; pickles run code when they are "
@@ -202,7 +232,9 @@ class _Limited(dict):
     def __getitem__(self, code):
         self.left -= 1
         if self.left < 0:
-            raise pickle.UnpicklingError(f"more than {self.most} instructions in a file of this size")
+            raise pickle.UnpicklingError(
+                f"more than {self.most} instructions in a file of this size"
+            )
         return super().__getitem__(code)
 
 
@@ -227,7 +259,11 @@ class _Reader(pickle._Unpickler):
 
     def find_class(self, module, name):
         """The stand-in for a name."""
-        return _ENCODE if (module, name) == ("_codecs", "encode") else self._new((module, name))
+        return (
+            _ENCODE
+            if (module, name) == ("_codecs", "encode")
+            else self._new((module, name))
+        )
 
     def _new(self, name, arguments=()):
         self.found.append(_Inert(name, arguments))
@@ -239,13 +275,19 @@ class _Reader(pickle._Unpickler):
             text, encoding = arguments
             if not isinstance(text, str) or encoding != "latin1":
                 raise pickle.UnpicklingError("expected text in latin1")
-            if text not in self._encoded:  # once, however often a small file asks for it
+            if (
+                text not in self._encoded
+            ):  # once, however often a small file asks for it
                 self._encoded[text] = text.encode("latin1")
             return self._encoded[text]
         if not isinstance(called, _Inert):
             raise pickle.UnpicklingError(f"a {type(called).__name__} is called")
-        if type(arguments) is not tuple:  # a copy of a long text at each call would fill the memory
-            raise pickle.UnpicklingError(f"a {type(arguments).__name__} is given as arguments")
+        if (
+            type(arguments) is not tuple
+        ):  # a copy of a long text at each call would fill the memory
+            raise pickle.UnpicklingError(
+                f"a {type(arguments).__name__} is given as arguments"
+            )
         return self._new(called.name, arguments)
 
     def _instantiate(self, klass, arguments):
@@ -265,16 +307,28 @@ class _Reader(pickle._Unpickler):
     def load_build(self):
         state, target = self.stack.pop(), self.stack[-1]
         if not isinstance(target, _Inert):
-            raise pickle.UnpicklingError(f"a state is given to a {type(target).__name__}")
+            raise pickle.UnpicklingError(
+                f"a state is given to a {type(target).__name__}"
+            )
         target.state = state
-        if target.name == ("joblib.numpy_pickle", "NumpyArrayWrapper") and isinstance(state, dict):
+        if target.name == ("joblib.numpy_pickle", "NumpyArrayWrapper") and isinstance(
+            state, dict
+        ):
             self._pass_over_array(state)
 
     def _pass_over_array(self, state):
         """An array's bytes stand in the stream, or a pickle of their own if they are objects."""
         shape, dtype = state.get("shape"), state.get("dtype")
-        code = dtype.arguments[0] if isinstance(dtype, _Inert) and dtype.arguments else None
-        found = re.fullmatch(r"[<>|=]?([a-zA-Z])(\d{0,9})", code) if isinstance(code, str) else None
+        code = (
+            dtype.arguments[0]
+            if isinstance(dtype, _Inert) and dtype.arguments
+            else None
+        )
+        found = (
+            re.fullmatch(r"[<>|=]?([a-zA-Z])(\d{0,9})", code)
+            if isinstance(code, str)
+            else None
+        )
         ok = isinstance(shape, tuple) and len(shape) <= _MOST_DIMENSIONS
         if found is None or not ok or not all(type(n) is int and n >= 0 for n in shape):
             raise pickle.UnpicklingError("an array of an unknown type")
@@ -289,7 +343,9 @@ class _Reader(pickle._Unpickler):
         size = 0 if 0 in shape else int(found[2] or 1) * (4 if found[1] == "U" else 1)
         left = len(self._stream.getbuffer()) - self._stream.tell()
         for n in (*shape, 1):
-            if size > left:  # looked at before each product: a number may have as many digits as the file
+            if (
+                size > left
+            ):  # looked at before each product: a number may have as many digits as the file
                 raise pickle.UnpicklingError("an array is cut off")
             size *= n
         self._stream.seek(size, 1)
@@ -310,9 +366,13 @@ class _Reader(pickle._Unpickler):
     def _set(self, items):
         target = self.stack[-1]
         if type(target) is dict:
-            target.update((k, v) for k, v in zip(items[::2], items[1::2]) if type(k) is str)
+            target.update(
+                (k, v) for k, v in zip(items[::2], items[1::2]) if type(k) is str
+            )
         elif not isinstance(target, _Inert):
-            raise pickle.UnpicklingError(f"items are given to a {type(target).__name__}")
+            raise pickle.UnpicklingError(
+                f"items are given to a {type(target).__name__}"
+            )
 
     load_additems = pickle._Unpickler.load_pop_mark
 
@@ -325,10 +385,15 @@ class _Reader(pickle._Unpickler):
 
     def load_bytearray8(self):
         size = int.from_bytes(self.read(8), "little")
-        if size > len(self._stream.getbuffer()):  # the file; a frame of it may have been read ahead
+        if size > len(
+            self._stream.getbuffer()
+        ):  # the file; a frame of it may have been read ahead
             raise pickle.UnpicklingError("bytes are cut off")
         self.append(self.read(size))
 
 
-_METHODS = {code: getattr(_Reader, do.__name__) for code, do in pickle._Unpickler.dispatch.items()}
+_METHODS = {
+    code: getattr(_Reader, do.__name__)
+    for code, do in pickle._Unpickler.dispatch.items()
+}
 """What does an instruction, by its code: the methods of the base class, or those of that name here."""

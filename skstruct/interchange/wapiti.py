@@ -66,22 +66,34 @@ def load_wapiti(source: Any) -> L1CRF:
     index, weight = _weights(file, n_active)
     nodes, edges, end = _layout(file, names, len(labels))
     highest = int(index.max(initial=-1))
-    file.require(highest < end, at, f"the weight {highest} is above the {end} that there can be")
+    file.require(
+        highest < end, at, f"the weight {highest} is above the {end} that there can be"
+    )
     file.require(np.unique(index).size == index.size, at, "an index occurs twice")
     order = np.argsort(index)
     index, weight = index[order], weight[order]
     if lines:
-        return pattern_crf(patterns_of(file, lines, WAPITI), labels, nodes, edges, index, weight)
-    file.require(not edges, 0, "observations of transitions in its data, without patterns: not supported")
+        return pattern_crf(
+            patterns_of(file, lines, WAPITI), labels, nodes, edges, index, weight
+        )
+    file.require(
+        not edges,
+        0,
+        "observations of transitions in its data, without patterns: not supported",
+    )
     # With the reader's third number the tool itself puts the u in front.
     encoder = BagEncoder.of_names([as_text(name[bool(auto) :]) for name, _ in nodes])
     nothing = SparseWeights.of((len(labels),) * 2, np.zeros(0, np.int64), np.zeros(0))
-    return ready_crf(encoder, labels, label_weights(nodes, len(labels), index, weight), nothing)
+    return ready_crf(
+        encoder, labels, label_weights(nodes, len(labels), index, weight), nothing
+    )
 
 
 def _numbers(file, form):
     """The numbers in the next line; None for those that it lacks."""
-    found = file.match(form + rb"\r?\n", "{} and numbers of a Wapiti model", form[:5].decode())
+    found = file.match(
+        form + rb"\r?\n", "{} and numbers of a Wapiti model", form[:5].decode()
+    )
     return [None if number is None else int(number) for number in found.groups()]
 
 
@@ -89,31 +101,46 @@ def _strings(file, n, what):
     """So many strings: length, colon, bytes, comma, line feed."""
     out = []
     for k in range(n):
-        size = int(file.match(_LENGTH, "the length of string {} of {} {}", k, n, what)[1])
+        size = int(
+            file.match(_LENGTH, "the length of string {} of {} {}", k, n, what)[1]
+        )
         out.append(file.data[file.at : file.at + size])
         file.at += size
-        file.match(_BEHIND, "a comma behind the {} bytes of string {} of {} {}", size, k, n, what)
+        file.match(
+            _BEHIND,
+            "a comma behind the {} bytes of string {} of {} {}",
+            size,
+            k,
+            n,
+            what,
+        )
     return out
 
 
 def _weights(file, n):
     """So many lines ``index=weight``, up to the end of the file."""
     data, index, weight = file.data, [], []
-    file.require(data.endswith(b"\n"), len(data), "no line feed at its end: it is cut off")
+    file.require(
+        data.endswith(b"\n"), len(data), "no line feed at its end: it is cut off"
+    )
     for _ in range(n):
         at, found = file.at, file.match(_WEIGHT, "index=weight")
         index.append(int(found[1]))
         weight.append(_number(found[2]))
         if weight[-1] is None:
             file.at = at
-            file.expected(f"index=weight, a number of at most {LARGEST_WEIGHT:g} in size")
+            file.expected(
+                f"index=weight, a number of at most {LARGEST_WEIGHT:g} in size"
+            )
     file.require(file.at == len(data), file.at, f"more than {n} weights")
     return np.array(index, np.int64), np.array(weight)
 
 
 def _number(text):
     """A number that can be a weight, as C writes it with ``%la``, or None."""
-    text = text.replace(b",", b".").decode("ascii", "replace")  # a locale may write a comma
+    text = text.replace(b",", b".").decode(
+        "ascii", "replace"
+    )  # a locale may write a comma
     try:
         value = float.fromhex(text) if "x" in text.lower() else float(text)
     except (ValueError, OverflowError):
@@ -172,7 +199,11 @@ def save_wapiti(model: object, path: Path) -> None:
 
 def _bytes_of(patterns, named):
     """The model file."""
-    L, rows, first = len(named.labels), [], 0  # weights as text; weights before the observation
+    L, rows, first = (
+        len(named.labels),
+        [],
+        0,
+    )  # weights as text; weights before the observation
     names = list(dict.fromkeys([*named.names, *named.transitions]))
     bounds = np.searchsorted(named.row, np.arange(len(names) + 1)).tolist()
     for name, a, b in zip(names, bounds, bounds[1:]):
@@ -200,7 +231,10 @@ def _netstring(string):
 
 def _lines(first, places, weights):
     """The lines of the weights at some places behind ``first``."""
-    return [f"{first + p}={_hexadecimal(w)}\n" for p, w in zip(places.tolist(), weights.tolist())]
+    return [
+        f"{first + p}={_hexadecimal(w)}\n"
+        for p, w in zip(places.tolist(), weights.tolist())
+    ]
 
 
 def _hexadecimal(weight):

@@ -22,10 +22,26 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .._names import lazy
-from .confidence import Reliability, expected_calibration_error, reliability, sequence_log_loss
-from .label_scores import segment_f1_score, segment_report, sequence_accuracy_score, token_accuracy_score
+from .confidence import (
+    Reliability,
+    expected_calibration_error,
+    reliability,
+    sequence_log_loss,
+)
+from .label_scores import (
+    segment_f1_score,
+    segment_report,
+    sequence_accuracy_score,
+    token_accuracy_score,
+)
 from .significance import PairedBootstrap, paired_bootstrap
-from .text_scores import SegmentationReport, segmentation_report, span_f1_score, span_report, word_f1_score
+from .text_scores import (
+    SegmentationReport,
+    segmentation_report,
+    span_f1_score,
+    span_report,
+    word_f1_score,
+)
 from .tree_scores import (
     AttachmentScores,
     attachment_scores,
@@ -50,17 +66,43 @@ if TYPE_CHECKING:
     )
 
 # Labels, and the segments that they spell
-__all__ = ["token_accuracy_score", "sequence_accuracy_score", "segment_f1_score", "segment_report"]
+__all__ = [
+    "token_accuracy_score",
+    "sequence_accuracy_score",
+    "segment_f1_score",
+    "segment_report",
+]
 # Spans and words
-__all__ += ["span_f1_score", "span_report", "word_f1_score", "segmentation_report", "SegmentationReport"]
+__all__ += [
+    "span_f1_score",
+    "span_report",
+    "word_f1_score",
+    "segmentation_report",
+    "SegmentationReport",
+]
 # Trees
-__all__ += ["attachment_scores", "AttachmentScores", "labeled_attachment_score", "unlabeled_attachment_score"]
+__all__ += [
+    "attachment_scores",
+    "AttachmentScores",
+    "labeled_attachment_score",
+    "unlabeled_attachment_score",
+]
 # Probabilities, and luck
-__all__ += ["reliability", "Reliability", "expected_calibration_error", "sequence_log_loss"]
+__all__ += [
+    "reliability",
+    "Reliability",
+    "expected_calibration_error",
+    "sequence_log_loss",
+]
 __all__ += ["paired_bootstrap", "PairedBootstrap"]
 # Scorers
 __all__ += ["SCORERS", "segment_f1_scorer_for", "attachment_scorer_for"]
-__all__ += ["token_accuracy_scorer", "sequence_accuracy_scorer", "segment_f1_scorer", "word_f1_scorer"]
+__all__ += [
+    "token_accuracy_scorer",
+    "sequence_accuracy_scorer",
+    "segment_f1_scorer",
+    "word_f1_scorer",
+]
 __all__ += ["span_f1_scorer", "attachment_scorer", "labeled_attachment_scorer"]
 __all__ += ["expected_calibration_error_scorer", "sequence_log_loss_scorer"]
 
@@ -74,4 +116,6 @@ SCORES: dict[str, Callable[..., float]] = {
 SCORING = [name.removesuffix("_scorer") for name in __all__ if name.endswith("_scorer")]
 """The names of ``SCORERS``, for those who need no more: scorers import much of scikit-learn."""
 
-__getattr__, __dir__ = lazy(__name__, {n: "scorers" for n in __all__ if n == "SCORERS" or "_scorer" in n})
+__getattr__, __dir__ = lazy(
+    __name__, {n: "scorers" for n in __all__ if n == "SCORERS" or "_scorer" in n}
+)

@@ -19,7 +19,9 @@ def as_list(sequence, name, i=None):
     sequence = opened(sequence)
     if isinstance(sequence, np.ndarray) and sequence.ndim:
         return sequence.tolist()
-    if isinstance(sequence, (str, np.ndarray, Mapping)) or not hasattr(sequence, "__len__"):
+    if isinstance(sequence, (str, np.ndarray, Mapping)) or not hasattr(
+        sequence, "__len__"
+    ):
         if i is None:
             raise ValueError(f"{name} must be a list; got {sequence!r}")
         raise PlaceError(i, None, f"{PLACE} of {name} must be a list; got {sequence!r}")
@@ -31,7 +33,9 @@ def as_lists(y_true, y_pred, names):
     both = [as_list(y, name) for y, name in zip((y_true, y_pred), names)]
     n_true, n_pred = map(len, both)
     if n_true != n_pred:
-        raise ValueError(f"{' and '.join(names)} must have as many sequences: got {n_true} and {n_pred}")
+        raise ValueError(
+            f"{' and '.join(names)} must have as many sequences: got {n_true} and {n_pred}"
+        )
     return both
 
 
@@ -42,7 +46,9 @@ def check_pairs(y_true, y_pred, same_length=True, names=("y_true", "y_pred"), hi
         true, pred = (as_list(sequence, name, i) for sequence, name in zip(both, names))
         if same_length and len(true) != len(pred):
             found = f"got {len(true)} and {len(pred)}{hint}"
-            raise PlaceError(i, None, f"{' and '.join(names)} must be equally long: {found}")
+            raise PlaceError(
+                i, None, f"{' and '.join(names)} must be equally long: {found}"
+            )
         pairs.append((true, pred))
     return pairs
 
@@ -52,7 +58,9 @@ def of_pairs(i, sequence, what):
     try:
         return [first for first, _ in sequence], [second for _, second in sequence]
     except (TypeError, ValueError):
-        raise PlaceError(i, None, f"expected ({what}) pairs; got {sequence!r:.80}") from None
+        raise PlaceError(
+            i, None, f"expected ({what}) pairs; got {sequence!r:.80}"
+        ) from None
 
 
 def ratio(numerator, denominator):

@@ -22,7 +22,14 @@ from ..data.inputs import PLACE, PlaceError, check_choice, check_positive
 from ..data.labels import settled
 from ..data.types import Corpus, Weights
 from .checks import as_list, as_lists, ratio
-from .counting import LOG_LEAST, NO_WEIGHT, as_known, check_weight, refuse_nothing, weights_of
+from .counting import (
+    LOG_LEAST,
+    NO_WEIGHT,
+    as_known,
+    check_weight,
+    refuse_nothing,
+    weights_of,
+)
 
 Strategy: TypeAlias = Literal["quantile", "uniform"]
 Floats: TypeAlias = NDArray[np.float64]
@@ -111,7 +118,9 @@ def reliability(
 def _equally_many(p, n_bins):
     """(n,) int: bins of equally many of the ascending numbers ``p``; equal ones go where their middle is."""
     n = p.shape[0]
-    place = np.repeat(np.arange(n_bins), [len(part) for part in np.array_split(np.arange(n), n_bins)])
+    place = np.repeat(
+        np.arange(n_bins), [len(part) for part in np.array_split(np.arange(n), n_bins)]
+    )
     first, stop = np.searchsorted(p, p, "left"), np.searchsorted(p, p, "right")
     return place[(first + stop - 1) // 2]
 
@@ -119,14 +128,24 @@ def _equally_many(p, n_bins):
 def _flat(y_true, y_proba):
     """(whether right, probability) of predictions."""
     right, p = _array(y_true), _array(y_proba, np.float64)
-    if right.ndim != 1 or right.dtype.kind not in "bif" or not np.isin(right, (0, 1)).all():
+    if (
+        right.ndim != 1
+        or right.dtype.kind not in "bif"
+        or not np.isin(right, (0, 1)).all()
+    ):
         wrong = "y_true must be an array of bool, or 0 and 1: whether each prediction is right"
-        raise ValueError(f"{wrong}; with marginals of tokens give their labels, labels=model.classes_")
+        raise ValueError(
+            f"{wrong}; with marginals of tokens give their labels, labels=model.classes_"
+        )
     if p.shape != right.shape:
-        raise ValueError(f"y_proba must hold a number for each of the {len(right)} elements of y_true")
+        raise ValueError(
+            f"y_proba must hold a number for each of the {len(right)} elements of y_true"
+        )
     bad = np.flatnonzero(~((p >= 0.0) & (p <= 1.0)))
     if bad.size:
-        raise ValueError(f"y_proba: position {bad[0]}: expected a probability, got {p[bad[0]]}")
+        raise ValueError(
+            f"y_proba: position {bad[0]}: expected a probability, got {p[bad[0]]}"
+        )
     return right.astype(np.float64), p
 
 
@@ -141,11 +160,17 @@ def _array(values, dtype=None):
 def _of_tokens(y_true, y_proba, labels):
     """(whether right, confidence) of the tokens with a label, and how many each sequence has."""
     right, p, lengths = [], [np.zeros(0)], []
-    for i, (true, rows) in enumerate(zip(*as_lists(y_true, y_proba, ("y_true", "y_proba")))):
+    for i, (true, rows) in enumerate(
+        zip(*as_lists(y_true, y_proba, ("y_true", "y_proba")))
+    ):
         true, rows = as_list(true, "y_true", i), np.asarray(rows, dtype=np.float64)
         shape = len(true), len(labels)
         if rows.shape != shape:
-            raise PlaceError(i, None, f"y_proba of {PLACE} must have the shape {shape}, got {rows.shape}")
+            raise PlaceError(
+                i,
+                None,
+                f"y_proba of {PLACE} must have the shape {shape}, got {rows.shape}",
+            )
         if not ((rows >= 0.0) & (rows <= 1.0)).all():
             raise PlaceError(i, None, f"y_proba of {PLACE} must hold probabilities")
         given = [t for t, label in enumerate(true) if label is not None]
@@ -196,12 +221,19 @@ def expected_calibration_error(
     0.2
     """
     bins = reliability(
-        y_true, y_proba, labels=labels, n_bins=n_bins, strategy=strategy, sample_weight=sample_weight
+        y_true,
+        y_proba,
+        labels=labels,
+        n_bins=n_bins,
+        strategy=strategy,
+        sample_weight=sample_weight,
     )
     return ratio(np.abs(bins.confidence - bins.accuracy) @ bins.count, bins.count.sum())
 
 
-def sequence_log_loss(y_true: Corpus, log_proba: ArrayLike, *, sample_weight: Weights = None) -> float:
+def sequence_log_loss(
+    y_true: Corpus, log_proba: ArrayLike, *, sample_weight: Weights = None
+) -> float:
     """Negative log-probability of the right labellings, per token with a label.
 
     Parameters
@@ -237,11 +269,21 @@ def sequence_log_loss(y_true: Corpus, log_proba: ArrayLike, *, sample_weight: We
     y_true = as_list(y_true, "y_true")
     log_proba = np.asarray(log_proba, dtype=np.float64)
     if log_proba.shape != (len(y_true),):
-        raise ValueError(f"log_proba must have shape ({len(y_true)},), got {log_proba.shape}")
+        raise ValueError(
+            f"log_proba must have shape ({len(y_true)},), got {log_proba.shape}"
+        )
     bad = np.flatnonzero(~(log_proba <= 1e-9))
     if bad.size:
-        raise PlaceError(bad[0], None, f"expected a log-probability, got {log_proba[bad[0]]}", "log_proba")
-    given = [sum(label is not None for label in as_list(each, "y_true", i)) for i, each in enumerate(y_true)]
+        raise PlaceError(
+            bad[0],
+            None,
+            f"expected a log-probability, got {log_proba[bad[0]]}",
+            "log_proba",
+        )
+    given = [
+        sum(label is not None for label in as_list(each, "y_true", i))
+        for i, each in enumerate(y_true)
+    ]
     tokens = np.array(given, np.float64)
     weight = np.array(weights_of(sample_weight, given), np.float64)
     used = (weight > 0.0) & (tokens > 0.0)
@@ -252,14 +294,20 @@ def sequence_log_loss(y_true: Corpus, log_proba: ArrayLike, *, sample_weight: We
 # --------------------------------------------------------------------------------------------------
 # Of estimators
 # --------------------------------------------------------------------------------------------------
-def score_calibration(estimator: Any, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:
+def score_calibration(
+    estimator: Any, X: Corpus, y: Corpus, sample_weight: Weights = None
+) -> float:
     """The negative expected calibration error of ``predict_marginals``."""
     model, X = final_step(estimator, X)
     marginals = model.predict_marginals(X)
-    return -expected_calibration_error(y, marginals, labels=model.classes_, sample_weight=sample_weight)
+    return -expected_calibration_error(
+        y, marginals, labels=model.classes_, sample_weight=sample_weight
+    )
 
 
-def score_log_loss(estimator: Any, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:
+def score_log_loss(
+    estimator: Any, X: Corpus, y: Corpus, sample_weight: Weights = None
+) -> float:
     """The negative :func:`sequence_log_loss` of ``sequence_log_proba``, also of labels it never saw."""
     model, X = final_step(estimator, X)
     y = [as_list(labels, "y", i) for i, labels in enumerate(as_list(y, "y"))]

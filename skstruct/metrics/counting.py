@@ -127,7 +127,9 @@ def check_weight(sample_weight, n):
     check_weights_of_sequences(sample_weight)
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (n,):
-        raise ValueError(f"sample_weight must have shape ({n},), one per sequence; got {weight.shape}")
+        raise ValueError(
+            f"sample_weight must have shape ({n},), one per sequence; got {weight.shape}"
+        )
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(bad):
         wrong = f"sample_weight must be finite and at least 0; got {weight[bad[0]]} for {PLACE}"

@@ -22,7 +22,14 @@ from ..data.places import in_sequence
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.types import Corpus, Weights
 from .checks import check_pairs, f1, ratio
-from .counting import count_right, has_label, segments_that_count, weights_of, with_label, with_none
+from .counting import (
+    count_right,
+    has_label,
+    segments_that_count,
+    weights_of,
+    with_label,
+    with_none,
+)
 
 AVERAGES = ("micro", "macro", "weighted", None)
 MODES = ("conlleval", "strict")
@@ -35,7 +42,9 @@ def _accuracy(correct, total, sample_weight):
     return ratio(weight @ np.array(correct, float), weight @ np.array(total, float))
 
 
-def token_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: Weights = None) -> float:
+def token_accuracy_score(
+    y_true: Corpus, y_pred: Corpus, sample_weight: Weights = None
+) -> float:
     """Share of tokens with the right label.
 
     Parameters
@@ -66,7 +75,9 @@ def token_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: Weights 
     return _accuracy(correct, [len(true) for true, _ in pairs], sample_weight)
 
 
-def sequence_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: Weights = None) -> float:
+def sequence_accuracy_score(
+    y_true: Corpus, y_pred: Corpus, sample_weight: Weights = None
+) -> float:
     """Share of sequences with all labels right.
 
     Parameters
@@ -93,7 +104,10 @@ def sequence_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: Weigh
     """
     given = [with_label(*pair) for pair in check_pairs(y_true, y_pred)]
     total = [len(true) > 0 for true, _ in given]
-    correct = [counts and count_right(*pair) == len(pair[0]) for counts, pair in zip(total, given)]
+    correct = [
+        counts and count_right(*pair) == len(pair[0])
+        for counts, pair in zip(total, given)
+    ]
     return _accuracy(correct, total, sample_weight)
 
 
@@ -122,7 +136,11 @@ def _count_segments(y_true, y_pred, scheme, mode, sample_weight):
     weight = weights_of(sample_weight, [has_label(true) for true, _ in pairs])
     correct, n_true, n_pred = Counter(), Counter(), Counter()
     for w, (true, pred) in zip(weight, segment_spans(pairs, table)):
-        for counter, spans in (correct, set(true).intersection(pred)), (n_true, true), (n_pred, pred):
+        for counter, spans in (
+            (correct, set(true).intersection(pred)),
+            (n_true, true),
+            (n_pred, pred),
+        ):
             for _, _, kind in spans if w else ():
                 counter[kind] += w
     return correct, n_true, n_pred
@@ -146,12 +164,17 @@ def segment_rows(counts):
         Segments by type: correct, true, predicted.
     """
     correct, n_true, n_pred = counts
-    types = {kind: _row(correct[kind], n_true[kind], n_pred[kind]) for kind in sorted({*n_true, *n_pred})}
+    types = {
+        kind: _row(correct[kind], n_true[kind], n_pred[kind])
+        for kind in sorted({*n_true, *n_pred})
+    }
     total = _row(sum(correct.values()), sum(n_true.values()), sum(n_pred.values()))
     macro, weighted = dict(total), dict(total)
     for column in ("precision", "recall", "f1") if types else ():
         macro[column] = ratio(sum(row[column] for row in types.values()), len(types))
-        weighted[column] = ratio(sum(r[column] * r["support"] for r in types.values()), total["support"])
+        weighted[column] = ratio(
+            sum(r[column] * r["support"] for r in types.values()), total["support"]
+        )
     return types, {"micro": total, "macro": macro, "weighted": weighted}
 
 

@@ -28,7 +28,9 @@ class TextScorer(type(metrics.make_scorer(len))):  # type: ignore[misc]
 
 
 def segment_f1_scorer_for(
-    scheme: str, average: label_scores.Average = "micro", mode: label_scores.Mode = "conlleval"
+    scheme: str,
+    average: label_scores.Average = "micro",
+    mode: label_scores.Mode = "conlleval",
 ) -> Scorer:
     """Make a scorer of `segment_f1_score` for a scheme, for ``GridSearchCV`` and its kin.
 
@@ -55,7 +57,9 @@ def segment_f1_scorer_for(
     scheme = check_scheme(scheme)
     check_choice("average", average, label_scores.AVERAGES[:-1])
     check_choice("mode", mode, label_scores.MODES)
-    return metrics.make_scorer(label_scores.segment_f1_score, scheme=scheme, average=average, mode=mode)
+    return metrics.make_scorer(
+        label_scores.segment_f1_score, scheme=scheme, average=average, mode=mode
+    )
 
 
 def attachment_scorer_for(
@@ -91,23 +95,38 @@ def attachment_scorer_for(
     """
     check_choice("score", score, ("uas", "las", "complete"))
     if punctuation is not None:
-        if isinstance(punctuation, str) or not all(isinstance(tag, str) for tag in punctuation):
-            raise ValueError(f"punctuation must be a collection of tags; got {punctuation!r}")
+        if isinstance(punctuation, str) or not all(
+            isinstance(tag, str) for tag in punctuation
+        ):
+            raise ValueError(
+                f"punctuation must be a collection of tags; got {punctuation!r}"
+            )
         punctuation = frozenset(punctuation)
-    return partial(tree_scores.score_trees, score=score, punctuation=punctuation, subtypes=bool(subtypes))
+    return partial(
+        tree_scores.score_trees,
+        score=score,
+        punctuation=punctuation,
+        subtypes=bool(subtypes),
+    )
 
 
 token_accuracy_scorer: Scorer = metrics.make_scorer(label_scores.token_accuracy_score)
-sequence_accuracy_scorer: Scorer = metrics.make_scorer(label_scores.sequence_accuracy_score)
+sequence_accuracy_scorer: Scorer = metrics.make_scorer(
+    label_scores.sequence_accuracy_score
+)
 segment_f1_scorer: Scorer = metrics.make_scorer(label_scores.segment_f1_score)
 word_f1_scorer: Scorer = metrics.make_scorer(text_scores.word_f1_score)
 span_f1_scorer: Scorer = TextScorer(text_scores.span_f1_score, 1, {}, "predict")
 attachment_scorer: Scorer = metrics.make_scorer(tree_scores.unlabeled_attachment_score)
-labeled_attachment_scorer: Scorer = metrics.make_scorer(tree_scores.labeled_attachment_score)
+labeled_attachment_scorer: Scorer = metrics.make_scorer(
+    tree_scores.labeled_attachment_score
+)
 expected_calibration_error_scorer: Scorer = confidence.score_calibration
 sequence_log_loss_scorer: Scorer = confidence.score_log_loss
 
 SCORERS: dict[str, Scorer] = {
-    name.removesuffix("_scorer"): scorer for name, scorer in globals().items() if name.endswith("_scorer")
+    name.removesuffix("_scorer"): scorer
+    for name, scorer in globals().items()
+    if name.endswith("_scorer")
 }
 """Name -> scorer, as the parameter ``scoring`` of the estimators takes it."""

@@ -96,18 +96,27 @@ def paired_bootstrap(
     """
     check_choice("score", score, ("auto", "accuracy", "segments", "words", "spans"))
     check_positive("n_resamples", n_resamples)
-    both = [check_pairs(y_true, y_pred, same_length=False) for y_pred in (y_pred_a, y_pred_b)]
+    both = [
+        check_pairs(y_true, y_pred, same_length=False)
+        for y_pred in (y_pred_a, y_pred_b)
+    ]
     if score == "auto":
         score = "spans" if _are_spans(both) else "accuracy"
     if texts is not None and score != "spans":
         raise ValueError(f"texts is for spans, got score={score!r}")
     table = LabelTable(check_scheme(scheme), strict=False)
     # Both systems are scored alike: with tags if all three have them.
-    tagged = score == "words" and all(any(map(is_tagged, side)) for pairs in both for side in zip(*pairs))
+    tagged = score == "words" and all(
+        any(map(is_tagged, side)) for pairs in both for side in zip(*pairs)
+    )
     count = {
         "accuracy": lambda y_pred: _tokens(y_true, y_pred),
-        "segments": lambda y_pred: _items(segment_spans(check_pairs(y_true, y_pred), table)),
-        "words": lambda y_pred: _items(sides for _, *sides in word_spans(y_true, y_pred, tagged)),
+        "segments": lambda y_pred: _items(
+            segment_spans(check_pairs(y_true, y_pred), table)
+        ),
+        "words": lambda y_pred: _items(
+            sides for _, *sides in word_spans(y_true, y_pred, tagged)
+        ),
         "spans": lambda y_pred: _items(map(judged, *both_sides(y_true, y_pred, texts))),
     }[score]
     # (n, 4): what is right, and what counts, of A and of B, by sentence
@@ -124,7 +133,9 @@ def paired_bootstrap(
     parts = map(_quotients, resampled(counts, n_resamples, random_state))
     found = np.concatenate([scores[:, 1] - scores[:, 0] for scores in parts])
     low, high = np.percentile(found, [2.5, 97.5])
-    beyond = np.count_nonzero(np.sign(difference) * (found - difference) >= abs(difference))
+    beyond = np.count_nonzero(
+        np.sign(difference) * (found - difference) >= abs(difference)
+    )
     p_value = min(1.0, 2.0 * (beyond + 1) / (n_resamples + 1))
     return PairedBootstrap(*map(float, (*observed, difference, low, high, p_value)))
 
@@ -170,7 +181,9 @@ def _items(sides):
 def _are_spans(both):
     """Whether the first element of y_true, or else of the predictions, is a span of a text."""
     sides = [side for pairs in both for side in zip(*pairs)]
-    first = next((each for side in sides for sequence in side for each in sequence), None)
+    first = next(
+        (each for side in sides for sequence in side for each in sequence), None
+    )
     if isinstance(first, (tuple, list)):
         return len(first) == 3 and all(map(is_int, first[:2]))
     return isinstance(first, Mapping)

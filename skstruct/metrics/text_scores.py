@@ -48,7 +48,12 @@ def span_f1_score(
 
 @overload
 def span_f1_score(
-    y_true: Corpus, y_pred: Corpus, average: None, sample_weight: Weights = ..., *, texts: Texts | None = ...
+    y_true: Corpus,
+    y_pred: Corpus,
+    average: None,
+    sample_weight: Weights = ...,
+    *,
+    texts: Texts | None = ...,
 ) -> dict[str, float]: ...
 
 
@@ -103,7 +108,11 @@ def span_f1_score(
 
 
 def span_report(
-    y_true: Corpus, y_pred: Corpus, sample_weight: Weights = None, *, texts: Texts | None = None
+    y_true: Corpus,
+    y_pred: Corpus,
+    sample_weight: Weights = None,
+    *,
+    texts: Texts | None = None,
 ) -> str:
     """Precision, recall, F1 and number of true spans, by label and on average.
 
@@ -131,13 +140,17 @@ def span_report(
        macro avg     0.5000  0.5000  0.5000        2
     weighted avg     0.5000  0.5000  0.5000        2
     """
-    return report_text(report_of(span_counts(y_true, y_pred, sample_weight, texts)), digits=4)
+    return report_text(
+        report_of(span_counts(y_true, y_pred, sample_weight, texts)), digits=4
+    )
 
 
 def span_counts(y_true, y_pred, sample_weight=None, texts=None):
     """Spans by label: three Counters (correct, true, predicted)."""
     true, found = both_sides(y_true, y_pred, texts)
-    return count_spans(true, found, weights_of(sample_weight, [True] * len(true), NO_TEXT))
+    return count_spans(
+        true, found, weights_of(sample_weight, [True] * len(true), NO_TEXT)
+    )
 
 
 NO_TEXT = "there is nothing to score: there is no text"
@@ -149,7 +162,10 @@ def both_sides(y_true, y_pred, texts):
     refuse_dicts(y_true, "y_true")
     refuse_dicts(y_pred, "y_pred")
     pairs = check_pairs(y_true, y_pred, same_length=False)
-    sides = {"y_true": [true for true, _ in pairs], "y_pred": [found for _, found in pairs]}
+    sides = {
+        "y_true": [true for true, _ in pairs],
+        "y_pred": [found for _, found in pairs],
+    }
     if texts is None:
         return [as_spans(spans, name=name).by_text() for name, spans in sides.items()]
     texts = as_texts(texts, "texts")
@@ -161,7 +177,11 @@ def count_spans(y_true, y_pred, weight):
     correct, n_true, n_pred = Counter(), Counter(), Counter()
     for true, found, w in zip(y_true, y_pred, weight):
         true, found = judged(true, found)
-        for counter, spans in ((correct, true.intersection(found)), (n_true, true), (n_pred, set(found))):
+        for counter, spans in (
+            (correct, true.intersection(found)),
+            (n_true, true),
+            (n_pred, set(found)),
+        ):
             for span in spans:
                 counter[span.label] += w
     return correct, n_true, n_pred
@@ -171,7 +191,10 @@ def judged(true, found):
     """The spans of a text that count: a set of the true ones, and a list of those that were found."""
     blank = sorted(span for span in true if span.label is None)
     right = {span for span in true if span.label is not None}
-    starts, furthest = [span.start for span in blank], list(accumulate([span.end for span in blank], max))
+    starts, furthest = (
+        [span.start for span in blank],
+        list(accumulate([span.end for span in blank], max)),
+    )
 
     def is_blank(span):
         """Whether the span shares a character with one of those that begin before its end."""
@@ -179,7 +202,11 @@ def judged(true, found):
         return k > 0 and furthest[k - 1] > span.start
 
     types = getattr(true, "types", None)
-    told = (span for span in found if span.label is not None and (types is None or span.label in types))
+    told = (
+        span
+        for span in found
+        if span.label is not None and (types is None or span.label in types)
+    )
     return right, [span for span in told if span in right or not is_blank(span)]
 
 
@@ -194,7 +221,9 @@ def _split_tags(i, items, tagged):
     if tagged:
         items, tags = of_pairs(i, items, "word, tag")
     if not all(isinstance(word, str) and word for word in items):
-        raise PlaceError(i, None, f"expected words, strings that are not empty; got {items!r:.80}")
+        raise PlaceError(
+            i, None, f"expected words, strings that are not empty; got {items!r:.80}"
+        )
     return items, tags
 
 
@@ -207,8 +236,14 @@ def word_spans(y_true, y_pred, tagged):
     pairs = check_pairs(y_true, y_pred, same_length=False)
     true_tagged = any(is_tagged(true) for true, _ in pairs)
     pred_tagged = any(is_tagged(pred) for _, pred in pairs)
-    if tagged and not (true_tagged and pred_tagged) and any(true or pred for true, pred in pairs):
-        raise ValueError("tagged=True needs (word, tag) pairs in y_true and y_pred; got plain words")
+    if (
+        tagged
+        and not (true_tagged and pred_tagged)
+        and any(true or pred for true, pred in pairs)
+    ):
+        raise ValueError(
+            "tagged=True needs (word, tag) pairs in y_true and y_pred; got plain words"
+        )
     with_tags = true_tagged and pred_tagged if tagged is None else tagged
     for i, (true, pred) in enumerate(pairs):
         words, tags = _split_tags(i, true, true_tagged)
@@ -233,7 +268,11 @@ def _weights_of_words(y_true, y_pred, sample_weight):
 
 
 def word_f1_score(
-    y_true: Corpus, y_pred: Corpus, *, tagged: bool | None = None, sample_weight: Weights = None
+    y_true: Corpus,
+    y_pred: Corpus,
+    *,
+    tagged: bool | None = None,
+    sample_weight: Weights = None,
 ) -> float:
     """F1 of the words of segmented sentences.
 
@@ -268,7 +307,9 @@ def word_f1_score(
     weights = _weights_of_words(y_true, y_pred, sample_weight)
     correct = n_true = n_pred = 0
     for (_, true, pred), weight in zip(word_spans(y_true, y_pred, tagged), weights):
-        correct += weight * (len(true) if true == pred else len(set(true).intersection(pred)))
+        correct += weight * (
+            len(true) if true == pred else len(set(true).intersection(pred))
+        )
         n_true += weight * len(true)
         n_pred += weight * len(pred)
     return f1(correct, n_true, n_pred)
@@ -285,11 +326,17 @@ class SegmentationReport(Bunch):
     iv_recall: float
 
     def __str__(self) -> str:
-        return "\n".join(f"{name.replace('_', ' '):>10}  {value:.4f}" for name, value in self.items())
+        return "\n".join(
+            f"{name.replace('_', ' '):>10}  {value:.4f}" for name, value in self.items()
+        )
 
 
 def segmentation_report(
-    y_true: Corpus, y_pred: Corpus, vocabulary: Iterable[str], *, sample_weight: Weights = None
+    y_true: Corpus,
+    y_pred: Corpus,
+    vocabulary: Iterable[str],
+    *,
+    sample_weight: Weights = None,
 ) -> SegmentationReport:
     """Word scores, and recall inside and outside of a vocabulary.
 
@@ -331,7 +378,9 @@ def segmentation_report(
     known = frozenset(listed)
     weights = _weights_of_words(y_true, y_pred, sample_weight)
     correct = n_true = n_pred = n_oov = correct_oov = 0
-    for (true_words, true, pred), weight in zip(word_spans(y_true, y_pred, False), weights):
+    for (true_words, true, pred), weight in zip(
+        word_spans(y_true, y_pred, False), weights
+    ):
         found = set(pred)
         n_true += weight * len(true)
         n_pred += weight * len(pred)

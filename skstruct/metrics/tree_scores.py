@@ -55,7 +55,11 @@ def split_heads(i, sentence, partial=False):
     """
     labels = None
     heads = sentence
-    if partial and None in sentence and any(isinstance(arc, (tuple, list)) for arc in sentence):
+    if (
+        partial
+        and None in sentence
+        and any(isinstance(arc, (tuple, list)) for arc in sentence)
+    ):
         sentence = [(None, None) if arc is None else arc for arc in sentence]
     if len(sentence) and isinstance(sentence[0], (tuple, list)):
         heads, labels = of_pairs(i, sentence, "head, label")
@@ -113,16 +117,24 @@ def attachment_scores(
     pairs = check_pairs(y_true, y_pred)
     if punctuation is None:
         punctuation = [[False] * len(true) for true, _ in pairs]
-    leave_out = [out for _, out in check_pairs(y_true, punctuation, names=("y_true", "punctuation"))]
+    leave_out = [
+        out
+        for _, out in check_pairs(y_true, punctuation, names=("y_true", "punctuation"))
+    ]
     rows, labeled = [], None
     for i, (true, pred) in enumerate(pairs):
         if not has_label(true):
             rows.append((0, 0, 0, 0))
             continue
-        (heads, labels), (heads_pred, labels_pred) = split_heads(i, true, partial=True), split_heads(i, pred)
+        (heads, labels), (heads_pred, labels_pred) = (
+            split_heads(i, true, partial=True),
+            split_heads(i, pred),
+        )
         with_labels = labels is not None and labels_pred is not None
         if labeled not in (None, with_labels):
-            raise PlaceError(i, None, "labels must be there in all sentences or in none")
+            raise PlaceError(
+                i, None, "labels must be there in all sentences or in none"
+            )
         labeled = with_labels
         if not with_labels:
             labels, labels_pred = heads, heads_pred
@@ -138,7 +150,9 @@ def attachment_scores(
     complete = sum(w for w, row in scored if row[0] == row[1])
     las = right_labeled / n_labeled if labeled and n_labeled else float("nan")
     n_scored = sum(row[0] for _, row in scored)
-    return AttachmentScores(ratio(right, n_tokens), float(las), ratio(complete, n_sentences), n_scored)
+    return AttachmentScores(
+        ratio(right, n_tokens), float(las), ratio(complete, n_sentences), n_scored
+    )
 
 
 def _counts(tokens):
@@ -160,10 +174,15 @@ def _counts(tokens):
 
 def _main_types(labels):
     # A label that is nothing but a colon and what follows has no main type to fall back on.
-    return [label.partition(":")[0] or label if isinstance(label, str) else label for label in labels]
+    return [
+        label.partition(":")[0] or label if isinstance(label, str) else label
+        for label in labels
+    ]
 
 
-def labeled_attachment_score(y_true: Corpus, y_pred: Corpus, *, sample_weight: Weights = None) -> float:
+def labeled_attachment_score(
+    y_true: Corpus, y_pred: Corpus, *, sample_weight: Weights = None
+) -> float:
     """Share of tokens with the right head and label: the `las` of `attachment_scores`, over all tokens.
 
     Parameters
@@ -192,11 +211,15 @@ def labeled_attachment_score(y_true: Corpus, y_pred: Corpus, *, sample_weight: W
 def _known(score):
     """A score, unless it is NaN for want of labels."""
     if np.isnan(score):
-        raise ValueError("the labeled attachment score needs (head, label) pairs on both sides")
+        raise ValueError(
+            "the labeled attachment score needs (head, label) pairs on both sides"
+        )
     return score
 
 
-def unlabeled_attachment_score(y_true: Corpus, y_pred: Corpus, *, sample_weight: Weights = None) -> float:
+def unlabeled_attachment_score(
+    y_true: Corpus, y_pred: Corpus, *, sample_weight: Weights = None
+) -> float:
     """Share of tokens with the right head: the `uas` of `attachment_scores`, over all tokens.
 
     Parameters
@@ -224,7 +247,12 @@ def unlabeled_attachment_score(y_true: Corpus, y_pred: Corpus, *, sample_weight:
 
 def _tag(i, t, token):
     if not isinstance(token, (tuple, list)) or len(token) != 2:
-        raise PlaceError(i, t, f"punctuation goes by tags, in (form, tag) tokens; got {token!r:.80}", "X")
+        raise PlaceError(
+            i,
+            t,
+            f"punctuation goes by tags, in (form, tag) tokens; got {token!r:.80}",
+            "X",
+        )
     return token[1]
 
 
@@ -232,8 +260,15 @@ def score_trees(estimator, X, y, *, score, punctuation, subtypes, sample_weight=
     """What the scorers of `attachment_scorer_for` compute."""
     leave_out = None
     if punctuation is not None:
-        leave_out = [[_tag(i, t, token) in punctuation for t, token in enumerate(s)] for i, s in enumerate(X)]
+        leave_out = [
+            [_tag(i, t, token) in punctuation for t, token in enumerate(s)]
+            for i, s in enumerate(X)
+        ]
     found = attachment_scores(
-        y, estimator.predict(X), punctuation=leave_out, subtypes=subtypes, sample_weight=sample_weight
+        y,
+        estimator.predict(X),
+        punctuation=leave_out,
+        subtypes=subtypes,
+        sample_weight=sample_weight,
     )
     return _known(getattr(found, score))

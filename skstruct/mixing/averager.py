@@ -83,9 +83,12 @@ class BaggingShuffleAverager(MetaLearner):
         number of members (equation 7).""",
     )
     bootstrap: bool = parameter(
-        False, "Draw each member's sequences with replacement; else each member sees a shuffled selection."
+        False,
+        "Draw each member's sequences with replacement; else each member sees a shuffled selection.",
     )
-    max_samples: float = parameter(1.0, "Sequences drawn for each member, as a fraction.", "float in (0, 1]")
+    max_samples: float = parameter(
+        1.0, "Sequences drawn for each member, as a fraction.", "float in (0, 1]"
+    )
     keep_members: bool = parameter(False, "Keep the fitted members as ``estimators_``.")
 
     estimators_: list[Any] = field(init=False)
@@ -127,7 +130,9 @@ class BaggingShuffleAverager(MetaLearner):
         self._validate_params()
         self._trainable()  # before anybody asks what it requests
         metadata = self._routed("fit", {"sample_weight": sample_weight, **params})
-        context = self._init_callback_context(max_subtasks=self.n_estimators, sequential_subtasks=False)
+        context = self._init_callback_context(
+            max_subtasks=self.n_estimators, sequential_subtasks=False
+        )
         events = epoch_context(context, self, X, y)
         events.begin_fit()
         members = _Members(self, X, y, metadata, both_or_neither(X_val, y_val), events)
@@ -141,16 +146,24 @@ class BaggingShuffleAverager(MetaLearner):
         models = members.models(min(effective_n_jobs(self.n_jobs), self.n_estimators))
         with DeferredInterrupt(at_once=True) as members.interrupt:
             try:
-                model = members.shared.model_class.average(models, self.average == "nonzero")
+                model = members.shared.model_class.average(
+                    models, self.average == "nonzero"
+                )
             except BaseException as error:
                 raise (members.failures or [error])[0] from None
             if members.interrupt.count:
                 raise KeyboardInterrupt
-        for checkpoint in members.checkpoints:  # not before all are done: a fit that is killed finds them
+        for checkpoint in (
+            members.checkpoints
+        ):  # not before all are done: a fit that is killed finds them
             checkpoint.remove()
         taggers = [tagger for tagger, _, _ in members.all]
         numbered = enumerate(taggers, start=1)
-        history = [{"member": k, **record} for k, tagger in numbered for record in tagger.history_]
+        history = [
+            {"member": k, **record}
+            for k, tagger in numbered
+            for record in tagger.history_
+        ]
         common = {"n_iter_": max(tagger.n_iter_ for tagger in taggers)}
         if hasattr(taggers[0], "classes_"):
             common["classes_"] = taggers[0].classes_
@@ -159,7 +172,9 @@ class BaggingShuffleAverager(MetaLearner):
         kept = {"estimators_": taggers} if self.keep_members else {}
         return {**common, **kept, "history_": history, "estimator_": estimator}
 
-    def member_scores(self, X: Corpus, y: Corpus, sample_weight: Weights = None) -> NDArray[np.float64]:
+    def member_scores(
+        self, X: Corpus, y: Corpus, sample_weight: Weights = None
+    ) -> NDArray[np.float64]:
         """Scores of the members alone, to set beside the score of their average.
 
         Needs ``keep_members=True``.
@@ -186,7 +201,9 @@ class BaggingShuffleAverager(MetaLearner):
         check_is_fitted(self)
         if not hasattr(self, "estimators_"):
             raise ValueError("member_scores needs a fit with keep_members=True")
-        return np.array([member.score(X, y, sample_weight) for member in self.estimators_])
+        return np.array(
+            [member.score(X, y, sample_weight) for member in self.estimators_]
+        )
 
 
 class _Members:
@@ -217,12 +234,22 @@ class _Members:
         self.shared = prepared._prepare(X, y, metadata.get("sample_weight"), given)
         nonempty = np.flatnonzero(np.diff(self.shared.task.token) > 0)
         n_drawn = max(1, round(averager.max_samples * nonempty.shape[0]))
-        parameters = {} if averager.checkpoint is None else {"checkpoint": averager.checkpoint}
+        parameters = (
+            {} if averager.checkpoint is None else {"checkpoint": averager.checkpoint}
+        )
         for _ in range(averager.n_estimators):
             seed, drawn = new_key(random), nonempty
             if averager.bootstrap or n_drawn < nonempty.shape[0]:
-                drawn = np.sort(random.choice(nonempty, n_drawn, replace=averager.bootstrap))
-            self.all.append((clone(self.template).set_params(random_state=seed, **parameters), seed, drawn))
+                drawn = np.sort(
+                    random.choice(nonempty, n_drawn, replace=averager.bootstrap)
+                )
+            self.all.append(
+                (
+                    clone(self.template).set_params(random_state=seed, **parameters),
+                    seed,
+                    drawn,
+                )
+            )
 
     def models(self, threads):
         """The models of the members, in their order."""
@@ -235,7 +262,9 @@ class _Members:
                 waiting = deque()
                 for number in numbers:
                     waiting.append(pool.submit(self.train, number))
-                    if len(waiting) == threads:  # no thread begins another one while its model waits
+                    if (
+                        len(waiting) == threads
+                    ):  # no thread begins another one while its model waits
                         yield waiting.popleft().result()
                 while waiting:
                     yield waiting.popleft().result()
@@ -253,7 +282,14 @@ class _Members:
             run = self.shared.member(member, seed, drawn)
             run.title = f"member {number + 1}, "
             with self.events.member(member, number, self.X, self.y):
-                _train(member, run, self.X, self.y, interrupt=self.interrupt, for_good=not keep)
+                _train(
+                    member,
+                    run,
+                    self.X,
+                    self.y,
+                    interrupt=self.interrupt,
+                    for_good=not keep,
+                )
         except BaseException as error:
             self.failures.append(error)
             self.interrupt.stop()

@@ -21,7 +21,13 @@ from ..saving.registry import savable
 from ..taggers.meta_learner import TRAINABLE, MetaLearner
 from ..training.held_out import both_or_neither
 from ..training.learner import OnlineLearner
-from ..training.parameters import CHECKPOINT, documented, inner_estimator, parameter, parameters_named
+from ..training.parameters import (
+    CHECKPOINT,
+    documented,
+    inner_estimator,
+    parameter,
+    parameters_named,
+)
 from ..training.run import new_key
 from .rounds import Rounds
 
@@ -106,7 +112,8 @@ class ParameterMixer(MetaLearner):
         overridden."""
     )
     n_shards: int = parameter(
-        2, "Shards that ``fit`` deals the sequences to, in turn. ``fit_shards`` brings its own."
+        2,
+        "Shards that ``fit`` deals the sequences to, in turn. ``fit_shards`` brings its own.",
     )
     _: KW_ONLY
     checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)
@@ -176,11 +183,15 @@ class ParameterMixer(MetaLearner):
         metadata = self._routed("fit", {"sample_weight": sample_weight, **params})
         metadata = estimator._learner_metadata(metadata)
         if odd := sorted(metadata.keys() - {"sample_weight"}):
-            raise ValueError(f"{odd[0]}: the shards of ParameterMixer are given weights of sequences alone")
+            raise ValueError(
+                f"{odd[0]}: the shards of ParameterMixer are given weights of sequences alone"
+            )
         if self.client is not None:
             loads = dealt(X, y, metadata.get("sample_weight"), self.n_shards)
             return self._fit_jobs(estimator, learner, loads, X, y, given)
-        learner.random_state = self.random_state  # not a copy: a RandomState moves on, as in the learner
+        learner.random_state = (
+            self.random_state
+        )  # not a copy: a RandomState moves on, as in the learner
         run, fitted = estimator._prepare_with(learner, X, y, **metadata)
         n = run.visited.shape[0]
         check_number(self.n_shards, n)
@@ -241,9 +252,17 @@ class ParameterMixer(MetaLearner):
                     f"fit of their own; set them on the ParameterMixer, which tells them of its rounds"
                 )
         if given is not None:
-            stopping = dict.fromkeys(parameters_named(estimator, "early_stopping"), False)
-            estimator, learner.early_stopping = clone(estimator).set_params(**stopping), False
-        for name, hint in ("early_stopping", "; with X_val and y_val in fit it does"), ("checkpoint", ""):
+            stopping = dict.fromkeys(
+                parameters_named(estimator, "early_stopping"), False
+            )
+            estimator, learner.early_stopping = (
+                clone(estimator).set_params(**stopping),
+                False,
+            )
+        for name, hint in (
+            ("early_stopping", "; with X_val and y_val in fit it does"),
+            ("checkpoint", ""),
+        ):
             if getattr(learner, name, None):
                 raise ValueError(
                     f"{name}={getattr(learner, name)!r} of {type(learner).__name__} does not go with "
@@ -271,15 +290,21 @@ class ParameterMixer(MetaLearner):
     def _fit_jobs(self, estimator, learner, loads, X=None, y=None, given=None):
         """Train shards that know how to load their data."""
         key, shipped = new_key(self.random_state), clone(estimator)
-        with closing(LocalShards(self.n_jobs) if self.client is None else DaskShards(self.client)) as crew:
-            crew.make(open_shard, [Job(s, load, shipped, key) for s, load in enumerate(loads)])
+        with closing(
+            LocalShards(self.n_jobs) if self.client is None else DaskShards(self.client)
+        ) as crew:
+            crew.make(
+                open_shard, [Job(s, load, shipped, key) for s, load in enumerate(loads)]
+            )
             answers = crew.ask("met", shared=learner.min_count)
             met = [answer for answer in answers if isinstance(answer, Met)]
             if not met:
                 raise NothingToLearn(answers[0])
             with counting_all(answers):
                 fitted = estimator._agreed([shard.fitted for shard in met])
-                run, plans = met[0].kind.merged([shard.vocabulary for shard in met], learner, key)
+                run, plans = met[0].kind.merged(
+                    [shard.vocabulary for shard in met], learner, key
+                )
             run.hold_out(estimator._given_to_learner(given))
             crew.step("join", in_turn(answers, plans), shared=len(loads) == 1)
             n_examples = sum(shard.n_examples for shard in met)
@@ -289,4 +314,6 @@ class ParameterMixer(MetaLearner):
     def _rounds(self, crew, run, fitted, n_examples, n_tokens, X, y):
         """Train, mix, and become the result."""
         rounds = Rounds(self, crew, run, fitted, n_examples, n_tokens)
-        return rounds.train(X, y, self._init_callback_context(max_subtasks=rounds.n_rounds))
+        return rounds.train(
+            X, y, self._init_callback_context(max_subtasks=rounds.n_rounds)
+        )

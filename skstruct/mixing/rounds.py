@@ -40,13 +40,21 @@ class Rounds(Loop):
         self.n_examples, self.n_tokens = n_examples, n_tokens
         self.alone, self.history = crew.n_shards == 1, []
         zeros = run.fresh(run.state.key).model
-        self.mixed = Mixture(run.node_halves, zeros, run.state.rule, mixer.mixing == NONZERO)
+        self.mixed = Mixture(
+            run.node_halves, zeros, run.state.rule, mixer.mixing == NONZERO
+        )
         once, n = mixer.strategy == "once" and not self.alone, run.estimator.max_iter
         self.n_rounds, self.n_epochs = (1, n) if once else (n, 1)
 
     def about(self):
         """See :class:`.training.loop.Loop`."""
-        return self.run, self.mixer, self.n_rounds, self.mixer._stops(), self.mixer.checkpoint
+        return (
+            self.run,
+            self.mixer,
+            self.n_rounds,
+            self.mixer._stops(),
+            self.mixer.checkpoint,
+        )
 
     def epoch_arguments(self):
         """See :class:`.training.loop.Loop`."""
@@ -54,7 +62,10 @@ class Rounds(Loop):
 
     def run_epoch(self, interrupt):
         """Train and mix once."""
-        crew, done = self.crew, self.done  # a step that is taken again asks for the round it belonged to
+        crew, done = (
+            self.crew,
+            self.done,
+        )  # a step that is taken again asks for the round it belonged to
         began, sent, received = time.perf_counter(), crew.sent, crew.received
 
         def shared(full=True):
@@ -68,13 +79,16 @@ class Rounds(Loop):
         share = mixture(self.mixer.mixing, updates)
         if not self.alone:
             coefficients = in_turn(answers, self.mixed.coefficients(reports, share))
-            changes = crew.total("changes", add_changes, coefficients, self.mixed.nonzero)
+            changes = crew.total(
+                "changes", add_changes, coefficients, self.mixed.nonzero
+            )
             self.mixed.mix(changes, len(reports))
         did = {
             "round": self.done + 1,
             "updates": sum(updates),
             "sequence_error": sum(updates) / (self.n_examples * self.n_epochs),
-            "token_error": sum(r.wrong_tokens for r in reports) / (self.n_tokens * self.n_epochs),
+            "token_error": sum(r.wrong_tokens for r in reports)
+            / (self.n_tokens * self.n_epochs),
             "loss": sum(report.loss for report in reports),
             "mixture": in_turn(answers, share.tolist(), 0.0),
             "bytes_sent": crew.sent - sent,
@@ -100,9 +114,17 @@ class Rounds(Loop):
     def attributes(self):
         """See :class:`.training.loop.Loop`."""
         estimator, n_iter = clone(self.mixer._template()), self.done * self.n_epochs
-        learned = {"_model": self.run.finished(self.best()), "n_iter_": n_iter, **self.run.fitted()}
+        learned = {
+            "_model": self.run.finished(self.best()),
+            "n_iter_": n_iter,
+            **self.run.fitted(),
+        }
         estimator._become(learned, self.known)
-        found = {"n_iter_": n_iter, "history_": list(self.history), "estimator_": estimator}
+        found = {
+            "n_iter_": n_iter,
+            "history_": list(self.history),
+            "estimator_": estimator,
+        }
         for one in (learned, {"classes_": getattr(estimator, "classes_", None)}):
             if one.get("classes_") is not None:
                 found["classes_"] = one["classes_"]
@@ -148,5 +170,7 @@ class Rounds(Loop):
             model = with_arrays(form, "model", arrays)
         else:
             self.mixed.restore(header["steps"], arrays)
-        self.crew.step("resume", [shard_key(key, s) for s in range(self.crew.n_shards)], model)
+        self.crew.step(
+            "resume", [shard_key(key, s) for s in range(self.crew.n_shards)], model
+        )
         return form

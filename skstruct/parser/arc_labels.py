@@ -15,10 +15,26 @@ from ..core.compile import inline, kernel, spliced
 from ..core.noise import QUIET
 from ..data.inputs import check_X_y
 from ..data.labels import encode_labels
-from .dependency_trees import LEFT, RIGHT, SHIFT, check_trees, encode_trees, marked_trees, split_arcs
+from .dependency_trees import (
+    LEFT,
+    RIGHT,
+    SHIFT,
+    check_trees,
+    encode_trees,
+    marked_trees,
+    split_arcs,
+)
 from .state_features import emit_row, load, score
 from .state_features import look_up as find_features
-from .states import N_ACTIONS, describe_arc, describe_reduction, look_around, start_state, successor, word_of
+from .states import (
+    N_ACTIONS,
+    describe_arc,
+    describe_reduction,
+    look_around,
+    start_state,
+    successor,
+    word_of,
+)
 
 MARGIN = 20.0
 """In training the right label has to win by this score, times the weight of the sentence: steps are of the size
@@ -34,7 +50,15 @@ def best_label(model, adjustment, work, gold, margin):
     ``gold`` >= 0 is the right one, which then has to win by a margin, in units of stored values.
     """
     total = work.total
-    score(model.arcs, model.arc_features, work.pairs, work.arc, adjustment, work.look, total)
+    score(
+        model.arcs,
+        model.arc_features,
+        work.pairs,
+        work.arc,
+        adjustment,
+        work.look,
+        total,
+    )
     if gold >= 0:
         total[gold] -= margin
     best = 0
@@ -54,7 +78,16 @@ def label_of(model, adjustment, work):
 def emit_arc(up, down, model, adjustment, work):
     """Emit the features of the arc in ``work.arc`` for label ``up``, against ``down``; -1 for none."""
     up, down, difference = np.int64(up), np.int64(down), work.label_difference
-    emit_row(model.arcs, model.arc_features, work.arc, adjustment, up, down, work.look, difference)
+    emit_row(
+        model.arcs,
+        model.arc_features,
+        work.arc,
+        adjustment,
+        up,
+        down,
+        work.look,
+        difference,
+    )
 
 
 @spliced
@@ -140,7 +173,13 @@ def emit_reductions(path, label, begin, m, wrong, model, adjustment, work):
     for k in range(begin, m):
         if path[k] != SHIFT:
             describe_reduction(np.int64(path[k]), work.replay[wrong, k], work.arc)
-            emit_arc(-1 if wrong else label[k], label[k] if wrong else -1, model, adjustment, work)
+            emit_arc(
+                -1 if wrong else label[k],
+                label[k] if wrong else -1,
+                model,
+                adjustment,
+                work,
+            )
 
 
 @spliced
@@ -190,7 +229,9 @@ def look_up(path, head, label, task, model, noise, work, action, rows, label_row
         row, made, last = states[k], np.int64(path[k]), k == 2 * n - 1
         reads, w = made == SHIFT and not last, word_of(made, row, last)
         if not last or model.root_step:
-            for j in range(find_features(model.templates, model.state_features, row, look)):
+            for j in range(
+                find_features(model.templates, model.state_features, row, look)
+            ):
                 rows[0 if reads else 1, w, j] = look.entry[j]
         if reads:
             continue
@@ -245,9 +286,13 @@ def given_tree(model, sentence, tree):
     heads, labels = check_trees(heads), np.full(len(tree), -1, np.int32)
     actions, lifted, skipped = encode_trees(heads, token, model.pseudo)
     if skipped:
-        raise ValueError("labels: the tree is not projective, and this parser builds no such trees")
+        raise ValueError(
+            "labels: the tree is not projective, and this parser builds no such trees"
+        )
     if model.pseudo:
         names = marked_trees(names, heads, lifted, token)
     if names is not None:
-        labels = encode_labels(names, token, model.labels, grow=False, with_sets=False)[0].ids
+        labels = encode_labels(names, token, model.labels, grow=False, with_sets=False)[
+            0
+        ].ids
     return actions[:-1].tolist(), lifted.tolist(), labels.tolist()

@@ -33,7 +33,13 @@ def shape(form):
     return out
 
 
-_DERIVED = {"w": str, "l": str.lower, "x2": lambda form: form[-2:], "x3": lambda form: form[-3:], "f": shape}
+_DERIVED = {
+    "w": str,
+    "l": str.lower,
+    "x2": lambda form: form[-2:],
+    "x3": lambda form: form[-3:],
+    "f": shape,
+}
 
 
 def check_words(X, token, width=None):
@@ -64,16 +70,26 @@ def check_words(X, token, width=None):
         return [()] * width
     if set(map(type, flat)) <= {tuple, list} and set(map(len, flat)) == {width}:
         columns = list(zip(*flat))
-        if all(set(map(type, column)) == {str} and "" not in column for column in columns):
+        if all(
+            set(map(type, column)) == {str} and "" not in column for column in columns
+        ):
             return columns
-    wanted = "a pair (form, tag)" if width == 2 else f"a tuple (form, tag, ...) of {width}"
+    wanted = (
+        "a pair (form, tag)" if width == 2 else f"a tuple (form, tag, ...) of {width}"
+    )
     out = []
     for k, word in enumerate(flat):
         fits = isinstance(word, (tuple, list)) and len(word) == width
         if not fits or not all(isinstance(part, str) for part in word):
-            wrong = f"expected {wanted} of str" if width == 2 else f"expected {wanted} str"
+            wrong = (
+                f"expected {wanted} of str" if width == 2 else f"expected {wanted} str"
+            )
         elif not all(word):
-            wrong = "neither form nor tag may be empty" if width == 2 else "no column may be empty"
+            wrong = (
+                "neither form nor tag may be empty"
+                if width == 2
+                else "no column may be empty"
+            )
         else:
             out.append(tuple(map(exact, word)))
             continue
@@ -95,7 +111,10 @@ def parts_of(symbol):
 
 def count_parts(columns):
     """{column: the most parts that a word has there} of the columns with morphological features."""
-    most = {c: max(map(len, map(parts_of, set(column))), default=0) for c, column in enumerate(columns)}
+    most = {
+        c: max(map(len, map(parts_of, set(column))), default=0)
+        for c, column in enumerate(columns)
+    }
     return {c: n for c, n in most.items() if c > 1 and n > 0}
 
 
@@ -137,12 +156,21 @@ class AtomEncoder:
         for name in self.alphabets:
             c = column_of(name)
             if c not in numbers:
-                strings = {string: k for k, string in enumerate(dict.fromkeys(columns[c]))}
-                words = np.fromiter(map(strings.__getitem__, columns[c]), np.int64, len(columns[c]))
+                strings = {
+                    string: k for k, string in enumerate(dict.fromkeys(columns[c]))
+                }
+                words = np.fromiter(
+                    map(strings.__getitem__, columns[c]), np.int64, len(columns[c])
+                )
                 numbers[c] = list(strings), words
             strings, words = numbers[c]
             one = _DERIVED.get(name, str)
-            yield list(map(parts_of, strings)) if is_part(name) else [[one(s)] for s in strings], words
+            yield (
+                list(map(parts_of, strings))
+                if is_part(name)
+                else [[one(s)] for s in strings],
+                words,
+            )
 
     def encode(self, columns):
         """(ids, rows): (A, N) int32, -1 for what is unknown, and the attribute of each of the A rows.
@@ -154,10 +182,15 @@ class AtomEncoder:
     def _encoded(self, found):
         ids, rows = [], []
         for (name, alphabet), (symbols, words) in zip(self.alphabets.items(), found):
-            known = [[alphabet.ids[s] + SPECIAL for s in some if s in alphabet.ids] for some in symbols]
+            known = [
+                [alphabet.ids[s] + SPECIAL for s in some if s in alphabet.ids]
+                for some in symbols
+            ]
             mine = list(zip_longest(*known, fillvalue=-1))
             mine += [(-1,) * len(known)] * (self._n_rows(name) - len(mine))
-            ids.append(np.array(mine, np.int32).reshape(len(mine), len(known))[:, words])
+            ids.append(
+                np.array(mine, np.int32).reshape(len(mine), len(known))[:, words]
+            )
             rows += [name] * len(mine)
         return np.ascontiguousarray(np.concatenate(ids)), rows
 
@@ -169,16 +202,23 @@ class AtomEncoder:
         ValueError
             If there are too many distinct tags.
         """
-        new, found = AtomEncoder(self.alphabets, self.width, self.parts), list(self._symbols(columns))
+        new, found = (
+            AtomEncoder(self.alphabets, self.width, self.parts),
+            list(self._symbols(columns)),
+        )
         for (name, alphabet), (symbols, _) in zip(self.alphabets.items(), found):
             _, new.alphabets[name] = alphabet.interned(flatten(symbols))
         new.check_tags()
         ids, rows = new._encoded(found)
-        new.parts = {column_of(name): rows.count(name) for name in rows if is_part(name)}
+        new.parts = {
+            column_of(name): rows.count(name) for name in rows if is_part(name)
+        }
         return ids, new
 
     def check_tags(self):
         """Raise if there are too many distinct tags."""
         n_tags = len(self.alphabets["t"])
         if n_tags > MOST_SMALL - SPECIAL:
-            raise ValueError(f"at most {MOST_SMALL - SPECIAL} distinct tags are possible, got {n_tags}")
+            raise ValueError(
+                f"at most {MOST_SMALL - SPECIAL} distinct tags are possible, got {n_tags}"
+            )

@@ -46,10 +46,19 @@ def split_arcs(y, labeled):
         for t, arc in enumerate(sentence):
             is_pair = isinstance(arc, (tuple, list))
             if len(arc) != 2 if is_pair else labeled:
-                expected = "a pair (head, label)" if labeled else "a head or a pair (head, label)"
+                expected = (
+                    "a pair (head, label)"
+                    if labeled
+                    else "a head or a pair (head, label)"
+                )
                 hint = "" if is_pair else "; for heads alone, labeled=False"
-                raise PlaceError(i, t, f"expected {expected}, got {describe(arc)}{hint}", "y")
-    heads = [[arc[0] if isinstance(arc, (tuple, list)) else arc for arc in sentence] for sentence in y]
+                raise PlaceError(
+                    i, t, f"expected {expected}, got {describe(arc)}{hint}", "y"
+                )
+    heads = [
+        [arc[0] if isinstance(arc, (tuple, list)) else arc for arc in sentence]
+        for sentence in y
+    ]
     return heads, [[arc[1] for arc in sentence] for sentence in y] if labeled else None
 
 
@@ -74,14 +83,25 @@ def check_trees(heads):
         n = len(tree)
         for t, head in enumerate(tree):
             if not is_int(head):
-                raise PlaceError(i, t, f"a head must be an int, 0 at the root, got {describe(head)}", "y")
+                raise PlaceError(
+                    i,
+                    t,
+                    f"a head must be an int, 0 at the root, got {describe(head)}",
+                    "y",
+                )
             if not 0 <= head <= n:
-                raise PlaceError(i, t, f"a head must be in 0 ... {n}, got {int(head)}", "y")
+                raise PlaceError(
+                    i, t, f"a head must be in 0 ... {n}, got {int(head)}", "y"
+                )
             if head == t + 1:
                 raise PlaceError(i, t, "the word is its own head", "y")
         roots = [t for t, head in enumerate(tree) if head == 0]
         if n and len(roots) != 1:
-            what = f"positions {roots[0]} and {roots[1]} both have head 0" if roots else "no word has head 0"
+            what = (
+                f"positions {roots[0]} and {roots[1]} both have head 0"
+                if roots
+                else "no word has head 0"
+            )
             raise PlaceError(i, None, f"a tree has exactly one root; {what}", "y")
         below = {0}  # words from which the heads lead to the root
         for k in range(1, n + 1):
@@ -141,7 +161,10 @@ def _rows(heads, children):
     n, order = len(heads), [0]
     for k in order:
         order.extend(children[k])
-    size, first = [1] * (n + 1), [0] * (n + 1)  # of what descends from a word; where it begins in a walk
+    size, first = (
+        [1] * (n + 1),
+        [0] * (n + 1),
+    )  # of what descends from a word; where it begins in a walk
     for k in reversed(order[1:]):
         size[heads[k - 1]] += size[k]
     for k in order:
@@ -185,7 +208,9 @@ def lift(heads):
     # one word only, the old head, and takes some away: no arc becomes projective but by being lifted. It
     # costs no more than words that move up, so all lifts together no more than the sum of all depths.
     begin, end = _rows(heads, children)
-    crossing = [(abs(h - d), d) for d, h in enumerate(heads, 1) if not begin[h] <= d <= end[h]]
+    crossing = [
+        (abs(h - d), d) for d, h in enumerate(heads, 1) if not begin[h] <= d <= end[h]
+    ]
     heapify(crossing)
     while crossing:
         d = heappop(crossing)[1]
@@ -278,10 +303,15 @@ def marked_trees(labels, heads, lifted, token):
     for i, sentence in enumerate(labels):
         for t, label in enumerate(sentence):
             if label is not None and (not isinstance(label, str) or MARK in label):
-                wanted = f"projectivize='pseudo' needs labels of type str without {MARK!r}"
+                wanted = (
+                    f"projectivize='pseudo' needs labels of type str without {MARK!r}"
+                )
                 raise PlaceError(i, t, f"{wanted}, got {describe(label)}", "y")
     bounds = list(zip(token[:-1].tolist(), token[1:].tolist()))
-    return [marked(mine, heads[a:b].tolist(), lifted[a:b].tolist()) for mine, (a, b) in zip(labels, bounds)]
+    return [
+        marked(mine, heads[a:b].tolist(), lifted[a:b].tolist())
+        for mine, (a, b) in zip(labels, bounds)
+    ]
 
 
 def restored(tree):
@@ -303,11 +333,16 @@ def restored(tree):
     """
     if not any(MARK in label for _, label in tree):
         return tree
-    heads, labels = [head for head, _ in tree], [label.partition(MARK)[0] for _, label in tree]
+    heads, labels = (
+        [head for head, _ in tree],
+        [label.partition(MARK)[0] for _, label in tree],
+    )
     children = [[] for _ in range(len(tree) + 1)]
     for d, head in enumerate(heads, 1):
         children[head].append(d)
-    for d in _levels(0, children, None):  # from the root downwards: where a head belongs is known before
+    for d in _levels(
+        0, children, None
+    ):  # from the root downwards: where a head belongs is known before
         wanted = tree[d - 1][1].partition(MARK)[2]
         if wanted:
             below = _levels(heads[d - 1], children, d)

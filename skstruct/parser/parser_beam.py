@@ -30,7 +30,16 @@ from ..core.rules import Difference, new_difference
 from .arc_labels import label_of, label_reductions
 from .dependency_trees import LEFT, RIGHT, SHIFT
 from .state_features import MOST_FIELDS, Lookup, Memory, new_lookup, new_memory, score
-from .states import FIRST_WORD, N_ACTIONS, N_ARC, N_FIELDS, J, describe_reduction, start_state, successor
+from .states import (
+    FIRST_WORD,
+    N_ACTIONS,
+    N_ARC,
+    N_FIELDS,
+    J,
+    describe_reduction,
+    start_state,
+    successor,
+)
 
 REMEMBERED = 2**11
 """Slots for what was computed before in the same sentence."""
@@ -84,11 +93,15 @@ class ParseWork(NamedTuple):
     candidates: Candidates
     kept: np.ndarray  # (S,) int32: states of the step by hash, -1 where empty
     begin: np.ndarray  # (2 n + 2,) int32: first state of each step
-    alive: np.ndarray  # (2 n + 1,) int32: the right state of each step, -1 if it is lost
+    alive: (
+        np.ndarray
+    )  # (2 n + 1,) int32: the right state of each step, -1 if it is lost
     stack: np.ndarray  # (2 n + 2,) int32: of states or steps
     replay: np.ndarray  # (2, 2 n + 1, N_FIELDS + 1) int32: states along the right and the predicted actions
     path: np.ndarray  # (2 n,) int8: predicted actions
-    path_label: np.ndarray  # (2 n,) int32: and their labels, if they are part of the search
+    path_label: (
+        np.ndarray
+    )  # (2 n,) int32: and their labels, if they are part of the search
     gold_label: np.ndarray  # (2 n,) int32: the labels of the right actions
     head: np.ndarray  # (n,) int32: predicted heads
     scores: Memory  # of states: by group of templates what actions score
@@ -98,14 +111,20 @@ class ParseWork(NamedTuple):
     total: np.ndarray  # (L,) float64: scores of labels
     difference: Difference  # of actions
     label_difference: Difference
-    stats: np.ndarray  # (3,) float64: updates, wrong words, loss since it was last cleared
+    stats: (
+        np.ndarray
+    )  # (3,) float64: updates, wrong words, loss since it was last cleared
 
 
 def new_work(task, model, training=True):
     """Scratch that fits every sentence of ``task``."""
     n, B = int(np.diff(task.token).max(initial=1)), model.beam
     most, successors = 2 * n * B + 2, B * (1 + 2 * B)
-    K, arcs, n_labels = model.templates.slot.shape[0], model.arcs.slot.shape[0], model.symbol.shape[0]
+    K, arcs, n_labels = (
+        model.templates.slot.shape[0],
+        model.arcs.slot.shape[0],
+        model.symbol.shape[0],
+    )
     slots, labels = (REMEMBERED, most) if model.joint else (1, 1)
 
     def ints(**shapes):
@@ -180,7 +199,15 @@ def _expand(states, begin, end, step, n, candidates):
     for q in range(begin, end):
         read = states.row[q, J] - FIRST_WORD
         if read < n:
-            _add(candidates, k, states.score[q] + states.gain[q, SHIFT], 0.0, SHIFT, q, -1)
+            _add(
+                candidates,
+                k,
+                states.score[q] + states.gain[q, SHIFT],
+                0.0,
+                SHIFT,
+                q,
+                -1,
+            )
             k += 1
         height = 2 * read - step
         if height >= 2 or step == 2 * n - 1:
@@ -188,8 +215,20 @@ def _expand(states, begin, end, step, n, candidates):
             while link >= 0:
                 p = states.linked[link]
                 for action in range(LEFT if height >= 2 else RIGHT, N_ACTIONS):
-                    gain = states.gain[p, SHIFT] + states.gain[q, action] + states.inside[q]
-                    _add(candidates, k, states.score[p] + gain, states.inside[p] + gain, action, p, q)
+                    gain = (
+                        states.gain[p, SHIFT]
+                        + states.gain[q, action]
+                        + states.inside[q]
+                    )
+                    _add(
+                        candidates,
+                        k,
+                        states.score[p] + gain,
+                        states.inside[p] + gain,
+                        action,
+                        p,
+                        q,
+                    )
                     k += 1
                 link = states.link[link]
     return k
@@ -229,17 +268,31 @@ def _keep(model, states, candidates, k, begin, n_links, kept):
         k -= 1
         candidates.heap[0] = candidates.heap[k]
         _sift(candidates, np.int64(0), k)
-        action, p, q = candidates.action[best], candidates.left[best], candidates.right[best]
+        action, p, q = (
+            candidates.action[best],
+            candidates.left[best],
+            candidates.right[best],
+        )
         source, labelled = p if action == SHIFT else q, model.joint and action != SHIFT
         label = model.symbol[states.label[q, action]] if labelled else np.int32(0)
-        successor(action, label, states.row[p], states.row[source], model.tracked, states.row[x])
+        successor(
+            action,
+            label,
+            states.row[p],
+            states.row[source],
+            model.tracked,
+            states.row[x],
+        )
         y = np.int32(x)  # the state that it becomes, or that it is equivalent to
         if model.merge:
             s = slot_of(kept, states, x)
             y = kept[s] if kept[s] >= 0 else y
             kept[s] = y
         if y == x:
-            states.score[x], states.inside[x] = candidates.score[best], candidates.inside[best]
+            states.score[x], states.inside[x] = (
+                candidates.score[best],
+                candidates.inside[best],
+            )
             states.action[x], states.left[x], states.right[x] = action, p, q
             states.first[x] = n_links if action == SHIFT else states.first[p]
             x += 1
@@ -284,14 +337,24 @@ def search(n, gold, model, adjustment, work):
     states.left[0] = states.right[0] = states.first[0] = states.last[0] = -1
     work.begin[0], work.begin[1] = 0, 1
     tracked = gold.shape[0] > 0
-    right = depth = n_links = begin = np.int64(0)  # one type throughout: helpers are compiled once
+    right = depth = n_links = begin = np.int64(
+        0
+    )  # one type throughout: helpers are compiled once
     end = np.int64(1)
     work.alive[0] = 0
     steps = n_actions(n, model)
     for step in range(steps):
         for x in range(begin, end):
             row, gain = states.row[x], states.gain[x]
-            score(model.templates, model.state_features, work.scores, row, adjustment, work.look, gain)
+            score(
+                model.templates,
+                model.state_features,
+                work.scores,
+                row,
+                adjustment,
+                work.look,
+                gain,
+            )
             if model.joint and 2 * (row[J] - FIRST_WORD) - step >= 2:
                 label_reductions(states, x, model, adjustment, work)
             elif model.joint:
@@ -310,7 +373,11 @@ def search(n, gold, model, adjustment, work):
                     depth -= 1
                     p, q = work.stack[depth], right
                 for x in range(begin, end):
-                    if states.action[x] == gold[step] and states.left[x] == p and states.right[x] == q:
+                    if (
+                        states.action[x] == gold[step]
+                        and states.left[x] == p
+                        and states.right[x] == q
+                    ):
                         found = x
                 if found >= 0 and model.joint and gold[step] != SHIFT:
                     if states.label[q, gold[step]] != work.gold_label[step]:
@@ -328,11 +395,23 @@ def worst_step(gold, n, model, adjustment, work):
 
     Returns (m, the best state then); m is 0 if the best state is the right one throughout.
     """
-    states, rows, total = work.states, work.replay[0], work.states.gain[work.states.gain.shape[0] - 1]
+    states, rows, total = (
+        work.states,
+        work.replay[0],
+        work.states.gain[work.states.gain.shape[0] - 1],
+    )
     right, worst, m, best = 0.0, -np.inf, 0, 0
     for step in range(gold.shape[0]):
         row = rows[step]
-        score(model.templates, model.state_features, work.scores, row, adjustment, work.look, total)
+        score(
+            model.templates,
+            model.state_features,
+            work.scores,
+            row,
+            adjustment,
+            work.look,
+            total,
+        )
         right += total[gold[step]]
         if model.joint and gold[step] != SHIFT and step < 2 * n - 1:
             describe_reduction(np.int64(gold[step]), row, work.arc)

@@ -39,23 +39,45 @@ def emit_actions(gold, m, model, adjustment, work):
     """Emit the features of m right actions, against those of the predicted ones."""
     path, begin = work.path, 0
     while begin < m and gold[begin] == path[begin]:
-        if model.joint and gold[begin] != SHIFT and work.gold_label[begin] != work.path_label[begin]:
+        if (
+            model.joint
+            and gold[begin] != SHIFT
+            and work.gold_label[begin] != work.path_label[begin]
+        ):
             break
         begin += 1
     if begin == m:
         return
-    retrace(path, work.path_label, work.head[:0], m, model, adjustment, work, work.replay[1])
-    for wrong in range(2):  # a loop, where two calls would be clearer: each is compiled once more
+    retrace(
+        path, work.path_label, work.head[:0], m, model, adjustment, work, work.replay[1]
+    )
+    for wrong in range(
+        2
+    ):  # a loop, where two calls would be clearer: each is compiled once more
         if model.joint:
-            actions, labels = path if wrong else gold, work.path_label if wrong else work.gold_label
+            actions, labels = (
+                path if wrong else gold,
+                work.path_label if wrong else work.gold_label,
+            )
             n_labelled = min(m, gold.shape[0] - 1) if model.root_step else m
-            emit_reductions(actions, labels, begin, n_labelled, wrong, model, adjustment, work)
+            emit_reductions(
+                actions, labels, begin, n_labelled, wrong, model, adjustment, work
+            )
     for k in range(begin, m):
         for wrong in range(1 if k == begin else 2):
             up = np.int64(-1 if wrong else gold[k])
             down = np.int64(path[k] if wrong or k == begin else -1)
             row, difference = work.replay[wrong, k], work.difference
-            emit_row(model.templates, model.state_features, row, adjustment, up, down, work.look, difference)
+            emit_row(
+                model.templates,
+                model.state_features,
+                row,
+                adjustment,
+                up,
+                down,
+                work.look,
+                difference,
+            )
 
 
 @spliced
@@ -65,7 +87,11 @@ def visit(i, model, task, noise, adjustment, work):
     Returns DONE, or TABLE_FULL or POOL_FULL if there is no room; then nothing has changed.
     """
     first, n = task.token[i], task.token[i + 1] - task.token[i]
-    K, K_arcs, L = model.templates.slot.shape[0], model.arcs.slot.shape[0], model.arc_features.weights.columns
+    K, K_arcs, L = (
+        model.templates.slot.shape[0],
+        model.arcs.slot.shape[0],
+        model.arc_features.weights.columns,
+    )
     load(task, first, n, model.clock.step[0], noise, work)
     gold = task.action[2 * first : 2 * first + n_actions(n, model)]
     heads = task.head[first : first + n]
@@ -75,7 +101,16 @@ def visit(i, model, task, noise, adjustment, work):
             model.wanted[0] = 0
             return TABLE_FULL
     labels = task.label[first : first + n]
-    retrace(gold, work.gold_label, labels, 2 * n - 1, model, adjustment, work, work.replay[0])
+    retrace(
+        gold,
+        work.gold_label,
+        labels,
+        2 * n - 1,
+        model,
+        adjustment,
+        work,
+        work.replay[0],
+    )
     work.gold_label[2 * n - 1] = 0  # of a root step, which has no label
     m, best, lost = search(n, gold, model, adjustment, work)
     if model.update == MAX_VIOLATION:
@@ -89,13 +124,17 @@ def visit(i, model, task, noise, adjustment, work):
         if lacks_room(model.state_features, model.wanted[0]):
             return TABLE_FULL
         emit_actions(gold, m, model, adjustment, work)
-        n_read = attach(work.path, work.path_label, m, work.stack, work.head, work.path_label[:0])
+        n_read = attach(
+            work.path, work.path_label, m, work.stack, work.head, work.path_label[:0]
+        )
         for k in range(n_read):
             if work.head[k] != 0 and work.head[k] != heads[k]:
                 wrong += 1
     if L > 0:
         actions = task.action[2 * first : 2 * (first + n)]
-        wrong += emit_labels(actions, heads, labels, n, task.weight[i], model, adjustment, work)
+        wrong += emit_labels(
+            actions, heads, labels, n, task.weight[i], model, adjustment, work
+        )
         more = work.label_difference
         if not room_for(more, ZERO, more.size[0], ZERO, model.arc_features.weights):
             clear(work.difference)
@@ -147,7 +186,14 @@ def predict(task, begin, end, model, noise, work, head, label, score):
             m, best, _ = search(n, task.action[:0], model, None, work)
             trace(work.states, best, m, work.stack, work.path, work.path_label)
             heads, out = head[first : first + n], label[first : first + n]
-            attach(work.path, work.path_label, m, work.stack, heads, out if model.joint else out[:0])
+            attach(
+                work.path,
+                work.path_label,
+                m,
+                work.stack,
+                heads,
+                out if model.joint else out[:0],
+            )
             score[i] = work.states.score[best]
             if model.arc_features.weights.columns > 0:
                 last = work.states.right[best] if model.root_step else best
@@ -160,7 +206,9 @@ def epoch(task, order, begin, end, model, rule, noise, work):
     return _epoch(task, order, begin, end, model, rule, noise, adjustment, work)
 
 
-def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule, root_step=False):
+def new_model(
+    templates, arcs, n_labels, beam, merge, update, min_count, rule, root_step=False
+):
     """A model without features.
 
     Parameters
@@ -174,12 +222,18 @@ def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule, r
     rule : Rule
     """
     states = new_table(N_ACTIONS, rule, min_count, by_weight=False)
-    labels = new_table(n_labels, rule, min_count, by_weight=False, sparse=n_labels > FEW_LABELS)
+    labels = new_table(
+        n_labels, rule, min_count, by_weight=False, sparse=n_labels > FEW_LABELS
+    )
     symbol = np.arange(1, n_labels + 1, dtype=np.int32)
-    return parse_model(templates, arcs, (states, labels), symbol, beam, merge, root_step, update)
+    return parse_model(
+        templates, arcs, (states, labels), symbol, beam, merge, root_step, update
+    )
 
 
-def parse_model(templates, arcs, tables, symbol, beam, merge, root_step, update=STANDARD):
+def parse_model(
+    templates, arcs, tables, symbol, beam, merge, root_step, update=STANDARD
+):
     """The :class:`.ParseModel` with tables of features, those of states and those of arcs."""
     joint = symbol.shape[0] > 0 and bool((templates.attribute == LABEL).any())
     return ParseModel(

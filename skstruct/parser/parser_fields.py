@@ -13,7 +13,18 @@ from ..core.final_weights import rows_in_use, with_rows
 from ..core.hashing import key_order
 from ..features.tokens import alphabet
 from ..saving.container import require
-from ..saving.fields import Field, Kind, Members, Table, array, each, flag, integer, pair, string
+from ..saving.fields import (
+    Field,
+    Kind,
+    Members,
+    Table,
+    array,
+    each,
+    flag,
+    integer,
+    pair,
+    string,
+)
 from ..saving.label_sets import maybe_labels
 from ..saving.packing import packed_keys
 from ..saving.stores import weights
@@ -40,7 +51,9 @@ def _features(prefix, lines, places, columns):
     """The fields of one table, whose integers take few bytes."""
 
     def are_features(f, keys):
-        return (keys >= 0).all() and (templates_of(keys[:, 0], getattr(f["lines"], lines), places) >= 0).all()
+        return (keys >= 0).all() and (
+            templates_of(keys[:, 0], getattr(f["lines"], lines), places) >= 0
+        ).all()
 
     table = features_of(are_features, columns, prefix, _KEYS, by_weight=False)
 
@@ -65,16 +78,25 @@ def _stored(model, prefix, some=slice(None)):
     keys = model.keys(prefix)[some]
     order = key_order(keys)
     rows = order if isinstance(some, slice) else some[order]
-    return {f"{prefix}keys": keys[order], f"{prefix}weights": with_rows(model.table(prefix).weights, rows)}
+    return {
+        f"{prefix}keys": keys[order],
+        f"{prefix}weights": with_rows(model.table(prefix).weights, rows),
+    }
 
 
 def packed(model, prefix):
     """Two functions that unpack the keys, and the weights, of the features of a table that have weights."""
     store, writer = model.table(prefix).weights, Writer(False, None)
-    rows, known = np.flatnonzero(rows_in_use(store)), Members({"divisor": model.divisor})
+    rows, known = (
+        np.flatnonzero(rows_in_use(store)),
+        Members({"divisor": model.divisor}),
+    )
     with writer.packing(model.packed):
         node = FEATURES[prefix].write(_stored(model, prefix, rows), writer, "", known)
-    f, kind = Members({}, reader=Reader(writer.arrays, None)), weights(rows.shape[0], store.columns)
+    f, kind = (
+        Members({}, reader=Reader(writer.arrays, None)),
+        weights(rows.shape[0], store.columns),
+    )
     return (
         lambda: read_keys(node[f"{prefix}keys"], "keys", f),
         lambda: kind.read(node[f"{prefix}weights"], "weights", f),
@@ -110,7 +132,9 @@ def _lines(f):
 def _encoder(f):
     encoder = AtomEncoder(f["attributes"], f["columns"], dict(f["parts"]))
     encoder.alphabets = dict(zip(f["attributes"], f["alphabets"]))
-    require(len(encoder.alphabets["t"]) <= MOST_SMALL - SPECIAL, f"{f.where}: too many tags")
+    require(
+        len(encoder.alphabets["t"]) <= MOST_SMALL - SPECIAL, f"{f.where}: too many tags"
+    )
     return encoder
 
 
@@ -120,11 +144,18 @@ def _arguments(f):
     ok = (np.sort(numbers) == np.arange(1, L + 1)).all()
     require(ok, f"{f.where}.label_numbers must be 1 to {L}")
     strings = all(type(label) is str for label in labels.values)
-    require(not f["pseudo"] or (L and strings), f"{f.where}.pseudo needs labels of type str")
+    require(
+        not f["pseudo"] or (L and strings), f"{f.where}.pseudo needs labels of type str"
+    )
     divisors = [f.node[f"{prefix}weights"].get("divisor") or 0 for prefix in TABLES]
     require(set(map(type, divisors)) == {int}, f"{f.where}: the divisor must be an int")
-    tables, search = (f["features"], f["label_features"]), (f["beam"], f["merge"], f["root_step"])
-    arrays = parse_model(*f["lines"].compiled(f["encoder"].rows), tables, numbers, *search)
+    tables, search = (
+        (f["features"], f["label_features"]),
+        (f["beam"], f["merge"], f["root_step"]),
+    )
+    arrays = parse_model(
+        *f["lines"].compiled(f["encoder"].rows), tables, numbers, *search
+    )
     return dict(
         arrays=arrays, templates=f["lines"], encoder=f["encoder"], labels=f["labels"], pseudo=f["pseudo"],
         divisor=max(divisors),

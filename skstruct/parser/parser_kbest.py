@@ -45,12 +45,28 @@ def list_ways(n, model, work, ways):
             while link >= 0:
                 p = states.linked[link]
                 for action in range(LEFT, N_ACTIONS):
-                    label = model.symbol[states.label[q, action]] if model.joint else np.int32(0)
-                    successor(action, label, states.row[p], states.row[q], model.tracked, states.row[spare])
+                    label = (
+                        model.symbol[states.label[q, action]]
+                        if model.joint
+                        else np.int32(0)
+                    )
+                    successor(
+                        action,
+                        label,
+                        states.row[p],
+                        states.row[q],
+                        model.tracked,
+                        states.row[spare],
+                    )
                     x = kept[slot_of(kept, states, spare)]
                     if x >= 0:
                         if found < ways.shape[0]:
-                            ways[found, 0], ways[found, 1], ways[found, 2], ways[found, 3] = x, p, q, action
+                            (
+                                ways[found, 0],
+                                ways[found, 1],
+                                ways[found, 2],
+                                ways[found, 3],
+                            ) = x, p, q, action
                         found += 1
                 link = states.link[link]
         kept[:] = -1
@@ -61,7 +77,15 @@ def list_ways(n, model, work, ways):
 def label_trees(last, head, model, work, label):
     """Choose the labels that the search has not chosen; ``last`` (k,) states, the others (k, n)."""
     for r in range(last.shape[0]):
-        label_tree(work.states.row[last[r]], head[r], head.shape[1], model, None, work, label[r])
+        label_tree(
+            work.states.row[last[r]],
+            head[r],
+            head.shape[1],
+            model,
+            None,
+            work,
+            label[r],
+        )
 
 
 class Forest:
@@ -70,24 +94,43 @@ class Forest:
     def __init__(self, n, model, work):
         states, self.begin = work.states, work.begin[: 2 * n + 1].tolist()
         kept = slice(self.begin[-1])
-        self.inside, self.score = states.inside[kept].tolist(), states.score[kept].tolist()
+        self.inside, self.score = (
+            states.inside[kept].tolist(),
+            states.score[kept].tolist(),
+        )
         self.gain = states.gain[kept].tolist()
         self.label = states.label[kept].tolist() if model.joint else None
         self.first = states.row[kept, I].tolist()
         self.head = states.row[kept, S0 + H].tolist()
-        self.best = list(zip(*(part[kept].tolist() for part in (states.left, states.right, states.action))))
+        self.best = list(
+            zip(
+                *(
+                    part[kept].tolist()
+                    for part in (states.left, states.right, states.action)
+                )
+            )
+        )
         if model.root_step:
-            for x in range(*self.begin[-2:]):  # in the order of sums in which the search scores it
-                self.score[x] = self.score[0] + (self.gain[0][SHIFT] + self.gain[x][RIGHT] + self.inside[x])
+            for x in range(
+                *self.begin[-2:]
+            ):  # in the order of sums in which the search scores it
+                self.score[x] = self.score[0] + (
+                    self.gain[0][SHIFT] + self.gain[x][RIGHT] + self.inside[x]
+                )
         self.ways = defaultdict(list)
         if model.merge:
-            ways = np.empty((list_ways(n, model, work, np.empty((0, 4), np.int32)), 4), np.int32)
+            ways = np.empty(
+                (list_ways(n, model, work, np.empty((0, 4), np.int32)), 4), np.int32
+            )
             list_ways(n, model, work, ways)
             for x, *way in ways.tolist():
                 self.ways[x].append(tuple(way))
         # By state the best subtrees: (score, arcs); an arc is (head, label), that of the root (0, -1).
         self.found = defaultdict(list)
-        self.searches, self.done = {}, set()  # what finds more, and the states of which there are no more
+        self.searches, self.done = (
+            {},
+            set(),
+        )  # what finds more, and the states of which there are no more
 
     def trees(self):
         """(score, last state, arcs) of all trees, best first."""
@@ -117,7 +160,13 @@ class Forest:
 
         Rank (way, i, j) is the i-th subtree of the way's p with the j-th of its q.
         """
-        best, found, others, heap, seen = self.best[x], self.found[x], self.ways[x], [], set()
+        best, found, others, heap, seen = (
+            self.best[x],
+            self.found[x],
+            self.ways[x],
+            [],
+            set(),
+        )
         waiting = [(best, 0, 0)]
         if best[2] == SHIFT:
             found.append((0.0, ((0, -1),)))
@@ -129,7 +178,11 @@ class Forest:
                 if len(self.found[p]) > i and len(self.found[q]) > j:
                     heappush(heap, (-self._score(way, i, j), (way, i, j)))
             if found and others:
-                heap += [(-self._score(way, 0, 0), (way, 0, 0)) for way in others if way != best]
+                heap += [
+                    (-self._score(way, 0, 0), (way, 0, 0))
+                    for way in others
+                    if way != best
+                ]
                 heapify(heap)
                 others = []
             if not heap:
@@ -151,7 +204,10 @@ class Forest:
         of_p, of_q = self.found[p][i][1], self.found[q][j][1]
         label = self.label[q][action] if self.label else -1
         if action == LEFT:
-            k, arc = self.head[p] - self.first[p], (self.head[q] - FIRST_WORD + 1, label)
+            k, arc = (
+                self.head[p] - self.first[p],
+                (self.head[q] - FIRST_WORD + 1, label),
+            )
             return of_p[:k] + (arc,) + of_p[k + 1 :] + of_q
         k, arc = self.head[q] - self.first[q], (self.head[p] - FIRST_WORD + 1, label)
         return of_p + of_q[:k] + (arc,) + of_q[k + 1 :]
@@ -185,9 +241,17 @@ def best_trees(task, k, model, work, read):
             arcs = np.array([arcs for _, _, arcs in some], np.int32)
             head, label = np.ascontiguousarray(arcs.transpose(2, 0, 1))
             if model.arc_features.weights.columns > 0:
-                label_trees(np.array([x for _, x, _ in some], np.int32), head, model, work, label)
+                label_trees(
+                    np.array([x for _, x, _ in some], np.int32),
+                    head,
+                    model,
+                    work,
+                    label,
+                )
             for (value, _, _), *tree in zip(some, head, label):
-                score = min(score, value)  # sums in another order may differ in their last digit
+                score = min(
+                    score, value
+                )  # sums in another order may differ in their last digit
                 tree = read(*tree)
                 found.setdefault(tuple(tree), (tree, score))
         out.append(list(found.values()))

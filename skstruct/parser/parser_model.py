@@ -69,7 +69,9 @@ class ParserModel(tables.TableModel):
 
     def compressed(self, dtype, keep):
         """See ``training.saved.SavableModel``."""
-        divisor = 0 if dtype == "float16" else self.divisor  # numerators take more than two bytes
+        divisor = (
+            0 if dtype == "float16" else self.divisor
+        )  # numerators take more than two bytes
         return replace(super().compressed(dtype, keep), divisor=divisor)
 
     @property
@@ -105,7 +107,9 @@ class ParserModel(tables.TableModel):
         """The arrays that kernels search under: for so many states, and these rows of atoms."""
         templates, arcs = self.templates.compiled(rows)
         beam = self.arrays.beam if beam is None else beam
-        return as_writeable_view(self.arrays._replace(beam=beam, templates=templates, arcs=arcs))
+        return as_writeable_view(
+            self.arrays._replace(beam=beam, templates=templates, arcs=arcs)
+        )
 
     def predict(self, sentences, n_jobs=None, beam=None):
         """Best trees.
@@ -128,12 +132,16 @@ class ParserModel(tables.TableModel):
         def trees(task, scorer, scratch):
             heads, labels = np.zeros((2, task.atoms.shape[1]), np.int32)
             scores = np.empty(task.token.shape[0] - 1)
-            structure.predict(task, 0, scores.shape[0], scorer, QUIET, scratch, heads, labels, scores)
+            structure.predict(
+                task, 0, scores.shape[0], scorer, QUIET, scratch, heads, labels, scores
+            )
             bounds = zip(task.token[:-1].tolist(), task.token[1:].tolist())
             return [self._tree(heads[a:b], labels[a:b]) for a, b in bounds], scores
 
         parts = self._predict(trees, sentences, n_jobs, beam)
-        return [tree for found, _ in parts for tree in found], np.concatenate([scores for _, scores in parts])
+        return [tree for found, _ in parts for tree in found], np.concatenate(
+            [scores for _, scores in parts]
+        )
 
     def predict_kbest(self, sentences, k, n_jobs=None, beam=None):
         """Up to k trees of each sentence with their scores, best first, none twice."""
@@ -141,7 +149,11 @@ class ParserModel(tables.TableModel):
         def trees(task, scorer, scratch):
             return best_trees(task, k, scorer, scratch, self._tree)
 
-        return [found for part in self._predict(trees, sentences, n_jobs, beam) for found in part]
+        return [
+            found
+            for part in self._predict(trees, sentences, n_jobs, beam)
+            for found in part
+        ]
 
     def _predict(self, predict, sentences, n_jobs, beam):
         """A list with what ``predict(task, scorer, scratch)`` returns of each chunk of sentences."""
@@ -167,14 +179,21 @@ class ParserModel(tables.TableModel):
             if not len(sentence):
                 return []
             if tree is not None:
-                given = [exact_strings(arc) if isinstance(arc, (tuple, list)) else arc for arc in tree]
-                return arcs_of(scorer, task, *given_tree(self, sentence, given), scratch)
+                given = [
+                    exact_strings(arc) if isinstance(arc, (tuple, list)) else arc
+                    for arc in tree
+                ]
+                return arcs_of(
+                    scorer, task, *given_tree(self, sentence, given), scratch
+                )
             heads, labels = found = np.full((2, len(sentence)), -1, np.int32)
             structure.predict(task, 0, 1, scorer, QUIET, scratch, *found, np.empty(1))
             path = scratch.path[:-1].tolist()  # without a root step
             return arcs_of(scorer, task, path, heads.tolist(), labels.tolist(), scratch)
 
-        return [arc for part in self._predict(arcs, [sentence], None, beam) for arc in part]
+        return [
+            arc for part in self._predict(arcs, [sentence], None, beam) for arc in part
+        ]
 
     def _tree(self, heads, labels):
         tree = heads.tolist()
@@ -195,10 +214,19 @@ class ParserModel(tables.TableModel):
             The template's line, and the values of its atoms in the order of the line: strings (``<s>`` for
             what is below the stack, ``NONE`` for a missing child, ``</s>`` behind the sentence) or numbers.
         """
-        lines, places = (self.templates.arcs, ARC_PLACES) if prefix else (self.templates.states, STATE_PLACES)
+        lines, places = (
+            (self.templates.arcs, ARC_PLACES)
+            if prefix
+            else (self.templates.states, STATE_PLACES)
+        )
         alphabets = self.encoder.alphabets.items()
-        strings = {name: ["<s>", "NONE", "</s>", *alphabet] for name, alphabet in alphabets}
-        strings["r"] = ["NONE", *take(self.labels.values, np.argsort(self.arrays.symbol))]
+        strings = {
+            name: ["<s>", "NONE", "</s>", *alphabet] for name, alphabet in alphabets
+        }
+        strings["r"] = [
+            "NONE",
+            *take(self.labels.values, np.argsort(self.arrays.symbol)),
+        ]
         return decode_keys(self.keys(prefix)[rows], lines, places, strings)
 
     def named_weights(self):
@@ -206,7 +234,10 @@ class ParserModel(tables.TableModel):
 
         def names(prefix, rows):
             features = self.features(prefix, rows)
-            return [" ".join(map("{}={}".format, line.split(), values)) for line, values in features]
+            return [
+                " ".join(map("{}={}".format, line.split(), values))
+                for line, values in features
+            ]
 
         columns = list(ACTION_NAMES), self.labels.values
         return [
@@ -243,7 +274,9 @@ class ParserModel(tables.TableModel):
 def continued_state(before, lines, encoder, old_labels, labels, settings, rule, stream):
     """A copy of an earlier state; under another rule, or in a stream after a fit, with a new average."""
     lines.check_labels(len(labels))
-    state = tables.continued_state(before, rule, stream, wanted=np.zeros(2, np.int64), **settings)
+    state = tables.continued_state(
+        before, rule, stream, wanted=np.zeros(2, np.int64), **settings
+    )
     # In a model mapped from a disk `wanted` is read-only too, and the templates are (which nobody writes).
     model = as_writeable_view(state.model)
     if labels.values != old_labels.values:
@@ -255,12 +288,18 @@ def continued_state(before, lines, encoder, old_labels, labels, settings, rule, 
         symbol[new_of_old] = model.symbol
         new = symbol == 0
         symbol[new] = np.arange(1, new.sum() + 1) + len(old_labels)
-        model = model._replace(symbol=symbol, arc_features=model.arc_features._replace(weights=store))
-    templates, arcs = lines.compiled(encoder.rows)  # words may have more parts than before
+        model = model._replace(
+            symbol=symbol, arc_features=model.arc_features._replace(weights=store)
+        )
+    templates, arcs = lines.compiled(
+        encoder.rows
+    )  # words may have more parts than before
     return replace(state, model=model._replace(templates=templates, arcs=arcs))
 
 
-def final_model(model, rule, lines, encoder, labels, pseudo=False, reuse=False, ended=False):
+def final_model(
+    model, rule, lines, encoder, labels, pseudo=False, reuse=False, ended=False
+):
     """The :class:`ParserModel` with the final weights of a model in training; see ``tables.final_arrays``."""
     averaged = int(model.clock.step[1]) if rule.average != NO_AVERAGE else 0
     scorer = tables.final_arrays(model, rule, reuse, ended)

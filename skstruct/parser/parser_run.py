@@ -72,15 +72,27 @@ class ParseRun(Run):
     @classmethod
     def merged(cls, vocabularies, learner, key):
         """See ``training.run.Run``."""
-        labels, label_maps = Labels(), [np.full(1, UNLABELLED, np.int32) for _ in vocabularies]
+        labels, label_maps = (
+            Labels(),
+            [np.full(1, UNLABELLED, np.int32) for _ in vocabularies],
+        )
         if learner.labeled:
             labels, label_maps = merged_labels(vocabularies, NO_LABEL)
-        encoder, lines, atom_maps = _merged_encoder([v.encoder for v in vocabularies], learner)
+        encoder, lines, atom_maps = _merged_encoder(
+            [v.encoder for v in vocabularies], learner
+        )
         state = learner._fresh_state(lines, encoder, labels, key)
-        task = make_task(np.zeros((len(encoder.rows), 0), np.int32), encoder.rows, np.zeros(1, np.int64))
+        task = make_task(
+            np.zeros((len(encoder.rows), 0), np.int32),
+            encoder.rows,
+            np.zeros(1, np.int64),
+        )
         run = cls(learner, state, task, lines, encoder, labels, None)
         known = lines, encoder, labels
-        return run, [{"known": known, "ids": i, "atoms": a} for i, a in zip(label_maps, atom_maps)]
+        return run, [
+            {"known": known, "ids": i, "atoms": a}
+            for i, a in zip(label_maps, atom_maps)
+        ]
 
     def adopt(self, plan):
         """See ``training.run.Run``."""
@@ -89,9 +101,14 @@ class ParseRun(Run):
         atoms = np.full((len(rows), self.task.atoms.shape[1]), -1, np.int32)
         for name in before.alphabets:
             old = self.task.atoms[mine == name]
-            new = np.concatenate([np.full(SPECIAL, -1), plan["atoms"][name] + SPECIAL, [-1]])
+            new = np.concatenate(
+                [np.full(SPECIAL, -1), plan["atoms"][name] + SPECIAL, [-1]]
+            )
             atoms[np.flatnonzero(rows == name)[: len(old)]] = new[old]
-        n_forms, label = make_task(atoms, rows, self.task.token).n_forms, plan["ids"][self.task.label]
+        n_forms, label = (
+            make_task(atoms, rows, self.task.token).n_forms,
+            plan["ids"][self.task.label],
+        )
         self.task = self.task._replace(atoms=atoms, n_forms=n_forms, label=label)
         self.state = self.fresh(self.state.key)
 
@@ -103,7 +120,11 @@ def _merged_encoder(encoders, learner):
         if encoder.width != first.width:
             wrong = f"shard {s}: its words have {encoder.width} columns, those of shard 0 have {first.width}"
             raise ValueError(wrong)
-    parts = {c: max(each.parts.get(c, 0) for each in encoders) for encoder in encoders for c in encoder.parts}
+    parts = {
+        c: max(each.parts.get(c, 0) for each in encoders)
+        for encoder in encoders
+        for c in encoder.parts
+    }
     lines = lines_of(learner.templates, learner.labeled, first.width, parts)
     out = AtomEncoder(lines.attributes(), first.width, parts)
     maps = [{} for _ in encoders]
@@ -126,7 +147,9 @@ def unlabeled_attachment(y, predicted, weight=None):
     """
     true = [split_heads(i, tree, partial=True)[0] for i, tree in enumerate(y)]
     right = [sum(map(eq, a, b)) for a, b in zip(true, split_arcs(predicted, False)[0])]
-    counts = np.array([right, [len(heads) - heads.count(None) for heads in true]], float)
+    counts = np.array(
+        [right, [len(heads) - heads.count(None) for heads in true]], float
+    )
     right, total = counts.sum(axis=1) if weight is None else counts @ weight
     refuse_nothing(counts, NO_HEADS)
     refuse_nothing(total, NO_WEIGHT)
@@ -154,7 +177,10 @@ def learned_labels(arcs, token, used, labels, is_part=False):
     and a label without weights scores 0, which wins wherever the scores of all others are negative.
     ``is_part``: other shards may have all the labels.
     """
-    arcs = [names if keep else [None] * len(names) for names, keep in zip(arcs, used.tolist())]
+    arcs = [
+        names if keep else [None] * len(names)
+        for names, keep in zip(arcs, used.tolist())
+    ]
     gold, labels = encode_labels(arcs, token, labels, grow=True, with_sets=False)
     if len(labels) == 0 and not is_part:
         raise ValueError(NO_LABEL)

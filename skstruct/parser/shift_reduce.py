@@ -12,10 +12,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, StrOptions, sample_weights, sequence_tags, with_callbacks
+from .._sklearn import (
+    BaseEstimator,
+    StrOptions,
+    sample_weights,
+    sequence_tags,
+    with_callbacks,
+)
 from ..core.codes import UPDATES
 from ..data.elements import exact_strings
-from ..data.inputs import Sequences, as_sequences, check_positive, check_X_y, offsets_of, take
+from ..data.inputs import (
+    Sequences,
+    as_sequences,
+    check_positive,
+    check_X_y,
+    offsets_of,
+    take,
+)
 from ..data.labels import Labels
 from ..data.types import Corpus, Given, Ranked, Self, Weights
 from ..saving.registry import savable
@@ -107,7 +120,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         [StrOptions({"auto", *TEMPLATE_SETS}), list, tuple],
     )
     _: KW_ONLY
-    beam_size: int = parameter(8, "States kept at each step; may be set anew for prediction.")
+    beam_size: int = parameter(
+        8, "States kept at each step; may be set anew for prediction."
+    )
     merge_states: bool = parameter(True, "Merge states that no feature can tell apart.")
     update: Literal["max-violation", "early", "standard"] = parameter(
         "max-violation",
@@ -115,7 +130,8 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         left the beam [3]_, or all (which does harm unless the beam is wide). See Notes.""",
     )
     labeled: bool = parameter(
-        True, "Whether trees have labels; without, heads alone are learned and predicted."
+        True,
+        "Whether trees have labels; without, heads alone are learned and predicted.",
     )
     projectivize: Literal["lift", "pseudo", "skip"] = parameter(
         "lift",
@@ -141,7 +157,13 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
     ) -> Self:
         """Learn from trees.
 
@@ -179,7 +201,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
         return run.train(X, y, context)
 
-    def partial_fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """One pass over more trees; words, tags and labels may be new.
 
         Parameters
@@ -206,11 +230,15 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         rule = self._rule()
         X, y, token = check_X_y(X, y)
         weight = sample_weights(sample_weight, X)
-        columns = check_words(X, token, self._model.encoder.width if continued else None)
+        columns = check_words(
+            X, token, self._model.encoder.width if continued else None
+        )
         lines = self._lines(columns, continued)
         heads, arcs = split_arcs(y, self.labeled)
         heads = check_trees(heads)
-        actions, lifted, skipped = encode_trees(heads, token, self.projectivize != "skip")
+        actions, lifted, skipped = encode_trees(
+            heads, token, self.projectivize != "skip"
+        )
         if self.projectivize == "pseudo":
             arcs = marked_trees(list(map(exact_strings, arcs)), heads, lifted, token)
         used = trained_on(token, skipped, weight, self.projectivize)
@@ -220,22 +248,41 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             held_out = HeldOut(take(X, test), take(y, test))
             used[test] = False
         # What is left out stays as an empty sentence, so that positions are those of X.
-        words, lengths = np.flatnonzero(np.repeat(used, np.diff(token))), np.where(used, np.diff(token), 0)
+        words, lengths = (
+            np.flatnonzero(np.repeat(used, np.diff(token))),
+            np.where(used, np.diff(token), 0),
+        )
         old_labels, gold = self._model.labels if continued else Labels(), None
         labels = old_labels
         if self.labeled:
             gold, labels = learned_labels(arcs, token, used, labels, self._is_part)
             gold = gold[words]
         columns = [take(column, words) for column in columns]
-        encoder = self._model.encoder if continued else AtomEncoder(lines.attributes(), len(columns))
+        encoder = (
+            self._model.encoder
+            if continued
+            else AtomEncoder(lines.attributes(), len(columns))
+        )
         atoms, encoder = encoder.grown(columns)
         actions = actions.reshape(-1, 2)[words].ravel()
-        task = make_task(atoms, encoder.rows, offsets_of(lengths), actions, lifted[words], gold, weight)
+        task = make_task(
+            atoms,
+            encoder.rows,
+            offsets_of(lengths),
+            actions,
+            lifted[words],
+            gold,
+            weight,
+        )
         if continued:
             known = lines, encoder, old_labels, labels
-            state = continued_state(self._training, *known, self._settings(), rule, stream)
+            state = continued_state(
+                self._training, *known, self._settings(), rule, stream
+            )
         else:
-            state = self._fresh_state(lines, encoder, labels, new_key(self.random_state))
+            state = self._fresh_state(
+                lines, encoder, labels, new_key(self.random_state)
+            )
         run = ParseRun(self, state, task, lines, encoder, labels, held_out)
         run.hold_out(given)
         return run
@@ -257,7 +304,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
                 "parts of a column, such as Case=Nom|Number=Sing, where no word has some"
             )
         min_count = int(self.min_count)
-        model = new_model(*templates, len(labels), rule=rule, min_count=min_count, **self._settings())
+        model = new_model(
+            *templates, len(labels), rule=rule, min_count=min_count, **self._settings()
+        )
         return TrainingState(model, rule, key)
 
     def _lines(self, columns, continued):
@@ -267,14 +316,20 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         lines.check_columns(len(columns))
         if continued:
             # What was trained by a version whose sets read no labels goes on without.
-            same = self._model.templates.states in (lines.states, without_labels(lines.states))
+            same = self._model.templates.states in (
+                lines.states,
+                without_labels(lines.states),
+            )
             check_unchanged(
                 self,
                 templates=(same, True),
                 labeled=(bool(self.labeled), len(self._model.labels) > 0),
                 projectivize=(self.projectivize == "pseudo", self._model.pseudo),
                 root_step=(bool(self.root_step), self._model.arrays.root_step),
-                min_count=(int(self.min_count), self._training.model.state_features.min_count),
+                min_count=(
+                    int(self.min_count),
+                    self._training.model.state_features.min_count,
+                ),
             )
         return self._model.templates if continued else lines
 
@@ -328,7 +383,11 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         """
         check_is_fitted(self)
         check_positive("k", k)
-        return Sequences(self._model.predict_kbest(as_sequences(X), int(k), self.n_jobs, self._beam()))
+        return Sequences(
+            self._model.predict_kbest(
+                as_sequences(X), int(k), self.n_jobs, self._beam()
+            )
+        )
 
     def decision_function(self, X: Corpus) -> NDArray[np.float64]:
         """Scores of the trees that :meth:`predict` returns.
@@ -346,7 +405,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         """
         return self._best(X)[1]
 
-    def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Unlabeled attachment score: the share of words with the right head, over all words.
 
         Parameters

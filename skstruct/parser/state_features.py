@@ -33,16 +33,20 @@ MOST_FIELDS = 16
 class Templates(NamedTuple):
     """Compiled templates; K of them over A atoms."""
 
-    slot: np.ndarray  # (K, 6) int32: atoms, A for none; two of each half and of the compound
-    code: np.ndarray  # (K,) int32: the template's part of the compound; parts of a column share it
+    slot: (
+        np.ndarray
+    )  # (K, 6) int32: atoms, A for none; two of each half and of the compound
+    code: (
+        np.ndarray
+    )  # (K,) int32: the template's part of the compound; parts of a column share it
     edge: np.ndarray  # (K,) bool: whether it looks at decisions before
     field: np.ndarray  # (A,) int32: of the state or arc
     offset: np.ndarray  # (A,) int32: added to the place in that field
-    attribute: np.ndarray  # (A,) int32: row of the sentence's array of atoms; -1, LABEL: the field's number
-    group: np.ndarray  # (G + 1, 2) int32: where each group's templates and atoms begin, see `template_sets`
-    by: (
+    attribute: (
         np.ndarray
-    )  # (G, MOST_FIELDS) int32: the fields that decide what a group scores, -1 behind them; all: -1
+    )  # (A,) int32: row of the sentence's array of atoms; -1, LABEL: the field's number
+    group: np.ndarray  # (G + 1, 2) int32: where each group's templates and atoms begin, see `template_sets`
+    by: np.ndarray  # (G, MOST_FIELDS) int32: the fields that decide what a group scores, -1 behind them; all: -1
 
 
 class ParseModel(NamedTuple):
@@ -51,7 +55,9 @@ class ParseModel(NamedTuple):
     beam: int
     merge: bool  # equivalent states are one
     joint: bool  # labels are part of the search
-    root_step: bool  # the last action makes the only tree left a child of the stack's end
+    root_step: (
+        bool  # the last action makes the only tree left a child of the stack's end
+    )
     update: int  # EARLY, MAX_VIOLATION or STANDARD
     tracked: np.ndarray  # (N_FIELDS,) bool: fields that distinguish states
     templates: Templates  # of states
@@ -59,7 +65,9 @@ class ParseModel(NamedTuple):
     state_features: FeatureTable  # columns are actions
     arc_features: FeatureTable  # columns are labels; none without labels
     symbol: np.ndarray  # (L,) int32: what labels are called in fields, from 1 on
-    wanted: np.ndarray  # (2,) int64: entries that the two tables lacked when an example was put off
+    wanted: (
+        np.ndarray
+    )  # (2,) int64: entries that the two tables lacked when an example was put off
     clock: Clock
 
 
@@ -67,7 +75,9 @@ class Memory(NamedTuple):
     """What was computed in this sentence, by fields of rows; where two share a slot the later one stays."""
 
     key: np.ndarray  # (slots, fields) int32
-    value: np.ndarray  # (slots + 1, numbers) float64; the last one is for what is not remembered
+    value: (
+        np.ndarray
+    )  # (slots + 1, numbers) float64; the last one is for what is not remembered
     stamp: np.ndarray  # (slots,) int64: the sentence, and the kind of row
     now: np.ndarray  # (1,) int64: that of the sentence at hand
 
@@ -105,7 +115,9 @@ def new_lookup(n, rows, *templates):
     sizes = (t.slot.shape[:1] + t.field.shape + t.by.shape[:1] for t in templates)
     K, A, G = map(max, zip(*sizes))
     ints = (np.zeros(size, np.int64) for size in (1, A + 1, K, K, K, K, K, G, G + 1))
-    return Lookup(np.zeros((rows, n + 2 + AHEAD), np.int32), *ints, np.zeros(G, np.bool_))
+    return Lookup(
+        np.zeros((rows, n + 2 + AHEAD), np.int32), *ints, np.zeros(G, np.bool_)
+    )
 
 
 @inline
@@ -172,7 +184,12 @@ def list_keys(templates, group, row, table, n, look):
 
     ``look.slot`` is where the search for each in the table begins, which is asked for.
     """
-    atom, slot, begin, end = look.atom, templates.slot, templates.group[group], templates.group[group + 1]
+    atom, slot, begin, end = (
+        look.atom,
+        templates.slot,
+        templates.group[group],
+        templates.group[group + 1],
+    )
     for a in range(begin[1], end[1]):
         place = row[templates.field[a]] + templates.offset[a]
         attribute = templates.attribute[a]
@@ -200,7 +217,9 @@ def find_rows(features, n, look):
     for k in range(n):
         s = look.slot[k]
         entry = table[s, 1]
-        while entry != EMPTY and (entry >> 32 != look.compound[k] or table[s, 0] != look.key[k]):
+        while entry != EMPTY and (
+            entry >> 32 != look.compound[k] or table[s, 0] != look.key[k]
+        ):
             s = (s + 1) & mask
             entry = table[s, 1]
         r = entry if entry == EMPTY else entry & LOW
@@ -248,7 +267,9 @@ def score(templates, features, memory, row, adjustment, look, total):
         found = memory.value[look.place[g]]
         if not look.known[g]:
             found[:C] = 0.0
-            add_rows(templates, features, first[g], first[g + 1], adjustment, look, found)
+            add_rows(
+                templates, features, first[g], first[g + 1], adjustment, look, found
+            )
         for a in range(C):
             total[a] += found[a]
 
@@ -259,9 +280,19 @@ def add_rows(templates, features, begin, end, adjustment, look, total):
     store, seen, step = features.weights, features.seen, look.step[0]
     for k in range(begin, end):
         r = look.entry[k]
-        if r < 0 or (adjustment is not None and seen.shape[0] > 0 and seen[r] < features.min_count):
+        if r < 0 or (
+            adjustment is not None
+            and seen.shape[0] > 0
+            and seen[r] < features.min_count
+        ):
             continue
-        x = noise_factor(adjustment, templates.edge[look.template[k]], step, look.compound[k], look.key[k])
+        x = noise_factor(
+            adjustment,
+            templates.edge[look.template[k]],
+            step,
+            look.compound[k],
+            look.key[k],
+        )
         first = look.slot[k] if store.sparse else r * store.columns
         last = first + (store.count[r] if store.sparse else store.columns)
         for place in range(first, last):
@@ -280,7 +311,9 @@ def emit_row(templates, features, row, adjustment, up, down, look, difference):
         n = list_keys(templates, g, row, features.table, n, look)
     for k in range(n):
         key, compound = look.key[k], look.compound[k]
-        x = noise_factor(adjustment, templates.edge[look.template[k]], look.step[0], compound, key)
+        x = noise_factor(
+            adjustment, templates.edge[look.template[k]], look.step[0], compound, key
+        )
         if x != 0.0:
             r = intern(features.table, features.entries, compound, key >> 32, key & LOW)
             if up >= 0:

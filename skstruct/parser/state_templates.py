@@ -135,7 +135,9 @@ def compile_templates(lines, places, attributes, groups=(), determined=None):
     Templates
     """
     if len(lines) > MOST_TEMPLATES:
-        raise ValueError(f"at most {MOST_TEMPLATES} templates are possible, got {len(lines)}")
+        raise ValueError(
+            f"at most {MOST_TEMPLATES} templates are possible, got {len(lines)}"
+        )
     slots, row_of = [_slots(line, places) for line in lines], {None: -1, "r": LABEL}
     row_of.update((name, row) for row, name in reversed(list(enumerate(attributes))))
     members = [[] for _ in (*groups, None)]
@@ -143,12 +145,22 @@ def compile_templates(lines, places, attributes, groups=(), determined=None):
         atoms = [atom for atom in slot if atom]
         parts = [name for _, name in atoms if name and is_part(name)]
         if len(parts) > 1:
-            raise ValueError(f"template {line!r}: at most one atom of parts is possible")
-        read = {field for (place, *_), _ in atoms for field in (determined or {}).get(place, (place,))}
+            raise ValueError(
+                f"template {line!r}: at most one atom of parts is possible"
+            )
+        read = {
+            field
+            for (place, *_), _ in atoms
+            for field in (determined or {}).get(place, (place,))
+        }
         group = next((g for g, fields in enumerate(groups) if read <= fields), -1)
         edge = any(place[3] for place, _ in atoms)
-        for k in range(attributes.count(parts[0]) if parts else 1):  # once for each row where a part stands
-            rows = {name: row + k if name in parts else row for name, row in row_of.items()}
+        for k in range(
+            attributes.count(parts[0]) if parts else 1
+        ):  # once for each row where a part stands
+            rows = {
+                name: row + k if name in parts else row for name, row in row_of.items()
+            }
             found = [atom and (*atom[0][:2], rows.get(atom[1], 0)) for atom in slot]
             members[group].append((found, code, edge, read))
     return _in_groups(members, len(groups))
@@ -165,13 +177,21 @@ def _in_groups(members, n_groups):
             continue
         number = {}
         for slot, code, edge, _ in group:
-            slot = [atom and len(atoms) + number.setdefault(atom, len(number)) for atom in slot]
+            slot = [
+                atom and len(atoms) + number.setdefault(atom, len(number))
+                for atom in slot
+            ]
             rows.append((slot, code, edge))
         atoms += number
         starts.append((len(rows), len(atoms)))
-        fields = sorted(set().union(*(read for *_, read in group))) if g < n_groups else []
+        fields = (
+            sorted(set().union(*(read for *_, read in group))) if g < n_groups else []
+        )
         by.append(fields + [-1] * (MOST_FIELDS - len(fields)))
-    slot = [[len(atoms) if number is None else number for number in slot] for slot, _, _ in rows]
+    slot = [
+        [len(atoms) if number is None else number for number in slot]
+        for slot, _, _ in rows
+    ]
     field, offset, attribute = np.array(atoms, np.int32).reshape(-1, 3).T.copy()
     return Templates(
         slot=np.array(slot, np.int32).reshape(-1, 6),
@@ -192,7 +212,9 @@ def templates_of(compounds, lines, places):
     number = compounds & _NUMBER
     if len(codes) > _NUMBER + 1:
         of_half = _HALF_FREE | compounds >> 19 << 19
-        number = np.where(number == _FREE, compounds, np.where(number == _HALF_FREE, of_half, number))
+        number = np.where(
+            number == _FREE, compounds, np.where(number == _HALF_FREE, of_half, number)
+        )
     found, where = np.unique(number, return_inverse=True)
     return np.array([line_of.get(n, -1) for n in found.tolist()], np.int64)[where]
 
@@ -215,7 +237,10 @@ def decode_keys(keys, lines, places, strings):
     """
     slots = []  # of each template, the (slot, attribute) of its atoms in order
     for line in lines:
-        filled, atoms = _slots(line, places), [_atom(name, places, line) for name in line.split()]
+        filled, atoms = (
+            _slots(line, places),
+            [_atom(name, places, line) for name in line.split()],
+        )
         slots.append([(filled.index(atom), atom[1]) for atom in atoms])
     out = []
     numbers = templates_of(keys[:, 0], lines, places).tolist()
@@ -223,7 +248,9 @@ def decode_keys(keys, lines, places, strings):
         values, in_compound = [], (compound >> 7 & (MOST_SMALL - 1), compound >> 19)
         small = left >> 15, left & _HALF, right >> 15, right & _HALF, *in_compound
         for slot, attribute in slots[k]:
-            value = small[slot] if attribute in _SMALL else (left, right)[slot // 2]  # alone in its half
+            value = (
+                small[slot] if attribute in _SMALL else (left, right)[slot // 2]
+            )  # alone in its half
             values.append(value if attribute is None else strings[attribute][value])
         out.append((lines[k], tuple(values)))
     return out
@@ -231,5 +258,7 @@ def decode_keys(keys, lines, places, strings):
 
 def attributes_of(lines, places):
     """The attributes that templates read, in the order of ``ATTRIBUTES``; the tag is always among them."""
-    read = {_atom(name, places, line)[1] for line in lines for name in line.split()} | {"t"}
+    read = {_atom(name, places, line)[1] for line in lines for name in line.split()} | {
+        "t"
+    }
     return sorted(read - {None, "r"}, key=rank)

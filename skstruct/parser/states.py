@@ -18,7 +18,22 @@ N_FIELDS = 25
 """Fields that say whether two states are equivalent; the distance is a function of them."""
 
 # Fields of an arc.
-ARC_FIELDS = ("m", "h", "g", "m-1", "m+1", "h-1", "h+1", "m.lc", "m.rc", "h.lc", "h.rc", "sl", "sr", "q0")
+ARC_FIELDS = (
+    "m",
+    "h",
+    "g",
+    "m-1",
+    "m+1",
+    "h-1",
+    "h+1",
+    "m.lc",
+    "m.rc",
+    "h.lc",
+    "h.rc",
+    "sl",
+    "sr",
+    "q0",
+)
 ARC_NUMBERS = ("d", "m.vl", "m.vr", "h.vl", "h.vr")
 ARC_LABELS = ("m.lc", "m.rc", "h.lc", "h.rc", "sl")
 """Words whose labels are fields too, behind the numbers."""
@@ -40,12 +55,22 @@ STATE_PLACES = {
     "s2": (S2, 0, False, False),
     "d": (DISTANCE, 0, True, False),
     **{name: (first, 0, False, False) for name, first in _TREES},
-    **{f"{name}.{c}": (first + k, 0, False, True) for name, first in _TREES for c, k in _CHILDREN.items()},
-    **{f"{name}.{c}": (first + k, 0, True, True) for name, first in _TREES for c, k in _NUMBERS.items()},
+    **{
+        f"{name}.{c}": (first + k, 0, False, True)
+        for name, first in _TREES
+        for c, k in _CHILDREN.items()
+    },
+    **{
+        f"{name}.{c}": (first + k, 0, True, True)
+        for name, first in _TREES
+        for c, k in _NUMBERS.items()
+    },
 }
 """{name: (field, offset, is a number, tells of decisions before)}."""
 
-_ARC_NUMBERS = enumerate([*ARC_NUMBERS, *(f"{name}.r" for name in ARC_LABELS)], len(ARC_FIELDS))
+_ARC_NUMBERS = enumerate(
+    [*ARC_NUMBERS, *(f"{name}.r" for name in ARC_LABELS)], len(ARC_FIELDS)
+)
 
 ARC_PLACES = {
     **{name: (k, 0, False, False) for k, name in enumerate(ARC_FIELDS)},
@@ -66,7 +91,9 @@ N_ACTIONS = 3
 MOST_CHILDREN = 7
 """Numbers of children count up to here."""
 
-_BLANK = np.array([0, 0] + 2 * [STACK_END, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0] + [STACK_END, 0], np.int32)
+_BLANK = np.array(
+    [0, 0] + 2 * [STACK_END, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0] + [STACK_END, 0], np.int32
+)
 
 
 def tracked_fields(templates, joint=False):
@@ -81,7 +108,9 @@ def tracked_fields(templates, joint=False):
     out = read[:N_FIELDS].copy()
     out[[I, J, S0]] = True
     if joint:
-        out[S0 + READ_BY_ARCS] = out[S1 + READ_BY_ARCS] = out[[S0 + H, S1 + H, S2]] = True
+        out[S0 + READ_BY_ARCS] = out[S1 + READ_BY_ARCS] = out[[S0 + H, S1 + H, S2]] = (
+            True
+        )
     for first, second in ((LC, LC2), (RC, RC2), (LCL, LCL2), (RCL, RCL2)):
         for s in (S0, S1):  # a second child was the first one once
             out[s + first] |= out[s + second]
@@ -131,7 +160,9 @@ def successor(action, label, p, q, tracked, row):
         row[S2] = p[S2]
         for f in range(N_TREE):
             row[S1 + f] = p[S1 + f]
-        side = 0 if action == LEFT else 1  # fields of the right stand behind those of the left
+        side = (
+            0 if action == LEFT else 1
+        )  # fields of the right stand behind those of the left
         head, child = (q, p) if action == LEFT else (p, q)
         for f in range(N_TREE):
             row[S0 + f] = head[S0 + f]
@@ -164,7 +195,9 @@ LEFT_SIDE = 8
 def look_around(head, n, around):
     """Children and siblings of all words, by 1-based number; words are places in the sentence."""
     for k in range(n + 1):
-        around[FIRST_LEFT, k] = around[LAST_RIGHT, k] = around[BEFORE, k] = around[AFTER, k] = NO_CHILD
+        around[FIRST_LEFT, k] = around[LAST_RIGHT, k] = around[BEFORE, k] = around[
+            AFTER, k
+        ] = NO_CHILD
         around[N_LEFT, k] = around[N_RIGHT, k] = around[LATEST, k] = 0
     for k in range(1, n + 1):
         h, here = head[k - 1], FIRST_WORD + k - 1
@@ -189,7 +222,9 @@ def _describe_words(here, there, grand, arc):
     arc[6], arc[14] = STACK_END, 0
     if there != STACK_END:
         arc[6] = there + 1
-        arc[14] = bucket(here - there) if here > there else LEFT_SIDE + bucket(there - here)
+        arc[14] = (
+            bucket(here - there) if here > there else LEFT_SIDE + bucket(there - here)
+        )
 
 
 @inline
@@ -217,7 +252,10 @@ def describe_reduction(action, row, arc):
     m, h = (S1, S0) if action == LEFT else (S0, S1)
     _describe_words(np.int64(row[m + H]), np.int64(row[h + H]), np.int64(row[S2]), arc)
     for j in range(READ_BY_ARCS.shape[0]):
-        arc[_OF_WORD[j]], arc[_OF_HEAD[j]] = row[m + READ_BY_ARCS[j]], row[h + READ_BY_ARCS[j]]
+        arc[_OF_WORD[j]], arc[_OF_HEAD[j]] = (
+            row[m + READ_BY_ARCS[j]],
+            row[h + READ_BY_ARCS[j]],
+        )
     side = 0 if action == LEFT else 1
     arc[11], arc[12] = arc[9 + side], NO_CHILD  # the sibling between both
     arc[13] = row[J]
@@ -249,7 +287,9 @@ def trace(states, x, m, stack, path, label):
             if states.right[y] >= 0:
                 if states.label.shape[0] > 1:
                     label[k] = states.label[states.right[y], path[k]]
-                if states.left[y] > 0:  # in a root step it is the state before the first word
+                if (
+                    states.left[y] > 0
+                ):  # in a root step it is the state before the first word
                     stack[depth] = states.left[y]
                     depth += 1
                 stack[depth] = states.right[y]

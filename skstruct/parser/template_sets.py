@@ -17,7 +17,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..data.inputs import describe
-from .state_templates import MOST_SMALL, attributes_of, column_of, compile_templates, rank
+from .state_templates import (
+    MOST_SMALL,
+    attributes_of,
+    column_of,
+    compile_templates,
+    rank,
+)
 from .states import ARC_PLACES, STATE_PLACES
 
 
@@ -69,7 +75,12 @@ s1.rc.r s0.lc.r s0.t s1.t, s0.rc.r s0.rc2.r s0.t s1.t, s1.rc.r s1.w s0.t, s1.lc.
 
 TEMPLATE_SETS = {
     name: _lines(text)
-    for name, text in (("hs28", _HS28), ("hs29", _HS29), ("zsz28", _ZSZ28), ("rich", _RICH + _LABELLED))
+    for name, text in (
+        ("hs28", _HS28),
+        ("hs29", _HS29),
+        ("zsz28", _ZSZ28),
+        ("rich", _RICH + _LABELLED),
+    )
 }
 """Named sets for the search."""
 
@@ -132,15 +143,22 @@ def template_lines(templates, width=2, parts=()):
     """
     if isinstance(templates, str):
         if templates == "auto":
-            return [*TEMPLATE_SETS["rich"], *further_lines(STATE_LINES_OF_COLUMN, width, parts)]
+            return [
+                *TEMPLATE_SETS["rich"],
+                *further_lines(STATE_LINES_OF_COLUMN, width, parts),
+            ]
         if templates not in TEMPLATE_SETS:
             raise ValueError(
                 f"templates={templates!r} is not one of auto, {', '.join(sorted(TEMPLATE_SETS))}; a list of "
                 "lines would do as well"
             )
         return list(TEMPLATE_SETS[templates])
-    if not templates or not all(isinstance(line, str) and line.strip() for line in templates):
-        raise ValueError(f"templates must hold lines such as 's0.w s1.t', got {describe(templates)}")
+    if not templates or not all(
+        isinstance(line, str) and line.strip() for line in templates
+    ):
+        raise ValueError(
+            f"templates must hold lines such as 's0.w s1.t', got {describe(templates)}"
+        )
     return list(templates)
 
 
@@ -152,7 +170,10 @@ class Lines(NamedTuple):
 
     def attributes(self):
         """The attributes that a parser with these templates reads, in order."""
-        read = {*attributes_of(self.states, STATE_PLACES), *attributes_of(self.arcs, ARC_PLACES)}
+        read = {
+            *attributes_of(self.states, STATE_PLACES),
+            *attributes_of(self.arcs, ARC_PLACES),
+        }
         return sorted(read, key=rank)
 
     def check_labels(self, n_labels):
@@ -202,7 +223,11 @@ def further_lines(lines, width, parts):
     """Lines for the columns behind the tag; those that read parts only for columns that have some."""
     out = []
     for c in range(2, width):
-        for line in lines if c <= MOST_RICH else [line for line in lines if len(line.split()) < 3]:
+        for line in (
+            lines
+            if c <= MOST_RICH
+            else [line for line in lines if len(line.split()) < 3]
+        ):
             line = line.replace(".C", f".c{c}").replace(".P", f".p{c}")
             if c in parts or f".p{c}" not in line:
                 out.append(line)
@@ -261,10 +286,14 @@ m h m.lc m.lc.r m.rc m.rc.r m.vl m.vr
 )
 
 
-@lru_cache(maxsize=16)  # each prediction asks for it: a third of the time of one sentence
+@lru_cache(
+    maxsize=16
+)  # each prediction asks for it: a third of the time of one sentence
 def _compiled(state_lines, arc_lines, rows):
     joint = reads_labels(state_lines)
     return (
-        compile_templates(state_lines, STATE_PLACES, rows, *(STATE_GROUPS if joint else ())),
+        compile_templates(
+            state_lines, STATE_PLACES, rows, *(STATE_GROUPS if joint else ())
+        ),
         compile_templates(arc_lines, ARC_PLACES, rows, *(ARC_GROUPS if joint else ())),
     )

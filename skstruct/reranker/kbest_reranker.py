@@ -134,7 +134,9 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         """The labels that the base knows, where it is a tagger."""
         check_is_fitted(self)
         if not hasattr(self.base_, "classes_"):
-            raise AttributeError("KBestReranker has no attribute 'classes_': its base has none")
+            raise AttributeError(
+                "KBestReranker has no attribute 'classes_': its base has none"
+            )
         return self.base_.classes_
 
     @property
@@ -210,46 +212,79 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         """Check everything, train the bases, and encode their analyses."""
         rule, view = self._rule(), view_of(self._new_base())
         X, y = view.check(X, y)
-        if given is not None:  # what is wrong there should not come up after the bases are trained
+        if (
+            given is not None
+        ):  # what is wrong there should not come up after the bases are trained
             with of_held_out():
                 given = view.check(*given)
         weight = sample_weights(sample_weight, X)
         metadata = routed(self, "fit", "base", {"sample_weight": weight, **params})
         lengths = view.lengths(X)
-        used = np.flatnonzero((lengths > 0) & (True if weight is None else weight > 0.0))
+        used = np.flatnonzero(
+            (lengths > 0) & (True if weight is None else weight > 0.0)
+        )
         if used.shape[0] < self.cv:
             raise ValueError(
                 f"cv={self.cv} folds need at least as many sequences that are not empty, got {used.shape[0]}"
             )
         if continued:
-            check_unchanged(self, min_count=(int(self.min_count), self._training.model.features.min_count))
+            check_unchanged(
+                self,
+                min_count=(
+                    int(self.min_count),
+                    self._training.model.features.min_count,
+                ),
+            )
         key = self._training.key if continued else new_key(self.random_state)
         metadata = cut_metadata(X, metadata, used)
-        X, y, lengths, n = safe_indexing(X, used), take(y, used), lengths[used], used.shape[0]
+        X, y, lengths, n = (
+            safe_indexing(X, used),
+            take(y, used),
+            lengths[used],
+            used.shape[0],
+        )
         weight = None if weight is None else weight[used]
         of_base = metadata.get("sample_weight")
         if of_base is not None:
             # Scores of a base may grow with its weights, but lattices know sizes of margins.
-            metadata = {**metadata, "sample_weight": np.asarray(of_base) / np.mean(of_base)}
+            metadata = {
+                **metadata,
+                "sample_weight": np.asarray(of_base) / np.mean(of_base),
+            }
         test = []
         if self.early_stopping and given is None:
             test = self._held_out(np.flatnonzero([has_label(items) for items in y]))
         with renumbered(used):
             base = fit_some(self._new_base(), X, y, np.arange(n), metadata)
             lattices = self._jackknife(view, X, y, metadata, key)
-        words, tags = (dict(self._model.words), dict(self._model.tags)) if continued else ({}, {})
+        words, tags = (
+            (dict(self._model.words), dict(self._model.tags)) if continued else ({}, {})
+        )
         gold, train = view.gold(X, y), np.setdiff1d(np.arange(n), test)
 
         def encode(keep, words, tags, weight=None):
-            task = make_task(take(lattices, keep), lengths[keep], words, tags, take(gold, keep), weight)
+            task = make_task(
+                take(lattices, keep),
+                lengths[keep],
+                words,
+                tags,
+                take(gold, keep),
+                weight,
+            )
             return task, sum(len(gold[i]) for i in keep)
 
-        task, n_items = encode(train, words, tags, None if weight is None else weight[train])
+        task, n_items = encode(
+            train, words, tags, None if weight is None else weight[train]
+        )
         held_out = None
         if test:  # what only these have stays unknown: such words get numbers that no feature knows
             encoded = *encode(test, dict(words), dict(tags)), None
             held_out = HeldOut(safe_indexing(X, test), take(y, test), encoded)
-        state = continued_state(self._training, rule) if continued else self._fresh_state(key)
+        state = (
+            continued_state(self._training, rule)
+            if continued
+            else self._fresh_state(key)
+        )
         oracle = f1_of(task, task.target != ABSENT, n_items)
         run = RerankRun(self, state, task, words, tags, base, oracle, held_out)
         run.hold_out(given)
@@ -263,10 +298,15 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
     def _jackknife(self, view, X, y, metadata, key):
         """The lattice of each sequence, from a base that has not seen it."""
         n = len(X)
-        parts = [np.sort(part) for part in np.array_split(epoch_order(key, 2**31, n), self.cv)]
+        parts = [
+            np.sort(part)
+            for part in np.array_split(epoch_order(key, 2**31, n), self.cv)
+        ]
 
         def work(part):
-            base = fit_some(self._new_base(), X, y, np.setdiff1d(np.arange(n), part), metadata)
+            base = fit_some(
+                self._new_base(), X, y, np.setdiff1d(np.arange(n), part), metadata
+            )
             with renumbered(part):
                 return lattices_of(view, base, safe_indexing(X, part), self.k)
 
@@ -323,9 +363,13 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
             return [view.decode(base, items) for items in paths(lattices, out)], scores
 
         found = map_chunks(work, offsets_of(view.lengths(X)), self.n_jobs)
-        return [items for part, _ in found for items in part], np.concatenate([s for _, s in found])
+        return [items for part, _ in found for items in part], np.concatenate(
+            [s for _, s in found]
+        )
 
-    def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None
+    ) -> float:
         """The base's score: word F1 of a segmenter, token accuracy of a tagger.
 
         Parameters

@@ -13,7 +13,14 @@ import numpy as np
 
 from .._sklearn import safe_indexing
 from ..data.elements import spelled
-from ..data.inputs import as_tokens, check_X_y, describe, lengths_of, offsets_of, renumbered
+from ..data.inputs import (
+    as_tokens,
+    check_X_y,
+    describe,
+    lengths_of,
+    offsets_of,
+    renumbered,
+)
 from ..data.labels import SEVERAL
 from ..data.segmented import as_pieces, as_words, with_characters, word_spans
 from ..metrics import token_accuracy_score
@@ -84,7 +91,10 @@ class TextView(_View):
         tagger = getattr(getattr(base, "estimator_", base), "tagger_", None)
         if tagger is None:
             return {""}
-        return {spelled(label).partition("-")[2] for label in getattr(tagger, "classes_", ())}
+        return {
+            spelled(label).partition("-")[2]
+            for label in getattr(tagger, "classes_", ())
+        }
 
     def decode(self, base, items):
         """What the base predicts for a path."""
@@ -138,8 +148,13 @@ def _labelled(sequence, labels):
     """
     words = [None] * len(labels)
     if isinstance(sequence, (list, tuple)):
-        words = [t if isinstance(t, str) else t[0] if isinstance(t, tuple) else None for t in sequence]
-    return [(t, t + 1, word, label) for t, (word, label) in enumerate(zip(words, labels))]
+        words = [
+            t if isinstance(t, str) else t[0] if isinstance(t, tuple) else None
+            for t in sequence
+        ]
+    return [
+        (t, t + 1, word, label) for t, (word, label) in enumerate(zip(words, labels))
+    ]
 
 
 def view_of(base):
@@ -157,7 +172,9 @@ def view_of(base):
             return TextView()
     elif hasattr(base, "tagger"):
         kind, tagger = type(base).__name__, type(base.tagger).__name__
-        raise ValueError(f"base: the tagger of the {kind}, a {tagger}, has no predict_kbest")
+        raise ValueError(
+            f"base: the tagger of the {kind}, a {tagger}, has no predict_kbest"
+        )
     wrong = f"base must be a Segmenter, a WordSegmenter or a tagger with predict_kbest, got {describe(base)}"
     raise ValueError(wrong)
 
@@ -172,7 +189,9 @@ def lattice(candidates):
         for item in items:
             if item not in nodes:
                 nodes[item] = candidates[0][0] - score
-    return sorted(((*item, margin) for item, margin in nodes.items()), key=lambda node: node[0])
+    return sorted(
+        ((*item, margin) for item, margin in nodes.items()), key=lambda node: node[0]
+    )
 
 
 def lattices_of(view, base, X, k):
@@ -213,7 +232,9 @@ def make_task(lattices, lengths, words, tags, gold=None, weight=None):
     for i, nodes in enumerate(lattices):
         ending, before = {0: [(0.0, -1)]}, []
         for j, (begin, end, _, _, margin) in enumerate(nodes):
-            before.append([p for _, p in sorted(ending[begin])])  # nodes that end where this one begins
+            before.append(
+                [p for _, p in sorted(ending[begin])]
+            )  # nodes that end where this one begins
             left += before[-1]
             into.append(len(left))
             ending.setdefault(end, []).append((margin, j))
@@ -240,7 +261,9 @@ def make_task(lattices, lengths, words, tags, gold=None, weight=None):
         target=np.array(target, np.int32),
     )
     if grow and len(tags) >= HALF - 1:
-        raise ValueError(f"y: at most {HALF - 2} different tags can be re-ranked, got {len(tags)}")
+        raise ValueError(
+            f"y: at most {HALF - 2} different tags can be re-ranked, got {len(tags)}"
+        )
     return task
 
 
@@ -251,7 +274,11 @@ def _rightness(nodes, items):
             yield 0
         else:
             true = tags[begin, end]
-            fits = tag in true if isinstance(true, SEVERAL) else true is None or true == tag
+            fits = (
+                tag in true
+                if isinstance(true, SEVERAL)
+                else true is None or true == tag
+            )
             yield RIGHT if fits else RIGHT_SPAN
 
 

@@ -25,7 +25,14 @@ from ..core.feature_table import FeatureTable, lacks_room, new_table
 from ..core.hashing import find
 from ..core.noise import QUIET, token_masked
 from ..core.penalties import read_weight
-from ..core.rules import Difference, adjustment_of, emit_feature, learn, new_difference, noise_factor
+from ..core.rules import (
+    Difference,
+    adjustment_of,
+    emit_feature,
+    learn,
+    new_difference,
+    noise_factor,
+)
 from ..core.store import SMALLEST_SCALE, Clock, new_clock
 
 GROUPS = np.array([0, 6, 16, 20])
@@ -48,7 +55,9 @@ def _atoms(n):
     """(K,) the column of each template's n-th atom in ``atoms``, -1 for none; and how far back it is."""
     names = [(*names, "", "")[n].partition("-") for names in ATOMS]
     column = {"w": 0, "t": 1, "len": 2, "margin": 3, "": -1}
-    return np.array([column[kind] for kind, _, _ in names]), np.array([int(k or 0) for _, _, k in names])
+    return np.array([column[kind] for kind, _, _ in names]), np.array(
+        [int(k or 0) for _, _, k in names]
+    )
 
 
 (_LEFT, _), (_RIGHT, _BACK), (_SECOND, _) = map(_atoms, range(3))
@@ -69,7 +78,9 @@ class LatticeTask(NamedTuple):
     left: np.ndarray  # (A,) int32: node p of an arc, in its sequence; -1 for the start
     into: np.ndarray  # (M + 1,) int64: first arc into each node
     weight: np.ndarray  # (n,) float64
-    target: np.ndarray  # (M,) int32: node before on the path to learn, -1 start, ABSENT if not on it
+    target: (
+        np.ndarray
+    )  # (M,) int32: node before on the path to learn, -1 start, ABSENT if not on it
 
 
 ABSENT = -2
@@ -87,16 +98,22 @@ class RerankWork(NamedTuple):
 
     score: np.ndarray  # (A,) float64
     back: np.ndarray  # (A,) int64: best arc before
-    path: np.ndarray  # (M,) int32: node before on the predicted path, ABSENT if not on it
+    path: (
+        np.ndarray
+    )  # (M,) int32: node before on the predicted path, ABSENT if not on it
     atoms: np.ndarray  # (M + 1, 4) int64: word, tag, length and margin; row 0 is the start, then the nodes
-    keys: np.ndarray  # (N_TEMPLATES, 2) int64: left and right; left is -1 for features that are off
+    keys: (
+        np.ndarray
+    )  # (N_TEMPLATES, 2) int64: left and right; left is -1 for features that are off
     difference: Difference
     stats: np.ndarray  # (3,) float64
 
 
 def new_work(task, training=True):
     """Scratch that fits every lattice of ``task``."""
-    M, A, T = (int(np.diff(part).max(initial=1)) for part in (task.node, task.arc, task.token))
+    M, A, T = (
+        int(np.diff(part).max(initial=1)) for part in (task.node, task.arc, task.token)
+    )
     return RerankWork(
         score=np.empty(A),
         back=np.empty(A, np.int64),
@@ -158,14 +175,20 @@ def weigh(model, adjustment, a, p, c, group, work):
     features, keys = model.features, work.keys
     total, step = 0.0, model.clock.step[0]
     for k in range(GROUPS[group], GROUPS[group + 1]):
-        row = find(features.table, k, keys[k, 0], keys[k, 1]) if keys[k, 0] >= 0 else np.int64(-1)
+        row = (
+            find(features.table, k, keys[k, 0], keys[k, 1])
+            if keys[k, 0] >= 0
+            else np.int64(-1)
+        )
         if row < 0:
             continue
         if adjustment is None:
             total += features.weights.value[row]
         elif features.min_count <= 1 or features.seen[row] >= features.min_count:
             w = read_weight(features.weights, adjustment.rule, row, row, step)
-            total += w * noise_factor(adjustment, _is_edge(k), step, k, (keys[k, 0] << 32) | keys[k, 1])
+            total += w * noise_factor(
+                adjustment, _is_edge(k), step, k, (keys[k, 0] << 32) | keys[k, 1]
+            )
     return total * model.clock.scale[0]
 
 
@@ -192,7 +215,11 @@ def search(task, i, model, noise, adjustment, work):
     first_arc, T = task.arc[i], task.token[i + 1] - task.token[i]
     load(task, i, noise, model.clock.step[0], work.atoms)
     zero, start = np.int64(0), np.int64(-1)
-    best, last, end = -np.inf, start, zero  # the last arc, and the node that it leads to
+    best, last, end = (
+        -np.inf,
+        start,
+        zero,
+    )  # the last arc, and the node that it leads to
     for c in range(M):
         work.path[c] = ABSENT
         own = weigh(model, adjustment, start, start, c, zero, work)

@@ -31,13 +31,22 @@ def _ids(values):
 
 def _arguments(f):
     """Those of :class:`RerankModel`, from a file; the base is a fitted attribute, an estimator of its own."""
-    require(all(type(word) is str for word in f["words"]), f"{f.where}.words must be strings")
+    require(
+        all(type(word) is str for word in f["words"]),
+        f"{f.where}.words must be strings",
+    )
     require(len(f["tags"]) < structure.HALF - 1, f"{f.where}: too many tags")
     try:
         view_of(f["fitted"].get("base_"))
     except (ValueError, TypeError, AttributeError):
-        require(False, f"{f.where}.base_ must be a segmenter or tagger with k best analyses")
-    return dict(arrays=structure.Reranker(f["features"], new_clock()), words=f["words"], tags=f["tags"])
+        require(
+            False, f"{f.where}.base_ must be a segmenter or tagger with k best analyses"
+        )
+    return dict(
+        arrays=structure.Reranker(f["features"], new_clock()),
+        words=f["words"],
+        tags=f["tags"],
+    )
 
 
 def feature_names(model, rows):
@@ -88,7 +97,9 @@ class RerankModel(TableModel):
 
     def named_weights(self):
         """The weights with the names of their features, as a list of NamedWeights."""
-        return [NamedWeights(self.weights, ["path"], lambda rows: feature_names(self, rows))]
+        return [
+            NamedWeights(self.weights, ["path"], lambda rows: feature_names(self, rows))
+        ]
 
     def reranker(self):
         """The arrays that kernels search under."""
@@ -96,9 +107,14 @@ class RerankModel(TableModel):
 
     def choose(self, task):
         """(nodes on the best paths, scores) of lattices."""
-        out, scores = np.zeros(task.begin.shape[0], np.bool_), np.empty(task.node.shape[0] - 1)
+        out, scores = (
+            np.zeros(task.begin.shape[0], np.bool_),
+            np.empty(task.node.shape[0] - 1),
+        )
         work = structure.new_work(task, training=False)
-        structure.predict(task, 0, scores.shape[0], self.reranker(), QUIET, work, out, scores)
+        structure.predict(
+            task, 0, scores.shape[0], self.reranker(), QUIET, work, out, scores
+        )
         return out, scores
 
 
@@ -121,7 +137,11 @@ class RerankRun(Run):
 
     def finished(self, model, reuse=False):
         """See ``training.run.Run``."""
-        return RerankModel(final_arrays(model, self.state.rule, reuse, self.ended), self.words, self.tags)
+        return RerankModel(
+            final_arrays(model, self.state.rule, reuse, self.ended),
+            self.words,
+            self.tags,
+        )
 
     def fitted(self):
         """See ``training.run.Run``."""
@@ -137,10 +157,14 @@ class RerankRun(Run):
         X, y = view.check(X, y)
         known = view.tags(base)
         given = (tag for items in view.gold(X, y) for *_, tag in items)
-        others = dict.fromkeys(tag for tag in given if tag is not None and not isinstance(tag, SEVERAL))
+        others = dict.fromkeys(
+            tag for tag in given if tag is not None and not isinstance(tag, SEVERAL)
+        )
         lattices = lattices_of(view, base, X, self.estimator.k)
         task = make_task(lattices, view.lengths(X), self.words, self.tags)
-        return HeldOut(X, y, (task, None, lattices)), [tag for tag in others if tag not in known]
+        return HeldOut(X, y, (task, None, lattices)), [
+            tag for tag in others if tag not in known
+        ]
 
     def held_out_score(self, model):
         """What ``score`` returns; for sequences that ``fit`` has split off, the F1 of the nodes chosen."""

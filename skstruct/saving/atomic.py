@@ -8,12 +8,18 @@ import secrets
 import shutil
 import sys
 
-FULL = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO") if hasattr(errno, name)}
+FULL = {
+    getattr(errno, name)
+    for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO")
+    if hasattr(errno, name)
+}
 """Errors of a disk that takes no more, or is broken."""
 
 
 _STANDARD = {"stdin": 0, "stdout": 1, "stderr": 2}
-_DESCRIPTOR = re.compile(r"/dev/(?:fd/([0-9]{1,6})|(stdin|stdout|stderr))|/proc/self/fd/([0-9]{1,6})")
+_DESCRIPTOR = re.compile(
+    r"/dev/(?:fd/([0-9]{1,6})|(stdin|stdout|stderr))|/proc/self/fd/([0-9]{1,6})"
+)
 
 
 def descriptor_of(path):
@@ -76,7 +82,9 @@ def check_target(path):
         wrong = errno.ENOENT
     elif not os.path.isdir(folder):
         wrong = errno.ENOTDIR
-    elif not os.access(path if os.path.exists(path) and not os.path.isfile(path) else folder, os.W_OK):
+    elif not os.access(
+        path if os.path.exists(path) and not os.path.isfile(path) else folder, os.W_OK
+    ):
         wrong = errno.EACCES
     if wrong is not None:
         raise OSError(wrong, os.strerror(wrong), os.fsdecode(path))
@@ -85,7 +93,9 @@ def check_target(path):
 def check_path(path):
     """Raise for an empty path, which would be the folder that the program runs in."""
     if not os.fspath(path):
-        raise ValueError(f"path is empty, got {path!r}; name a file, such as 'tagger.skstruct'")
+        raise ValueError(
+            f"path is empty, got {path!r}; name a file, such as 'tagger.skstruct'"
+        )
 
 
 def write_whole(path, data, encoding=None):

@@ -81,7 +81,9 @@ def require(condition, reason):
 
 def within(array, low, high):
     """Whether all elements are in [low, high)."""
-    return not array.size or bool(array.min().item() >= low and array.max().item() < high)
+    return not array.size or bool(
+        array.min().item() >= low and array.max().item() < high
+    )
 
 
 def write_container(path, header, arrays, version=1, temporary=None):
@@ -134,24 +136,34 @@ def _encode_header(header, arrays, version):
     for name, array in arrays.items():
         dtype, shape = array.dtype.name, list(array.shape)
         if dtype not in known:
-            raise ValueError(f"array {name!r} has dtype {array.dtype}; allowed: {_NAMES[version]}")
+            raise ValueError(
+                f"array {name!r} has dtype {array.dtype}; allowed: {_NAMES[version]}"
+            )
         if array.ndim > MAX_DIMENSIONS:
-            raise ValueError(f"array {name!r} has {array.ndim} dimensions; allowed: {MAX_DIMENSIONS}")
+            raise ValueError(
+                f"array {name!r} has {array.ndim} dimensions; allowed: {MAX_DIMENSIONS}"
+            )
         offset = end + -end % _ALIGNMENT
         end = offset + array.nbytes
         specs.append({"name": name, "dtype": dtype, "shape": shape, "offset": offset})
     try:
-        text = json.dumps({**header, "arrays": specs}, allow_nan=False, separators=(",", ":"))
+        text = json.dumps(
+            {**header, "arrays": specs}, allow_nan=False, separators=(",", ":")
+        )
     except (TypeError, ValueError) as error:
         raise type(error)(f"header cannot be written as JSON: {error}") from None
     back = json.loads(text)
     changed = [key for key in header if key not in back or back[key] != header[key]]
     if changed:
-        raise TypeError(f"JSON would change header items {changed} (a tuple? a key that is no str? two surrogates in a row?)")
+        raise TypeError(
+            f"JSON would change header items {changed} (a tuple? a key that is no str? two surrogates in a row?)"
+        )
     encoded = text.encode("ascii")  # json escapes everything else, lone surrogates too
     encoded += b" " * (-(_PREFIX.size + len(encoded)) % _ALIGNMENT)
     if len(encoded) > MAX_HEADER_BYTES:
-        raise ValueError(f"header takes {len(encoded)} bytes; allowed: {MAX_HEADER_BYTES}; use arrays")
+        raise ValueError(
+            f"header takes {len(encoded)} bytes; allowed: {MAX_HEADER_BYTES}; use arrays"
+        )
     return _PREFIX.pack(MAGIC, version, len(encoded)) + encoded, specs
 
 
@@ -167,7 +179,9 @@ def _write_bytes(file, encoded, specs, arrays):
     end = 0
     for spec in specs:
         put(bytes(spec["offset"] - end))
-        data = _as_bytes(np.asarray(arrays[spec["name"]], _DTYPES[spec["dtype"]], order="C"))
+        data = _as_bytes(
+            np.asarray(arrays[spec["name"]], _DTYPES[spec["dtype"]], order="C")
+        )
         for start in range(0, data.size, _CHUNK_BYTES):
             put(data[start : start + _CHUNK_BYTES])
         end = spec["offset"] + data.size
@@ -231,18 +245,27 @@ def _read_header_bytes(file, size):
     prefix = file.read(_PREFIX.size)
     _require(prefix, "not a skstruct file: it is empty")
     if not prefix.startswith(MAGIC[: len(prefix)]):
-        raise ModelFileError(f"not a skstruct file: it looks like {_describe_foreign(file)}")
+        raise ModelFileError(
+            f"not a skstruct file: it looks like {_describe_foreign(file)}"
+        )
     smallest = _PREFIX.size + _DIGEST_BYTES
-    _require(size >= smallest, f"truncated: expected at least {smallest} bytes, found {size}")
+    _require(
+        size >= smallest, f"truncated: expected at least {smallest} bytes, found {size}"
+    )
     _, version, length = _PREFIX.unpack(prefix)
     newest = f"format {version}, this version reads up to {FORMAT_VERSION}"
     _require(version <= FORMAT_VERSION, f"written by a newer skstruct ({newest})")
     _require(version > 0, "malformed: format 0 does not exist")
-    _require(length <= MAX_HEADER_BYTES, f"malformed: header over {MAX_HEADER_BYTES} bytes: {length}")
+    _require(
+        length <= MAX_HEADER_BYTES,
+        f"malformed: header over {MAX_HEADER_BYTES} bytes: {length}",
+    )
     aligned = (_PREFIX.size + length) % _ALIGNMENT == 0
     _require(aligned, f"malformed: header of {length} bytes leaves the data unaligned")
     smallest += length
-    _require(size >= smallest, f"truncated: expected at least {smallest} bytes, found {size}")
+    _require(
+        size >= smallest, f"truncated: expected at least {smallest} bytes, found {size}"
+    )
     return version, file.read(length)
 
 
@@ -253,7 +276,9 @@ def _describe_foreign(file):
     for start, name in _FOREIGN:
         if head.startswith(start):
             return name
-    text = head.decode("utf-8", "replace").rstrip("\ufffd")  # the last character may be cut
+    text = head.decode("utf-8", "replace").rstrip(
+        "\ufffd"
+    )  # the last character may be cut
     if text and all(c.isprintable() or c.isspace() for c in text):
         return "text"
     return "some other binary file"
@@ -276,12 +301,20 @@ def _parse_header(encoded, version):
         raise ModelFileError(f"malformed header: {error}") from None
     _require(isinstance(header, dict), "malformed header: not a JSON object")
     kind, specs = header.get("kind"), header.get("arrays")
-    _require(isinstance(kind, str) and kind, "malformed header: 'kind' is missing or no string")
-    _require(isinstance(specs, list), "malformed header: 'arrays' is missing or no list")
+    _require(
+        isinstance(kind, str) and kind,
+        "malformed header: 'kind' is missing or no string",
+    )
+    _require(
+        isinstance(specs, list), "malformed header: 'arrays' is missing or no list"
+    )
     names, end = set(), 0
     for i, spec in enumerate(specs):
         end = _check_spec(spec, f"malformed header: arrays[{i}]", end, _NAMES[version])
-        _require(spec["name"] not in names, f"malformed header: two arrays named {spec['name']!r}")
+        _require(
+            spec["name"] not in names,
+            f"malformed header: two arrays named {spec['name']!r}",
+        )
         names.add(spec["name"])
     return header, end
 
@@ -300,11 +333,18 @@ def _check_spec(spec, where, end, known):
     _require(ok, f"{where}: the shape must be a list of non-negative integers")
     # Lengths that overflow together are refused even if another length is 0, as numpy does.
     itemsize = _DTYPES[dtype].itemsize
-    ok = len(shape) <= MAX_DIMENSIONS and math.prod(n or 1 for n in shape) * itemsize < 2**63
-    _require(ok, f"{where}: the shape has over {MAX_DIMENSIONS} dimensions or 2**63 bytes")
+    ok = (
+        len(shape) <= MAX_DIMENSIONS
+        and math.prod(n or 1 for n in shape) * itemsize < 2**63
+    )
+    _require(
+        ok, f"{where}: the shape has over {MAX_DIMENSIONS} dimensions or 2**63 bytes"
+    )
     # Demanding the one possible layout rules out overlaps, by which a small file could fill the memory.
     start = end + -end % _ALIGNMENT
-    _require(type(offset) is int and offset == start, f"{where}: the offset must be {start}")
+    _require(
+        type(offset) is int and offset == start, f"{where}: the offset must be {start}"
+    )
     return start + math.prod(shape) * itemsize
 
 
@@ -316,7 +356,9 @@ def _read_array(file, base, spec):
     file.seek(base + spec["offset"])
     _require(file.readinto(data) == data.size, "truncated while it was being read")
     if spec["dtype"] == "bool":
-        _require(data.max(initial=0) <= 1, f"array {spec['name']!r}: a bool must be 0 or 1")
+        _require(
+            data.max(initial=0) <= 1, f"array {spec['name']!r}: a bool must be 0 or 1"
+        )
     return array.astype(dtype.newbyteorder("="), copy=False)
 
 
@@ -367,13 +409,24 @@ def unpack_strings(data, offsets):
     ModelFileError
         If the arrays are not such a pair.
     """
-    ok = data.dtype == np.uint8 and data.ndim == 1 and offsets.dtype == np.int64 and offsets.ndim == 1
+    ok = (
+        data.dtype == np.uint8
+        and data.ndim == 1
+        and offsets.dtype == np.int64
+        and offsets.ndim == 1
+    )
     _require(ok, "packed strings must be a 1-d uint8 and a 1-d int64 array")
     ok = offsets.size and offsets[0] == 0 and offsets[-1] == data.size
     _require(ok, f"offsets of packed strings must run from 0 to {data.size}")
-    _require((offsets[1:] >= offsets[:-1]).all(), "offsets of packed strings must not decrease")
+    _require(
+        (offsets[1:] >= offsets[:-1]).all(),
+        "offsets of packed strings must not decrease",
+    )
     text, bounds = data.tobytes(), offsets.tolist()
     try:
-        return [text[i:j].decode("utf-8", "surrogatepass") for i, j in itertools.pairwise(bounds)]
+        return [
+            text[i:j].decode("utf-8", "surrogatepass")
+            for i, j in itertools.pairwise(bounds)
+        ]
     except UnicodeDecodeError as error:
         raise ModelFileError(f"packed strings are not UTF-8: {error}") from None

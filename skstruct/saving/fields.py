@@ -34,7 +34,9 @@ class Kind(NamedTuple):
     write: Callable  # (value, writer, name, members) -> JSON; ``name`` starts the names of arrays
     read: Callable  # (node, where, members) -> value; ``where`` starts the reasons in errors
     inline: bool = False  # the members of the value stand among those of the object
-    absent: Callable | None = None  # (where, members) -> what stands for an array left out as empty
+    absent: Callable | None = (
+        None  # (where, members) -> what stands for an array left out as empty
+    )
     fields: tuple = ()  # of an inline table
     null: bool = False  # None is written, as null; an absent member stands for it
 
@@ -132,7 +134,12 @@ class Table:
         """The JSON of an object."""
         prefix, out = f"{name}." if name else "", {}
         more = value.keys() - self.named.keys() if isinstance(value, dict) else ()
-        members = Members({name: value[name] for name in more}, around, self, lambda f: f.found_in(value))
+        members = Members(
+            {name: value[name] for name in more},
+            around,
+            self,
+            lambda f: f.found_in(value),
+        )
         for member, kind, _, when, _, stem in self.fields:
             if when is not None and not members[when]:
                 continue
@@ -158,7 +165,10 @@ class Table:
                 return kind.absent(f"{where} lacks {name}", members)
             if kind.null and field.default is REQUIRED:
                 return None
-            require(field.when is None and field.default is not REQUIRED, f"{where} lacks {name}")
+            require(
+                field.when is None and field.default is not REQUIRED,
+                f"{where} lacks {name}",
+            )
             return default_of(field, members)
 
         members = Members({}, around, self, find)
@@ -219,7 +229,9 @@ flag = _plain(bool, "true or false")
 def integer(low=0, high=MOST):
     """An int from ``low`` up to, not including, ``high``."""
     text = f"an int{_range(low, high)}"
-    return _plain(int, text, lambda node, members: members.size(low) <= node < members.size(high))
+    return _plain(
+        int, text, lambda node, members: members.size(low) <= node < members.size(high)
+    )
 
 
 def number(low, high=LARGEST):
@@ -235,8 +247,12 @@ def choice(choices):
         return next(name for name, other in choices.items() if other == value)
 
     def read(node, where, _):
-        require(node is None or isinstance(node, str), f"{where} must be a string or null")
-        require(node in choices, f"{where} must be one of {list(choices)}, got {node!r:.40}")
+        require(
+            node is None or isinstance(node, str), f"{where} must be a string or null"
+        )
+        require(
+            node in choices, f"{where} must be one of {list(choices)}, got {node!r:.40}"
+        )
         return choices[node]
 
     return Kind(names, write, read)
@@ -254,7 +270,9 @@ def exactly(name, why="other members ask for it"):
     return Kind(name, as_it_is, read)
 
 
-def array(dtype, *shape, low=None, high=MOST, finite=False, largest=np.inf, may_lack=False):
+def array(
+    dtype, *shape, low=None, high=MOST, finite=False, largest=np.inf, may_lack=False
+):
     """An array; None in ``shape`` is any length. An empty one ``may_lack``.
 
     ``largest``: of ``finite`` numbers, the largest size.
@@ -264,12 +282,17 @@ def array(dtype, *shape, low=None, high=MOST, finite=False, largest=np.inf, may_
         sizes = [members.size(n) for n in shape]
         found = members.reader.array(node, where, dtype, sizes)
         highs = zip(found.T, high) if isinstance(high, tuple) else [(found, high)]
-        ok = low is None or all(within(part, members.size(low), members.size(most)) for part, most in highs)
+        ok = low is None or all(
+            within(part, members.size(low), members.size(most)) for part, most in highs
+        )
         require(ok, f"{where} is out of range")
         require(not finite or np.isfinite(found).all(), f"{where} must be finite")
         if largest < np.inf and found.size:
             ok = -largest <= found.min() and found.max() <= largest
-            require(ok, f"{where} must be at most {largest:g} in size: scores would be no numbers")
+            require(
+                ok,
+                f"{where} must be at most {largest:g} in size: scores would be no numbers",
+            )
         return found
 
     def absent(lacks, members):
@@ -277,7 +300,11 @@ def array(dtype, *shape, low=None, high=MOST, finite=False, largest=np.inf, may_
         return np.zeros(0, dtype)
 
     sizes = ", ".join("…" if n is None else str(n) for n in shape)
-    text = f"{dtype} ({sizes}{',' * (len(shape) == 1)})" + _range(low, high) + ", finite" * finite
+    text = (
+        f"{dtype} ({sizes}{',' * (len(shape) == 1)})"
+        + _range(low, high)
+        + ", finite" * finite
+    )
     if largest < np.inf:
         text += f", at most {largest:g} in size"
 
@@ -292,7 +319,11 @@ _POWERS = {2**31: "2^31", 2**53: "2^53"}
 
 def _range(low, high):
     highs = high if isinstance(high, tuple) else (high,)
-    below = "" if high == MOST else f", below {', '.join(_POWERS.get(n, str(n)) for n in highs)}"
+    below = (
+        ""
+        if high == MOST
+        else f", below {', '.join(_POWERS.get(n, str(n)) for n in highs)}"
+    )
     return "" if low is None else f" from {low}{below}"
 
 
@@ -311,7 +342,11 @@ def via(kind, take, make):
 
 def without_last(kind):
     """Of an array whose last element, -1, serves the index -1."""
-    return via(kind, lambda found: found[:-1], lambda found: np.append(found, found.dtype.type(-1)))
+    return via(
+        kind,
+        lambda found: found[:-1],
+        lambda found: np.append(found, found.dtype.type(-1)),
+    )
 
 
 def _distinct(found):
@@ -321,7 +356,11 @@ def _distinct(found):
 
 
 strings = via(
-    Table("list of strings", Field("bytes", array("uint8", None)), Field("offsets", array("int64", None))),
+    Table(
+        "list of strings",
+        Field("bytes", array("uint8", None)),
+        Field("offsets", array("int64", None)),
+    ),
     lambda found: dict(zip(("bytes", "offsets"), pack_strings(found))),
     lambda found: unpack_strings(found["bytes"], found["offsets"]),
 )
@@ -352,12 +391,17 @@ def each(kind, label=None, length=None, given=None):
         def named(k, item):
             return f"{name}.{label(members, k, item)}" if label else name
 
-        return [kind.write(item, writer, named(k, item), members) for k, item in enumerate(items)]
+        return [
+            kind.write(item, writer, named(k, item), members)
+            for k, item in enumerate(items)
+        ]
 
     def read(node, where, members):
         nodes, out = members.reader.list(node, where), []
         n = members.size(length)
-        require(n in (None, len(nodes)), f"{where}: {n} {where.rpartition('.')[2]} expected")
+        require(
+            n in (None, len(nodes)), f"{where}: {n} {where.rpartition('.')[2]} expected"
+        )
         for k, item in enumerate(nodes):
             known = Members(given(members, out) if given else {}, members)
             out.append(kind.read(item, f"{where}[{k}]", known))
@@ -383,7 +427,10 @@ def pair(*kinds):
         return [kind.write(item, *how) for kind, item in zip(kinds, items)]
 
     def read(node, where, members):
-        require(isinstance(node, list) and len(node) == len(kinds), f"{where} must be a pair")
+        require(
+            isinstance(node, list) and len(node) == len(kinds),
+            f"{where} must be a pair",
+        )
         return tuple(kind.read(item, where, members) for kind, item in zip(kinds, node))
 
     return Kind(f"[{', '.join(kind.text for kind in kinds)}]", write, read)

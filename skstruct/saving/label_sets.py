@@ -11,13 +11,19 @@ def _values(labels):
     for label in labels.values:
         if kind_of(label) not in _TYPES:
             known = ", ".join(kind.__name__ for kind in _TYPES)
-            raise TypeError(f"labels of type {type(label).__name__} cannot be saved; can be: {known}")
+            raise TypeError(
+                f"labels of type {type(label).__name__} cannot be saved; can be: {known}"
+            )
     return list(map(stored, labels.values))
 
 
 def _labels(values):
-    if not (isinstance(values, list) and all(type(v) in _TYPES and v == v for v in values)):
-        raise ValueError("must hold strings, numbers, true or false, or tuples of these")
+    if not (
+        isinstance(values, list) and all(type(v) in _TYPES and v == v for v in values)
+    ):
+        raise ValueError(
+            "must hold strings, numbers, true or false, or tuples of these"
+        )
     labels = Labels(values, in_order=True) if values else Labels()
     if labels.values != values:
         raise ValueError("must be distinct")
@@ -30,5 +36,7 @@ def _some(values):
     return _labels(values)
 
 
-maybe_labels = via(value._replace(text="list of distinct labels, or []"), _values, _labels)
+maybe_labels = via(
+    value._replace(text="list of distinct labels, or []"), _values, _labels
+)
 label_set = via(value._replace(text="list of distinct labels"), _values, _some)

@@ -44,7 +44,12 @@ REASONS = {
         "": _INSIDE,
     },
     **dict.fromkeys(
-        ["predict_marginals", "predict_posterior", "predict_segment_proba", "sequence_log_proba"],
+        [
+            "predict_marginals",
+            "predict_posterior",
+            "predict_segment_proba",
+            "sequence_log_proba",
+        ],
         {
             "": "has no probabilities; L1CRF has, and CalibratedTagger gives them to other taggers",
             "KBestReranker": "has no probabilities; its base_ has them if the base has",
@@ -53,12 +58,17 @@ REASONS = {
             "ShiftReduceParser": "predicts trees, by a search that keeps no other analyses than its beam",
         },
     ),
-    "predict_proba": {"": "labels sequences: predict_marginals has the probabilities of each token's labels"},
+    "predict_proba": {
+        "": "labels sequences: predict_marginals has the probabilities of each token's labels"
+    },
     **{
         name: {"": f"has {ours}; skstruct.compat.sklearn_crfsuite has the old names"}
         for name, ours in (
             ("state_features_", "its weights in skstruct.inspection.feature_weights"),
-            ("transition_features_", "its weights in skstruct.inspection.transition_weights"),
+            (
+                "transition_features_",
+                "its weights in skstruct.inspection.transition_weights",
+            ),
             ("attributes_", "its features in skstruct.inspection.features_of"),
             ("training_log_", "history_"),
             ("predict_single", "predict, for a list of sequences"),
@@ -72,12 +82,16 @@ REASONS = {
 class SaysWhy:
     """Base of estimators whose missing methods give a reason."""
 
-    if not TYPE_CHECKING:  # to a type checker the method would mean that every attribute exists
+    if (
+        not TYPE_CHECKING
+    ):  # to a type checker the method would mean that every attribute exists
 
         def __getattr__(self, name):
             reasons, kind = REASONS.get(name, {}), type(self).__name__
             reason = reasons.get(kind, reasons.get(""))
             if reason is None:
-                return object.__getattribute__(self, name)  # raises again what was raised
+                return object.__getattribute__(
+                    self, name
+                )  # raises again what was raised
             wrong = f"{kind!r} object has no attribute {name!r}: {kind} {reason}"
             raise AttributeError(wrong, name=name, obj=self)

@@ -38,7 +38,10 @@ EXACT = 2.0**53
 def _narrow(array):
     """The same integers in the smallest type that holds them."""
     low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
-    fits = (np.iinfo(name) for name in ("uint8", "int8", "uint16", "int16", "int32", "int64"))
+    fits = (
+        np.iinfo(name)
+        for name in ("uint8", "int8", "uint16", "int16", "int32", "int64")
+    )
     return array.astype(next(i.dtype for i in fits if i.min <= low and high <= i.max))
 
 
@@ -63,7 +66,9 @@ def widened(array, node, where):
     if "steps" in node:
         array = np.cumsum(array, axis=0, dtype=np.int64)
     limits = np.iinfo(node["dtype"])
-    require(within(array, limits.min, limits.max + 1), f"{where} must be {node['dtype']}")
+    require(
+        within(array, limits.min, limits.max + 1), f"{where} must be {node['dtype']}"
+    )
     return array.astype(node["dtype"])
 
 
@@ -81,7 +86,9 @@ def groups(numbers, signed=False):
         data = np.empty(int(size.sum()), np.uint8)
         for k in range(int(size.max())):
             some = np.flatnonzero(size > k)
-            data[first[some] + k] = piece[some] >> 7 * k & 127 | (size[some] > k + 1) * 128
+            data[first[some] + k] = (
+                piece[some] >> 7 * k & 127 | (size[some] > k + 1) * 128
+            )
         out.append(data)
     return np.concatenate(out)
 
@@ -93,7 +100,10 @@ def from_groups(data, signed, where):
     while begin < data.shape[0]:
         last = np.flatnonzero(data[begin : begin + PIECE] < 128)
         size = np.diff(last, prepend=-1)
-        require(last.size and int(size.max()) <= MOST_GROUPS, f"{where}: a number does not end")
+        require(
+            last.size and int(size.max()) <= MOST_GROUPS,
+            f"{where}: a number does not end",
+        )
         first, piece = begin + last + 1 - size, np.zeros(last.shape[0], np.int64)
         for k in range(int(size.max())):
             some = np.flatnonzero(size > k)
@@ -107,7 +117,10 @@ def numerators(value, divisor, dtype):
     """The integers of which a divisor, and rounding to ``dtype``, make ``value``; None if none do."""
     with np.errstate(over="ignore", invalid="ignore"):
         out = np.rint(value * divisor)
-        ok = bool((np.abs(out) < EXACT).all() and ((out / divisor).astype(dtype) == value).all())
+        ok = bool(
+            (np.abs(out) < EXACT).all()
+            and ((out / divisor).astype(dtype) == value).all()
+        )
     return out.astype(np.int64) if ok else None
 
 
@@ -130,8 +143,14 @@ def packed_keys(keys, writer, name):
     for part, column in zip(values, keys.T):
         number *= part.shape[0]
         number += np.searchsorted(part, column)
-    out = [writer.groups(f"{name}.values{k}", np.diff(part, prepend=-1) - 1) for k, part in enumerate(values)]
-    return {"values": out, "steps": writer.groups(f"{name}.steps", np.diff(number, prepend=-1) - 1)}
+    out = [
+        writer.groups(f"{name}.values{k}", np.diff(part, prepend=-1) - 1)
+        for k, part in enumerate(values)
+    ]
+    return {
+        "values": out,
+        "steps": writer.groups(f"{name}.steps", np.diff(number, prepend=-1) - 1),
+    }
 
 
 def unpacked_keys(node, reader, where):
@@ -142,7 +161,9 @@ def unpacked_keys(node, reader, where):
     def summed(steps):
         steps = reader.array(steps, where, np.int64, (None,))
         # In floats, so that nothing overflows.
-        ok = (steps >= 0).all() and steps.sum(dtype=np.float64) + steps.shape[0] < MOST_KEYS
+        ok = (steps >= 0).all() and steps.sum(dtype=np.float64) + steps.shape[
+            0
+        ] < MOST_KEYS
         require(ok, f"{where} are out of range")
         return np.cumsum(steps + 1) - 1
 
@@ -150,7 +171,10 @@ def unpacked_keys(node, reader, where):
     require(len(values) == 3, f"{where}.values must be three")
     number = summed(steps)
     most = math.prod(part.shape[0] for part in values)
-    require(not number.size or number[-1] < min(most, MOST_KEYS), f"{where}.steps are out of range")
+    require(
+        not number.size or number[-1] < min(most, MOST_KEYS),
+        f"{where}.steps are out of range",
+    )
     keys = np.empty((number.shape[0], 3), np.int64)
     for k in (2, 1, 0):
         number, index = np.divmod(number, max(values[k].shape[0], 1))

@@ -48,7 +48,11 @@ def save(model: Any, path: Path, training: bool = True) -> None:
         return
     check_is_fitted(model)
     writer = Writer(bool(training), estimator_state)
-    header = {"kind": "model", "skstruct": __version__, "estimator": writer.value(model, "")}
+    header = {
+        "kind": "model",
+        "skstruct": __version__,
+        "estimator": writer.value(model, ""),
+    }
     write_container(path, header, writer.arrays, version=writer.version)
 
 
@@ -56,9 +60,13 @@ def _write(pipeline, writer, name, f):
     steps = []
     for step, found in pipeline.steps:
         try:
-            steps.append([step, writer.value(found, f"{name}.{step}" if name else step)])
+            steps.append(
+                [step, writer.value(found, f"{name}.{step}" if name else step)]
+            )
         except TypeError as error:
-            raise TypeError(f"step {step!r} of a Pipeline: {error}; pickle can keep it") from None
+            raise TypeError(
+                f"step {step!r} of a Pipeline: {error}; pickle can keep it"
+            ) from None
     return steps
 
 
@@ -71,4 +79,6 @@ def _read(node, where, f):
 
 
 savable_value("$pipeline", Pipeline, Kind(value.text, _write, _read))
-savable_value("$frozen", FrozenEstimator, via(value, attrgetter("estimator"), FrozenEstimator))
+savable_value(
+    "$frozen", FrozenEstimator, via(value, attrgetter("estimator"), FrozenEstimator)
+)

@@ -28,7 +28,13 @@ from .._version import __version__
 from ..data.elements import stored
 from ..data.places import as_objects
 from ..data.types import Path
-from .container import ModelFileError, container_size, read_container, require, write_container
+from .container import (
+    ModelFileError,
+    container_size,
+    read_container,
+    require,
+    write_container,
+)
 from .fields import Field, Table, json_node
 from .missing_methods import SaysWhy
 from .packing import COMPRESSED
@@ -71,7 +77,9 @@ def _class_named(name):
         for public in (name,) if isinstance(name, str) and name in PUBLIC else PUBLIC:
             importlib.import_module(f"{_PACKAGE}.{PUBLIC[public]}")
     known = isinstance(name, str) and name in _REGISTRY
-    require(known, f"unknown class {name!r:.60}; known are {', '.join(sorted(_REGISTRY))}")
+    require(
+        known, f"unknown class {name!r:.60}; known are {', '.join(sorted(_REGISTRY))}"
+    )
     return _REGISTRY[name]
 
 
@@ -131,10 +139,17 @@ class Savable(SaysWhy):
         """The header, arrays and version of a file."""
         writer = Writer(training, estimator_state)
         state = estimator_state(self, writer, "")
-        return {"kind": "model", "skstruct": __version__, "estimator": state}, writer.arrays, writer.version
+        return (
+            {"kind": "model", "skstruct": __version__, "estimator": state},
+            writer.arrays,
+            writer.version,
+        )
 
     def compress(
-        self, *, dtype: Literal["float64", "float32", "float16"] = "float32", keep: float = 1.0
+        self,
+        *,
+        dtype: Literal["float64", "float32", "float16"] = "float32",
+        keep: float = 1.0,
     ) -> Self:
         """A smaller model, which predicts the same or nearly the same.
 
@@ -180,13 +195,21 @@ class Savable(SaysWhy):
         [['D', 'N', 'V']]
         """
         if dtype not in COMPRESSED:
-            raise ValueError(f"dtype must be one of {', '.join(COMPRESSED)}, got {dtype!r}")
-        if isinstance(keep, bool) or not isinstance(keep, Real) or not 0.0 < keep <= 1.0:
+            raise ValueError(
+                f"dtype must be one of {', '.join(COMPRESSED)}, got {dtype!r}"
+            )
+        if (
+            isinstance(keep, bool)
+            or not isinstance(keep, Real)
+            or not 0.0 < keep <= 1.0
+        ):
             raise ValueError(f"keep must be a number above 0, up to 1, got {keep!r}")
         self._check_savable()
         writer = Writer(False, estimator_state, (dtype, float(keep)))
         state = estimator_state(self, writer, "")
-        arrays = {name: array.copy() for name, array in writer.arrays.items()}  # the two share nothing
+        arrays = {
+            name: array.copy() for name, array in writer.arrays.items()
+        }  # the two share nothing
         return _estimator_from_state(state, Reader(arrays, _estimator_from_state), "")
 
     def info(self) -> dict[str, Any]:
@@ -225,7 +248,9 @@ class Savable(SaysWhy):
         (3, 'StructuredPerceptron(max_iter=5, random_state=0)')
         """
         self._check_savable()
-        sizes = [container_size(*self._contents(training)) for training in (False, True)]
+        sizes = [
+            container_size(*self._contents(training)) for training in (False, True)
+        ]
         around = [layer for layer, _ in layers(self)]
         inner = next(layer for layer in around if "_model" in vars(layer))
         model, around = inner._model, around[: around.index(inner) + 1]
@@ -273,7 +298,12 @@ def memory_of(value):
     total, seen, waiting = 0, set(), [value]
     while waiting:
         value = waiting.pop()
-        if id(value) in seen or callable(value) and not hasattr(value, "__dict__") or isinstance(value, type):
+        if (
+            id(value) in seen
+            or callable(value)
+            and not hasattr(value, "__dict__")
+            or isinstance(value, type)
+        ):
             continue
         seen.add(id(value))
         if isinstance(value, np.ndarray):
@@ -334,7 +364,11 @@ def load(path: Path) -> Any:
         require("estimator" in header, "the header lacks the estimator")
         try:
             version = header.get("skstruct")
-            reader = Reader(arrays, _estimator_from_state, version if isinstance(version, str) else None)
+            reader = Reader(
+                arrays,
+                _estimator_from_state,
+                version if isinstance(version, str) else None,
+            )
             node = header["estimator"]
             importlib.import_module(_PIPELINES)
             if isinstance(node, dict) and "$pipeline" in node:
@@ -344,7 +378,9 @@ def load(path: Path) -> Any:
             raise ModelFileError("malformed: nested too deeply") from None
     except ModelFileError as error:
         version = header.get("skstruct")
-        by = f" (written by skstruct {version[:40]})" if isinstance(version, str) else ""
+        by = (
+            f" (written by skstruct {version[:40]})" if isinstance(version, str) else ""
+        )
         raise ModelFileError(f"{path!r}: {error}{by}") from error.__cause__
 
 
@@ -365,42 +401,68 @@ def estimator_state(estimator, writer, name):
         except TypeError as error:
             if kind == "parameter" and attribute in cls._session_parameters:
                 return writer.value(None, prefix + attribute)
-            raise TypeError(f"{kind} {attribute!r} of {cls.__name__}: {error}") from None
+            raise TypeError(
+                f"{kind} {attribute!r} of {cls.__name__}: {error}"
+            ) from None
 
     attributes = vars(estimator)
-    given = [a for a in names if a not in cls._absent_parameters or attributes.get(a) is not None]
+    given = [
+        a
+        for a in names
+        if a not in cls._absent_parameters or attributes.get(a) is not None
+    ]
     fitted = [a for a in attributes if a not in names and _FITTED.match(a)]
     return {
         "class": cls.__name__,
         "parameters": {a: encode("parameter", a, attributes[a]) for a in given},
-        "fitted": {a: encode("attribute", a, _storable(a, attributes[a])) for a in fitted},
+        "fitted": {
+            a: encode("attribute", a, _storable(a, attributes[a])) for a in fitted
+        },
         "state": estimator._to_state(writer, prefix),
     }
 
 
 def _storable(attribute, value):
     """A fitted attribute as files have it: labels of a subclass of str as the strings that they hold."""
-    if attribute != "classes_" or not isinstance(value, np.ndarray) or value.dtype.kind != "O":
+    if (
+        attribute != "classes_"
+        or not isinstance(value, np.ndarray)
+        or value.dtype.kind != "O"
+    ):
         return value
     return as_objects(list(map(stored, value.tolist())))
 
 
-ESTIMATOR = Table("Estimators", *(Field(name, json_node) for name in "class parameters fitted state".split()))
+ESTIMATOR = Table(
+    "Estimators",
+    *(Field(name, json_node) for name in "class parameters fitted state".split()),
+)
 
 
 def _estimator_from_state(node, reader, where):
     """The estimator of a file."""
-    name, parameters, fitted, state = ESTIMATOR.read(node, where or "the estimator", None).values()
+    name, parameters, fitted, state = ESTIMATOR.read(
+        node, where or "the estimator", None
+    ).values()
     cls, where = _class_named(name), f"{where}.{name}" if where else name
-    require(isinstance(parameters, dict), f"{where}: the parameters must be a JSON object")
-    require(isinstance(fitted, dict), f"{where}: the fitted attributes must be a JSON object")
+    require(
+        isinstance(parameters, dict), f"{where}: the parameters must be a JSON object"
+    )
+    require(
+        isinstance(fitted, dict),
+        f"{where}: the fitted attributes must be a JSON object",
+    )
     names = cls._get_param_names()
     unknown = sorted(set(parameters) - set(names))
     require(not unknown, f"{where} has no parameter {', '.join(unknown):.60}")
     # What a later version calls a fitted attribute may be a method or property here, or the reverse.
-    odd = sorted(a for a in fitted if not _FITTED.match(a) or a in names or hasattr(cls, a))
+    odd = sorted(
+        a for a in fitted if not _FITTED.match(a) or a in names or hasattr(cls, a)
+    )
     require(not odd, f"{where} has no fitted attribute {', '.join(odd):.60}")
-    estimator = cls(**{a: reader.value(v, f"{where}.{a}") for a, v in parameters.items()})
+    estimator = cls(
+        **{a: reader.value(v, f"{where}.{a}") for a, v in parameters.items()}
+    )
     fitted = {a: reader.value(v, f"{where}.{a}") for a, v in fitted.items()}
     fitted.update(cls._from_state(state, fitted, reader, where))
     vars(estimator).update(fitted)

@@ -4,11 +4,31 @@ from functools import partial
 
 import numpy as np
 
-from ..core.codes import EACH_EPOCH, EACH_STEP, NO_AVERAGE, PENALTIES, PERCEPTRON, VARIANTS
+from ..core.codes import (
+    EACH_EPOCH,
+    EACH_STEP,
+    NO_AVERAGE,
+    PENALTIES,
+    PERCEPTRON,
+    VARIANTS,
+)
 from ..core.final_weights import LARGEST_WEIGHT, are_weights
 from ..core.store import READ_ONLY, Clock, Rule, in_use, new_store, sizes
 from .container import require
-from .fields import Field, Kind, Members, Table, array, choice, exactly, flag, integer, number, pair, via
+from .fields import (
+    Field,
+    Kind,
+    Members,
+    Table,
+    array,
+    choice,
+    exactly,
+    flag,
+    integer,
+    number,
+    pair,
+    via,
+)
 from .packing import COMPRESSED, EXACT, numerators
 
 
@@ -22,7 +42,10 @@ def _kept(name, dtype, n, **how):
 _SHAPE = Field("sparse", flag), Field("columns", exactly("C"))
 _VALUE = _kept("value", "float64", "places", finite=True, largest=LARGEST_WEIGHT)
 _COLUMN = _kept("column", "int32", "listed", low=0, high="C")
-_ROWS = _kept("first", "int64", "rows listed"), _kept("count", "int32", "rows listed", low=0, high=2**31)
+_ROWS = (
+    _kept("first", "int64", "rows listed"),
+    _kept("count", "int32", "rows listed", low=0, high=2**31),
+)
 _SIZES = {
     "places": lambda f: None if f["sparse"] else f["R"] * f["C"],
     "listed": lambda f: len(f["value"]) if f["sparse"] else 0,
@@ -52,7 +75,11 @@ TRAINED = Table(
 
 
 def _write_packed(value, writer, name, _):
-    return writer.groups(name, value, True) if value.dtype == np.int64 else writer.array(name, value)
+    return (
+        writer.groups(name, value, True)
+        if value.dtype == np.int64
+        else writer.array(name, value)
+    )
 
 
 def _read_packed(node, where, f):
@@ -80,7 +107,10 @@ def _unpacked(f):
         return {**found, "column": f["column"], "count": count, "first": first}
     n = f["R"] * f["C"]
     held = np.unpackbits(f["held"], count=n).view(np.bool_)
-    require(np.count_nonzero(held) == value.shape[0], f"{f.where}.held must mark {value.shape[0]} weights")
+    require(
+        np.count_nonzero(held) == value.shape[0],
+        f"{f.where}.held must mark {value.shape[0]} weights",
+    )
     found["value"] = np.zeros(n)
     found["value"][held] = value
     return found
@@ -95,7 +125,10 @@ PACKED = Table(
     Field("held", array("uint8", "R × C / 8"), when="dense"),
     Field("divisor", integer(1, int(EXACT)), default=None),
     Field("rounded", choice({name: name for name in COMPRESSED}), default=None),
-    Field("packed", Kind("float64, float32, float16 or signed groups", _write_packed, _read_packed)),
+    Field(
+        "packed",
+        Kind("float64, float32, float16 or signed groups", _write_packed, _read_packed),
+    ),
     make=_unpacked,
     dense=lambda f: not f["sparse"],
     **{"R × C / 8": lambda f: -(-f["R"] * f["C"] // 8)},
@@ -107,7 +140,9 @@ def _packed(store, dtype, divisor):
 
     The latter, if it is not 0, is what numerators are divided by, if weights are such means.
     """
-    held = np.ones(store.value.shape[0], np.bool_) if store.sparse else store.value != 0.0
+    held = (
+        np.ones(store.value.shape[0], np.bool_) if store.sparse else store.value != 0.0
+    )
     value, out = store.value[held], {**store._asdict(), "held": np.packbits(held)}
     integers = numerators(value, divisor, dtype) if divisor else None
     if integers is None:
@@ -122,7 +157,9 @@ def weights(rows, columns, *, final=True, may_be_sparse=True):
         store = in_use(store)._replace(columns=int(store.columns))
         for field in ("value", "moment", "received"):
             if not np.isfinite(getattr(store, field)).all():
-                raise ValueError(f"the model cannot be saved: it has weights ({name}) that are not finite")
+                raise ValueError(
+                    f"the model cannot be saved: it has weights ({name}) that are not finite"
+                )
         if not are_weights(store.value):
             what = f"weights ({name}) above {LARGEST_WEIGHT:g} in size"
             raise ValueError(f"the model cannot be saved: it has {what}")
@@ -140,7 +177,10 @@ def weights(rows, columns, *, final=True, may_be_sparse=True):
         known = {name: found[name] for name in store._fields[2:] if name in found}
         store = store._replace(**known)
         if store.sparse:
-            places, reserved = store.value.shape[0], store.count if final else store.room
+            places, reserved = (
+                store.value.shape[0],
+                store.count if final else store.room,
+            )
             ok = (store.count <= reserved).all() and (store.first >= 0).all()
             # Not `first + reserved <= places`, which may overflow.
             ok = ok and (store.first <= places - reserved).all()
@@ -166,7 +206,9 @@ RULE = Table(
     Field("hamming", flag),
     Field("penalty", choice(PENALTIES)),
     Field("alpha", number(0.0, 1.0)),
-    Field("average", choice({None: NO_AVERAGE, "step": EACH_STEP, "epoch": EACH_EPOCH})),
+    Field(
+        "average", choice({None: NO_AVERAGE, "step": EACH_STEP, "epoch": EACH_EPOCH})
+    ),
     make=lambda f: Rule(**f),
 )
 
@@ -175,7 +217,14 @@ _TINY = float(np.finfo(float).tiny)
 
 CLOCK = Table(
     "Clock",
-    Field("step", via(pair(integer(), integer()), np.ndarray.tolist, partial(np.array, dtype=np.int64))),
+    Field(
+        "step",
+        via(
+            pair(integer(), integer()),
+            np.ndarray.tolist,
+            partial(np.array, dtype=np.int64),
+        ),
+    ),
     Field("scale", via(pair(number(_TINY), number(0.0)), np.ndarray.tolist, np.array)),
     make=lambda f: Clock(**f),
 )

@@ -19,15 +19,31 @@ import numpy as np
 from ..data.elements import stored
 from ..data.places import as_objects, describe
 from .container import ModelFileError, require
-from .fields import Field, Kind, Members, Table, array, choice, each, integer, json_node, number, string
+from .fields import (
+    Field,
+    Kind,
+    Members,
+    Table,
+    array,
+    choice,
+    each,
+    integer,
+    json_node,
+    number,
+    string,
+)
 from .packing import NARROWED, groups, narrowed, widened
 
 LONG = 1000
 """Collections longer than this become an array of their JSON text: the header of a file is limited."""
 
-_ARRAYS = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
+_ARRAYS = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
+)
 _COLLECTIONS = tuple, set, frozenset
-_SCALARS = {name: np.dtype(name).type for name in (*_ARRAYS, "float16")} | {"str": np.str_}
+_SCALARS = {name: np.dtype(name).type for name in (*_ARRAYS, "float16")} | {
+    "str": np.str_
+}
 
 
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -36,8 +52,12 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 def _one_by_one(text):
     """A str; raises where it has two surrogates that JSON would give back as one character."""
     if not text.isascii() and _PAIR.search(text):
-        wrong = "has two surrogates in a row, which a file would give back as one character"
-        remedy = "text.encode('utf-16', 'surrogatepass').decode('utf-16') makes one of them"
+        wrong = (
+            "has two surrogates in a row, which a file would give back as one character"
+        )
+        remedy = (
+            "text.encode('utf-16', 'surrogatepass').decode('utf-16') makes one of them"
+        )
         raise TypeError(f"the str {text!r} {wrong}; {remedy}")
     return text
 
@@ -125,8 +145,13 @@ class Writer:
             items = items if kind is tuple else sorted(items, key=json.dumps)
             return {f"${kind.__name__}": self._long(items, name)}
         if kind is dict:
-            if len(value) <= LONG and all(type(k) is str and k[:1] != "$" for k in value):
-                return {_one_by_one(k): self.value(v, f"{name}.{k}") for k, v in value.items()}
+            if len(value) <= LONG and all(
+                type(k) is str and k[:1] != "$" for k in value
+            ):
+                return {
+                    _one_by_one(k): self.value(v, f"{name}.{k}")
+                    for k, v in value.items()
+                }
             return {"$dict": self._items([list(item) for item in value.items()], name)}
         if kind is np.ndarray:
             return self._any_array(value, name)
@@ -147,7 +172,9 @@ class Writer:
             return self.value(stored(value), name)  # which is equal to it
         estimator = self._encode_estimator(value, self, name)
         if estimator is None:
-            raise TypeError(f"a value of type {kind.__name__} cannot be saved, got {describe(value)}")
+            raise TypeError(
+                f"a value of type {kind.__name__} cannot be saved, got {describe(value)}"
+            )
         self._numbers[id(value)] = len(self._numbers)
         return {"$estimator": estimator}
 
@@ -166,7 +193,12 @@ class Writer:
         tag = {"U": "$text", "O": "$objects"}.get(array.dtype.kind)
         if tag is None:
             raise TypeError(f"an array of dtype {array.dtype} cannot be saved")
-        return {tag: {"shape": list(array.shape), "items": self._items(array.ravel().tolist(), name)}}
+        return {
+            tag: {
+                "shape": list(array.shape),
+                "items": self._items(array.ravel().tolist(), name),
+            }
+        }
 
 
 class Reader:
@@ -202,14 +234,24 @@ class Reader:
 
     def array(self, node, where, dtype=None, shape=None):
         """An array that the caller owns; None in ``shape`` is any length."""
-        require(isinstance(node, dict) and isinstance(node.get("$array"), str), f"{where}: no array")
+        require(
+            isinstance(node, dict) and isinstance(node.get("$array"), str),
+            f"{where}: no array",
+        )
         array = self._arrays.pop(node["$array"], None)
-        require(array is not None, f"{where}: array {node['$array']!r} is absent or used twice")
+        require(
+            array is not None,
+            f"{where}: array {node['$array']!r} is absent or used twice",
+        )
         if "dtype" in node:
             array = widened(array, node, where)
-        require(dtype is None or array.dtype == dtype, f"{where} must be {np.dtype(dtype)}")
+        require(
+            dtype is None or array.dtype == dtype, f"{where} must be {np.dtype(dtype)}"
+        )
         if shape is not None:
-            fits = len(shape) == array.ndim and all(n is None or n == m for n, m in zip(shape, array.shape))
+            fits = len(shape) == array.ndim and all(
+                n is None or n == m for n, m in zip(shape, array.shape)
+            )
             require(fits, f"{where} must have the shape {shape}, got {array.shape}")
         return array
 
@@ -228,7 +270,9 @@ class Reader:
         if not any(name.startswith("$") for name in node):
             return {k: self.value(v, f"{where}.{k}") for k, v in node.items()}
         tag = next(iter(node))
-        require(len(node) == 1 and tag in _READERS, f"{where}: unknown form {sorted(node)}")
+        require(
+            len(node) == 1 and tag in _READERS, f"{where}: unknown form {sorted(node)}"
+        )
         try:
             return _READERS[tag](node[tag], where, self._known)
         except (TypeError, ValueError, OverflowError) as error:
@@ -247,7 +291,9 @@ class Reader:
 
     def same(self, node, where):
         """One of those before."""
-        return self._estimators[integer(0, len(self._estimators)).read(node, where, self._known)]
+        return self._estimators[
+            integer(0, len(self._estimators)).read(node, where, self._known)
+        ]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -264,7 +310,12 @@ def _shaped(f):
     return items, f["shape"]
 
 
-_SHAPED = Table("Arrays of objects", Field("shape", each(integer())), Field("items", json_node), make=_shaped)
+_SHAPED = Table(
+    "Arrays of objects",
+    Field("shape", each(integer())),
+    Field("items", json_node),
+    make=_shaped,
+)
 
 
 def _objects(*place):
@@ -283,12 +334,18 @@ def _text(node, where, f):
 
 
 def _numpy(node, where, f):
-    require(isinstance(node, list) and len(node) == 2, f"{where}: a numpy scalar has two parts")
+    require(
+        isinstance(node, list) and len(node) == 2,
+        f"{where}: a numpy scalar has two parts",
+    )
     require(isinstance(node[0], str) and node[0] in _SCALARS, f"{where}: unknown dtype")
     kind, value = _SCALARS[node[0]], f.reader.value(node[1], where)
     if issubclass(kind, np.integer):  # numpy 1 would warn of an overflow and go on
         limits = np.iinfo(kind)
-        require(type(value) is int and limits.min <= value <= limits.max, f"{where} is no {node[0]}")
+        require(
+            type(value) is int and limits.min <= value <= limits.max,
+            f"{where} is no {node[0]}",
+        )
     return kind(value)
 
 
@@ -303,7 +360,10 @@ _READERS = {
     "$path": lambda *place: pathlib.Path(string.read(*place)),
     "$same": lambda node, where, f: f.reader.same(node, where),
     "$text": _text,
-    **{f"${cls.__name__}": lambda *place, cls=cls: cls(_items(*place)) for cls in _COLLECTIONS},
+    **{
+        f"${cls.__name__}": lambda *place, cls=cls: cls(_items(*place))
+        for cls in _COLLECTIONS
+    },
 }
 """Tag -> what reads a value, as of a :class:`.fields.Kind`."""
 
@@ -338,14 +398,22 @@ def savable_value(tag, cls, kind, shared=False):
     _READERS[tag] = kind.read
     if shared:
         _SHARED.add(tag)
-        _READERS[tag] = lambda node, where, f: f.reader.shared(kind.read(node, where, f))
-    return Kind(kind.text, kind.write, lambda node, where, members: members.reader.value({tag: node}, where))
+        _READERS[tag] = lambda node, where, f: f.reader.shared(
+            kind.read(node, where, f)
+        )
+    return Kind(
+        kind.text,
+        kind.write,
+        lambda node, where, members: members.reader.value({tag: node}, where),
+    )
 
 
 def _write_random_state(random, writer, name, f):
     state = random.get_state(legacy=False)
     if state["bit_generator"] != "MT19937":
-        raise TypeError(f"a RandomState over {state['bit_generator']} cannot be saved, only one over MT19937")
+        raise TypeError(
+            f"a RandomState over {state['bit_generator']} cannot be saved, only one over MT19937"
+        )
     return RANDOM_STATE.write({**state, **state["state"]}, writer, name, f)
 
 

@@ -39,7 +39,9 @@ def reason(model, method):
     Those with a reason of their own go before: what is inside of them would not help if it had the method.
     """
     lacking = [layer for layer, _ in layers(model) if not hasattr(layer, method)]
-    own = [layer for layer in lacking if type(layer).__name__ in REASONS.get(method, ())]
+    own = [
+        layer for layer in lacking if type(layer).__name__ in REASONS.get(method, ())
+    ]
     try:
         getattr((own or lacking)[-1], method)
     except AttributeError as error:
@@ -107,10 +109,14 @@ def predicted(model, request):
         y = answer(X)
     except ValueError as error:
         places = {name: getattr(error, name, None) for name in ("sequence", "position")}
-        places = {name: int(value) for name, value in places.items() if value is not None}
+        places = {
+            name: int(value) for name, value in places.items() if value is not None
+        }
         of_texts = reads_texts(model) and isinstance(error, PlaceError)
         told = error.told("text") if of_texts else str(error)
-        raise Refused(400, told, **places, **({} if places or alone else more)) from None
+        raise Refused(
+            400, told, **places, **({} if places or alone else more)
+        ) from None
     return y[0] if alone else list(y)
 
 
@@ -131,7 +137,12 @@ def with_tuples(model, X):
     """Lists of JSON as the tuples that a model wants."""
     if getattr(inputs_of(model), "token", None) is not tuple or not isinstance(X, list):
         return X
-    return [[tuple(t) if isinstance(t, list) else t for t in x] if isinstance(x, list) else x for x in X]
+    return [
+        [tuple(t) if isinstance(t, list) else t for t in x]
+        if isinstance(x, list)
+        else x
+        for x in X
+    ]
 
 
 def _answer_of(model, options):
@@ -148,7 +159,10 @@ def _answer_of(model, options):
         return _probable(model, last, units)
     if "sets" in options:
         if not hasattr(last, "predict_sets"):
-            raise Refused(400, f"sets: this {type(last).__name__} offers no sets of spans; SpanSets does")
+            raise Refused(
+                400,
+                f"sets: this {type(last).__name__} offers no sets of spans; SpanSets does",
+            )
         return lambda X: _in_units(units, X, last.predict_sets(X))
     if "kbest" not in options:
         return lambda X: units(X, model.predict(X))
@@ -159,7 +173,12 @@ def _answer_of(model, options):
     def ranked(X):
         _check_size(model, X, int(k))
         return [
-            list(zip(units([x] * len(rows), [y for y, _ in rows]), (score for _, score in rows)))
+            list(
+                zip(
+                    units([x] * len(rows), [y for y, _ in rows]),
+                    (score for _, score in rows),
+                )
+            )
             for x, rows in zip(X, best(final_step(model, X)[1], int(k)))
         ]
 
@@ -210,14 +229,19 @@ def _in_units(units, X, found):
 def _probable(model, last, units):
     """The function of sequences that gives pairs with probabilities; ``last`` is the model's last step."""
     parts = task_of(last) in (WORDS, SPANS)
-    proba = _method(last, "proba", "predict_segment_proba" if parts else "predict_marginals")
+    proba = _method(
+        last, "proba", "predict_segment_proba" if parts else "predict_marginals"
+    )
 
     def of_parts(X):
         _, X = final_step(model, X)
         found = proba(X)
         if task_of(last) == SPANS:
             return _in_units(units, X, found)
-        return [[(word, p) for word, (_, p) in zip(*pair)] for pair in zip(last.predict(X), found)]
+        return [
+            [(word, p) for word, (_, p) in zip(*pair)]
+            for pair in zip(last.predict(X), found)
+        ]
 
     def of_labels(X):
         _, X = final_step(model, X)

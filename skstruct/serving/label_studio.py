@@ -27,7 +27,10 @@ _REMEMBERED = 10_000
 """Tasks whose data are kept in memory, since webhooks of older Label Studios name the task alone."""
 
 _KEPT = "ANNOTATION_CREATED", "ANNOTATION_UPDATED"
-_DROPPED = {"ANNOTATIONS_DELETED": ("annotations", "annotation"), "TASKS_DELETED": ("tasks", "id")}
+_DROPPED = {
+    "ANNOTATIONS_DELETED": ("annotations", "annotation"),
+    "TASKS_DELETED": ("tasks", "id"),
+}
 
 
 class Control(NamedTuple):
@@ -45,11 +48,18 @@ def control_of(config):
         root = ElementTree.fromstring(config or "")
     except (ElementTree.ParseError, TypeError, ValueError) as error:
         raise Refused(400, f"the labelling interface cannot be read: {error}") from None
-    keys = {each.get("name"): each.get("value", "").lstrip("$") for each in root.iter("Text")}
+    keys = {
+        each.get("name"): each.get("value", "").lstrip("$")
+        for each in root.iter("Text")
+    }
     for each in root.iter("Labels"):
         if each.get("toName") in keys:
-            known = frozenset(label.get("alias", label.get("value")) for label in each.iter("Label"))
-            return Control(each.get("name"), each.get("toName"), keys[each.get("toName")], known)
+            known = frozenset(
+                label.get("alias", label.get("value")) for label in each.iter("Label")
+            )
+            return Control(
+                each.get("name"), each.get("toName"), keys[each.get("toName")], known
+            )
     raise Refused(400, "the labelling interface has no tag Labels over a tag Text")
 
 
@@ -97,7 +107,15 @@ class Backend(Application):
         As of `Application`, but for the default.
     """
 
-    def __init__(self, path, *, collect=None, train_on=None, max_bytes=TASKS_LIMIT, allowed_hosts=None):
+    def __init__(
+        self,
+        path,
+        *,
+        collect=None,
+        train_on=None,
+        max_bytes=TASKS_LIMIT,
+        allowed_hosts=None,
+    ):
         self._collection = None if collect is None else Collection(collect)
         self._versions = Versions(path, collect, train_on)
         if self._collection is not None:
@@ -120,7 +138,11 @@ class Backend(Application):
         given = _object(request.json())
         unknown = set(span_labels(model)) - control_of(given.get("schema")).known
         if unknown:
-            LOG.warning("project %s has no label %s", given.get("project"), ", ".join(sorted(unknown)))
+            LOG.warning(
+                "project %s has no label %s",
+                given.get("project"),
+                ", ".join(sorted(unknown)),
+            )
         return {"model_version": version}
 
     def predict(self, request):
@@ -138,7 +160,10 @@ class Backend(Application):
 
     def _predicted(self, model, version, control, texts):
         """What Label Studio is to show of each text."""
-        methods = "predict_sets", "predict_segment_proba"  # of sets a person drops what is wrong
+        methods = (
+            "predict_sets",
+            "predict_segment_proba",
+        )  # of sets a person drops what is wrong
         method = next((name for name in methods if hasattr(model, name)), None)
         if method is None:
             spans, proba = model.predict(texts), [None] * len(texts)
@@ -159,9 +184,14 @@ class Backend(Application):
             return {"status": "ignored"}
         if action in _DROPPED:
             listed, key = _DROPPED[action]
-            self._collection.replace(key, {str(_object(each).get("id")) for each in _list(given, listed)})
+            self._collection.replace(
+                key, {str(_object(each).get("id")) for each in _list(given, listed)}
+            )
             return {"status": "ok"}
-        annotation, task = _object(given.get("annotation")), _object(given.get("task", {}))
+        annotation, task = (
+            _object(given.get("annotation")),
+            _object(given.get("task", {})),
+        )
         number = task.get("id", annotation.get("task"))
         data = task.get("data", self._tasks.get(number))
         if data is None:
@@ -179,7 +209,10 @@ class Backend(Application):
 
 def _object(value):
     if not isinstance(value, dict):
-        raise Refused(400, "expected an object: a request, annotation, task or project of Label Studio")
+        raise Refused(
+            400,
+            "expected an object: a request, annotation, task or project of Label Studio",
+        )
     return value
 
 
@@ -192,9 +225,13 @@ def _list(given, key):
 def _text(task, control):
     """The text of a task."""
     given = task if isinstance(task, dict) else {}
-    text = given["data"].get(control.key) if isinstance(given.get("data"), dict) else None
+    text = (
+        given["data"].get(control.key) if isinstance(given.get("data"), dict) else None
+    )
     if not isinstance(text, str):
-        raise Refused(400, f"task {given.get('id')} has no text under {control.key!r} in its data")
+        raise Refused(
+            400, f"task {given.get('id')} has no text under {control.key!r} in its data"
+        )
     return text
 
 

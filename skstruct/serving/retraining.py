@@ -49,7 +49,9 @@ class Versions:
         self.path, self.collected, self.train_on = Path(path), collected, train_on
         self.model, self.version = load_model(path), self.path.stem
         if task_of(self.model) != SPANS:
-            raise ValueError(f"{path}: Label Studio needs a model that marks spans of texts")
+            raise ValueError(
+                f"{path}: Label Studio needs a model that marks spans of texts"
+            )
         self.model.predict(["a"])  # kernels are loaded, or compiled
         self._lock, self._new, self.training = threading.Lock(), 0, None
 
@@ -62,15 +64,29 @@ class Versions:
         """Take note of an annotation."""
         with self._lock:
             self._new += 1
-            if self.train_on is None or self._new < self.train_on or self.training is not None:
+            if (
+                self.train_on is None
+                or self._new < self.train_on
+                or self.training is not None
+            ):
                 return
-            self._new, self.training = 0, threading.Thread(target=self._train, daemon=True)
+            self._new, self.training = (
+                0,
+                threading.Thread(target=self._train, daemon=True),
+            )
             self.training.start()
 
     def _train(self):
         try:
             target = self._target()
-            command = [sys.executable, "-m", __name__, self.path, self.collected, target]
+            command = [
+                sys.executable,
+                "-m",
+                __name__,
+                self.path,
+                self.collected,
+                target,
+            ]
             pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
             options = {"encoding": "utf-8", "errors": "replace"}
             job = subprocess.Popen(list(map(str, command)), **pipes, **options)
@@ -94,7 +110,10 @@ class Versions:
     def _target(self):
         """A name beside the first model's that is free."""
         stem, number = re.fullmatch(r"(.+?)(?:-([0-9]+))?", self.path.stem).groups()
-        paths = (self.path.with_name(f"{stem}-{k}{self.path.suffix}") for k in count(int(number or 0) + 1))
+        paths = (
+            self.path.with_name(f"{stem}-{k}{self.path.suffix}")
+            for k in count(int(number or 0) + 1)
+        )
         return next(path for path in paths if not path.exists())
 
 
@@ -110,14 +129,18 @@ def retrain(path, collected, target):
         X, y, metadata = read_spans(file, return_metadata=True)
     held = ["id" in each and held_out(each["id"]) for each in metadata]
     learned = [not each for each in held]
-    (X, y), (X_out, y_out) = ([list(compress(rows, part)) for rows in (X, y)] for part in (learned, held))
+    (X, y), (X_out, y_out) = (
+        [list(compress(rows, part)) for rows in (X, y)] for part in (learned, held)
+    )
     n_spans = sum(map(len, y_out))
     if n_spans < FEWEST:
         return f"no training: {n_spans} held-out spans, {FEWEST} are needed to compare models"
     if not any(y):
         return "no training: there is no span that is not held out"
     new = clone(old).fit(X, y)
-    before, after = (span_f1_score(y_out, each.predict(X_out), texts=X_out) for each in (old, new))
+    before, after = (
+        span_f1_score(y_out, each.predict(X_out), texts=X_out) for each in (old, new)
+    )
     told = f"trained on {len(X):,} texts: F1 {after:.4f} on {n_spans} held-out spans, {before:.4f} before"
     if after < before:
         return f"{told}; the old model stays"

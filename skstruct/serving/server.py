@@ -22,7 +22,9 @@ _CONNECTIONS = 1000
 """Open connections; with more the server accepts none until some are closed."""
 
 
-def new_server(application, host="127.0.0.1", port=8000, *, threads=4, max_bytes, timeout=PATIENCE):
+def new_server(
+    application, host="127.0.0.1", port=8000, *, threads=4, max_bytes, timeout=PATIENCE
+):
     """A server that is bound, and answers once its ``run()`` is called.
 
     Parameters
@@ -52,17 +54,26 @@ def new_server(application, host="127.0.0.1", port=8000, *, threads=4, max_bytes
     try:
         from waitress.server import create_server
     except ImportError:
-        raise ImportError('serve needs waitress: pip install "skstruct[serve]" installs it') from None
+        raise ImportError(
+            'serve needs waitress: pip install "skstruct[serve]" installs it'
+        ) from None
     for name in "waitress", "waitress.queue":
         one_line(name)
     sockets, channel = {}, _channel(timeout)
-    options = {"connection_limit": _CONNECTIONS, "asyncore_use_poll": True, "ident": "skstruct"}
+    options = {
+        "connection_limit": _CONNECTIONS,
+        "asyncore_use_poll": True,
+        "ident": "skstruct",
+    }
     options |= {"threads": threads, "max_request_body_size": max_bytes + 1}
     try:
         listen = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         server = create_server(application, sockets, listen=listen, **options)
     except (OSError, ValueError) as error:  # ValueError: of a name that nobody knows
-        number, said = getattr(error, "errno", None), getattr(error, "strerror", str(error))
+        number, said = (
+            getattr(error, "errno", None),
+            getattr(error, "strerror", str(error)),
+        )
         raise OSError(number, said, f"{host}, port {port}") from None
     for each in sockets.values():
         each.channel_class = channel
@@ -82,8 +93,12 @@ def _channel(patience):
                 super().parse_header(header_plus)
             except ValueError:  # Python reads no numbers of 5,000 digits
                 raise ParsingError("Content-Length is invalid") from None
-            if "TRANSFER_ENCODING" in self.headers or (self.chunked and "CONTENT_LENGTH" in self.headers):
-                raise ParsingError("Transfer-Encoding goes with HTTP/1.1 and without Content-Length")
+            if "TRANSFER_ENCODING" in self.headers or (
+                self.chunked and "CONTENT_LENGTH" in self.headers
+            ):
+                raise ParsingError(
+                    "Transfer-Encoding goes with HTTP/1.1 and without Content-Length"
+                )
 
     class ErrorAsJson(ErrorTask):
         def execute(self):
@@ -106,7 +121,9 @@ def _channel(patience):
         def readable(self):
             """Whether to read; the server asks at least once a second."""
             now = time.monotonic()
-            if self.request is None or self.requests:  # nothing has begun to arrive, or it is not its turn
+            if (
+                self.request is None or self.requests
+            ):  # nothing has begun to arrive, or it is not its turn
                 self._since = now
             elif now - self._since > patience:
                 self.will_close = True
@@ -117,7 +134,9 @@ def _channel(patience):
 
 def addresses_of(server):
     """(host, port) of each address that a server listens at."""
-    found = getattr(server, "effective_listen", None) or [(server.effective_host, server.effective_port)]
+    found = getattr(server, "effective_listen", None) or [
+        (server.effective_host, server.effective_port)
+    ]
     return [(host, int(port)) for host, port in found]
 
 
@@ -167,7 +186,9 @@ def _finish(sockets, serve, timeout):
         serve(0)
     for each in list(sockets.values()):
         if each.accepting:
-            wasyncore.dispatcher.close(each)  # its own `close` closes what wakes the loop
+            wasyncore.dispatcher.close(
+                each
+            )  # its own `close` closes what wakes the loop
     busy, now = set(), time.monotonic()
     no_more, last_work = now + _GRACE, now
     while connections := _connections(sockets):
@@ -201,6 +222,8 @@ def stop(server):
     server.task_dispatcher.shutdown()  # answers that are being written need the pipe
     sockets = _sockets_of(server)
     trigger = next(each for each in sockets.values() if hasattr(each, "thunks"))
-    with trigger.lock:  # until the pipe is written to: closing it is what the server does next
+    with (
+        trigger.lock
+    ):  # until the pipe is written to: closing it is what the server does next
         trigger.thunks.append(lambda: wasyncore.close_all(sockets, ignore_all=True))
         trigger.pull_trigger()

@@ -22,7 +22,9 @@ _RESERVED = ("", "predict", "health", "models", "setup", "webhook", "metrics")
 _OPTIONS = "offsets", "proba", "kbest", "sets"
 
 
-def app(models: Any, *, max_bytes: int = LIMIT, allowed_hosts: Collection[str] | None = None) -> Application:
+def app(
+    models: Any, *, max_bytes: int = LIMIT, allowed_hosts: Collection[str] | None = None
+) -> Application:
     """A WSGI application that answers with what models predict.
 
     Parameters
@@ -61,7 +63,9 @@ def app(models: Any, *, max_bytes: int = LIMIT, allowed_hosts: Collection[str] |
         body = request.body() if request.method == "POST" else ""
         form = parse_qs(body, keep_blank_values=True, errors="replace")
         name, text = (form.get(field, [""])[-1] for field in ("model", "text"))
-        return _page(models, name, text.replace("\r\n", "\n")).encode()  # which forms send for a line's end
+        return _page(
+            models, name, text.replace("\r\n", "\n")
+        ).encode()  # which forms send for a line's end
 
     def asks(model):
         return {"POST": Route(lambda request: predicted(model, request), _OPTIONS)}
@@ -69,7 +73,12 @@ def app(models: Any, *, max_bytes: int = LIMIT, allowed_hosts: Collection[str] |
     kinds = {name: type(model).__name__ for name, model in models.items()}
     health = {"status": "ok", "models": kinds}
     about = [
-        {"name": name, "kind": kinds[name], "predict": quote(f"/{name}/predict"), "example": example(model)}
+        {
+            "name": name,
+            "kind": kinds[name],
+            "predict": quote(f"/{name}/predict"),
+            "example": example(model),
+        }
         for name, model in models.items()
     ]
     routes = {
@@ -90,11 +99,15 @@ def from_environment() -> Application:
     """
     given = shlex.split(os.environ.get("SKSTRUCT_MODELS", ""))
     if not given:
-        raise ValueError("SKSTRUCT_MODELS must name model files, as NAME=FILE NAME=FILE")
+        raise ValueError(
+            "SKSTRUCT_MODELS must name model files, as NAME=FILE NAME=FILE"
+        )
     hosts = os.environ.get("SKSTRUCT_ALLOWED_HOSTS", "").split() or None
     most = os.environ.get("SKSTRUCT_MAX_BYTES") or str(LIMIT)
     if not (most.isascii() and most.isdecimal() and int(most)):
-        raise ValueError(f"SKSTRUCT_MAX_BYTES must be an int of at least 1, got {most!r}")
+        raise ValueError(
+            f"SKSTRUCT_MAX_BYTES must be an int of at least 1, got {most!r}"
+        )
     try:
         AllowedHosts(hosts)  # before models are loaded
     except ValueError as error:
@@ -110,7 +123,9 @@ def named_files(given):
         if not equals or "/" in name:
             name, path = "model" if len(given) == 1 else Path(each).stem, each
         if name in files:
-            raise ValueError(f"there are two models of the name {name!r}; write NAME=MODEL")
+            raise ValueError(
+                f"there are two models of the name {name!r}; write NAME=MODEL"
+            )
         files[name] = path
     _check_names(files)
     return files
@@ -119,7 +134,9 @@ def named_files(given):
 def _check_names(names):
     for name in names:
         if name in _RESERVED or "/" in name:
-            raise ValueError(f"a model cannot be called {name!r}: it is part of the addresses of the service")
+            raise ValueError(
+                f"a model cannot be called {name!r}: it is part of the addresses of the service"
+            )
 
 
 def loaded(files):
@@ -127,7 +144,9 @@ def loaded(files):
     models = {name: load_model(path) for name, path in files.items()}
     for model in models.values():
         if inputs_of(model) is not None:
-            with contextlib.suppress(ValueError):  # rows of numbers, whose width is not known
+            with contextlib.suppress(
+                ValueError
+            ):  # rows of numbers, whose width is not known
                 model.predict(with_tuples(model, example(model)))
     return models
 

@@ -41,14 +41,20 @@ class Request:
 
     def __init__(self, environ, max_bytes):
         self.environ, self._max_bytes = environ, max_bytes
-        self.path = environ.get("PATH_INFO", "").encode("latin-1").decode("utf-8", "replace")
+        self.path = (
+            environ.get("PATH_INFO", "").encode("latin-1").decode("utf-8", "replace")
+        )
         self.method = environ["REQUEST_METHOD"]
         self.options = {}
         self.kind = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
 
     def read_options(self, known):
         """Set ``options``; those that are not known are refused."""
-        given = parse_qs(self.environ.get("QUERY_STRING", ""), keep_blank_values=True, errors="replace")
+        given = parse_qs(
+            self.environ.get("QUERY_STRING", ""),
+            keep_blank_values=True,
+            errors="replace",
+        )
         for name, values in given.items():
             if name not in known:
                 listed = f"; there are {', '.join(known)}" if known else ""
@@ -60,15 +66,24 @@ class Request:
     def body(self):
         """The whole body as text."""
         if self.kind.startswith("multipart/"):
-            raise Refused(415, f"{self.kind} is not read; send JSON, or one text as text/plain")
+            raise Refused(
+                415, f"{self.kind} is not read; send JSON, or one text as text/plain"
+            )
         for parameter in self.environ.get("CONTENT_TYPE", "").split(";")[1:]:
             name, _, value = parameter.partition("=")
-            if name.strip().lower() == "charset" and value.strip(' "').lower() not in _ENCODINGS:
-                raise Refused(415, f"the charset {value.strip()} is not read; send utf-8")
+            if (
+                name.strip().lower() == "charset"
+                and value.strip(' "').lower() not in _ENCODINGS
+            ):
+                raise Refused(
+                    415, f"the charset {value.strip()} is not read; send utf-8"
+                )
         try:
             return self._bytes().decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise Refused(400, f"the body is not UTF-8: {error.reason} at byte {error.start}") from None
+            raise Refused(
+                400, f"the body is not UTF-8: {error.reason} at byte {error.start}"
+            ) from None
 
     def _bytes(self):
         length, limit = self.environ.get("CONTENT_LENGTH") or "", self._max_bytes
@@ -81,7 +96,10 @@ class Request:
         if len(data) > limit or (expected > limit and not in_chunks):
             raise Refused(413, f"a request has at most {limit:,} bytes")
         if len(data) < expected and not in_chunks:
-            raise Refused(400, f"the body has {len(data):,} bytes, and Content-Length says {expected:,}")
+            raise Refused(
+                400,
+                f"the body has {len(data):,} bytes, and Content-Length says {expected:,}",
+            )
         return data
 
     def json(self, **more):
@@ -119,7 +137,10 @@ class Application:
             status, value, headers = error.status, error.about, error.headers
         except Exception:  # a fault of the program: the service goes on
             LOG.exception("%s %s failed", request.method, request.path)
-            status, value = 500, {"error": "the model failed; see the log of the service"}
+            status, value = (
+                500,
+                {"error": "the model failed; see the log of the service"},
+            )
         is_page = isinstance(value, bytes)
         body = value if is_page else json.dumps(value, default=_as_json).encode()
         kind = "text/html; charset=utf-8" if is_page else "application/json"
@@ -131,7 +152,9 @@ class Application:
         self._check_host(request.environ)
         methods = self.routes.get(request.path)
         if methods is None:
-            raise Refused(404, f"there is no {request.path}; there are {', '.join(self.routes)}")
+            raise Refused(
+                404, f"there is no {request.path}; there are {', '.join(self.routes)}"
+            )
         route = methods.get("GET" if request.method == "HEAD" else request.method)
         if route is None:
             allowed = ", ".join([*methods, *["HEAD"] * ("GET" in methods)])

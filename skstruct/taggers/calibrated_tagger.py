@@ -12,13 +12,26 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import CallbackSupportMixin, epoch_context, fit_some, folds_of, sample_weights, with_callbacks
+from .._sklearn import (
+    CallbackSupportMixin,
+    epoch_context,
+    fit_some,
+    folds_of,
+    sample_weights,
+    with_callbacks,
+)
 from ..data.inputs import Sequences, as_tokens, check_X_y, is_int, renumbered, take
 from ..data.types import Corpus, Given, Ranked, Self, Weights
 from ..saving.registry import savable
 from ..training.chunks import threads
 from ..training.held_out import NAMES, both_or_neither
-from ..training.parameters import RunParameters, documented, inner_estimator, parameter, parameters_named
+from ..training.parameters import (
+    RunParameters,
+    documented,
+    inner_estimator,
+    parameter,
+    parameters_named,
+)
 from .constraints import scheme_of
 from .meta_learner import FitsAnother, MetaLearner, ShowsTraining
 from .perceptron import StructuredPerceptron
@@ -40,7 +53,9 @@ ENOUGH_SEEN = 200
     not the estimator.""",
 )
 @dataclass(eq=False, repr=False)
-class CalibratedTagger(ShowsTraining, FitsAnother, RunParameters, CallbackSupportMixin, ProbabilityTagger):
+class CalibratedTagger(
+    ShowsTraining, FitsAnother, RunParameters, CallbackSupportMixin, ProbabilityTagger
+):
     """Probabilities from the scores of a tagger.
 
     Scores divided by a temperature are the log-probabilities of a conditional random field, up to a constant:
@@ -92,7 +107,9 @@ class CalibratedTagger(ShowsTraining, FitsAnother, RunParameters, CallbackSuppor
         to ``fit`` are then for the temperature, and should be others than it was trained on."""
     )
     _: KW_ONLY
-    method: Literal["temperature"] = parameter("temperature", "One temperature for all scores.")
+    method: Literal["temperature"] = parameter(
+        "temperature", "One temperature for all scores."
+    )
     cv: Any = parameter(
         5,
         """Parts of the corpus. A number makes parts of consecutive sequences, None five of them: the ones
@@ -169,7 +186,9 @@ class CalibratedTagger(ShowsTraining, FitsAnother, RunParameters, CallbackSuppor
         X, y, _ = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
         metadata = self._routed("fit", {"sample_weight": weight, **params})
-        used = np.flatnonzero((X.lengths > 0) & (True if weight is None else weight > 0.0))
+        used = np.flatnonzero(
+            (X.lengths > 0) & (True if weight is None else weight > 0.0)
+        )
         if frozen := isinstance(template, FrozenEstimator):
             fitted = template.estimator
             check_is_fitted(fitted)
@@ -177,7 +196,9 @@ class CalibratedTagger(ShowsTraining, FitsAnother, RunParameters, CallbackSuppor
                 raise ValueError("X_val and y_val: a frozen estimator is not trained")
         folds = [(used[:0], used)] if frozen else self._folds(used, *shown)
         n_trained = 0 if frozen else 1 + len(folds)
-        context = self._init_callback_context(max_subtasks=n_trained, sequential_subtasks=False)
+        context = self._init_callback_context(
+            max_subtasks=n_trained, sequential_subtasks=False
+        )
         events = epoch_context(context, self, X.for_users(), y)
         events.begin_fit()
 
@@ -186,7 +207,9 @@ class CalibratedTagger(ShowsTraining, FitsAnother, RunParameters, CallbackSuppor
                 return fit_some(tagger, X, y, keep, metadata, **given)
 
         if not frozen:
-            fitted = trained(0, clone(template), np.arange(len(X)), **dict(zip(NAMES, given or ())))
+            fitted = trained(
+                0, clone(template), np.arange(len(X)), **dict(zip(NAMES, given or ()))
+            )
         folds = self._drawn(folds, X.lengths)
         each = np.ones(len(X)) if weight is None else weight
 
@@ -194,18 +217,26 @@ class CalibratedTagger(ShowsTraining, FitsAnother, RunParameters, CallbackSuppor
             (train, test), model = folds[number], fitted._model
             if len(train):
                 # The lines of a clone that prints some would look like those of the tagger.
-                silent = clone(template).set_params(**dict.fromkeys(parameters_named(template, "verbose"), 0))
+                silent = clone(template).set_params(
+                    **dict.fromkeys(parameters_named(template, "verbose"), 0)
+                )
                 member = trained(number + 1, silent, train)._model
                 n_seen = min(len(train), ENOUGH_SEEN)
                 seen = train[np.linspace(0, len(train) - 1, n_seen).astype(np.int64)]
                 model = in_units_of(model, member, X.take(seen), take(y, seen))
             with renumbered(test):
-                return encoded_fold(model, X.take(test), take(y, test), each[test], test)
+                return encoded_fold(
+                    model, X.take(test), take(y, test), each[test], test
+                )
 
         with threads(self.n_jobs, len(folds)) as map_all:
             parts = list(map_all(part, range(len(folds))))
         temperature = fit_temperature(parts, self.n_jobs)
-        found = {"estimator_": fitted, "temperature_": temperature, "classes_": fitted.classes_}
+        found = {
+            "estimator_": fitted,
+            "temperature_": temperature,
+            "classes_": fitted.classes_,
+        }
         events.end_fit(found)
         vars(self).update(found)
         return self
@@ -221,10 +252,14 @@ class CalibratedTagger(ShowsTraining, FitsAnother, RunParameters, CallbackSuppor
                 )
             return [(used[train], used[test]) for train, test in folds_of(cv, used)]
         # What others cut are positions in the user's X.
-        folds = [[part[np.isin(part, used)] for part in fold] for fold in folds_of(cv, X, y)]
+        folds = [
+            [part[np.isin(part, used)] for part in fold] for fold in folds_of(cv, X, y)
+        ]
         folds = [(train, test) for train, test in folds if len(test)]
         if not folds or not all(len(train) for train, _ in folds):
-            raise ValueError("cv leaves no sequence that is not empty to train on, or to test on")
+            raise ValueError(
+                "cv leaves no sequence that is not empty to train on, or to test on"
+            )
         return folds
 
     def _drawn(self, folds, lengths):
@@ -295,4 +330,6 @@ def _check_tagger(template):
     elif hasattr(inner, "steps"):
         hint = "; put it into the last step of the pipeline"
     kind = type(inner).__name__
-    raise TypeError(f"CalibratedTagger needs a tagger whose scores are sums over a chain, got a {kind}{hint}")
+    raise TypeError(
+        f"CalibratedTagger needs a tagger whose scores are sums over a chain, got a {kind}{hint}"
+    )

@@ -29,11 +29,17 @@ def constraint_arrays(constraints, labels):
     labels : Labels
     """
     L = len(labels)
-    start, allowed, end = np.ones(L, np.bool_), np.ones((L, L), np.bool_), np.ones(L, np.bool_)
+    start, allowed, end = (
+        np.ones(L, np.bool_),
+        np.ones((L, L), np.bool_),
+        np.ones(L, np.bool_),
+    )
     if isinstance(constraints, str):
         odd = [v for v in labels.values if not isinstance(v, str)]
         if odd:
-            raise ValueError(f"constraints={constraints!r} needs labels that are str, got {describe(odd[0])}")
+            raise ValueError(
+                f"constraints={constraints!r} needs labels that are str, got {describe(odd[0])}"
+            )
         try:
             start, allowed, end = allowed_transitions(labels.values, constraints)
         except PlaceError as error:  # the place is one in the list of labels
@@ -104,9 +110,13 @@ def constraints_of(given, labels, gold, token):
 
 def _name_remedy(error, given, gold, token, labels):
     """Let the message name the scheme, and a call of `convert_scheme` that writes the labels as it does."""
-    error.text = error.text.replace("under the constraints", f"under the constraints {given!r}")
+    error.text = error.text.replace(
+        "under the constraints", f"under the constraints {given!r}"
+    )
     complete = gold.ids.min() >= 0
-    error.remedy = _remedy(labels.decode(gold.ids, token), check_scheme(given)) if complete else ""
+    error.remedy = (
+        _remedy(labels.decode(gold.ids, token), check_scheme(given)) if complete else ""
+    )
     error.text += error.remedy
     error.move(error.sequence)
 
@@ -129,7 +139,9 @@ def check_gold(gold, token, labels, constraints):
     wrong = chain.broken_pairs()
     if wrong.size:
         k = int(wrong[0])
-        before, label = ([*map(repr, labels.values), None][chain.flat[j]] for j in (k, k + 1))
+        before, label = (
+            [*map(repr, labels.values), None][chain.flat[j]] for j in (k, k + 1)
+        )
         i, t = place(chain.begin, k)
         what = f"{label} cannot follow {before}"
         if before is None:
@@ -154,8 +166,12 @@ class _Follow(NamedTuple):
     with a set of labels.
     """
 
-    may: np.ndarray  # (L + 1, L + 1) bool [before, behind]; L stands before and behind a sequence
-    flat: np.ndarray  # (N + n + 1,) ids as in Gold, with an L before each sequence and behind the last
+    may: (
+        np.ndarray
+    )  # (L + 1, L + 1) bool [before, behind]; L stands before and behind a sequence
+    flat: (
+        np.ndarray
+    )  # (N + n + 1,) ids as in Gold, with an L before each sequence and behind the last
     begin: np.ndarray  # (n + 1,) int64: where each of these L stands
     sets: np.ndarray | tuple[()]  # as in Gold
 
@@ -166,7 +182,9 @@ class _Follow(NamedTuple):
         may[L, :L], may[:L, :L], may[:L, L] = (part == 0.0 for part in constraints)
         if may.all():
             return None
-        return cls(may, np.insert(gold.ids, token, L), token + np.arange(len(token)), gold.sets)
+        return cls(
+            may, np.insert(gold.ids, token, L), token + np.arange(len(token)), gold.sets
+        )
 
     def sequences(self, places):
         """The sequences of some places in the chain."""
@@ -175,7 +193,9 @@ class _Follow(NamedTuple):
     def broken_pairs(self):
         """The places of labels that are given and cannot stand before the one behind them, ascending."""
         flat = np.maximum(self.flat, UNLABELLED)
-        return np.flatnonzero((flat[:-1] >= 0) & (flat[1:] >= 0) & ~self.may[flat[:-1], flat[1:]])
+        return np.flatnonzero(
+            (flat[:-1] >= 0) & (flat[1:] >= 0) & ~self.may[flat[:-1], flat[1:]]
+        )
 
     def closed_gaps(self):
         """The places of gaps that no labels fill, ascending.
@@ -185,20 +205,34 @@ class _Follow(NamedTuple):
         unknown, L = self.flat < 0, self.may.shape[0] - 1
         gap = np.flatnonzero(unknown[1:] & ~unknown[:-1]) + 1
         stop = np.flatnonzero(unknown[:-1] & ~unknown[1:]) + 1
-        before, after, length = self.flat[gap - 1].astype(np.int64), self.flat[stop], stop - gap
+        before, after, length = (
+            self.flat[gap - 1].astype(np.int64),
+            self.flat[stop],
+            stop - gap,
+        )
         has_set = np.zeros(gap.shape[0], np.bool_)
-        has_set[np.searchsorted(gap, np.flatnonzero(self.flat < UNLABELLED), side="right") - 1] = True
+        has_set[
+            np.searchsorted(gap, np.flatnonzero(self.flat < UNLABELLED), side="right")
+            - 1
+        ] = True
         plain, others = np.flatnonzero(~has_set), np.flatnonzero(has_set)
-        kind = ((before * (L + 1) + after) * (length.max(initial=0) + 1) + length)[plain]
+        kind = ((before * (L + 1) + after) * (length.max(initial=0) + 1) + length)[
+            plain
+        ]
         _, one, which = np.unique(kind, return_index=True, return_inverse=True)
         closed = np.zeros(gap.shape[0], np.bool_)
-        closed[plain] = self._are_closed(gap[plain[one]], stop[plain[one]], False)[which]
+        closed[plain] = self._are_closed(gap[plain[one]], stop[plain[one]], False)[
+            which
+        ]
         closed[others] = self._are_closed(gap[others], stop[others], True)
         return gap[closed]
 
     def _are_closed(self, gap, stop, with_sets):
         """(G,) bool: whether no labels fill each of the gaps, which begin and stop at these places."""
-        out, longest_first = np.zeros(gap.shape[0], np.bool_), np.argsort(gap - stop, kind="stable")
+        out, longest_first = (
+            np.zeros(gap.shape[0], np.bool_),
+            np.argsort(gap - stop, kind="stable"),
+        )
         for begin in range(0, gap.shape[0], GAPS):
             part = longest_first[begin : begin + GAPS]
             reached = self._reached(gap[part], stop[part], with_sets)
@@ -245,8 +279,12 @@ def check_known(gold, unseen, token, labels, constraints):
     chain = _Follow.of(gold, token, constraints, len(labels))
     if chain is None:
         return []
-    with_unseen = np.unique(np.searchsorted(token, np.flatnonzero(unseen), side="right") - 1)
+    with_unseen = np.unique(
+        np.searchsorted(token, np.flatnonzero(unseen), side="right") - 1
+    )
     known = ~np.repeat(np.isin(np.arange(len(token) - 1), with_unseen), np.diff(token))
     check_gold(gold.at(known), offsets_of(known)[token], labels, constraints)
-    broken = chain.sequences(np.concatenate([chain.broken_pairs(), chain.closed_gaps()]))
+    broken = chain.sequences(
+        np.concatenate([chain.broken_pairs(), chain.closed_gaps()])
+    )
     return np.intersect1d(broken, with_unseen).tolist()

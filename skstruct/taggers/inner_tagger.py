@@ -36,7 +36,9 @@ class TaggerData(NamedTuple):
     metadata: Any = None  # of the sequences, by name: arguments of the tagger's methods
 
 
-class TaggerTraining(ShowsTraining, FitsAnother, Parameters, CallbackSupportMixin, Savable, BaseEstimator):
+class TaggerTraining(
+    ShowsTraining, FitsAnother, Parameters, CallbackSupportMixin, Savable, BaseEstimator
+):
     """The part of ``Segmenter`` and ``SpanTagger`` that hands their texts to the tagger.
 
     A subclass has
@@ -59,7 +61,9 @@ class TaggerTraining(ShowsTraining, FitsAnother, Parameters, CallbackSupportMixi
         for name in given.keys() - set(cls._get_param_names()):
             if name in getattr(tagger, "get_params", dict)():
                 call = f"{cls.__name__}({clone(tagger).set_params(**{name: given[name]})!r})"
-                raise TypeError(f"{cls.__name__} has no parameter {name!r}, its tagger has: write {call}")
+                raise TypeError(
+                    f"{cls.__name__} has no parameter {name!r}, its tagger has: write {call}"
+                )
         return super().__new__(cls)
 
     def __sklearn_tags__(self) -> Any:
@@ -70,7 +74,9 @@ class TaggerTraining(ShowsTraining, FitsAnother, Parameters, CallbackSupportMixi
         return clone(self._template())
 
     @inside_has("partial_fit")
-    def partial_fit(self, X: Texts, y: Corpus, sample_weight: Weights = None, **params: Any) -> Self:
+    def partial_fit(
+        self, X: Texts, y: Corpus, sample_weight: Weights = None, **params: Any
+    ) -> Self:
         """Go on learning from more texts, with the tagger's ``partial_fit``.
 
         Parameters
@@ -92,7 +98,9 @@ class TaggerTraining(ShowsTraining, FitsAnother, Parameters, CallbackSupportMixi
         self._refuse_frozen("partial_fit")
         self._validate_params()
         tagger = self.tagger_ if hasattr(self, "tagger_") else self._learner()
-        metadata = self._routed("partial_fit", {"sample_weight": sample_weight, **params})
+        metadata = self._routed(
+            "partial_fit", {"sample_weight": sample_weight, **params}
+        )
         data = self._weighted(X, y, metadata, go_on=True)
         return self._train(tagger, tagger.partial_fit, data, data.metadata)
 
@@ -103,7 +111,9 @@ class TaggerTraining(ShowsTraining, FitsAnother, Parameters, CallbackSupportMixi
         found = {name: given for name, given in metadata.items() if name not in classes}
         if "sample_weight" in found:
             found["sample_weight"] = sample_weights(found["sample_weight"], X)
-        return data._replace(metadata={**cut_metadata(X, found, data.positions), **classes})
+        return data._replace(
+            metadata={**cut_metadata(X, found, data.positions), **classes}
+        )
 
     def _fit_tagger(self, X, y, sample_weight, X_val, y_val, params):
         """``fit``; the subclass has it under ``with_callbacks``."""
@@ -111,10 +121,17 @@ class TaggerTraining(ShowsTraining, FitsAnother, Parameters, CallbackSupportMixi
         tagger = self._learner()
         given = both_or_neither(X_val, y_val)
         if given is not None and not has_fit_parameter(tagger, "X_val"):
-            raise ValueError(f"X_val: the fit of the tagger, a {type(tagger).__name__}, takes none")
+            raise ValueError(
+                f"X_val: the fit of the tagger, a {type(tagger).__name__}, takes none"
+            )
         context = self._init_callback_context(max_subtasks=1)
-        data = self._weighted(X, y, self._routed("fit", {"sample_weight": sample_weight, **params}))
-        metadata = {**data.metadata, **dict(zip(NAMES, self._given_to_learner(given) or ()))}
+        data = self._weighted(
+            X, y, self._routed("fit", {"sample_weight": sample_weight, **params})
+        )
+        metadata = {
+            **data.metadata,
+            **dict(zip(NAMES, self._given_to_learner(given) or ())),
+        }
         events = epoch_context(context, self, X, y)
         events.begin_fit()
         with events.member(tagger, None, X, y, "fit-tagger"):
@@ -169,7 +186,10 @@ class TaggerTraining(ShowsTraining, FitsAnother, Parameters, CallbackSupportMixi
     def _explain(self, tagger, error):
         """Raise, if the tagger in which training failed is one of scikit-learn's that label single rows."""
         tags = getattr(tagger, "__sklearn_tags__", None)
-        if tags is None or (kind := tags().estimator_type) not in ("classifier", "regressor"):
+        if tags is None or (kind := tags().estimator_type) not in (
+            "classifier",
+            "regressor",
+        ):
             return
         name = type(self).__name__
         raise TypeError(

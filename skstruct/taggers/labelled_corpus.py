@@ -68,7 +68,9 @@ def read_corpus(estimator, X, y, sample_weight, labels=None, grow=True, is_part=
         empty = np.flatnonzero(weight == 0.0)
         X, y = X.blanked(empty), blanked(y, empty)
         token = X.offsets
-    gold, labels = encode_labels(y, token, Labels() if labels is None else labels, grow=grow)
+    gold, labels = encode_labels(
+        y, token, Labels() if labels is None else labels, grow=grow
+    )
     if len(labels) == 0 and not is_part:
         raise ValueError(NO_LABEL)
     constraints = _constraints(estimator.constraints, labels, gold, token, is_part)
@@ -95,10 +97,14 @@ def encoder_for(estimator, corpus, model=None, scaled=True, stream=False):
     """
     if model is None:
         words = clusters_of(estimator.words, corpus)
-        return new_encoder(estimator.features, estimator.min_count, corpus, scaled, words)
+        return new_encoder(
+            estimator.features, estimator.min_count, corpus, scaled, words
+        )
     encoder = model.encoder.copy()  # the model in use must not change
     words = estimator.words
-    if words is not None:  # those of an estimator that is fitted here were made of the first text
+    if (
+        words is not None
+    ):  # those of an estimator that is fitted here were made of the first text
         known = getattr(encoder.templates, "words", None)
         words = known if is_unfitted(words) else words.table()
     check_same_features(encoder, estimator.features, estimator.min_count, words)
@@ -118,7 +124,9 @@ def class_costs(class_weight, gold, labels, otherwise, complete=True):
     if class_weight is None:
         return costs
     if class_weight == "balanced":
-        return balanced_costs(np.bincount(gold[gold >= 0], minlength=len(labels)), otherwise)
+        return balanced_costs(
+            np.bincount(gold[gold >= 0], minlength=len(labels)), otherwise
+        )
     for label, cost in class_weight.items():
         if not isinstance(cost, Real) or not 0 <= cost <= LARGEST_SAMPLE_WEIGHT:
             allowed = f"a number from 0 to {LARGEST_SAMPLE_WEIGHT:g}"
@@ -201,7 +209,9 @@ def merged(vocabularies, learner, cost):
     """
     labels, ids = merged_labels(vocabularies)
     counts = [vocabulary.counts for vocabulary in vocabularies]
-    encoder, rows = merge_encoders([v.encoder for v in vocabularies], counts, learner.min_count)
+    encoder, rows = merge_encoders(
+        [v.encoder for v in vocabularies], counts, learner.min_count
+    )
     if learner.class_weight == "balanced":
         total = np.zeros(len(labels), np.int64)
         for vocabulary, new in zip(vocabularies, ids):
@@ -209,4 +219,11 @@ def merged(vocabularies, learner, cost):
         costs = balanced_costs(total, cost)
     else:
         costs = class_costs(learner.class_weight, np.zeros(0, np.int32), labels, cost)
-    return encoder, labels, constraint_arrays(learner.constraints, labels), costs, ids, rows
+    return (
+        encoder,
+        labels,
+        constraint_arrays(learner.constraints, labels),
+        costs,
+        ids,
+        rows,
+    )

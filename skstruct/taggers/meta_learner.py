@@ -110,7 +110,9 @@ class ShowsColumns:
         fitted = vars(self).get(f"{self._around}_")
         if not hasattr(fitted, name):
             me = type(self).__name__
-            raise AttributeError(f"{me} has no attribute {name!r}: it has seen no matrix{lack}")
+            raise AttributeError(
+                f"{me} has no attribute {name!r}: it has seen no matrix{lack}"
+            )
         return getattr(fitted, name)
 
     @property
@@ -142,7 +144,14 @@ class ShowsTraining:
         return getattr(self, f"{self._around}_").n_iter_
 
 
-class MetaLearner(ShowsColumns, FitsAnother, RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
+class MetaLearner(
+    ShowsColumns,
+    FitsAnother,
+    RunParameters,
+    CallbackSupportMixin,
+    Savable,
+    BaseEstimator,
+):
     """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
 
     estimator_: Any
@@ -157,11 +166,17 @@ class MetaLearner(ShowsColumns, FitsAnother, RunParameters, CallbackSupportMixin
         """The base estimator, after a check that its weights can be combined."""
         template = self._template()
         if isinstance(template, type):
-            raise ValueError(f"estimator must be an instance, got the class {template.__name__}")
-        frozen = isinstance(template, FrozenEstimator)  # it hands on every attribute, also those that train
+            raise ValueError(
+                f"estimator must be an instance, got the class {template.__name__}"
+            )
+        frozen = isinstance(
+            template, FrozenEstimator
+        )  # it hands on every attribute, also those that train
         reason = _FROZEN if frozen else self._refusal(template)
         if reason is not None:
-            raise ValueError(f"{type(template).__name__} cannot be used by {type(self).__name__}: {reason}")
+            raise ValueError(
+                f"{type(template).__name__} cannot be used by {type(self).__name__}: {reason}"
+            )
         return template
 
     def _refusal(self, template):
@@ -268,7 +283,9 @@ class MetaLearner(ShowsColumns, FitsAnother, RunParameters, CallbackSupportMixin
         return self._fitted().predict_posterior(X)
 
     @inside_has("predict_segment_proba")
-    def predict_segment_proba(self, X: Corpus, *given: Any, **options: Any) -> list[list[tuple[Any, float]]]:
+    def predict_segment_proba(
+        self, X: Corpus, *given: Any, **options: Any
+    ) -> list[list[tuple[Any, float]]]:
         """Probabilities of segments, where the estimator has them; arguments are those of the estimator's.
 
         Parameters
@@ -308,7 +325,9 @@ class MetaLearner(ShowsColumns, FitsAnother, RunParameters, CallbackSupportMixin
         self
         """
         check_is_fitted(self)
-        adapted = copy(self.estimator_)  # the one that was fitted may be known elsewhere, too
+        adapted = copy(
+            self.estimator_
+        )  # the one that was fitted may be known elsewhere, too
         adapted.adapt(X)
         self.estimator_ = adapted
         return self

@@ -18,7 +18,13 @@ from ..chain.chain_arguments import kernel_arguments
 from ..chain.chain_epoch import epoch
 from ..chain.chain_model import ChainModel, make_task, renumbered_labels
 from ..chain.shown_pairs import add_known, marked, translated, united
-from ..chain.state import continued_state, final_model, fresh_state, order_of, with_pairs
+from ..chain.state import (
+    continued_state,
+    final_model,
+    fresh_state,
+    order_of,
+    with_pairs,
+)
 from ..core.noise import MOST_COLUMNS
 from ..data.inputs import as_tokens, check_X_y, renumbered, take
 from ..data.labels import Gold, Labels, encode_known, some_of
@@ -53,7 +59,13 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
 
     @with_callbacks
     def fit(
-        self, X: Corpus, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
     ) -> Self:
         """Learn from labelled sequences.
 
@@ -93,7 +105,11 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         return run.train(X, y, context)
 
     def partial_fit(
-        self, X: Corpus, y: Corpus, classes: ArrayLike | None = None, sample_weight: Weights = None
+        self,
+        X: Corpus,
+        y: Corpus,
+        classes: ArrayLike | None = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """One pass over more data; features, and labels unless ``classes`` closed them, may be new.
 
@@ -130,20 +146,46 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         # Which features are frequent enough, and what labels there are, is known when all are counted.
         self.min_count, self.class_weight = 1, None
 
-    def _prepare(self, X, y, sample_weight, given=None, continued=False, stream=False, classes=None):
+    def _prepare(
+        self,
+        X,
+        y,
+        sample_weight,
+        given=None,
+        continued=False,
+        stream=False,
+        classes=None,
+    ):
         """Check and encode everything; what is left to do is to train."""
         rule = self._rule()
         model, before = (self._model, self._training) if continued else (None, None)
-        labels, closed = Labels() if model is None else model.labels, continued and before.closed
+        labels, closed = (
+            Labels() if model is None else model.labels,
+            continued and before.closed,
+        )
         if classes is not None:
             labels, closed = _closed_labels(classes, before, labels), True
-        corpus = read_corpus(self, X, y, sample_weight, labels, not closed, self._is_part)
-        sequences, token, gold, labels, test = corpus.X, corpus.token, corpus.gold, corpus.labels, []
+        corpus = read_corpus(
+            self, X, y, sample_weight, labels, not closed, self._is_part
+        )
+        sequences, token, gold, labels, test = (
+            corpus.X,
+            corpus.token,
+            corpus.gold,
+            corpus.labels,
+            [],
+        )
         if self.early_stopping and not stream and given is None:
-            test = self._held_out(np.flatnonzero(count_in_sequences(gold.tells(), token)))
-            gold = gold.at(~np.repeat(np.isin(np.arange(len(sequences)), test), np.diff(token)))
+            test = self._held_out(
+                np.flatnonzero(count_in_sequences(gold.tells(), token))
+            )
+            gold = gold.at(
+                ~np.repeat(np.isin(np.arange(len(sequences)), test), np.diff(token))
+            )
             sequences = sequences.blanked(test)
-        cost = class_costs(self.class_weight, gold.ids, labels, float(rule.hamming), not stream)
+        cost = class_costs(
+            self.class_weight, gold.ids, labels, float(rule.hamming), not stream
+        )
         scaled = None if self._is_part else True
         encoder = encoder_for(self, sequences, model, scaled, stream)
         if continued and self.order != model.order:
@@ -167,7 +209,9 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         run = ChainRun(self, state, task, encoder, labels, corpus.constraints)
         if test:
             with renumbered(test):
-                run.held_out, _ = run.held_out_part(corpus.X.take(test), take(corpus.y, test))
+                run.held_out, _ = run.held_out_part(
+                    corpus.X.take(test), take(corpus.y, test)
+                )
         run.hold_out(given)
         return run
 
@@ -193,7 +237,9 @@ def _closed_labels(classes, before, labels):
     if len(given) == 0:
         raise ValueError("classes must hold at least one label")
     if before is not None and before.closed and given.values != labels.values:
-        raise ValueError(f"classes={given.values!r} differ from those of earlier calls, {labels.values!r}")
+        raise ValueError(
+            f"classes={given.values!r} differ from those of earlier calls, {labels.values!r}"
+        )
     missing = [label for label in labels.values if label not in given.ids]
     if missing:
         raise ValueError(
@@ -221,11 +267,15 @@ class ChainRun(Run):
 
     def kernel_arguments(self, noise, work):
         """See ``training.run.Run``."""
-        return kernel_arguments(self.task, self.state.model, self.state.rule, noise, work)
+        return kernel_arguments(
+            self.task, self.state.model, self.state.rule, noise, work
+        )
 
     def finished(self, model, reuse=False):
         """See ``training.run.Run``."""
-        return final_model(model, self.state.rule, self.encoder, self.labels, self.constraints, reuse)
+        return final_model(
+            model, self.state.rule, self.encoder, self.labels, self.constraints, reuse
+        )
 
     def fitted(self):
         """See ``training.run.Run``."""
@@ -234,7 +284,9 @@ class ChainRun(Run):
     def scratch(self):
         """See ``training.run.Run``."""
         model = self.state.model
-        listed = lists_rows(model, self.state.rule, self.estimator._noise(self.state.key))
+        listed = lists_rows(
+            model, self.state.rule, self.estimator._noise(self.state.key)
+        )
         return new_work(self.task, len(self.labels), order_of(model), listed=listed)
 
     def held_out_part(self, X, y):
@@ -269,17 +321,25 @@ class ChainRun(Run):
     def merged(cls, vocabularies, learner, key):
         """See ``training.run.Run``."""
         rule = learner._rule()
-        encoder, labels, constraints, cost, ids, rows = merged(vocabularies, learner, float(rule.hamming))
+        encoder, labels, constraints, cost, ids, rows = merged(
+            vocabularies, learner, float(rule.hamming)
+        )
         task = make_task(encoder, as_tokens([]))
-        state = fresh_state(encoder, labels, rule, constraints, cost, key, learner.order)
+        state = fresh_state(
+            encoder, labels, rule, constraints, cost, key, learner.order
+        )
         of_shards = zip(vocabularies, ids, rows)
-        state.pairs = united([translated(v.pairs, new[:-1], len(labels), of) for v, new, of in of_shards])
+        state.pairs = united(
+            [translated(v.pairs, new[:-1], len(labels), of) for v, new, of in of_shards]
+        )
         run = cls(learner, state, task, encoder, labels, constraints)
         shared = {
             "labels": labels,
             "constraints": constraints,
             "cost": cost,
-            "encoder": WeightRows(encoder.n_node_rows, encoder.n_edge_rows, encoder.has_bigram),
+            "encoder": WeightRows(
+                encoder.n_node_rows, encoder.n_edge_rows, encoder.has_bigram
+            ),
             "alive": (task.node_alive, task.edge_alive),
             "scale": getattr(encoder, "scale", None),  # of rows of numbers
             "pairs": state.pairs,
@@ -303,9 +363,15 @@ class ChainRun(Run):
             node_alive=node_alive,
             edge_alive=edge_alive,
         )
-        self.encoder, self.labels, self.constraints = plan["encoder"], plan["labels"], plan["constraints"]
+        self.encoder, self.labels, self.constraints = (
+            plan["encoder"],
+            plan["labels"],
+            plan["constraints"],
+        )
         sizes = self.encoder.n_node_rows, self.encoder.n_edge_rows, len(self.labels)
         self.task, self.state.pairs = marked(task, plan["pairs"], *sizes), plan["pairs"]
-        check_gold(Gold(task.gold, task.sets), task.token, self.labels, self.constraints)
+        check_gold(
+            Gold(task.gold, task.sets), task.token, self.labels, self.constraints
+        )
         self.state.model = self.state.model._replace(cost=plan["cost"])
         self.state = self.fresh(self.state.key)

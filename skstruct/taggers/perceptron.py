@@ -102,10 +102,13 @@ class PassiveAggressiveTagger(OnlineTagger):
     """
 
     C: float = parameter(
-        1.0, "Aggressiveness: largest step (PA-I), or inverse softness (PA-II).", "float > 0"
+        1.0,
+        "Aggressiveness: largest step (PA-I), or inverse softness (PA-II).",
+        "float > 0",
     )
     variant: Literal["PA-I", "PA", "PA-II"] = parameter(
-        "PA-I", "Step ``min(C, loss / ‖Δφ‖²)``, ``loss / ‖Δφ‖²`` or ``loss / (‖Δφ‖² + 1/2C)``."
+        "PA-I",
+        "Step ``min(C, loss / ‖Δφ‖²)``, ``loss / ‖Δφ‖²`` or ``loss / (‖Δφ‖² + 1/2C)``.",
     )
     cost: Literal["one", "hamming"] = parameter(
         "one",
@@ -123,6 +126,8 @@ class PassiveAggressiveTagger(OnlineTagger):
             super()
             ._rule()
             ._replace(
-                update=VARIANTS[self.variant], aggressiveness=float(self.C), hamming=self.cost == "hamming"
+                update=VARIANTS[self.variant],
+                aggressiveness=float(self.C),
+                hamming=self.cost == "hamming",
             )
         )

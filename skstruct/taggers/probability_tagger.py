@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import Real
-from ..chain.sums import log_partitions, marginals, marginals_of_one, probable_segments, segment_probabilities
+from ..chain.sums import (
+    log_partitions,
+    marginals,
+    marginals_of_one,
+    probable_segments,
+    segment_probabilities,
+)
 from ..data.inputs import (
     Sequences,
     as_sequences,
@@ -22,7 +28,13 @@ from ..data.inputs import (
 )
 from ..data.labels import encode_labels, some_of
 from ..data.places import PlaceError, by_sequence, describe, offsets_of
-from ..data.scheme_rules import LabelTable, check_scheme, read_spans, same_chunk, table_of_pairs
+from ..data.scheme_rules import (
+    LabelTable,
+    check_scheme,
+    read_spans,
+    same_chunk,
+    table_of_pairs,
+)
 from ..data.types import Corpus, Given
 from .constraints import scheme_of
 from .sequence_tagger import SequenceTagger, is_one_list
@@ -74,7 +86,9 @@ class ProbabilityTagger(SequenceTagger):
             values of its features are so large that scores overflow; the message names it.
         """
         rows, token = self._marginals(X)
-        return Sequences(rows[a:b] for a, b in zip(token[:-1].tolist(), token[1:].tolist()))
+        return Sequences(
+            rows[a:b] for a, b in zip(token[:-1].tolist(), token[1:].tolist())
+        )
 
     def predict_posterior(self, X: Corpus) -> list[list[Any]]:
         """The most probable label of each token: posterior decoding.
@@ -97,7 +111,9 @@ class ProbabilityTagger(SequenceTagger):
             As :meth:`predict_marginals`.
         """
         rows, token = self._marginals(X)
-        return Sequences(self._model.labels.decode(rows.argmax(axis=1).astype(np.int32), token))
+        return Sequences(
+            self._model.labels.decode(rows.argmax(axis=1).astype(np.int32), token)
+        )
 
     def _marginals(self, X):
         """(marginals (N, L), first tokens)"""
@@ -141,7 +157,12 @@ class ProbabilityTagger(SequenceTagger):
         return given
 
     def predict_segment_proba(
-        self, X: Corpus, segments: Given = None, *, min_proba: float | None = None, scheme: str | None = None
+        self,
+        X: Corpus,
+        segments: Given = None,
+        *,
+        min_proba: float | None = None,
+        scheme: str | None = None,
     ) -> list[list[tuple[Segment, float]]]:
         """Probabilities of segments: chunks, entities.
 
@@ -174,16 +195,27 @@ class ProbabilityTagger(SequenceTagger):
         check_is_fitted(self)
         name = self._scheme if scheme is None else scheme
         if name is None:
-            raise ValueError("scheme is needed, such as 'BIO', since constraints name none")
+            raise ValueError(
+                "scheme is needed, such as 'BIO', since constraints name none"
+            )
         check_min_proba(segments, min_proba)
         name = check_scheme(name)
         parsed = LabelTable(name).parse(self._model.labels.values)
-        kinds = {kind: k for k, kind in enumerate(sorted({kind for prefix, kind in parsed if prefix != "O"}))}
-        of_label = np.array([-1 if prefix == "O" else kinds[kind] for prefix, kind in parsed])
+        kinds = {
+            kind: k
+            for k, kind in enumerate(
+                sorted({kind for prefix, kind in parsed if prefix != "O"})
+            )
+        }
+        of_label = np.array(
+            [-1 if prefix == "O" else kinds[kind] for prefix, kind in parsed]
+        )
         joins = table_of_pairs(parsed, same_chunk)
         sequences, table = as_tokens(X), LabelTable(name, strict=False)
         if segments is None and min_proba is None:
-            segments = [read_spans(labels, table) for labels in self._best(sequences)[0]]
+            segments = [
+                read_spans(labels, table) for labels in self._best(sequences)[0]
+            ]
         if segments is not None:
             segments = as_segments(segments, sequences.lengths, kinds)
         given = self._distribution, sequences, of_label, joins
@@ -196,8 +228,14 @@ def check_min_proba(segments, min_proba):
         return
     if segments is not None:
         raise ValueError("segments and min_proba cannot both be given")
-    if min_proba is True or not isinstance(min_proba, Real) or not 0.0 < min_proba <= 1.0:
-        raise ValueError(f"min_proba must be a number above 0, up to 1, got {min_proba!r}")
+    if (
+        min_proba is True
+        or not isinstance(min_proba, Real)
+        or not 0.0 < min_proba <= 1.0
+    ):
+        raise ValueError(
+            f"min_proba must be a number above 0, up to 1, got {min_proba!r}"
+        )
 
 
 def probabilities_of(segments, min_proba, kinds, model, corpus, *how, n_jobs=None):
@@ -213,14 +251,23 @@ def probabilities_of(segments, min_proba, kinds, model, corpus, *how, n_jobs=Non
         As of :func:`.chain.sums.segment_probabilities`.
     """
     if segments is not None:
-        spans = [[(start, stop, kinds[kind]) for start, stop, kind in each] for each in segments]
+        spans = [
+            [(start, stop, kinds[kind]) for start, stop, kind in each]
+            for each in segments
+        ]
         p, log_z = segment_probabilities(model, corpus, spans, *how, n_jobs=n_jobs)
         flat, counts = flatten(segments), lengths_of(segments)
     else:
-        spans, p, counts, log_z = probable_segments(model, corpus, float(min_proba), *how, n_jobs=n_jobs)
-        order = np.lexsort((*spans.T[::-1], -p, np.repeat(np.arange(len(counts)), counts)))
+        spans, p, counts, log_z = probable_segments(
+            model, corpus, float(min_proba), *how, n_jobs=n_jobs
+        )
+        order = np.lexsort(
+            (*spans.T[::-1], -p, np.repeat(np.arange(len(counts)), counts))
+        )
         names, p = list(kinds), p[order]
-        flat = [(start, stop, names[kind]) for start, stop, kind in spans[order].tolist()]
+        flat = [
+            (start, stop, names[kind]) for start, stop, kind in spans[order].tolist()
+        ]
     check_sums(log_z)
     return Sequences(by_sequence(list(zip(flat, p.tolist())), offsets_of(counts)))
 
@@ -228,7 +275,11 @@ def probabilities_of(segments, min_proba, kinds, model, corpus, *how, n_jobs=Non
 def as_segments(segments, lengths, kinds):
     """Lists of (start, stop, type), one for each sequence; ``kinds`` has the types there are."""
     segments = as_sequences(segments, "segments", "segment")
-    check_same_lengths(np.zeros(len(lengths), np.int64), np.zeros(len(segments), np.int64), ("X", "segments"))
+    check_same_lengths(
+        np.zeros(len(lengths), np.int64),
+        np.zeros(len(segments), np.int64),
+        ("X", "segments"),
+    )
     return [
         [_checked(segment, i, k, int(T), kinds) for k, segment in enumerate(each)]
         for i, (each, T) in enumerate(zip(segments, lengths))
@@ -240,12 +291,18 @@ def _checked(segment, i, k, T, kinds):
         start, stop, kind = segment
         start, stop, kind = index(start), index(stop), kind or ""
     except (TypeError, ValueError):
-        raise PlaceError(i, k, f"expected (start, stop, type), got {describe(segment)}", "segments") from None
+        raise PlaceError(
+            i, k, f"expected (start, stop, type), got {describe(segment)}", "segments"
+        ) from None
     if not 0 <= start < stop <= T:
-        raise PlaceError(i, k, f"{segment!r} is empty or leaves the {T} tokens", "segments")
+        raise PlaceError(
+            i, k, f"{segment!r} is empty or leaves the {T} tokens", "segments"
+        )
     if kind not in kinds:
         known = some_of(sorted(kinds))
-        raise PlaceError(i, k, f"no label has the type {kind!r}; known are {known}", "segments")
+        raise PlaceError(
+            i, k, f"no label has the type {kind!r}; known are {known}", "segments"
+        )
     return start, stop, kind
 
 

@@ -16,7 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import sample_weights, with_callbacks
 from ..data.inputs import WORDS, Inputs, Sequences, renumbered, take
 from ..data.schemes import words_to_labels
-from ..data.segmented import as_dictionary, as_pieces, as_words, cut, label_options, with_characters
+from ..data.segmented import (
+    as_dictionary,
+    as_pieces,
+    as_words,
+    cut,
+    label_options,
+    with_characters,
+)
 from ..data.types import Corpus, Given, Self, Texts, Weights
 from ..features.contexts import find_words
 from ..metrics.checks import f1
@@ -160,12 +167,18 @@ class Segmenter(WordAnalyses, TaggerTraining):
         keep, tagged = with_characters(pieces), tags is not None
         if go_on and tagged != getattr(self, "tagged_", tagged):
             kinds = "words", "(word, tag) pairs"
-            raise ValueError(f"y: expected {kinds[not tagged]} as in earlier calls, got {kinds[tagged]}")
-        return TaggerData(*self._labelled(pieces, words, tags, keep), keep, {"tagged_": tagged})
+            raise ValueError(
+                f"y: expected {kinds[not tagged]} as in earlier calls, got {kinds[tagged]}"
+            )
+        return TaggerData(
+            *self._labelled(pieces, words, tags, keep), keep, {"tagged_": tagged}
+        )
 
     def _labelled(self, pieces, words, tags, keep):
         """Characters and their labels of some of the texts, as a tagger learns them."""
-        labels = [words_to_labels(words[i], self.scheme, tags and tags[i]) for i in keep]
+        labels = [
+            words_to_labels(words[i], self.scheme, tags and tags[i]) for i in keep
+        ]
         return [list("".join(pieces[i])) for i in keep], labels
 
     def _held_out_data(self, X, y):
@@ -215,7 +228,9 @@ class Segmenter(WordAnalyses, TaggerTraining):
         self.tagger_.adapt(X)
         return self
 
-    def predict(self, X: Texts, dictionary: Collection[str] | None = None) -> list[list[Any]]:
+    def predict(
+        self, X: Texts, dictionary: Collection[str] | None = None
+    ) -> list[list[Any]]:
         """Words.
 
         Parameters
@@ -257,21 +272,32 @@ class Segmenter(WordAnalyses, TaggerTraining):
         known = None if dictionary is None else as_dictionary(dictionary)
         filled = [i for i, parts in enumerate(pieces) if parts]
         texts = take(pieces, filled)
-        return len(pieces), filled, texts, find_words(texts, known) if known and filled else None
+        return (
+            len(pieces),
+            filled,
+            texts,
+            find_words(texts, known) if known and filled else None,
+        )
 
     def _labels(self, pieces, marks=None):
         """What the tagger says about texts that are not empty, words of a dictionary in them marked."""
         texts = ["".join(parts) for parts in pieces]
-        labels = self.tagger_.predict(list(map(list, texts)), **self._constraints(pieces, marks))
+        labels = self.tagger_.predict(
+            list(map(list, texts)), **self._constraints(pieces, marks)
+        )
         if list(map(len, labels)) != list(map(len, texts)):
-            raise ValueError("the tagger must predict one label for each character of each text")
+            raise ValueError(
+                "the tagger must predict one label for each character of each text"
+            )
         return labels
 
     def _constraints(self, pieces, marks=None):
         """The keyword arguments that let the tagger search what white space and a dictionary leave."""
         if not getattr(self.tagger_, "accepts_allowed", False):
             return {}
-        allowed = label_options(pieces, np.asarray(self.tagger_.classes_).tolist(), self.scheme, marks)
+        allowed = label_options(
+            pieces, np.asarray(self.tagger_.classes_).tolist(), self.scheme, marks
+        )
         return {} if allowed is None else {"allowed": allowed}
 
     def score(self, X: Texts, y: Corpus, sample_weight: Weights = None) -> float:
@@ -291,10 +317,15 @@ class Segmenter(WordAnalyses, TaggerTraining):
         check_is_fitted(self)
         pieces = as_pieces(X)
         words, tags = as_words(pieces, y)
-        truth = words if tags is None else [list(zip(*pair)) for pair in zip(words, tags)]
+        truth = (
+            words if tags is None else [list(zip(*pair)) for pair in zip(words, tags)]
+        )
         weight = sample_weights(sample_weight, pieces)
         spans = word_spans(truth, self.predict(X), None)
-        counts = [(len(set(true).intersection(found)), len(true) + len(found)) for _, true, found in spans]
+        counts = [
+            (len(set(true).intersection(found)), len(true) + len(found))
+            for _, true, found in spans
+        ]
         counts = np.array(counts, float).reshape(-1, 2)
         correct, total = counts.sum(axis=0) if weight is None else weight @ counts
         refuse_nothing(total, NO_WORDS)

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, HasMethods, StrOptions, rows_tags, sample_weights, sequence_tags
+from .._sklearn import (
+    BaseEstimator,
+    HasMethods,
+    StrOptions,
+    rows_tags,
+    sample_weights,
+    sequence_tags,
+)
 from ..chain.chain_model import ChainModel
 from ..data.inputs import (
     Sequences,
@@ -36,7 +43,13 @@ from ..training.parameters import Parameters, parameter
 from ..training.saved import SavableLearner
 
 FeatureChoice: TypeAlias = (
-    str | os.PathLike[str] | list[str] | tuple[str, ...] | FeatureTemplates | Patterns | NumericFeatures
+    str
+    | os.PathLike[str]
+    | list[str]
+    | tuple[str, ...]
+    | FeatureTemplates
+    | Patterns
+    | NumericFeatures
 )
 
 
@@ -145,7 +158,11 @@ class SequenceTagger(SavableLearner, BaseEstimator):
                 if key not in rows:
                     rows[key] = _option(choice, labels)
             except (TypeError, ValueError) as error:
-                what = error if isinstance(error, ValueError) else f"{describe(choice)} is not a label"
+                what = (
+                    error
+                    if isinstance(error, ValueError)
+                    else f"{describe(choice)} is not a label"
+                )
                 raise PlaceError(*place(token, k), str(what), "allowed") from None
             options[k] = rows[key]
         return options
@@ -155,7 +172,9 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         reads = self._model.encoder.reads if hasattr(self, "_model") else None
         if reads is None or reads.width is None or getattr(reads, what) is None:
             lack = f"{type(self).__name__} has no attribute {attribute!r}: it has seen no matrix"
-            raise AttributeError(lack if what == "width" else f"{lack} with names of columns")
+            raise AttributeError(
+                lack if what == "width" else f"{lack} with names of columns"
+            )
         return getattr(reads, what)
 
     @property
@@ -212,7 +231,9 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         labels, scores = self._model.predict(sequences, options, self.n_jobs)
         if -np.inf in scores:
             stuck = np.flatnonzero(scores == -np.inf)[0]
-            raise PlaceError(stuck, None, "the constraints and the labels allowed leave no labelling")
+            raise PlaceError(
+                stuck, None, "the constraints and the labels allowed leave no labelling"
+            )
         return labels, scores
 
     def predict(self, X: Corpus, allowed: Given = None) -> list[list[Any]]:
@@ -305,7 +326,9 @@ class SequenceTagger(SavableLearner, BaseEstimator):
                 return Sequences(ranked)
         sequences = as_tokens(X)
         options = self._options(sequences, allowed)
-        return Sequences(self._model.predict_kbest(sequences, int(k), options, self.n_jobs))
+        return Sequences(
+            self._model.predict_kbest(sequences, int(k), options, self.n_jobs)
+        )
 
     def score(self, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:
         """Token accuracy, over the tokens whose label is given (not None); any of a set of labels is right.
@@ -340,7 +363,10 @@ class SequenceTagger(SavableLearner, BaseEstimator):
 def _option(choice, labels):
     """(L,) bool: the labels that a choice of ``allowed`` permits."""
     row = np.zeros(len(labels), np.bool_)
-    several = isinstance(choice, (set, frozenset, list, tuple)) and choice not in labels.values
+    several = (
+        isinstance(choice, (set, frozenset, list, tuple))
+        and choice not in labels.values
+    )
     for label in choice if several else [choice]:
         if label not in labels.values:
             raise ValueError(f"{describe(label)} is not a label of the model")

@@ -10,9 +10,25 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, fit_some, folds_of, safe_indexing, set_fitted, tags_around, text_tags
+from .._sklearn import (
+    BaseEstimator,
+    fit_some,
+    folds_of,
+    safe_indexing,
+    set_fitted,
+    tags_around,
+    text_tags,
+)
 from ..core.user_warnings import warn
-from ..data.inputs import Sequences, as_tokens, check_X_y, flatten, is_int, lengths_of, renumbered
+from ..data.inputs import (
+    Sequences,
+    as_tokens,
+    check_X_y,
+    flatten,
+    is_int,
+    lengths_of,
+    renumbered,
+)
 from ..data.labels import single_labels
 from ..data.places import PlaceError, place
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
@@ -37,7 +53,9 @@ LEAST = 0.01
 @savable
 @documented()
 @dataclass(eq=False, repr=False)
-class SpanSets(ShowsTraining, ShowsColumns, FitsAnother, Parameters, Savable, BaseEstimator):
+class SpanSets(
+    ShowsTraining, ShowsColumns, FitsAnother, Parameters, Savable, BaseEstimator
+):
     """Sets of spans with a promised recall, and spans with a promised precision.
 
     Of all spans with at least a probability λ a new document misses at most the share ``1 - recall``, in
@@ -96,9 +114,13 @@ class SpanSets(ShowsTraining, ShowsColumns, FitsAnother, Parameters, Savable, Ba
         0.95, "Expected share of a document's spans that is offered.", "float in (0, 1)"
     )
     precision: float | None = parameter(
-        None, "Share of sure spans that are right; None: none are asked for.", "float in (0, 1) or None"
+        None,
+        "Share of sure spans that are right; None: none are asked for.",
+        "float in (0, 1) or None",
     )
-    confidence: float = parameter(0.9, "Probability that sure spans have the precision.", "float in (0, 1)")
+    confidence: float = parameter(
+        0.9, "Probability that sure spans have the precision.", "float in (0, 1)"
+    )
     by_type: bool = parameter(
         False,
         "Promise the recall of each type of spans, by a threshold of its own; else that of all together.",
@@ -124,16 +146,23 @@ class SpanSets(ShowsTraining, ShowsColumns, FitsAnother, Parameters, Savable, Ba
         return tags_around(text_tags(super().__sklearn_tags__()), self._template())
 
     def _template(self):
-        return SpanTagger(CalibratedTagger()) if self.estimator is None else self.estimator
+        return (
+            SpanTagger(CalibratedTagger()) if self.estimator is None else self.estimator
+        )
 
     @classmethod
     def _from_state(cls, node, fitted, reader, where):
         thresholds, sure = fitted.get("thresholds_"), fitted.get("sure_threshold_", 1.0)
         well = isinstance(thresholds, dict) and all(
-            (key is None or isinstance(key, str)) and isinstance(p, float) and 0.0 < p <= 1.0
+            (key is None or isinstance(key, str))
+            and isinstance(p, float)
+            and 0.0 < p <= 1.0
             for key, p in thresholds.items()
         )
-        require(well and isinstance(sure, float) and sure > 0.0, f"{where}: thresholds must be probabilities")
+        require(
+            well and isinstance(sure, float) and sure > 0.0,
+            f"{where}: thresholds must be probabilities",
+        )
         return {}
 
     def fit(self, X: Corpus, y: Corpus, groups: Any = None, **params: Any) -> Self:
@@ -195,9 +224,14 @@ class SpanSets(ShowsTraining, ShowsColumns, FitsAnother, Parameters, Savable, Ba
         if is_int(cv):
             n_documents = int(document.max(initial=-1)) + 1
             if n_documents < cv:
-                raise ValueError(f"cv={cv} folds need at least as many documents, got {n_documents}")
+                raise ValueError(
+                    f"cv={cv} folds need at least as many documents, got {n_documents}"
+                )
             parts = folds_of(cv, range(n_documents))
-            return [tuple(np.flatnonzero(np.isin(document, part)) for part in fold) for fold in parts]
+            return [
+                tuple(np.flatnonzero(np.isin(document, part)) for part in fold)
+                for fold in parts
+            ]
         folds = folds_of(cv, X, y, groups, once=True)
         for k, (train, test) in enumerate(folds):
             both = np.intersect1d(document[train], document[test])
@@ -213,7 +247,11 @@ class SpanSets(ShowsTraining, ShowsColumns, FitsAnother, Parameters, Savable, Ba
         p, offered = [[] for _ in range(len(X))], [[] for _ in range(len(X))]
         for train, test in folds:
             frozen = isinstance(template, FrozenEstimator)
-            member = template.estimator if frozen else fit_some(clone(template), X, y, train, metadata)
+            member = (
+                template.estimator
+                if frozen
+                else fit_some(clone(template), X, y, train, metadata)
+            )
             known, some = _types(member), safe_indexing(X, test)
             asked = [[span for span in gold[i] if span[2] in known] for i in test]
             more = [[]] * len(test)
@@ -296,10 +334,18 @@ class SpanSets(ShowsTraining, ShowsColumns, FitsAnother, Parameters, Savable, Ba
             ``predict_segment_proba``.
         """
         check_is_fitted(self)
-        least, of_all = min(self.thresholds_.values()), self.thresholds_.get(None, np.inf)
+        least, of_all = (
+            min(self.thresholds_.values()),
+            self.thresholds_.get(None, np.inf),
+        )
         found = self.estimator_.predict_segment_proba(X, min_proba=least)
         return Sequences(
-            [(span, p) for span, p in spans if p >= self.thresholds_.get(span[2], of_all)] for spans in found
+            [
+                (span, p)
+                for span, p in spans
+                if p >= self.thresholds_.get(span[2], of_all)
+            ]
+            for spans in found
         )
 
     def predict_sure(self, X: Corpus) -> list[list[Any]]:
@@ -321,7 +367,9 @@ class SpanSets(ShowsTraining, ShowsColumns, FitsAnother, Parameters, Savable, Ba
         """
         check_is_fitted(self)
         if not hasattr(self, "sure_threshold_"):
-            raise ValueError("predict_sure needs a precision to fit for, such as SpanSets(precision=0.98)")
+            raise ValueError(
+                "predict_sure needs a precision to fit for, such as SpanSets(precision=0.98)"
+            )
         if self.sure_threshold_ == np.inf:
             return Sequences([] for _ in self.estimator_.predict(X))
         found = self.estimator_.predict_segment_proba(X, min_proba=self.sure_threshold_)
@@ -346,7 +394,9 @@ def _read(estimator, X, y):
     X, y, token = check_X_y(X, single_labels(y), read=as_tokens)
     flat = flatten(y)
     if None in flat:
-        raise PlaceError(*place(token, flat.index(None)), "SpanSets needs all labels, got None", "y")
+        raise PlaceError(
+            *place(token, flat.index(None)), "SpanSets needs all labels, got None", "y"
+        )
     table = LabelTable(check_scheme(scheme), strict=False)
     return X, y, [[Span(*span) for span in read_spans(labels, table)] for labels in y]
 
@@ -358,4 +408,8 @@ def _types(member):
         labels = labels.estimator_
     scheme = scheme_of(labels)
     table = LabelTable(None if scheme is None else check_scheme(scheme), strict=False)
-    return {kind for prefix, kind in table.parse(np.asarray(labels.classes_).tolist()) if prefix != "O"}
+    return {
+        kind
+        for prefix, kind in table.parse(np.asarray(labels.classes_).tolist())
+        if prefix != "O"
+    }

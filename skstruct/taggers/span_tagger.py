@@ -249,7 +249,11 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         result = Sequences()
         for part in self._parts(as_texts(X)):
             with renumbered(part.text):
-                labels = self.tagger_.predict(part.sequences(self.layout)) if len(part.text) else []
+                labels = (
+                    self.tagger_.predict(part.sequences(self.layout))
+                    if len(part.text)
+                    else []
+                )
             spans = self._spans(labels, part, np.arange(len(part.text)))
             result += map(flatten, by_sequence(spans, part.of_text()))
         return result
@@ -267,9 +271,14 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     def _spans(self, labels, part, which):
         """The spans that labels of pieces spell, in a list for each; ``which`` are the pieces."""
         if list(map(len, labels)) != np.diff(part.bounds)[which].tolist():
-            raise ValueError("the tagger must predict one label for each token of each text")
+            raise ValueError(
+                "the tagger must predict one label for each token of each text"
+            )
         table = LabelTable()
-        segments = [read_spans(line, table) if line.count("O") < len(line) else [] for line in labels]
+        segments = [
+            read_spans(line, table) if line.count("O") < len(line) else []
+            for line in labels
+        ]
         return placed(part, segments, which)
 
     def score(self, X: Texts, y: Corpus, sample_weight: Weights = None) -> float:
@@ -298,7 +307,9 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         texts = as_texts(X)
         true = trimmed_spans(texts, y)
         given = sample_weights(sample_weight, texts)
-        check_annotated(texts, true, [1] * len(texts) if given is None else given.tolist())
+        check_annotated(
+            texts, true, [1] * len(texts) if given is None else given.tolist()
+        )
         weight = sample_weights(sample_weight, texts)
         weight = [1] * len(texts) if weight is None else weight.tolist()
         refuse_nothing(weight, NO_TEXT)

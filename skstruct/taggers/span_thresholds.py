@@ -32,16 +32,24 @@ def offering_threshold(p, document, recall, what="spans"):
     _, document, size = np.unique(document, return_inverse=True, return_counts=True)
     n, least = size.shape[0], ceil(1 / alpha - 1)
     if n < least:
-        raise ValueError(f"recall={recall} needs at least {least} documents with {what}, got {n}")
+        raise ValueError(
+            f"recall={recall} needs at least {least} documents with {what}, got {n}"
+        )
     if n < 5 / alpha:
         warn(
             f"{n} documents with {what} are few for recall={recall}: more is offered than would be needed "
             f"with {ceil(5 / alpha)}"
         )
     whole = lcm(*size.tolist())
-    weight, bound, total = [whole // m for m in size.tolist()], (alpha * (n + 1) - 1) * whole, 0
+    weight, bound, total = (
+        [whole // m for m in size.tolist()],
+        (alpha * (n + 1) - 1) * whole,
+        0,
+    )
     order = np.argsort(p, kind="stable")
-    found = next(s for s in order.tolist() if (total := total + weight[document[s]]) > bound)
+    found = next(
+        s for s in order.tolist() if (total := total + weight[document[s]]) > bound
+    )
     if p[found] == 0.0:
         raise ValueError(
             f"recall={recall} cannot be promised: {float((p == 0.0).mean()):.1%} of the {what} cannot be "
@@ -74,10 +82,20 @@ def certain_threshold(p, wrong, document, n_documents, precision, confidence):
     sums = np.cumsum(loss[by_document])
     first = np.searchsorted(document[by_document], document[by_document])
     before = np.empty_like(loss)
-    before[by_document] = sums - loss[by_document] - np.where(first > 0, sums[first - 1], 0.0)
-    mean, squares = np.cumsum(loss) / n_documents, np.cumsum(loss * (2.0 * before + loss))
-    spread = np.sqrt(np.maximum(squares / n_documents - mean**2, 1e-300) / max(n_documents - 1, 1))
-    level = np.maximum(binom.cdf(np.cumsum(wrong), n, risk), t.cdf(mean / spread, max(n_documents - 1, 1)))
+    before[by_document] = (
+        sums - loss[by_document] - np.where(first > 0, sums[first - 1], 0.0)
+    )
+    mean, squares = (
+        np.cumsum(loss) / n_documents,
+        np.cumsum(loss * (2.0 * before + loss)),
+    )
+    spread = np.sqrt(
+        np.maximum(squares / n_documents - mean**2, 1e-300) / max(n_documents - 1, 1)
+    )
+    level = np.maximum(
+        binom.cdf(np.cumsum(wrong), n, risk),
+        t.cdf(mean / spread, max(n_documents - 1, 1)),
+    )
     tested = np.flatnonzero((np.append(p[1:], -1.0) < p) & (n >= 5.0 / risk))
     failed = level[tested] > 1.0 - confidence
     passed = tested[: int(failed.argmax()) if failed.any() else len(tested)]
@@ -88,5 +106,7 @@ def numbered_documents(groups, n):
     """(n,) the number of each sequence's document, in the order of the corpus."""
     groups = range(n) if groups is None else list(groups)
     if len(groups) != n:
-        raise ValueError(f"groups must name a document for each of the {n} sequences, got {len(groups)}")
+        raise ValueError(
+            f"groups must name a document for each of the {n} sequences, got {len(groups)}"
+        )
     return numbered(groups)[0]

@@ -38,7 +38,11 @@ class SpanTraining(TaggerTraining, WordsParameter):
         texts = as_texts(X)
         given, tokens = as_spans(y, texts), tokenized(texts, self.tokenizer)
         align = "unknown" if judging and self.align == "error" else self.align
-        return tokens, given, align_spans(tokens, given, align, "longest" if judging else self.overlap)
+        return (
+            tokens,
+            given,
+            align_spans(tokens, given, align, "longest" if judging else self.overlap),
+        )
 
     def _labelled(self, tokens, given, aligned, kind):
         """The pieces of texts, and their labels, as a tagger learns them."""
@@ -57,7 +61,10 @@ class SpanTraining(TaggerTraining, WordsParameter):
         kind = self.pieces_ if before else chosen(tokens, aligned, self.pieces)
         pieces, labels = self._labelled(*corpus, kind)
         counts = counts_of(given, aligned)
-        known = {"pieces_": kind, "alignment_": _sum([self.alignment_, counts] if before else [counts])}
+        known = {
+            "pieces_": kind,
+            "alignment_": _sum([self.alignment_, counts] if before else [counts]),
+        }
         self._warn(counts)
         return TaggerData(pieces.sequences(self.layout), labels, pieces.text, known)
 
@@ -73,7 +80,9 @@ class SpanTraining(TaggerTraining, WordsParameter):
         self._validate_params()
         if y is not None:
             return self._labelled(*self._aligned(X, y, judging), self.pieces_)
-        return cut_texts(tokenized(as_texts(X), self.tokenizer), self.pieces_, self.max_length), None
+        return cut_texts(
+            tokenized(as_texts(X), self.tokenizer), self.pieces_, self.max_length
+        ), None
 
     def _sequences(self, X):
         """What the tagger sees of texts."""
@@ -82,7 +91,10 @@ class SpanTraining(TaggerTraining, WordsParameter):
     def _agreed(self, known):
         kinds = [each["pieces_"] for each in known]
         most = max(dict.fromkeys(kinds), key=kinds.count)
-        return {"pieces_": most, "alignment_": _sum([each["alignment_"] for each in known])}
+        return {
+            "pieces_": most,
+            "alignment_": _sum([each["alignment_"] for each in known]),
+        }
 
     def _warn(self, counts):
         """Say how many spans do not end where tokens do, and how many are left out."""
@@ -99,11 +111,20 @@ class SpanTraining(TaggerTraining, WordsParameter):
         }
         left_out = {"empty": "without a token", "overlap": "overlapping others"}
         told = []
-        for what, texts in (("do not end where tokens do", changed), ("are left out", left_out)):
-            parts = [f"{counts[name]:,} {text}" for name, text in texts.items() if counts[name]]
+        for what, texts in (
+            ("do not end where tokens do", changed),
+            ("are left out", left_out),
+        ):
+            parts = [
+                f"{counts[name]:,} {text}"
+                for name, text in texts.items()
+                if counts[name]
+            ]
             if parts:
                 n = sum(counts[name] for name in texts)
-                told.append(f"{n:,} of {counts['spans']:,} spans {what}: {', '.join(parts)}")
+                told.append(
+                    f"{n:,} of {counts['spans']:,} spans {what}: {', '.join(parts)}"
+                )
         if told:
             warn("; ".join([*told, "alignment_report(X, y) lists them"]))
 
@@ -115,7 +136,9 @@ def _check_tokens(tokens, tokenizer):
         raise NothingToLearn("X is empty: at least one text is needed")
     if not is_white_space(tokens.text):
         raise NothingToLearn(f"X holds no token: tokenizer={tokenizer!r} finds none")
-    raise NothingToLearn("X holds no token: at least one text that is not white space is needed")
+    raise NothingToLearn(
+        "X holds no token: at least one text that is not white space is needed"
+    )
 
 
 def _sum(counts):
@@ -150,9 +173,13 @@ def _reading(tagger, words):
         return tagger
     given = parameters_named(tagger, "words")
     if not given:
-        raise ValueError(f"words: the tagger, a {type(tagger).__name__}, reads no clusters")
+        raise ValueError(
+            f"words: the tagger, a {type(tagger).__name__}, reads no clusters"
+        )
     if any(value not in (None, words) for value in given.values()):
-        raise ValueError("the SpanTagger and its tagger have different words=: leave one of them out")
+        raise ValueError(
+            "the SpanTagger and its tagger have different words=: leave one of them out"
+        )
     return tagger.set_params(**dict.fromkeys(given, words))
 
 

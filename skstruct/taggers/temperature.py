@@ -59,7 +59,11 @@ def in_units_of(other, model, X, y):
     here, there = (_gain(each, X, y) for each in (model, other))
     both = np.isfinite(here) & np.isfinite(there)
     here, there = here[both].sum(), there[both].sum()
-    return replace(model, scale=model.scale * there / here) if here > 0.0 and there > 0.0 else model
+    return (
+        replace(model, scale=model.scale * there / here)
+        if here > 0.0 and there > 0.0
+        else model
+    )
 
 
 def _gain(model, X, y):
@@ -89,10 +93,17 @@ class _Likelihood:
         for part, z in zip(parts, self._each(_log_z, 0.0, False)):
             bad = np.flatnonzero(~(z < np.inf))
             if bad.size:
-                raise PlaceError(part.place[bad[0]], None, "the scores of its labellings overflow", "X")
+                raise PlaceError(
+                    part.place[bad[0]],
+                    None,
+                    "the scores of its labellings overflow",
+                    "X",
+                )
         # What constraints, with labels that a part's model lacks, make impossible says nothing of β.
         possible = zip(parts, self._each(_log_z, 0.0, True))
-        self.parts = [p._replace(weight=np.where(z > -np.inf, p.weight, 0.0)) for p, z in possible]
+        self.parts = [
+            p._replace(weight=np.where(z > -np.inf, p.weight, 0.0)) for p, z in possible
+        ]
         known = [part.task.gold >= 0 for part in parts]
         if not any(each.any() for each in known):
             raise ValueError(
@@ -110,7 +121,10 @@ class _Likelihood:
         return self.pool(lambda part: function(part, *arguments), self.parts)
 
     def _total(self, values):
-        counted = [(p.weight[p.weight > 0], v[p.weight > 0]) for p, v in zip(self.parts, values)]
+        counted = [
+            (p.weight[p.weight > 0], v[p.weight > 0])
+            for p, v in zip(self.parts, values)
+        ]
         return sum(float((weight * value).sum()) for weight, value in counted)
 
     def log_z(self, beta, given=False):
@@ -121,11 +135,17 @@ class _Likelihood:
         """Σ weight (log Z_β - log Z_β of the labels given), with the token whose label is drawn at random."""
         beta = np.exp(log_beta)
         given = beta * self.given if self.complete else self.log_z(beta, True)
-        return self.log_z(beta) - (1 - self.blind) * given - self.blind * beta * self.uniform
+        return (
+            self.log_z(beta)
+            - (1 - self.blind) * given
+            - self.blind * beta * self.uniform
+        )
 
     def slope(self, log_beta):
         """The slope of :meth:`value`; rises with β."""
-        return (self.value(log_beta + STEP) - self.value(log_beta - STEP)) / (2.0 * STEP)
+        return (self.value(log_beta + STEP) - self.value(log_beta - STEP)) / (
+            2.0 * STEP
+        )
 
 
 def fit_temperature(parts, n_jobs=None):
@@ -143,14 +163,19 @@ def fit_temperature(parts, n_jobs=None):
         1 if no temperature makes a difference; inf if the scores speak against the labels.
     """
     with threads(n_jobs, len(parts)) as map_all:
-        return _solve(_Likelihood(parts, lambda function, parts: list(map_all(function, parts))))
+        return _solve(
+            _Likelihood(parts, lambda function, parts: list(map_all(function, parts)))
+        )
 
 
 def _solve(likelihood):
     gain = likelihood.given - likelihood.uniform
     size = abs(likelihood.given) + abs(likelihood.uniform)
     if not gain > NOTHING * size:
-        if abs(likelihood.log_z(1.0) - likelihood.log_z(0.0) - likelihood.uniform) <= NOTHING * size:
+        if (
+            abs(likelihood.log_z(1.0) - likelihood.log_z(0.0) - likelihood.uniform)
+            <= NOTHING * size
+        ):
             return 1.0
         warn(
             "the labels of held-out sequences are no more likely under the scores than by chance: the "

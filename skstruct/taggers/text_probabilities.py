@@ -19,7 +19,13 @@ from ..data.spans import Span, as_spans
 from ..data.text import as_texts
 from ..data.types import Given, Ranked, Texts
 from .meta_learner import inside_has
-from .probability_tagger import ProbabilityTagger, Segment, as_segments, check_min_proba, probabilities_of
+from .probability_tagger import (
+    ProbabilityTagger,
+    Segment,
+    as_segments,
+    check_min_proba,
+    probabilities_of,
+)
 
 
 def placed(part, segments, which):
@@ -28,7 +34,10 @@ def placed(part, segments, which):
     shift = tokens.offset[np.searchsorted(tokens.first, begin, side="right") - 1]
     starts, ends = tokens.start.tolist(), tokens.end.tolist()
     return [
-        [Span(starts[first + a] - before, ends[first + b - 1] - before, kind) for a, b, kind in each]
+        [
+            Span(starts[first + a] - before, ends[first + b - 1] - before, kind)
+            for a, b, kind in each
+        ]
         for each, first, before in zip(segments, begin.tolist(), shift.tolist())
     ]
 
@@ -36,12 +45,20 @@ def placed(part, segments, which):
 def _in_pieces(part, spans):
     """For each piece the segments of tokens that spans are, given by text; the others are left out."""
     tokens, found = part.tokens, [[] for _ in part.text]
-    starts, ends = ({at: t for t, at in enumerate(each.tolist())} for each in (tokens.start, tokens.end))
+    starts, ends = (
+        {at: t for t, at in enumerate(each.tolist())}
+        for each in (tokens.start, tokens.end)
+    )
     piece_of = np.repeat(np.arange(len(found)), np.diff(part.bounds)).tolist()
     for before, of_text in zip(tokens.offset.tolist(), spans):
         for start, end, kind in of_text:
             a, b = starts.get(start + before), ends.get(end + before)
-            if a is not None and b is not None and a <= b and piece_of[a] == piece_of[b]:
+            if (
+                a is not None
+                and b is not None
+                and a <= b
+                and piece_of[a] == piece_of[b]
+            ):
                 first = int(part.bounds[piece_of[a]])
                 found[piece_of[a]].append((a - first, b + 1 - first, kind))
     return found
@@ -59,7 +76,9 @@ class SpanAnalyses:
     """What a span tagger says whose tagger has k best labellings, or knows probabilities."""
 
     @inside_has("predict_kbest")
-    def predict_kbest(self, X: Texts, k: int = 5) -> list[list[tuple[list[Span], float]]]:
+    def predict_kbest(
+        self, X: Texts, k: int = 5
+    ) -> list[list[tuple[list[Span], float]]]:
         """The k best sets of spans of each text.
 
         Parameters
@@ -87,8 +106,15 @@ class SpanAnalyses:
             with renumbered(part.text):
                 ranked = self.tagger_.predict_kbest(part.sequences(self.layout), k)
             which = np.repeat(np.arange(len(ranked)), list(map(len, ranked)))
-            spans = iter(self._spans([list(labels) for best in ranked for labels, _ in best], part, which))
-            best = [_distinct([(next(spans), score) for _, score in each]) for each in ranked]
+            spans = iter(
+                self._spans(
+                    [list(labels) for best in ranked for labels, _ in best], part, which
+                )
+            )
+            best = [
+                _distinct([(next(spans), score) for _, score in each])
+                for each in ranked
+            ]
             result += [best_sums(each, k) for each in by_sequence(best, part.of_text())]
         return result
 
@@ -132,21 +158,38 @@ class SpanAnalyses:
                 inside = _in_pieces(part, asked[mine])
             with renumbered(part.text):
                 found = self.tagger_.predict_segment_proba(
-                    part.sequences(self.layout), inside, min_proba=min_proba, scheme=self.scheme
+                    part.sequences(self.layout),
+                    inside,
+                    min_proba=min_proba,
+                    scheme=self.scheme,
                 )
-            spans = placed(part, [[segment for segment, _ in each] for each in found], np.arange(len(found)))
-            of_pieces = [[(span, p) for span, (_, p) in zip(*both)] for both in zip(spans, found)]
+            spans = placed(
+                part,
+                [[segment for segment, _ in each] for each in found],
+                np.arange(len(found)),
+            )
+            of_pieces = [
+                [(span, p) for span, (_, p) in zip(*both)] for both in zip(spans, found)
+            ]
             found = list(map(flatten, by_sequence(of_pieces, part.of_text())))
             if asked is None:
-                result += [sorted(each, key=lambda found: (-found[1], found[0])) for each in found]
+                result += [
+                    sorted(each, key=lambda found: (-found[1], found[0]))
+                    for each in found
+                ]
             else:
                 known = map(dict, found)
-                result += [[(span, p.get(span, 0.0)) for span in each] for each, p in zip(asked[mine], known)]
+                result += [
+                    [(span, p.get(span, 0.0)) for span in each]
+                    for each, p in zip(asked[mine], known)
+                ]
         return result
 
     def _asked(self, texts, segments):
         """The spans whose probabilities are asked for, by text."""
-        given = as_spans(self.predict(texts) if segments is None else segments, texts, "segments")
+        given = as_spans(
+            self.predict(texts) if segments is None else segments, texts, "segments"
+        )
         classes = np.asarray(self.tagger_.classes_).tolist()
         known = {kind for _, kind in LabelTable(self.scheme).parse(classes)} - {""}
         for s, span in enumerate(given.spans):
@@ -185,7 +228,9 @@ class WordAnalyses:
     """What a segmenter says whose tagger has k best labellings, or knows probabilities."""
 
     @inside_has("predict_kbest")
-    def predict_kbest(self, X: Texts, k: int = 5, dictionary: Collection[str] | None = None) -> Ranked:
+    def predict_kbest(
+        self, X: Texts, k: int = 5, dictionary: Collection[str] | None = None
+    ) -> Ranked:
         """The segmentations that the k best labellings of each text spell.
 
         Parameters
@@ -213,13 +258,19 @@ class WordAnalyses:
         n, filled, texts, marks = self._read(X, dictionary)
         joined = [list("".join(parts)) for parts in texts]
         with renumbered(filled):
-            ranked = self.tagger_.predict_kbest(joined, k, **self._constraints(texts, marks))
+            ranked = self.tagger_.predict_kbest(
+                joined, k, **self._constraints(texts, marks)
+            )
         which = np.repeat(np.arange(len(texts)), lengths_of(ranked)).tolist()
         if marks is not None:  # one for each character of the texts, end to end
             of_text = np.split(marks, offsets_of(lengths_of(joined))[1:-1])
             marks = np.concatenate(take(of_text, which))
         labels = [list(labels) for best in ranked for labels, _ in best]
-        words = iter(cut(take(texts, which), labels, self.scheme, self.tagged_, marks) if which else ())
+        words = iter(
+            cut(take(texts, which), labels, self.scheme, self.tagged_, marks)
+            if which
+            else ()
+        )
         result = Sequences([([], 0.0)] for _ in range(n))
         for i, best in zip(filled, ranked):
             result[i] = _distinct([(next(words), score) for _, score in best])
@@ -260,27 +311,46 @@ class WordAnalyses:
         pieces, tagger = as_pieces(X), self.tagger_
         parsed = LabelTable(self.scheme).parse(np.asarray(tagger.classes_).tolist())
         kinds = {kind: k for k, kind in enumerate(sorted({kind for _, kind in parsed}))}
-        places = [np.flatnonzero([not c.isspace() for c in text]).tolist() for text in X]
+        places = [
+            np.flatnonzero([not c.isspace() for c in text]).tolist() for text in X
+        ]
         if segments is None and min_proba is None:
-            segments = [[(a, b, tag) for a, b, _, tag in word_spans(words)] for words in self.predict(X)]
+            segments = [
+                [(a, b, tag) for a, b, _, tag in word_spans(words)]
+                for words in self.predict(X)
+            ]
         elif segments is not None:
             segments = [
                 [_without_space(span, i, k, at) for k, span in enumerate(spans)]
-                for i, (spans, at) in enumerate(zip(as_segments(segments, lengths_of(X), kinds), places))
+                for i, (spans, at) in enumerate(
+                    zip(as_segments(segments, lengths_of(X), kinds), places)
+                )
             ]
         while not isinstance(tagger, ProbabilityTagger):  # an average, say
-            tagger = tagger.estimator if isinstance(tagger, FrozenEstimator) else tagger.estimator_
-        texts, prefixes = as_tokens(self._sequences(X)), [prefix for prefix, _ in parsed]
+            tagger = (
+                tagger.estimator
+                if isinstance(tagger, FrozenEstimator)
+                else tagger.estimator_
+            )
+        texts, prefixes = (
+            as_tokens(self._sequences(X)),
+            [prefix for prefix, _ in parsed],
+        )
         starts = np.zeros(int(texts.offsets[-1]), np.bool_)
         starts[offsets_of(lengths_of(flatten(pieces)))[:-1]] = True
         of_label = np.array([kinds[kind] for _, kind in parsed])
-        goes_on, is_inner = (~np.isin(prefixes, list(of)) for of in (ENDING_WORD, STARTING_WORD))
+        goes_on, is_inner = (
+            ~np.isin(prefixes, list(of)) for of in (ENDING_WORD, STARTING_WORD)
+        )
         joins = goes_on[:, None] & is_inner
         options = tagger._options(texts, self._constraints(pieces).get("allowed"))
         how = tagger._distribution, texts, of_label, joins, starts, options
-        found = probabilities_of(segments, min_proba, kinds, *how, n_jobs=self.tagger_.n_jobs)
+        found = probabilities_of(
+            segments, min_proba, kinds, *how, n_jobs=self.tagger_.n_jobs
+        )
         return Sequences(
-            [((at[a], at[b - 1] + 1, tag), p) for (a, b, tag), p in words] for words, at in zip(found, places)
+            [((at[a], at[b - 1] + 1, tag), p) for (a, b, tag), p in words]
+            for words, at in zip(found, places)
         )
 
 

@@ -73,7 +73,11 @@ def _packed(arrays):
     """The arrays; those that are mostly zero as (size, places, entries)."""
     out = {}
     for name, array in arrays.items():
-        if array.ndim == 1 and array.dtype.itemsize == 8 and _SPARSE_FROM <= array.shape[0] < 2**31:
+        if (
+            array.ndim == 1
+            and array.dtype.itemsize == 8
+            and _SPARSE_FROM <= array.shape[0] < 2**31
+        ):
             places = np.flatnonzero(array.view(np.int64))  # the bits: -0.0 is not zero
             if 2 * places.shape[0] < array.shape[0]:
                 out[f"{name}:size"] = np.array([array.shape[0]], np.int64)
@@ -117,7 +121,10 @@ class Checkpoint:
         os.makedirs(folder, exist_ok=True)
         self.path = os.path.join(folder, f"{name}-{fingerprint}.checkpoint")
         self._fingerprint = fingerprint
-        self._ended, self._seconds = -np.inf, 0.0  # of the last writing: when, and how long it took
+        self._ended, self._seconds = (
+            -np.inf,
+            0.0,
+        )  # of the last writing: when, and how long it took
         self._remove_leftovers()
 
     def _remove_leftovers(self):
@@ -143,7 +150,9 @@ class Checkpoint:
             if header.get("fingerprint") != self._fingerprint:
                 raise ModelFileError("it belongs to another fit")
             written = header.get("numpy", np.__version__)
-            if written.split(".")[:2] != np.__version__.split(".")[:2]:  # the feature release
+            if (
+                written.split(".")[:2] != np.__version__.split(".")[:2]
+            ):  # the feature release
                 raise ModelFileError(
                     f"it was written with numpy {written}, and random numbers of numpy {np.__version__} may "
                     f"differ. Install numpy {written} to go on"
@@ -181,7 +190,12 @@ class Checkpoint:
         if not (surely or small or (began - self._ended) * MOST_TIME >= self._seconds):
             return False
         folder, name = os.path.split(self.path)
-        header = {"kind": KIND, "fingerprint": self._fingerprint, "numpy": np.__version__, "state": state}
+        header = {
+            "kind": KIND,
+            "fingerprint": self._fingerprint,
+            "numpy": np.__version__,
+            "state": state,
+        }
         # The same fit may run in another process, or thread, at the same time.
         temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}.tmp")
         write_container(self.path, header, _packed(arrays), temporary=temporary)
@@ -224,11 +238,17 @@ def _plain(value):
     if isinstance(value, (np.ndarray, np.generic)):
         return [value.dtype.str, value.tolist()]
     if isinstance(value, (set, frozenset)):
-        return sorted(map(repr, value))  # their own order differs from process to process
+        return sorted(
+            map(repr, value)
+        )  # their own order differs from process to process
     if isinstance(value, types.FunctionType):
         # Not the name alone: all functions written as ``lambda`` in one place have the same.
         outer = inspect.getclosurevars(value)
-        numbers = {n: v for n, v in outer.globals.items() if isinstance(v, (bool, int, float, str))}
+        numbers = {
+            n: v
+            for n, v in outer.globals.items()
+            if isinstance(v, (bool, int, float, str))
+        }
         defaults = value.__defaults__, value.__kwdefaults__
         return [_name(value), value.__code__, defaults, outer.nonlocals, numbers]
     if isinstance(value, types.CodeType):
@@ -239,9 +259,16 @@ def _plain(value):
         return [value.func, value.args, value.keywords]
     if hasattr(value, "__qualname__"):  # a class, or a function in C
         return _name(value)
-    state, call = getattr(value, "__dict__", None), type(value).__call__ if callable(value) else None
+    state, call = (
+        getattr(value, "__dict__", None),
+        type(value).__call__ if callable(value) else None,
+    )
     if state or call is not None:
-        return [_name(type(value)), state, call if isinstance(call, types.FunctionType) else None]
+        return [
+            _name(type(value)),
+            state,
+            call if isinstance(call, types.FunctionType) else None,
+        ]
     text = repr(value)
     if " at 0x" in text:  # an address in memory
         raise ValueError(
@@ -265,5 +292,6 @@ def simple_parameters(estimator):
     return {
         name: value if not isinstance(value, np.generic) else value.item()
         for name, value in sorted(estimator.get_params(deep=False).items())
-        if name not in idle and isinstance(value, (bool, int, float, str, type(None), np.generic))
+        if name not in idle
+        and isinstance(value, (bool, int, float, str, type(None), np.generic))
     }

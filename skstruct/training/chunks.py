@@ -32,7 +32,10 @@ def with_arrays_changed(value, change, name=""):
     if not isinstance(value, tuple):
         return value
     names = getattr(value, "_fields", range(len(value)))
-    parts = [with_arrays_changed(part, change, f"{name}.{field}") for field, part in zip(names, value)]
+    parts = [
+        with_arrays_changed(part, change, f"{name}.{field}")
+        for field, part in zip(names, value)
+    ]
     return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
 
 
@@ -102,9 +105,15 @@ def map_chunks(work, token, n_jobs, piece_tokens=PIECE_TOKENS):
     if n == 1:  # no pieces, and the place of an error is right
         return [work((0, 1, 0, int(token[1])))]
     n_threads = effective_n_jobs(n_jobs)
-    n_pieces = max(4 * n_threads if n_threads > 1 else 1, -(-int(token[-1]) // piece_tokens))
+    n_pieces = max(
+        4 * n_threads if n_threads > 1 else 1, -(-int(token[-1]) // piece_tokens)
+    )
     marks = np.linspace(0, token[-1], n_pieces + 1)[1:-1]
-    cuts = np.unique([0, *np.searchsorted(token, marks).tolist(), n]).tolist() if n else [0, 0]
+    cuts = (
+        np.unique([0, *np.searchsorted(token, marks).tolist(), n]).tolist()
+        if n
+        else [0, 0]
+    )
     bounds = [(a, b, int(token[a]), int(token[b])) for a, b in zip(cuts, cuts[1:])]
     with threads(n_jobs, len(bounds)) as map_all:
         return list(map_all(placed, bounds))

@@ -41,19 +41,30 @@ def epoch_order(key, epoch, n, shuffle=True):
 
 def learned_parts(model, kind=(Store, FeatureTable)):
     """The stores and feature tables of a model, or those of a kind, by field."""
-    return {name: part for name, part in zip(model._fields, model) if isinstance(part, kind)}
+    return {
+        name: part for name, part in zip(model._fields, model) if isinstance(part, kind)
+    }
 
 
 def stores_of(model):
     """The stores of a model, by the field where they, or their tables, are."""
     parts = learned_parts(model)
-    return {name: part.weights if isinstance(part, FeatureTable) else part for name, part in parts.items()}
+    return {
+        name: part.weights if isinstance(part, FeatureTable) else part
+        for name, part in parts.items()
+    }
 
 
 def with_store(model, name, store):
     """The model with another store at a field; see :func:`stores_of`."""
     part = getattr(model, name)
-    return model._replace(**{name: part._replace(weights=store) if isinstance(part, FeatureTable) else store})
+    return model._replace(
+        **{
+            name: part._replace(weights=store)
+            if isinstance(part, FeatureTable)
+            else store
+        }
+    )
 
 
 def snapshot(model):
@@ -80,19 +91,29 @@ def _grow_pool(state):
     It need not be the one that lacked room; then that one is the next to grow.
     """
     stores = stores_of(state.model)
-    free = {name: s.value.shape[0] - int(s.used[0]) for name, s in stores.items() if s.sparse}
+    free = {
+        name: s.value.shape[0] - int(s.used[0])
+        for name, s in stores.items()
+        if s.sparse
+    }
     name = min(free, key=free.get)
-    state.model = with_store(state.model, name, grow_pool(stores[name], state.rule, 4096))
+    state.model = with_store(
+        state.model, name, grow_pool(stores[name], state.rule, 4096)
+    )
 
 
 def grow_tables(state):
     """Make room for more features in the tables that lack it."""
     wanted = getattr(state.model, "wanted", None)
     for k, name in enumerate(learned_parts(state.model, FeatureTable)):
-        if wanted is not None and not is_short(getattr(state.model, name), int(wanted[k])):
+        if wanted is not None and not is_short(
+            getattr(state.model, name), int(wanted[k])
+        ):
             continue
         for step in growth(state.rule, 0 if wanted is None else int(wanted[k])):
-            state.model = state.model._replace(**{name: step(getattr(state.model, name))})
+            state.model = state.model._replace(
+                **{name: step(getattr(state.model, name))}
+            )
 
 
 def run_epoch(run, order, lengths, noise, work, interrupt=None):
@@ -137,15 +158,21 @@ def run_epoch(run, order, lengths, noise, work, interrupt=None):
                 break
     close_epoch(stores_of(state.model).values(), state.model.clock, state.rule)
     updates, wrong, loss = work.stats.tolist()
-    return EpochStats(int(updates), int(wrong), loss, time.perf_counter() - began), complete
+    return EpochStats(
+        int(updates), int(wrong), loss, time.perf_counter() - began
+    ), complete
 
 
 def left_alone(model):
     """What training leaves alone in a model."""
     learned = {"clock", *learned_parts(model)}
-    return tuple(part for name, part in zip(model._fields, model) if name not in learned)
+    return tuple(
+        part for name, part in zip(model._fields, model) if name not in learned
+    )
 
 
 def as_arrays(value):
     """Numbers and flags in nested tuples as arrays, so that fingerprints see them."""
-    return tuple(map(as_arrays, value)) if isinstance(value, tuple) else np.asarray(value)
+    return (
+        tuple(map(as_arrays, value)) if isinstance(value, tuple) else np.asarray(value)
+    )

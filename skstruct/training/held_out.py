@@ -58,7 +58,9 @@ def _told_apart(X):
         return X.lists()
     matrix, arrays = X.matrix, {"lengths": X.lengths}
     names = ("data", "indices", "indptr") if hasattr(matrix, "indptr") else ()
-    arrays.update({name: getattr(matrix, name) for name in names} or {"rows": np.asarray(matrix)})
+    arrays.update(
+        {name: getattr(matrix, name) for name in names} or {"rows": np.asarray(matrix)}
+    )
     digest, strings = fingerprint({}, arrays), X.block(STRINGS)
     return digest if strings is None else (digest, strings.rows, strings.names)
 
@@ -77,7 +79,9 @@ def both_or_neither(X_val, y_val):
         If it was given one of them.
     """
     if (X_val is None) != (y_val is None):
-        raise ValueError(f"X_val and y_val must be given together, got no {NAMES[y_val is None]}")
+        raise ValueError(
+            f"X_val and y_val must be given together, got no {NAMES[y_val is None]}"
+        )
     return None if X_val is None else (X_val, y_val)
 
 
@@ -100,7 +104,9 @@ def of_held_out():
 def warn_unseen(labels, more=""):
     """Say which labels of ``y_val`` training lacks, if any; ``more`` ends the sentence."""
     if labels:
-        warn(f"y_val has labels that training lacks: {some_of(labels)}; they count as wrong in scores{more}")
+        warn(
+            f"y_val has labels that training lacks: {some_of(labels)}; they count as wrong in scores{more}"
+        )
 
 
 def scored(scoring, estimator, fitted, X, y):
@@ -161,7 +167,9 @@ class Watch:
         """(header, arrays) for a checkpoint; empty without early stopping."""
         if self.best is None:
             return {}, {}
-        return {"best_score": self.best_score, "wait": self.wait}, arrays_of(self.best, "best")
+        return {"best_score": self.best_score, "wait": self.wait}, arrays_of(
+            self.best, "best"
+        )
 
     def restore(self, header, arrays, model):
         """Go on from :meth:`state`; ``model`` has the form of the best one."""

@@ -33,7 +33,9 @@ class DeferredInterrupt:
 
     def __enter__(self):
         in_main = threading.current_thread() is threading.main_thread()
-        if in_main and callable(signal.getsignal(signal.SIGINT)):  # else it is not ours to hear
+        if in_main and callable(
+            signal.getsignal(signal.SIGINT)
+        ):  # else it is not ours to hear
             self._previous = signal.signal(signal.SIGINT, self._note)
         return self
 

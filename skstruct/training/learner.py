@@ -54,7 +54,11 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
 
         A fit sets the attribute. This is what a file would give that was saved without a state of training.
         """
-        facts = {"closed": False, "stream": False, "min_count": int(getattr(self, "min_count", 1))}
+        facts = {
+            "closed": False,
+            "stream": False,
+            "min_count": int(getattr(self, "min_count", 1)),
+        }
         node = {name: facts[name] for name in self._model.FACTS}
         node.update(key=new_key(self.random_state), epoch=getattr(self, "n_iter_", 0))
         return training_from_state(node, self._model, [], None, "")
@@ -89,7 +93,9 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     def _rule(self):
         """The update rule that the parameters ask for."""
         penalty = PENALTIES[self.penalty] if self.alpha > 0 else NO_PENALTY
-        return Rule(PERCEPTRON, 0.0, False, penalty, float(self.alpha), AVERAGES[self.average])
+        return Rule(
+            PERCEPTRON, 0.0, False, penalty, float(self.alpha), AVERAGES[self.average]
+        )
 
     def _beam(self):
         """The states that a beam search keeps in prediction, 0 for all.
@@ -100,8 +106,12 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
         return int(self.beam_size or 0)
 
     def _noise(self, key):
-        dropout, rate, exponent = map(float, (self.dropout, self.noise_rate, self.zipf_exponent))
-        return make_noise(key, dropout, self.feature_noise, self.edge_noise, rate, exponent)
+        dropout, rate, exponent = map(
+            float, (self.dropout, self.noise_rate, self.zipf_exponent)
+        )
+        return make_noise(
+            key, dropout, self.feature_noise, self.edge_noise, rate, exponent
+        )
 
     # -- fitting -----------------------------------------------------------------------------------
     def _callback_context(self):

@@ -42,7 +42,16 @@ class Loop:
     surely = False
     """Whether the state is written after each epoch, however long that takes."""
 
-    def train(self, X, y, context=None, n_epochs=None, keep_checkpoint=False, interrupt=None, for_good=False):
+    def train(
+        self,
+        X,
+        y,
+        context=None,
+        n_epochs=None,
+        keep_checkpoint=False,
+        interrupt=None,
+        for_good=False,
+    ):
         """Run the epochs; returns the estimator, fitted.
 
         Parameters
@@ -63,19 +72,30 @@ class Loop:
         run, owner, most, stops, folder = self.about()
         self.watch, ended = Watch(stops), False
         if n_epochs is None:
-            n_epochs, ended = most, folder is not None and self._resume(folder, type(owner).__name__)
+            n_epochs, ended = (
+                most,
+                folder is not None and self._resume(folder, type(owner).__name__),
+            )
         events, began = epoch_context(context, owner, X, y, self.called), self.done > 0
-        with DeferredInterrupt() if interrupt is None else nullcontext(interrupt) as interrupt:
+        with (
+            DeferredInterrupt()
+            if interrupt is None
+            else nullcontext(interrupt) as interrupt
+        ):
             try:
                 events.begin_fit()
                 while not (ended or self.done == n_epochs):
                     events.begin()
-                    self.unsaved = False  # what was offered last is then no state to go on from
+                    self.unsaved = (
+                        False  # what was offered last is then no state to go on from
+                    )
                     did, complete = self.run_epoch(*self.epoch_arguments(), interrupt)
                     began = True
                     self.history.append(self.record(did, complete))
                     self.done += complete
-                    ended = complete and self._end_epoch(run, events, self.done == n_epochs, keep_checkpoint)
+                    ended = complete and self._end_epoch(
+                        run, events, self.done == n_epochs, keep_checkpoint
+                    )
                     if interrupt.count and not ended:
                         raise KeyboardInterrupt
                 events.end_fit(self.attributes)
@@ -84,7 +104,11 @@ class Loop:
                     if self.unsaved:  # the state between two epochs, before what is done to it at the end
                         self._keep(False, surely=True)
                 finally:
-                    if began and isinstance(error, KeyboardInterrupt) and not interrupt.at_once:
+                    if (
+                        began
+                        and isinstance(error, KeyboardInterrupt)
+                        and not interrupt.at_once
+                    ):
                         self.commit()
                 raise
             self.commit(for_good)
@@ -128,5 +152,13 @@ class Loop:
     def _keep(self, stopped, surely):
         """Offer the state to the checkpoint."""
         (header, arrays), (best, best_arrays) = self.kept(), self.watch.state()
-        header = {"done": self.done, "history": list(self.history), "stopped": stopped, **header, **best}
-        self.unsaved = not self.checkpoint.offer(header, {**arrays, **best_arrays}, surely)
+        header = {
+            "done": self.done,
+            "history": list(self.history),
+            "stopped": stopped,
+            **header,
+            **best,
+        }
+        self.unsaved = not self.checkpoint.offer(
+            header, {**arrays, **best_arrays}, surely
+        )

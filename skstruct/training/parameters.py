@@ -25,7 +25,16 @@ from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
 
-from .._sklearn import N_JOBS, POSITIVE, HasMethods, Integral, Interval, Options, Real, StrOptions
+from .._sklearn import (
+    N_JOBS,
+    POSITIVE,
+    HasMethods,
+    Integral,
+    Interval,
+    Options,
+    Real,
+    StrOptions,
+)
 from ..metrics import SCORING
 
 T = TypeVar("T")
@@ -34,7 +43,9 @@ WIDTH = 106
 """Columns of the documentation made here, indented as `help` does."""
 
 
-def parameter(default: Any, text: str, kind: str | None = None, allowed: Any = None) -> Any:
+def parameter(
+    default: Any, text: str, kind: str | None = None, allowed: Any = None
+) -> Any:
     """A field that is a constructor parameter.
 
     Parameters
@@ -49,12 +60,16 @@ def parameter(default: Any, text: str, kind: str | None = None, allowed: Any = N
         The same as scikit-learn checks it; see ``sklearn.utils._param_validation``. Where this is None, the
         kind says it: "int >= 2", "float > 1", "float in [0, 1)"; or None.
     """
-    return field(default=default, metadata={"kind": kind, "allowed": allowed, "text": text})
+    return field(
+        default=default, metadata={"kind": kind, "allowed": allowed, "text": text}
+    )
 
 
 def inner_estimator(text: str) -> Any:
     """A field for an estimator that does the work; None means an estimator that the text names."""
-    return parameter(None, text, "estimator or None", [HasMethods(["fit", "predict"]), None])
+    return parameter(
+        None, text, "estimator or None", [HasMethods(["fit", "predict"]), None]
+    )
 
 
 def _range(kind: str) -> list[Any]:
@@ -62,10 +77,20 @@ def _range(kind: str) -> list[Any]:
     number, sign, low, *high = kind.removesuffix(" or None").split()
     none = [None] if kind.endswith(" or None") else []
     if sign == "in":
-        closed = {"[)": "left", "(]": "right", "[]": "both", "()": "neither"}[low[0] + high[0][-1]]
-        return [Interval(Real, float(low[1:-1]), float(high[0][:-1]), closed=closed), *none]
+        closed = {"[)": "left", "(]": "right", "[]": "both", "()": "neither"}[
+            low[0] + high[0][-1]
+        ]
+        return [
+            Interval(Real, float(low[1:-1]), float(high[0][:-1]), closed=closed),
+            *none,
+        ]
     numbers, read = (Integral, int) if number == "int" else (Real, float)
-    return [Interval(numbers, read(low), None, closed="left" if sign == ">=" else "neither"), *none]
+    return [
+        Interval(
+            numbers, read(low), None, closed="left" if sign == ">=" else "neither"
+        ),
+        *none,
+    ]
 
 
 def _values(cls: type, name: str) -> tuple[str, Any]:
@@ -75,7 +100,11 @@ def _values(cls: type, name: str) -> tuple[str, Any]:
     if about["kind"] is not None:
         return about["kind"], about["allowed"] or _range(about["kind"])
     hint = inspect.get_annotations(base)[name]
-    hint = eval(hint, vars(sys.modules[base.__module__])) if isinstance(hint, str) else hint
+    hint = (
+        eval(hint, vars(sys.modules[base.__module__]))
+        if isinstance(hint, str)
+        else hint
+    )
     none = [None] if type(None) in get_args(hint) else []
     hint = get_args(hint)[0] if none else hint
     if hint is bool:
@@ -86,7 +115,10 @@ def _values(cls: type, name: str) -> tuple[str, Any]:
         values = get_args(hint)
         kind = "{" + ", ".join(map(_spelled, values)) + "}"
         strings = isinstance(values[0], str)
-        allowed = [StrOptions(set(values)) if strings else Options(Integral, set(values)), *none]
+        allowed = [
+            StrOptions(set(values)) if strings else Options(Integral, set(values)),
+            *none,
+        ]
     return kind + " or None" * len(none), allowed
 
 
@@ -109,17 +141,29 @@ def documented(**texts: str) -> Callable[[type[T]], type[T]]:
         found = {f.name: f for f in fields(cls) if f.init}  # type: ignore[arg-type]
         if unknown := texts.keys() - found.keys():
             raise TypeError(f"{cls.__name__} has no parameter {sorted(unknown)}")
-        mine = (name for base in cls.__mro__ for name in inspect.get_annotations(base) if name in found)
-        names = sorted(dict.fromkeys(mine), key=lambda name: bool(found[name].kw_only))  # special ones first
+        mine = (
+            name
+            for base in cls.__mro__
+            for name in inspect.get_annotations(base)
+            if name in found
+        )
+        names = sorted(
+            dict.fromkeys(mine), key=lambda name: bool(found[name].kw_only)
+        )  # special ones first
         kinds, allowed = zip(*(_values(cls, name) for name in names))
         entries = [
             _entry(found[name], kind, texts.get(name, found[name].metadata["text"]))
             for name, kind in zip(names, kinds)
         ]
-        cls.__doc__ = _with_section(inspect.cleandoc(cls.__doc__ or ""), "Parameters", "\n".join(entries))
+        cls.__doc__ = _with_section(
+            inspect.cleandoc(cls.__doc__ or ""), "Parameters", "\n".join(entries)
+        )
         cls._parameter_constraints = dict(zip(names, allowed))  # type: ignore[attr-defined]
         given = inspect.signature(cls.__init__).parameters
-        ordered = [given[name].replace(annotation=inspect.Parameter.empty) for name in ("self", *names)]
+        ordered = [
+            given[name].replace(annotation=inspect.Parameter.empty)
+            for name in ("self", *names)
+        ]
         cls.__init__.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
         return cls
 
@@ -128,7 +172,12 @@ def documented(**texts: str) -> Callable[[type[T]], type[T]]:
 
 def _entry(found: Field[Any], kind: str, text: str) -> str:
     """What a "Parameters" section says of a field."""
-    lines = textwrap.wrap(" ".join(text.split()), WIDTH - 4, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(
+        " ".join(text.split()),
+        WIDTH - 4,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
     head = f"{found.name} : {kind}, default={_spelled(found.default)}"
     return "\n    ".join([head, *lines])
 
@@ -154,7 +203,9 @@ class Parameters:
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
 
-WARM_START = parameter(False, "Start ``fit`` from the last one's weights; features and labels may be new.")
+WARM_START = parameter(
+    False, "Start ``fit`` from the last one's weights; features and labels may be new."
+)
 
 CHECKPOINT = parameter(
     None,
@@ -171,7 +222,9 @@ CHECKPOINT = parameter(
 class RunParameters(Parameters):
     """Threads and random numbers."""
 
-    n_jobs: int | None = parameter(None, "Threads in prediction.", "int or None", N_JOBS)
+    n_jobs: int | None = parameter(
+        None, "Threads in prediction.", "int or None", N_JOBS
+    )
     random_state: int | np.random.RandomState | None = parameter(
         None,
         "Determines orders, noise and the held-out sequences.",
@@ -203,7 +256,9 @@ class OnlineParameters(TrainingParameters):
     # Epochs
     max_iter: int = parameter(10, "Epochs.")
     shuffle: bool = parameter(True, "Draw a new order of sequences for each epoch.")
-    average: bool = parameter(True, "Average the weights over all visits (Zhang et al. 2014, equation 6).")
+    average: bool = parameter(
+        True, "Average the weights over all visits (Zhang et al. 2014, equation 6)."
+    )
     # Penalties on weights
     penalty: Literal["l1", "l1-cumulative", "l2"] | None = parameter(
         None,
@@ -211,7 +266,9 @@ class OnlineParameters(TrainingParameters):
         17). Under the cumulative penalty a new feature is charged the penalty of all earlier steps
         (equation 14), so that late features rarely become nonzero.""",
     )
-    alpha: float = parameter(1e-6, "Strength of the penalty per sequence visited.", "float in [0, 1)")
+    alpha: float = parameter(
+        1e-6, "Strength of the penalty per sequence visited.", "float in [0, 1)"
+    )
     # Corruption of the input and of features in training
     dropout: float = parameter(
         0.0,
@@ -230,7 +287,9 @@ class OnlineParameters(TrainingParameters):
         None, 'The same for label transitions; ``"same"`` follows ``feature_noise``.'
     )
     noise_rate: float = parameter(0.1, "Rate of feature dropout.", "float in [0, 1)")
-    zipf_exponent: float = parameter(3.0, "Exponent of the Zipf distribution.", "float > 1")
+    zipf_exponent: float = parameter(
+        3.0, "Exponent of the Zipf distribution.", "float > 1"
+    )
     # Early stopping, and training that goes on
     early_stopping: bool = parameter(
         False,
@@ -243,6 +302,8 @@ class OnlineParameters(TrainingParameters):
         "float in (0, 1)",
     )
     n_iter_no_change: int = parameter(3, "Epochs without improvement to wait.")
-    tol: float = parameter(1e-3, "Improvement of the held-out score that counts as such.", "float >= 0")
+    tol: float = parameter(
+        1e-3, "Improvement of the held-out score that counts as such.", "float >= 0"
+    )
     warm_start: bool = copy(WARM_START)
     checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)

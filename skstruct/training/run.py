@@ -101,10 +101,20 @@ class Run(Loop):
     epoch: ClassVar[Callable]
     model_class: ClassVar[type]
     node_halves, score_name = None, "accuracy"
-    n_iter, work, ended, title = 0, None, False, ""  # the title is of the lines that ``verbose`` prints
+    n_iter, work, ended, title = (
+        0,
+        None,
+        False,
+        "",
+    )  # the title is of the lines that ``verbose`` prints
 
     def __init__(self, estimator, state, task, held_out=None):
-        self.estimator, self.state, self.task, self.held_out = estimator, state, task, held_out
+        self.estimator, self.state, self.task, self.held_out = (
+            estimator,
+            state,
+            task,
+            held_out,
+        )
         self.visited, self.history = np.flatnonzero(np.diff(task.token) > 0), []
 
     # -- what a structure may say ------------------------------------------------------------------
@@ -152,14 +162,20 @@ class Run(Loop):
     def member(self, estimator, seed, drawn):
         """A run of another estimator on the same task: its own weights, orders and examples."""
         run = copy(self)
-        run.estimator, run.state, run.visited = estimator, self.fresh(new_key(seed)), drawn
+        run.estimator, run.state, run.visited = (
+            estimator,
+            self.fresh(new_key(seed)),
+            drawn,
+        )
         run.history, run.n_iter, run.work = [], 0, None
         return run
 
     def order(self, epoch):
         """The examples to visit in an epoch, in order."""
         n = self.visited.shape[0]
-        return self.visited[epoch_order(self.state.key, epoch, n, self.estimator.shuffle)]
+        return self.visited[
+            epoch_order(self.state.key, epoch, n, self.estimator.shuffle)
+        ]
 
     def about(self):
         """See :class:`.loop.Loop`."""
@@ -172,7 +188,10 @@ class Run(Loop):
         """See :class:`.loop.Loop`."""
         if self.work is None:
             self.work = self.scratch()
-        order, lengths = self.order(self.state.epoch + self.done), np.diff(self.task.token)
+        order, lengths = (
+            self.order(self.state.epoch + self.done),
+            np.diff(self.task.token),
+        )
         return order, lengths, self.estimator._noise(self.state.key), self.work
 
     def record(self, stats, complete):
@@ -181,7 +200,8 @@ class Run(Loop):
             "epoch": self.state.epoch + self.done + 1,
             "updates": stats.updates,
             "sequence_error": stats.updates / self.visited.shape[0],
-            "token_error": stats.wrong_tokens / int(np.diff(self.task.token)[self.visited].sum()),
+            "token_error": stats.wrong_tokens
+            / int(np.diff(self.task.token)[self.visited].sum()),
             "loss": stats.loss,
             "seconds": stats.seconds,
             "complete": complete,
@@ -208,7 +228,9 @@ class Run(Loop):
 
     def attributes(self, reuse=False):
         """See :class:`.loop.Loop`; ``reuse`` as of ``finished``."""
-        resumed = {} if self.checkpoint is None else {"resumed_from_": self.resumed_from}
+        resumed = (
+            {} if self.checkpoint is None else {"resumed_from_": self.resumed_from}
+        )
         return {
             **resumed,
             "_model": self.finished(self.best(), reuse),
@@ -219,7 +241,10 @@ class Run(Loop):
 
     def commit(self, for_good=False):
         """See :class:`.loop.Loop`."""
-        self.ended, self.task = True, None  # final weights take the place of the task's arrays
+        self.ended, self.task = (
+            True,
+            None,
+        )  # final weights take the place of the task's arrays
         fitted, state = self.attributes(reuse=for_good), self.state
         if for_good:
             self.state = self.watch = None
@@ -258,5 +283,8 @@ class Run(Loop):
 
     def take_over(self, header, arrays):
         """See :class:`.loop.Loop`."""
-        self.state.key, self.state.model = header["key"], with_arrays(self.state.model, "model", arrays)
+        self.state.key, self.state.model = (
+            header["key"],
+            with_arrays(self.state.model, "model", arrays),
+        )
         return self.state.model

@@ -13,7 +13,18 @@ from ..core.feature_table import FeatureTable
 from ..core.store import READ_ONLY, Store, new_clock
 from ..data.inputs import Inputs
 from ..saving.container import require
-from ..saving.fields import Field, Members, Table, choice, flag, inline, integer, optional, string, value
+from ..saving.fields import (
+    Field,
+    Members,
+    Table,
+    choice,
+    flag,
+    inline,
+    integer,
+    optional,
+    string,
+    value,
+)
 from ..saving.packing import COMPRESSED
 from ..saving.registry import Savable
 from ..saving.stores import CLOCK, RULE
@@ -110,7 +121,10 @@ class SavableLearner(Savable):
             if training["history"] is attributes.get("history_") or not kept:
                 training = {**training, "history": None}
             if not kept:
-                training = {**training, **dict.fromkeys(field.name for field in model.MORE)}
+                training = {
+                    **training,
+                    **dict.fromkeys(field.name for field in model.MORE),
+                }
             table = training_table(type(model))
             state["training"] = table.write(training, writer, f"{name}training", known)
         return state
@@ -125,7 +139,11 @@ class SavableLearner(Savable):
         model = cls._model_class(**cls._model_class.FIELDS.read(node, where, known))
         vars(model).update(STATE.read(node, where, known))
         labels, classes = getattr(model, "labels", None), fitted.get("classes_")
-        found = [(type(c), c) for c in classes.tolist()] if isinstance(classes, np.ndarray) else classes
+        found = (
+            [(type(c), c) for c in classes.tolist()]
+            if isinstance(classes, np.ndarray)
+            else classes
+        )
         expected = [(type(label), label) for label in labels.values] if labels else None
         require(found == expected, f"{where}: classes_ and the labels differ")
         history = fitted.get("history_", [])
@@ -143,13 +161,19 @@ class SavableLearner(Savable):
 STATE = Table(
     "State of any model",
     Field("version", optional(string), default=lambda f: f.reader.version),
-    Field("packed", choice({None: None, **{name: name for name in COMPRESSED}}), default=None),
+    Field(
+        "packed",
+        choice({None: None, **{name: name for name in COMPRESSED}}),
+        default=None,
+    ),
 )
 
 _FACTS = {
     "closed": Field("closed", flag),
     "stream": Field("stream", flag),
-    "min_count": Field("min_count", integer(1), of=lambda state: _min_count(state["model"])),
+    "min_count": Field(
+        "min_count", integer(1), of=lambda state: _min_count(state["model"])
+    ),
 }
 
 
@@ -169,9 +193,19 @@ def training_table(model_class):
         Field("history", value, default=None),
         Field("rule", RULE, when="kept", default=READ_ONLY),
         Field(
-            "clock", CLOCK, of=lambda state: state["model"].clock, when="kept", default=lambda _: new_clock()
+            "clock",
+            CLOCK,
+            of=lambda state: state["model"].clock,
+            when="kept",
+            default=lambda _: new_clock(),
         ),
-        Field("trained", inline(model_class.TRAINED), of="model", when="kept", default=None),
+        Field(
+            "trained",
+            inline(model_class.TRAINED),
+            of="model",
+            when="kept",
+            default=None,
+        ),
         *model_class.MORE,
         make=_training_state,
     )
@@ -182,7 +216,9 @@ def _training_state(f):
     require(isinstance(history, list), f"{f.where}.history must be a list")
     facts = {fact: f[fact] for fact in ("closed", "stream", "pairs") if fact in f}
     trained = f["model"].in_training(f)
-    return TrainingState(trained, f["rule"], f["key"], f["epoch"], history=history, **facts)
+    return TrainingState(
+        trained, f["rule"], f["key"], f["epoch"], history=history, **facts
+    )
 
 
 def training_from_state(node, model, history, reader, where):

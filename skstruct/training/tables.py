@@ -65,7 +65,9 @@ class TableModel(SavableModel):
 
     def sizes(self):
         """See ``training.saved.SavableModel``."""
-        n_weights = sum(count_weights(self.table(prefix).weights) for prefix in self.TABLES)
+        n_weights = sum(
+            count_weights(self.table(prefix).weights) for prefix in self.TABLES
+        )
         return None, self.n_features, n_weights, None
 
     def keys(self, prefix=""):
@@ -78,10 +80,15 @@ class TableModel(SavableModel):
 
     def compressed(self, dtype, keep):
         """The model without the features that have no weight; see :meth:`.Savable.compress`."""
-        stores, smaller = pruned([self.table(prefix).weights for prefix in self.TABLES], dtype, keep), {}
+        stores, smaller = (
+            pruned([self.table(prefix).weights for prefix in self.TABLES], dtype, keep),
+            {},
+        )
         for (prefix, name), store in zip(self.TABLES.items(), stores):
             rows, kept = self.rows_to_keep(self.keys(prefix), rows_in_use(store))
-            table = for_reading(with_rows(store, rows), table_from_keys(kept)[0], len(rows))
+            table = for_reading(
+                with_rows(store, rows), table_from_keys(kept)[0], len(rows)
+            )
             smaller[name] = table._replace(by_weight=self.table(prefix).by_weight)
         return replace(self, packed=dtype, arrays=self.arrays._replace(**smaller))
 
@@ -92,7 +99,10 @@ class TableModel(SavableModel):
 
     def in_training(self, f):
         """See ``training.saved.SavableModel``; how to search is for the next training to say."""
-        tables = {name: features_in_training(f, prefix) for prefix, name in self.TABLES.items()}
+        tables = {
+            name: features_in_training(f, prefix)
+            for prefix, name in self.TABLES.items()
+        }
         return self.arrays._replace(clock=f["clock"], **tables)
 
 
@@ -127,7 +137,9 @@ def continued_state(before, rule, stream=False, **settings):
             for name, table in learned_parts(model).items()
         }
         model = model._replace(clock=new_clock(), **tables)
-    return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])
+    return TrainingState(
+        model, rule, before.key, before.epoch, False, stream, [*before.history]
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -141,7 +153,9 @@ def read_keys(node, where, f):
 
 
 KEYS = Kind(
-    "int32 (R, 3)", lambda keys, writer, name, _: writer.array(name, keys.astype(np.int32)), read_keys
+    "int32 (R, 3)",
+    lambda keys, writer, name, _: writer.array(name, keys.astype(np.int32)),
+    read_keys,
 )
 """In any order."""
 
@@ -172,7 +186,10 @@ def features_of(are_features, columns, prefix="", kind=KEYS, by_weight=True):
     return Table(
         "Features",
         Field(f"{prefix}keys", kind),
-        Field(f"{prefix}weights", weights(f"{prefix}keys", columns, may_be_sparse=bool(prefix))),
+        Field(
+            f"{prefix}weights",
+            weights(f"{prefix}keys", columns, may_be_sparse=bool(prefix)),
+        ),
         make=make,
     )
 
@@ -189,12 +206,18 @@ def training_of(names, *, ascending=False):
     """
     fields, sizes = [], {"cut": lambda f: f["min_count"] > 1}
     for p in names:
-        stored = weights(f"{p}entries", f"{p}columns", final=False, may_be_sparse=bool(p))
+        stored = weights(
+            f"{p}entries", f"{p}columns", final=False, may_be_sparse=bool(p)
+        )
         fields.append(Field(f"{p}weights", stored))
-        fields.append(Field(f"{p}seen", array("int32", f"{p}counters"), when="cut", default=None))
+        fields.append(
+            Field(f"{p}seen", array("int32", f"{p}counters"), when="cut", default=None)
+        )
         sizes[f"{p}entries"] = lambda f, p=p: int(f["model"].table(p).entries[0])
         sizes[f"{p}columns"] = lambda f, p=p: f["model"].table(p).weights.columns
-        sizes[f"{p}counters"] = lambda f, p=p: f[f"{p}entries"] * counters(f["model"].table(p))
+        sizes[f"{p}counters"] = lambda f, p=p: (
+            f[f"{p}entries"] * counters(f["model"].table(p))
+        )
     table = Table("Features in training", *fields, **sizes)
 
     def write(model, *how):
@@ -204,7 +227,10 @@ def training_of(names, *, ascending=False):
             store, seen = in_use(features), seen_in_use(features)
             if ascending:
                 order = key_order(keys(features))
-                store, seen = in_order(store, order), seen[order] if seen.shape[0] else seen
+                store, seen = (
+                    in_order(store, order),
+                    seen[order] if seen.shape[0] else seen,
+                )
             parts[f"{prefix}weights"], parts[f"{prefix}seen"] = store, seen
         return table.write(parts, *how)
 
@@ -213,14 +239,24 @@ def training_of(names, *, ascending=False):
 
 def features_in_training(f, prefix):
     """The :class:`FeatureTable` that training goes on from: a file's, or one made of the fitted model."""
-    features, found, enough = f["model"].table(prefix), f["trained"], min(f["min_count"], 2**31 - 1)
+    features, found, enough = (
+        f["model"].table(prefix),
+        f["trained"],
+        min(f["min_count"], 2**31 - 1),
+    )
     if found is not None:
         store, seen = found[f"{prefix}weights"], found[f"{prefix}seen"]
     else:
         store = full(features.weights) if features.weights.sparse else features.weights
         # Which weights are too rare to count was settled when the model was made.
-        common = store.value != 0.0 if features.by_weight else np.ones(int(features.entries[0]), np.bool_)
+        common = (
+            store.value != 0.0
+            if features.by_weight
+            else np.ones(int(features.entries[0]), np.bool_)
+        )
         seen = np.where(common, enough, 0).astype(np.int32)
     seen = seen if f["min_count"] > 1 else np.zeros(0, np.int32)
-    features = features._replace(weights=store, seen=seen, min_count=int(f["min_count"]))
+    features = features._replace(
+        weights=store, seen=seen, min_count=int(f["min_count"])
+    )
     return for_training(features, f["rule"])

@@ -9,7 +9,15 @@ flag to be counted, which is not looked at.
 import numpy as np
 
 from ..core.codes import FREE, INSIDE, START
-from ..data.inputs import PLACE, PlaceError, as_sequences, describe, flatten, lengths_of, offsets_of
+from ..data.inputs import (
+    PLACE,
+    PlaceError,
+    as_sequences,
+    describe,
+    flatten,
+    lengths_of,
+    offsets_of,
+)
 from ..data.segmented import as_words
 from ..data.text import as_texts
 from ..features.contexts import find_words
@@ -19,7 +27,9 @@ _FLAG_TYPES = (bool, np.bool_, type(None))
 
 def offsets_of_texts(pieces):
     """Where each text starts, white space left out: (n + 1,) int64."""
-    return offsets_of(np.fromiter((sum(map(len, parts)) for parts in pieces), np.int64, len(pieces)))
+    return offsets_of(
+        np.fromiter((sum(map(len, parts)) for parts in pieces), np.int64, len(pieces))
+    )
 
 
 def decisions_of_words(words, otherwise=INSIDE):
@@ -60,13 +70,21 @@ def as_gold(X, pieces, y):
     if y is None:
         raise ValueError("y must be a list of lists of words, got None")
     y = as_sequences(y, "y", "word")
-    flagged = [i for i, items in enumerate(y) if len(items) and isinstance(items[0], _FLAG_TYPES)]
+    flagged = [
+        i
+        for i, items in enumerate(y)
+        if len(items) and isinstance(items[0], _FLAG_TYPES)
+    ]
     checked = list(y)
     for i in flagged:
-        checked[i] = pieces[i] if i < len(pieces) else ()  # words that pass; if X is shorter, none do
+        checked[i] = (
+            pieces[i] if i < len(pieces) else ()
+        )  # words that pass; if X is shorter, none do
     words, tags = as_words(pieces, checked)
     if tags is not None:
-        i = next(i for i, items in enumerate(checked) if len(items) and i not in set(flagged))
+        i = next(
+            i for i, items in enumerate(checked) if len(items) and i not in set(flagged)
+        )
         wrong = f"expected a word, a str, got {describe(checked[i][0])}; WordSegmenter learns no tags"
         raise PlaceError(i, 0, wrong, "y")
     gold, texts = [decisions_of_words([items]) for items in words], as_texts(X)
@@ -100,7 +118,9 @@ def as_limits(X, pieces, boundaries=None, dictionary=None):
         texts, offsets = as_texts(X), offsets_of_texts(pieces)
         for i, flags in enumerate(boundaries):
             if flags is not None:
-                limit[offsets[i] : offsets[i + 1]] = _decisions_of_flags("boundaries", i, texts[i], flags)
+                limit[offsets[i] : offsets[i + 1]] = _decisions_of_flags(
+                    "boundaries", i, texts[i], flags
+                )
     if dictionary:
         _add_matches(limit, find_words(pieces, dictionary))
     return limit
@@ -108,10 +128,14 @@ def as_limits(X, pieces, boundaries=None, dictionary=None):
 
 def _as_boundaries(boundaries, n):
     if isinstance(boundaries, (str, dict)) or not hasattr(boundaries, "__len__"):
-        raise ValueError(f"boundaries must be a list with flags for each text, got {describe(boundaries)}")
+        raise ValueError(
+            f"boundaries must be a list with flags for each text, got {describe(boundaries)}"
+        )
     boundaries = list(boundaries)
     if len(boundaries) != n:
-        raise ValueError(f"boundaries must hold as many items as X, got {len(boundaries)} and {n}")
+        raise ValueError(
+            f"boundaries must hold as many items as X, got {len(boundaries)} and {n}"
+        )
     for i, flags in enumerate(boundaries):
         if flags is not None and not isinstance(flags, (list, tuple, np.ndarray)):
             wrong = f"{PLACE} must be None or a list of flags, got {describe(flags)}"
@@ -127,12 +151,16 @@ def _decisions_of_flags(name, i, text, flags):
     out, after_space = [], True
     for t, (character, flag) in enumerate(zip(text, flags)):
         if not isinstance(flag, _FLAG_TYPES):
-            raise PlaceError(i, t, f"a flag must be True, False or None, got {describe(flag)}", name)
+            raise PlaceError(
+                i, t, f"a flag must be True, False or None, got {describe(flag)}", name
+            )
         if character.isspace():
             after_space = True
             continue
         if after_space and flag is not None and not flag:
-            wrong = "False, but a word starts at the start of a text and after white space"
+            wrong = (
+                "False, but a word starts at the start of a text and after white space"
+            )
             raise PlaceError(i, t, wrong, name)
         out.append(START if after_space or flag else FREE if flag is None else INSIDE)
         after_space = False
@@ -147,7 +175,9 @@ def _add_matches(limit, marks):
     wanted[:-1][(marks == 2) | (marks == 3)] = INSIDE
     wanted[begins] = wanted[ends] = START
     given = np.append(limit, START)
-    clash = np.append(0, np.cumsum((given != FREE) & (wanted != FREE) & (given != wanted)))
+    clash = np.append(
+        0, np.cumsum((given != FREE) & (wanted != FREE) & (given != wanted))
+    )
     for begin, end in zip(begins.tolist(), ends.tolist()):
         if clash[end + 1] == clash[begin]:
             given[begin : end + 1] = [START] + [INSIDE] * (end - begin - 1) + [START]

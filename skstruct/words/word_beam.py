@@ -15,7 +15,15 @@ import numpy as np
 from ..core.codes import EARLY, FREE, INSIDE, MAX_VIOLATION, START, ZC14
 from ..core.compile import inline, spliced
 from ..core.rules import Difference, new_difference
-from .word_features import N_NUMBERS, PAD, ROWS_EACH, extended, sum_characters, sum_decisions, sum_words
+from .word_features import (
+    N_NUMBERS,
+    PAD,
+    ROWS_EACH,
+    extended,
+    sum_characters,
+    sum_decisions,
+    sum_words,
+)
 from .word_kbest import keep, offer
 
 
@@ -24,8 +32,12 @@ class SegmentTask(NamedTuple):
 
     token: np.ndarray  # (n + 1,) int64: first character of each text
     char: np.ndarray  # (N,) int32: code point + 1
-    limit: np.ndarray  # (N,) int8: decision the search must take, or FREE; START at the first character
-    gold: np.ndarray  # (N,) int8: the right decision, FREE where it is not known; empty in prediction
+    limit: (
+        np.ndarray
+    )  # (N,) int8: decision the search must take, or FREE; START at the first character
+    gold: (
+        np.ndarray
+    )  # (N,) int8: the right decision, FREE where it is not known; empty in prediction
     weight: np.ndarray  # (n,) float64: weight of each text
 
 
@@ -51,7 +63,9 @@ class SegmentWork(NamedTuple):
     char: np.ndarray  # (n + 2 PAD,) int64: padded
     hidden: np.ndarray  # (n + 2 PAD,) bool
     keys: np.ndarray  # (N_NUMBERS, 4) int64
-    total: np.ndarray  # (4, 2) float64: sums by decision; see sum_characters; row 3: of a state
+    total: (
+        np.ndarray
+    )  # (4, 2) float64: sums by decision; see sum_characters; row 3: of a state
     shared: np.ndarray  # (n + 2, 2) float64: ZSZ18: sums that states of equal ℓ share
     shared_at: np.ndarray  # (n + 2,) int32: the i they belong to
     now: States
@@ -62,9 +76,13 @@ class SegmentWork(NamedTuple):
     record_parent: np.ndarray  # (S,) int32: the record of the word before; -1 for none
     forced: np.ndarray  # (n + 1,) int8: what completes a text that is segmented in part
     path: np.ndarray  # (n + 1,) int8: the predicted decisions
-    target: np.ndarray  # (n + 1,) int8: the right decisions, completed where they are not known
+    target: (
+        np.ndarray
+    )  # (n + 1,) int8: the right decisions, completed where they are not known
     difference: Difference
-    stats: np.ndarray  # (3,) float64: updates, wrong decisions, loss since it was last cleared
+    stats: (
+        np.ndarray
+    )  # (3,) float64: updates, wrong decisions, loss since it was last cleared
 
 
 def new_states(m):
@@ -208,13 +226,20 @@ def search(limit, given, shadow, model, adjustment, work, path, lists, part=None
         k = zero
         for z in range(size + extra):
             fact = now.fact[z]
-            length, before, node, node_before = fact[LENGTH], fact[BEFORE], fact[NODE], fact[NODE_BEFORE]
+            length, before, node, node_before = (
+                fact[LENGTH],
+                fact[BEFORE],
+                fact[NODE],
+                fact[NODE_BEFORE],
+            )
             last_record, agrees = fact[RECORD], fact[AGREES]
             v_start = v_inside = now.score[z, SCORE]
             if words:
                 v_inside = now.score[z, DONE]
             elif i > 0:
-                sum_decisions(model, adjustment, i, length, before, node, node_before, work)
+                sum_decisions(
+                    model, adjustment, i, length, before, node, node_before, work
+                )
                 v_start += total[3, START]
                 v_inside += total[3, INSIDE]
             target = z == size  # it has one successor, which merges with none
@@ -231,21 +256,57 @@ def search(limit, given, shadow, model, adjustment, work, path, lists, part=None
                     offer(lists, length, v_start, last_record)
                 if target or v_start > new.score[at, DONE]:
                     still = agrees if right != INSIDE else 0
-                    _set(new, at, v_start, 0.0, zero + 1, length, zero, node, last_record, still)
+                    _set(
+                        new,
+                        at,
+                        v_start,
+                        0.0,
+                        zero + 1,
+                        length,
+                        zero,
+                        node,
+                        last_record,
+                        still,
+                    )
             if work.target[i] == INSIDE if target else may_go_on:
-                inner, still = now.score[z, INNER] + total[0, 0], agrees if right != START else 0
-                _set(new, k, v_inside, inner, length + 1, before, node, node_before, last_record, still)
+                inner, still = (
+                    now.score[z, INNER] + total[0, 0],
+                    agrees if right != START else 0,
+                )
+                _set(
+                    new,
+                    k,
+                    v_inside,
+                    inner,
+                    length + 1,
+                    before,
+                    node,
+                    node_before,
+                    last_record,
+                    still,
+                )
                 if not target:
                     k += 1
         for z in range(size):
             slot[now.fact[z, LENGTH]] = -1
-        if words and i < n:  # nodes of the words in progress, and scores as if they ended here
+        if (
+            words and i < n
+        ):  # nodes of the words in progress, and scores as if they ended here
             for a in range(k + extra):
                 fact, score_of = new.fact[a], new.score[a]
-                fact[NODE] = extended(model.features.table, fact[NODE], work.char[PAD + i])
+                fact[NODE] = extended(
+                    model.features.table, fact[NODE], work.char[PAD + i]
+                )
                 total[3, 0] = score_of[DONE] + score_of[INNER]
-                length, before, node, node_before = fact[LENGTH], fact[BEFORE], fact[NODE], fact[NODE_BEFORE]
-                sum_words(model, adjustment, i + 1, length, before, node, node_before, work)
+                length, before, node, node_before = (
+                    fact[LENGTH],
+                    fact[BEFORE],
+                    fact[NODE],
+                    fact[NODE_BEFORE],
+                )
+                sum_words(
+                    model, adjustment, i + 1, length, before, node, node_before, work
+                )
                 score_of[SCORE] = total[3, 0]
         size = _best_first(new.score, k, work.order) if model.beam else k
         alive, best = False, 0
@@ -256,7 +317,9 @@ def search(limit, given, shadow, model, adjustment, work, path, lists, part=None
             fact = now.fact[z]
             copy_state(new, a, now, z)
             if not words and i < n:
-                fact[NODE] = extended(model.features.table, fact[NODE], work.char[PAD + i])
+                fact[NODE] = extended(
+                    model.features.table, fact[NODE], work.char[PAD + i]
+                )
             if z == size:
                 continue
             alive = alive or fact[AGREES] == 1

@@ -19,13 +19,32 @@ Letters: n characters, i the place of a decision, m decisions of a prefix, ℓ a
 
 import numpy as np
 
-from ..core.codes import DONE, FREE, INSIDE, MAX_VIOLATION, RESCALE, STANDARD, START, TABLE_FULL, ZC14
+from ..core.codes import (
+    DONE,
+    FREE,
+    INSIDE,
+    MAX_VIOLATION,
+    RESCALE,
+    STANDARD,
+    START,
+    TABLE_FULL,
+    ZC14,
+)
 from ..core.compile import inline, kernel
 from ..core.feature_table import lacks_room, new_table, with_room
 from ..core.noise import QUIET
 from ..core.rules import adjustment_of, clear, learn
 from ..core.store import SMALLEST_SCALE, new_clock
-from .word_beam import BEFORE, LENGTH, SCORE, begin_states, copy_state, new_states, new_work, search
+from .word_beam import (
+    BEFORE,
+    LENGTH,
+    SCORE,
+    begin_states,
+    copy_state,
+    new_states,
+    new_work,
+    search,
+)
 from .word_features import ROWS_EACH, Scorer, emit_decision, load
 from .word_kbest import trace_rank
 
@@ -34,7 +53,9 @@ from .word_kbest import trace_rank
 def count_differing(target, path, m):
     """Decisions before m at which the states, or what is decided there, differ."""
     differing = 0
-    a_word = b_word = a_last = b_last = 0  # where the word in progress, and the one before, begin
+    a_word = b_word = a_last = b_last = (
+        0  # where the word in progress, and the one before, begin
+    )
     for i in range(1, m):
         if a_word != b_word or a_last != b_last or target[i] != path[i]:
             differing += 1
@@ -49,14 +70,22 @@ def count_differing(target, path, m):
 def emit_path(model, adjustment, work, path, other, m, amount):
     """Emit the features of the first m decisions of ``path``, without those that ``other`` has too."""
     n, words, zero = path.shape[0] - 1, model.templates == ZC14, np.int64(0)
-    word = last = other_word = other_last = zero  # where the word in progress, and the one before, begin
+    word = last = other_word = other_last = (
+        zero  # where the word in progress, and the one before, begin
+    )
     for i in range(1, min(m, n) + 1 if words else m):
         decision, theirs = zero + path[i], zero + other[i]
         if i == m:  # the word in progress counts as if it ended here
             decision = theirs = zero + START
-        alone = words and decision == INSIDE  # a pair of characters, which does not look at words
-        if decision != theirs or (not alone and (word != other_word or last != other_last)):
-            emit_decision(model, adjustment, work, last, word, zero + i, decision, amount)
+        alone = (
+            words and decision == INSIDE
+        )  # a pair of characters, which does not look at words
+        if decision != theirs or (
+            not alone and (word != other_word or last != other_last)
+        ):
+            emit_decision(
+                model, adjustment, work, last, word, zero + i, decision, amount
+            )
         if decision == START:
             last, word = word, i
         if theirs == START:
@@ -78,7 +107,9 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
         first, stop = task.token[i], task.token[i + 1]
         n = stop - first
         gold, limit = task.gold[first:stop], task.limit[first:stop]
-        load(task.char[first:stop], n, model.clock.step[0], noise, work.char, work.hidden)
+        load(
+            task.char[first:stop], n, model.clock.step[0], noise, work.char, work.hidden
+        )
         partly = False
         for t in range(n):
             target[t] = gold[t]
@@ -89,10 +120,17 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
         # a text known in part may have been lost to a worse: its search had the beam for itself.
         shadow = partly or model.update == MAX_VIOLATION
         m, gap = n, 0.0
-        for final in range(0 if partly else 1, 2):  # first the best completion of what is known
-            known, right = limit if final else work.forced[:n], gold if final else gold[:0]
+        for final in range(
+            0 if partly else 1, 2
+        ):  # first the best completion of what is known
+            known, right = (
+                limit if final else work.forced[:n],
+                gold if final else gold[:0],
+            )
             out = path[: n + 1] if final else target[: n + 1]
-            m, _, gap = search(known, right, shadow and final == 1, model, adjustment, work, out, None)
+            m, _, gap = search(
+                known, right, shadow and final == 1, model, adjustment, work, out, None
+            )
         mistakes = 0
         for t in range(min(m, n)):
             if gold[t] != FREE and gold[t] != path[t]:
@@ -125,9 +163,22 @@ def predict(task, begin, end, model, noise, work, lists, out, score, found):
         n = stop - first
         score[i, 0], found[i] = 0.0, 0
         if n > 0:
-            load(task.char[first:stop], n, model.clock.step[0], noise, work.char, work.hidden)
-            limit, nothing, path = task.limit[first:stop], task.gold[:0], work.path[: n + 1]
-            _, score[i, 0], _ = search(limit, nothing, nothing.shape[0] > 0, model, None, work, path, lists)
+            load(
+                task.char[first:stop],
+                n,
+                model.clock.step[0],
+                noise,
+                work.char,
+                work.hidden,
+            )
+            limit, nothing, path = (
+                task.limit[first:stop],
+                task.gold[:0],
+                work.path[: n + 1],
+            )
+            _, score[i, 0], _ = search(
+                limit, nothing, nothing.shape[0] > 0, model, None, work, path, lists
+            )
             found[i] = 1 if lists is None else lists.new.found[0]
             for r in range(found[i]):
                 if lists is not None:
@@ -167,7 +218,11 @@ def list_features(char, path, model, noise, work, out):
         decision = zero + path[i]
         emit_decision(model, None, work, last, word, zero + i, decision, 1.0)
         for entry in range(work.difference.size[0]):
-            out[m, 0], out[m, 1], out[m, 2] = i, work.difference.row[entry], work.difference.column[entry]
+            out[m, 0], out[m, 1], out[m, 2] = (
+                i,
+                work.difference.row[entry],
+                work.difference.column[entry],
+            )
             m += 1
         clear(work.difference)
         if decision == START:
@@ -179,8 +234,14 @@ def features_of_path(model, task, path, work):
     """(decision, row, column) arrays of the known features of one segmentation of the only text of a task."""
     n = task.char.shape[0]
     out = np.empty((ROWS_EACH * (n + 1), 3), np.int64)
-    more = with_room(model.features, out.shape[0] + n)  # a prefix of a word at each character
-    out = out[: list_features(task.char, path, model._replace(features=more), QUIET, work, out)]
+    more = with_room(
+        model.features, out.shape[0] + n
+    )  # a prefix of a word at each character
+    out = out[
+        : list_features(
+            task.char, path, model._replace(features=more), QUIET, work, out
+        )
+    ]
     return out[out[:, 1] < model.features.entries[0]].T
 
 
@@ -200,7 +261,9 @@ def _advance(limit, i, size, model, work, part):
     """Take the decision at i; returns how many states there are now, and the best score."""
     part[0], part[1], part[2] = i, i + 1, size
     nothing = limit[:0]
-    _, score, _ = search(limit, nothing, nothing.shape[0] > 0, model, None, work, work.path, None, part)
+    _, score, _ = search(
+        limit, nothing, nothing.shape[0] > 0, model, None, work, work.path, None, part
+    )
     return part[2], score
 
 
@@ -209,7 +272,10 @@ def _alike(a, b, size, gain):
     """Whether the states are the same ones, and the scores of ``a`` higher by ``gain``."""
     for z in range(size):
         x, y = a.score[z, SCORE], b.score[z, SCORE]
-        if a.fact[z, LENGTH] != b.fact[z, LENGTH] or a.fact[z, BEFORE] != b.fact[z, BEFORE]:
+        if (
+            a.fact[z, LENGTH] != b.fact[z, LENGTH]
+            or a.fact[z, BEFORE] != b.fact[z, BEFORE]
+        ):
             return False
         if abs(x - y - gain) > ROUNDING * (abs(x) + abs(y)):
             return False
@@ -277,9 +343,16 @@ def rival_scores(model, task, path):
     steps : int
         Decisions that all searches took.
     """
-    work, gain = new_work(task, model.beam, training=False), np.zeros(task.limit.shape[0])
-    other, usual = (work._replace(now=new_states(work.now.score.shape[0])) for _ in range(2))
+    work, gain = (
+        new_work(task, model.beam, training=False),
+        np.zeros(task.limit.shape[0]),
+    )
+    other, usual = (
+        work._replace(now=new_states(work.now.score.shape[0])) for _ in range(2)
+    )
     limit, part = task.limit.copy(), np.zeros(3, np.int64)
-    score, steps = search_rivals(task, path, limit, model, QUIET, work, other, usual, part, gain)
+    score, steps = search_rivals(
+        task, path, limit, model, QUIET, work, other, usual, part, gain
+    )
     free = np.flatnonzero(task.limit == FREE)
     return dict(zip(free.tolist(), (score + gain[free]).tolist())), steps

@@ -132,7 +132,10 @@ def list_state(c, hidden, i, length, before, node, node_before, keys):
     keys[10, 0], keys[10, 1] = first, length
     keys[11, 0], keys[11, 1] = last, length
     keys[12, 0], keys[12, 1] = first, last
-    keys[13, 0], keys[13, 1] = c[j - length - 1], last  # the boundary if there is no word before
+    keys[13, 0], keys[13, 1] = (
+        c[j - length - 1],
+        last,
+    )  # the boundary if there is no word before
     keys[14, 0], keys[14, 1] = -1 if hidden[j] else first, c[j]
     keys[15, 0], keys[15, 1] = b1, b2
     keys[16, 0], keys[16, 1] = node, before
@@ -143,7 +146,12 @@ def list_state(c, hidden, i, length, before, node, node_before, keys):
 def list_words(c, hidden, i, length, before, node, node_before, keys):
     """ZC14: the word that ends before character i, and the one before it."""
     j = PAD + i - length
-    first, last, last_before, size = c[j], c[PAD + i - 1], c[j - 1], min(length, LONGEST)
+    first, last, last_before, size = (
+        c[j],
+        c[PAD + i - 1],
+        c[j - 1],
+        min(length, LONGEST),
+    )
     one, second, off = length == 1, before > 0, np.int64(-1)
     known, seen = second and node >= 0, second and not (hidden[j - 1] or hidden[j])
     keys[2, 0], keys[2, 1] = node_before if node >= 0 else off, node
@@ -188,7 +196,9 @@ def add_row(model, adjustment, compound, key, row, total):
         for a in range(C):
             total[a] += store.value[place + a]
         return
-    x = noise_factor(adjustment, is_edge(model.templates, compound), step, compound, key)
+    x = noise_factor(
+        adjustment, is_edge(model.templates, compound), step, compound, key
+    )
     for a in range(C):
         if features.min_count <= 1 or features.seen[place + a] >= features.min_count:
             total[a] += x * read_weight(store, adjustment.rule, row, place + a, step)
@@ -205,7 +215,11 @@ def sum_keys(model, adjustment, keys, begin, end, decision, total):
     for k in range(begin, end):
         if keys[k, 0] < 0 or keys[k, 3] == EMPTY:
             continue
-        compound, key, row = 4 * k + decision, (keys[k, 0] << 32) | keys[k, 1], keys[k, 3] & LOW
+        compound, key, row = (
+            4 * k + decision,
+            (keys[k, 0] << 32) | keys[k, 1],
+            keys[k, 3] & LOW,
+        )
         if keys[k, 2] != key or keys[k, 3] >> 32 != compound:
             row = find(table, compound, keys[k, 0], keys[k, 1])
         if row >= 0:
@@ -238,7 +252,15 @@ def sum_characters(model, adjustment, i, work):
         begin = PAIR if words else (CONTEXT - 1 if b == 2 else 1)
         stop = PAIR + 1 if words else (CONTEXT if b == 2 else CONTEXT - 1)
         total[b, 0] = total[b, 1] = 0.0
-        sum_keys(model, adjustment, keys, zero + begin, zero + stop, zero if b == 2 else b, total[b])
+        sum_keys(
+            model,
+            adjustment,
+            keys,
+            zero + begin,
+            zero + stop,
+            zero if b == 2 else b,
+            total[b],
+        )
     if not words:
         for a in range(2):
             total[0, a] += total[2, a]
@@ -264,7 +286,9 @@ def sum_words(model, adjustment, i, length, before, node, node_before, work):
     """ZC14: add the score of the word that ends before character i, after the one before, to ``total[3]``."""
     zero = np.int64(0)
     list_words(work.char, work.hidden, i, length, before, node, node_before, work.keys)
-    sum_state(model, adjustment, work.keys, zero + 1, zero + N_NUMBERS, node, work.total[3])
+    sum_state(
+        model, adjustment, work.keys, zero + 1, zero + N_NUMBERS, node, work.total[3]
+    )
 
 
 @inline
@@ -278,7 +302,9 @@ def extended(table, node, character):
 # Learning
 # --------------------------------------------------------------------------------------------------
 @inline
-def emit_keys(model, adjustment, keys, begin, end, decision, column, amount, difference):
+def emit_keys(
+    model, adjustment, keys, begin, end, decision, column, amount, difference
+):
     """Emit the features :func:`sum_keys` sums; new ones are numbered."""
     for k in range(begin, end):
         if keys[k, 0] >= 0:
@@ -307,7 +333,17 @@ def emit_decision(model, adjustment, work, last, word, i, decision, amount):
     zero = np.int64(0)  # variables: a literal would have helpers compiled for it alone
     if words and decision == INSIDE:
         list_pair(c, hidden, i, keys)
-        emit_keys(model, adjustment, keys, zero + PAIR, zero + PAIR + 1, zero, zero, amount, difference)
+        emit_keys(
+            model,
+            adjustment,
+            keys,
+            zero + PAIR,
+            zero + PAIR + 1,
+            zero,
+            zero,
+            amount,
+            difference,
+        )
         return
     length, before = i - word, word - last
     node_before = intern_word(table, entries, c, last, word)
@@ -318,7 +354,11 @@ def emit_decision(model, adjustment, work, last, word, i, decision, amount):
     else:
         list_context(c, hidden, i, keys)
         list_state(c, hidden, i, length, before, node, node_before, keys)
-        column, context, begin = decision, zero + previous(length, before)[0], zero + CONTEXT - 1
+        column, context, begin = (
+            decision,
+            zero + previous(length, before)[0],
+            zero + CONTEXT - 1,
+        )
     for part in range(1 if words else 2):  # 1: what looks at the decision before
         emit_keys(
             model, adjustment, keys, zero + 1 if part else begin, begin if part else zero + N_NUMBERS,

@@ -23,7 +23,9 @@ class Ranked(NamedTuple):
     """Lists of the k best prefixes, best first; ties: the one met first."""
 
     found: np.ndarray  # (R,) int32: how many a list has
-    score: np.ndarray  # (R, k) float64; of a record how far behind its first one: the loss
+    score: (
+        np.ndarray
+    )  # (R, k) float64; of a record how far behind its first one: the loss
     source: np.ndarray  # (R, k) int32: the record before
     rank: np.ndarray  # (R, k) int32: the rank there
 

@@ -58,7 +58,11 @@ def _are_features(f, keys):
 
 def _arguments(f):
     # What is learned from (the update) the next training says.
-    return {"arrays": Scorer(f["templates"], f["beam"], STANDARD, f["features"], new_clock())}
+    return {
+        "arrays": Scorer(
+            f["templates"], f["beam"], STANDARD, f["features"], new_clock()
+        )
+    }
 
 
 @dataclass
@@ -77,7 +81,11 @@ class WordModel(TableModel):
         "WordSegmenter",
         Field("templates", choice(WORD_TEMPLATES), of="arrays.templates"),
         Field("beam", integer(), of="arrays.beam"),
-        Field("features", inline(features_of(_are_features, "columns")), of=TableModel.stored),
+        Field(
+            "features",
+            inline(features_of(_are_features, "columns")),
+            of=TableModel.stored,
+        ),
         make=_arguments,
         columns=lambda f: 1 if f["templates"] == ZC14 else 2,
     )
@@ -131,8 +139,13 @@ class WordModel(TableModel):
         words : list of lists of str
         scores : ndarray of shape (n,)
         """
-        found = [ranked[0] for ranked in self.predict_kbest(pieces, None, limit, n_jobs, beam)]
-        return [words for words, _ in found], np.array([score for _, score in found], np.float64)
+        found = [
+            ranked[0]
+            for ranked in self.predict_kbest(pieces, None, limit, n_jobs, beam)
+        ]
+        return [words for words, _ in found], np.array(
+            [score for _, score in found], np.float64
+        )
 
     def predict_kbest(self, pieces, k, limit=None, n_jobs=None, beam=None):
         """The k best segmentations of each text, as lists of (words, score), best first.
@@ -147,23 +160,43 @@ class WordModel(TableModel):
 
         def work(bounds):
             first, last, begin, end = bounds
-            task, some = make_task(texts[first:last], limit[begin:end]), texts[first:last]
+            task, some = (
+                make_task(texts[first:last], limit[begin:end]),
+                texts[first:last],
+            )
             scratch = new_work(task, beam, training=False)
             lists = None if k is None else new_lists(scratch, k)
             most = 1 if lists is None else lists.new.score.shape[1]
-            out, score = np.empty(most * (end - begin), np.int8), np.empty((last - first, most))
+            out, score = (
+                np.empty(most * (end - begin), np.int8),
+                np.empty((last - first, most)),
+            )
             found = np.empty(last - first, np.int64)
-            structure.predict(task, 0, last - first, scorer, QUIET, scratch, lists, out, score, found)
+            structure.predict(
+                task, 0, last - first, scorer, QUIET, scratch, lists, out, score, found
+            )
             offsets = offsets_of(np.repeat(np.diff(task.token), found))
             repeated = "".join([text * n for text, n in zip(some, found.tolist())])
-            words = iter(words_at(repeated, out[: offsets[-1]] == START, offsets) if repeated else ())
+            words = iter(
+                words_at(repeated, out[: offsets[-1]] == START, offsets)
+                if repeated
+                else ()
+            )
             ranked = []
             for scores, n in zip(score, found.tolist()):
-                ranked.append([(next(words), value) for value in scores[:n].tolist()] or [([], 0.0)])
+                ranked.append(
+                    [(next(words), value) for value in scores[:n].tolist()]
+                    or [([], 0.0)]
+                )
             return ranked
 
         with no_collection():
-            parts = map_chunks(work, offsets_of(lengths_of(texts)), n_jobs, max(1, PIECE_TOKENS // (k or 1)))
+            parts = map_chunks(
+                work,
+                offsets_of(lengths_of(texts)),
+                n_jobs,
+                max(1, PIECE_TOKENS // (k or 1)),
+            )
         return [ranked for part in parts for ranked in part]
 
     def named_weights(self):
@@ -173,7 +206,13 @@ class WordModel(TableModel):
         def names(rows):
             return feature_names(templates, features(templates, keys, rows))
 
-        return [NamedWeights(self.weights, ["word"] if templates == ZC14 else list(DECISIONS[:2]), names)]
+        return [
+            NamedWeights(
+                self.weights,
+                ["word"] if templates == ZC14 else list(DECISIONS[:2]),
+                names,
+            )
+        ]
 
 
 class WordRun(Run):
@@ -206,7 +245,9 @@ class WordRun(Run):
     def held_out_score(self, model):
         """Word F1."""
         pieces, words = self.held_out.encoded, self.held_out.y
-        return word_f1_score(words, model.predict(pieces, None, self.estimator.n_jobs)[0])
+        return word_f1_score(
+            words, model.predict(pieces, None, self.estimator.n_jobs)[0]
+        )
 
     # Keys mean the same everywhere: there is nothing to bring together.
     def vocabulary(self, min_count):
@@ -217,7 +258,9 @@ class WordRun(Run):
     def merged(cls, vocabularies, learner, key):
         """See ``training.run.Run``."""
         state = learner._fresh_state(key)
-        return cls(learner, state, make_task([], np.zeros(0, np.int8))), [{} for _ in vocabularies]
+        return cls(learner, state, make_task([], np.zeros(0, np.int8))), [
+            {} for _ in vocabularies
+        ]
 
     def adopt(self, plan):
         """See ``training.run.Run``."""

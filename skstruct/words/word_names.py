@@ -52,7 +52,9 @@ def in_use(templates, keys, used):
         before = np.count_nonzero(used)
         used[halves[held & used[:, None]] - 1] = True
     rows, node_of = np.flatnonzero(used), np.append(0, np.cumsum(used))
-    return rows, np.column_stack([keys[:, 0], np.where(held, node_of[halves * held], halves)])[rows]
+    return rows, np.column_stack(
+        [keys[:, 0], np.where(held, node_of[halves * held], halves)]
+    )[rows]
 
 
 def features(templates, keys, rows=None):
@@ -75,7 +77,9 @@ def features(templates, keys, rows=None):
     out = []
     for compound, *halves in (keys if rows is None else keys[rows]).tolist():
         number = compound >> 2
-        named = (word(half) if held else half for half, held in zip(halves, is_node[number]))
+        named = (
+            word(half) if held else half for half, held in zip(halves, is_node[number])
+        )
         out.append((number, compound & 3, *named))
     return out
 

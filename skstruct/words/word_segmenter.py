@@ -132,7 +132,13 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(
-        self, X: Texts, y: Corpus, sample_weight: Weights = None, *, X_val: Given = None, y_val: Given = None
+        self,
+        X: Texts,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
     ) -> Self:
         """Learn from segmented texts.
 
@@ -164,7 +170,9 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
         return run.train(X, y, context)
 
-    def partial_fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """One pass over more texts.
 
         Parameters
@@ -194,7 +202,9 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         if weight is not None:
             used &= weight > 0.0
             if not used.any():
-                raise NothingToLearn("all texts with a positive sample_weight are empty")
+                raise NothingToLearn(
+                    "all texts with a positive sample_weight are empty"
+                )
         held_out = None
         if self.early_stopping and not stream and given is None:
             whole = np.array([items is not None for items in words], np.bool_)
@@ -204,7 +214,12 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         # What is left out stays as an empty text, so that positions are those of X.
         pieces = [parts if keep else [] for parts, keep in zip(pieces, used.tolist())]
         known = np.concatenate(take(gold, np.flatnonzero(used)))
-        task = make_task(["".join(parts) for parts in pieces], white_space_limits(pieces), known, weight)
+        task = make_task(
+            ["".join(parts) for parts in pieces],
+            white_space_limits(pieces),
+            known,
+            weight,
+        )
         if continued:
             model, templates = self._training.model, WORD_TEMPLATES[self.templates]
             check_unchanged(
@@ -213,7 +228,9 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
                 min_count=(int(self.min_count), model.features.min_count),
             )
             beam, update = self.beam_size or 0, UPDATES[self.update]
-            state = continued_state(self._training, rule, stream, beam=beam, update=update)
+            state = continued_state(
+                self._training, rule, stream, beam=beam, update=update
+            )
         else:
             state = self._fresh_state(new_key(self.random_state))
         run = WordRun(self, state, task, held_out)
@@ -222,8 +239,14 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
 
     def _fresh_state(self, key):
         """A training state without features and weights."""
-        rule, templates, update = self._rule(), WORD_TEMPLATES[self.templates], UPDATES[self.update]
-        model = new_model(templates, self.beam_size or 0, update, int(self.min_count), rule)
+        rule, templates, update = (
+            self._rule(),
+            WORD_TEMPLATES[self.templates],
+            UPDATES[self.update],
+        )
+        model = new_model(
+            templates, self.beam_size or 0, update, int(self.min_count), rule
+        )
         return TrainingState(model, rule, key)
 
     # -- prediction --------------------------------------------------------------------------------
@@ -314,7 +337,9 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         """
         pieces, limit = self._limited(X, dictionary, boundaries)
         check_positive("k", k)
-        return Sequences(self._model.predict_kbest(pieces, int(k), limit, self.n_jobs, self._beam()))
+        return Sequences(
+            self._model.predict_kbest(pieces, int(k), limit, self.n_jobs, self._beam())
+        )
 
     def decision_function(self, X: Texts) -> NDArray[np.float64]:
         """Scores of the best segmentations.
@@ -330,7 +355,9 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         """
         return self._best(X)[1]
 
-    def score(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None
+    ) -> float:
         """F1 of the words.
 
         Parameters
@@ -348,7 +375,9 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         pieces = as_pieces(X)
         words, tags = as_words(pieces, y)
         if tags is not None:
-            raise ValueError("y: expected words, got (word, tag) pairs: WordSegmenter knows no tags")
+            raise ValueError(
+                "y: expected words, got (word, tag) pairs: WordSegmenter knows no tags"
+            )
         weight = sample_weights(sample_weight, pieces)
         predicted, _ = self._best(X)
         return word_f1_score(words, predicted, tagged=False, sample_weight=weight)

@@ -29,12 +29,16 @@ def trained_on(tagger):
     """What the model was trained on, and what is in force: the accessor variety of some strings."""
     contexts = model_of(tagger).encoder.contexts
     in_force = contexts.trained if contexts.adapted is None else contexts.adapted
-    return [variety_of(statistics[0], "今天") for statistics in (contexts.trained, in_force)]
+    return [
+        variety_of(statistics[0], "今天") for statistics in (contexts.trained, in_force)
+    ]
 
 
 @pytest.fixture(scope="module")
 def fitted():
-    return PassiveAggressiveTagger("char-av", random_state=0, max_iter=5).fit(X[TRAIN], Y[TRAIN])
+    return PassiveAggressiveTagger("char-av", random_state=0, max_iter=5).fit(
+        X[TRAIN], Y[TRAIN]
+    )
 
 
 @pytest.fixture
@@ -50,9 +54,13 @@ def test_prediction_reads_the_statistics_in_force(tagger):
     kbest = tagger.predict_kbest(X[TARGET], 2)
     assert [best[0][1] for best in kbest] == pytest.approx(after[TARGET].tolist())
     # The statistics are those of the text last adapted to, whatever came before.
-    np.testing.assert_array_equal(tagger.adapt(X).adapt(X[TARGET]).decision_function(X), after)
+    np.testing.assert_array_equal(
+        tagger.adapt(X).adapt(X[TARGET]).decision_function(X), after
+    )
     np.testing.assert_array_equal(tagger.adapt(None).decision_function(X), before)
-    np.testing.assert_array_equal(tagger.adapt(X[TARGET]).adapt(X[TRAIN]).decision_function(X), before)
+    np.testing.assert_array_equal(
+        tagger.adapt(X[TARGET]).adapt(X[TRAIN]).decision_function(X), before
+    )
 
 
 def test_others_that_share_the_model_stay(tagger, fitted):
@@ -68,7 +76,9 @@ def test_only_statistics_count():
     one = StructuredPerceptron(templates, random_state=0).fit(X[TRAIN], Y[TRAIN])
     renamed = [[chr(ord(c) + 1) for c in x] for x in X]
     expected = one.adapt(X).decision_function(X)
-    np.testing.assert_array_equal(one.adapt(renamed).decision_function(renamed), expected)
+    np.testing.assert_array_equal(
+        one.adapt(renamed).decision_function(renamed), expected
+    )
     assert not np.array_equal(one.adapt(None).decision_function(renamed), expected)
 
 
@@ -81,11 +91,15 @@ def test_text_that_statistics_do_not_know(tagger):
 
 
 def test_fit_starts_anew(tagger):
-    tagger = clone(tagger).set_params(max_iter=1).fit(X[TRAIN], Y[TRAIN]).adapt(X[TARGET])
+    tagger = (
+        clone(tagger).set_params(max_iter=1).fit(X[TRAIN], Y[TRAIN]).adapt(X[TARGET])
+    )
     tagger.fit(X[TRAIN], Y[TRAIN])
     assert model_of(tagger).encoder.contexts.adapted is None
     again = clone(tagger).fit(X[TRAIN], Y[TRAIN])
-    np.testing.assert_array_equal(tagger.decision_function(X), again.decision_function(X))
+    np.testing.assert_array_equal(
+        tagger.decision_function(X), again.decision_function(X)
+    )
 
 
 def test_training_goes_on_with_the_statistics_in_force(tagger):
@@ -103,14 +117,25 @@ def test_partial_fit_from_nothing_counts_its_first_text():
 
 
 def test_held_out_sequences_are_not_counted():
-    early = StructuredPerceptron("char-av", max_iter=2, early_stopping=True, random_state=0).fit(X, Y)
+    early = StructuredPerceptron(
+        "char-av", max_iter=2, early_stopping=True, random_state=0
+    ).fit(X, Y)
     every = StructuredPerceptron("char-av", max_iter=2, random_state=0).fit(X, Y)
-    sizes = [sum(map(len, model_of(t).encoder.contexts.trained[0].pairs)) for t in (early, every)]
+    sizes = [
+        sum(map(len, model_of(t).encoder.contexts.trained[0].pairs))
+        for t in (early, every)
+    ]
     assert sizes[0] < sizes[1]
 
 
 def test_min_count_and_dropout():
-    parameters = {"min_count": 3, "dropout": 0.1, "feature_noise": "zipf", "max_iter": 5, "random_state": 0}
+    parameters = {
+        "min_count": 3,
+        "dropout": 0.1,
+        "feature_noise": "zipf",
+        "max_iter": 5,
+        "random_state": 0,
+    }
     tagger = StructuredPerceptron("char-av", **parameters).fit(X, Y)
     assert tagger.score(X, Y) > 0.9
     assert tagger.adapt(X).score(X, Y) == tagger.adapt(None).score(X, Y)
@@ -132,9 +157,13 @@ def test_averager():
 
 def test_pickle_and_clone(tagger):
     twin = pickle.loads(pickle.dumps(tagger.adapt(X[TARGET])))
-    np.testing.assert_array_equal(twin.decision_function(X), tagger.decision_function(X))
+    np.testing.assert_array_equal(
+        twin.decision_function(X), tagger.decision_function(X)
+    )
     twin.adapt(None), tagger.adapt(None)
-    np.testing.assert_array_equal(twin.decision_function(X), tagger.decision_function(X))
+    np.testing.assert_array_equal(
+        twin.decision_function(X), tagger.decision_function(X)
+    )
     with pytest.raises(NotFittedError):
         clone(tagger).adapt(X)
 
@@ -142,20 +171,34 @@ def test_pickle_and_clone(tagger):
 @pytest.mark.parametrize(
     ("features", "text", "message"),
     [
-        ("char", X, "nothing to adapt: none of the feature templates reads accessor varieties; .*char-av"),
+        (
+            "char",
+            X,
+            "nothing to adapt: none of the feature templates reads accessor varieties; .*char-av",
+        ),
         (FeatureTemplates(["U:%lex_a[0,0]"], {"a": ["x"]}), X, "nothing to adapt"),
         ("char", None, "nothing to adapt"),
         ("char-av", [], "X holds no token"),
         ("char-av", [[], []], "X holds no token"),
         ("char-av", ["今天"], "list"),
         ("char-av", "今天", "X"),
-        ("char-av", [["今"], ["天", 3]], "sequence 1, position 1: expected a token .*, got int 3"),
+        (
+            "char-av",
+            [["今"], ["天", 3]],
+            "sequence 1, position 1: expected a token .*, got int 3",
+        ),
         ("char-av", [["今"], [("天",)]], "sequence 1, position 0: expected a token"),
-        ("char-av", [[("天",)]], "sequence 0, position 0: expected a token of type str as in training"),
+        (
+            "char-av",
+            [[("天",)]],
+            "sequence 0, position 0: expected a token of type str as in training",
+        ),
     ],
 )
 def test_what_is_refused(features, text, message):
-    tagger = StructuredPerceptron(features, max_iter=1, random_state=0).fit(X[TRAIN], Y[TRAIN])
+    tagger = StructuredPerceptron(features, max_iter=1, random_state=0).fit(
+        X[TRAIN], Y[TRAIN]
+    )
     before = tagger.decision_function(X)
     with pytest.raises(ValueError, match=message):
         tagger.adapt(text)
@@ -164,21 +207,30 @@ def test_what_is_refused(features, text, message):
 
 def test_bags_have_no_accessor_variety():
     tagger = StructuredPerceptron(max_iter=1).fit([[{"w": "a"}]], [["A"]])
-    with pytest.raises(ValueError, match="ready-made features have no accessor variety"):
+    with pytest.raises(
+        ValueError, match="ready-made features have no accessor variety"
+    ):
         tagger.adapt([[{"w": "a"}]])
 
 
 # -- the segmenter ---------------------------------------------------------------------------------
 def new_segmenter():
-    return Segmenter(PassiveAggressiveTagger("char-av", random_state=0, max_iter=5), scheme="B2B3MES")
+    return Segmenter(
+        PassiveAggressiveTagger("char-av", random_state=0, max_iter=5), scheme="B2B3MES"
+    )
 
 
 def test_segmenter():
     segmenter = new_segmenter().fit(TEXTS[TRAIN], WORDS[TRAIN])
     tagger = copy.copy(segmenter.tagger_).adapt(X[TARGET])
     before = segmenter.predict(TEXTS)
-    assert segmenter.adapt([f" {text}\n" for text in TEXTS[TARGET]] + ["", " "]) is segmenter
-    np.testing.assert_array_equal(segmenter.tagger_.decision_function(X), tagger.decision_function(X))
+    assert (
+        segmenter.adapt([f" {text}\n" for text in TEXTS[TARGET]] + ["", " "])
+        is segmenter
+    )
+    np.testing.assert_array_equal(
+        segmenter.tagger_.decision_function(X), tagger.decision_function(X)
+    )
     assert ["".join(words) for words in segmenter.predict(TEXTS)] == TEXTS
     assert segmenter.adapt(None).predict(TEXTS) == before
 
@@ -211,8 +263,12 @@ def test_sxu(corpus_path):
     """Counting on both texts is worth more than half a point (measured: 95.0 to 95.7)."""
     from skstruct.datasets import read_segmented
 
-    train, test = (read_segmented(corpus_path(f"sxu/{part}.txt")) for part in ("train", "test"))
+    train, test = (
+        read_segmented(corpus_path(f"sxu/{part}.txt")) for part in ("train", "test")
+    )
     X, T = (["".join(words) for words in part] for part in (train, test))
-    segmenter = Segmenter(PassiveAggressiveTagger("char-av", max_iter=3, random_state=0), "B2B3MES")
+    segmenter = Segmenter(
+        PassiveAggressiveTagger("char-av", max_iter=3, random_state=0), "B2B3MES"
+    )
     before = segmenter.fit(X, train).score(T, test)
     assert segmenter.adapt(X + T).score(T, test) > before + 0.004

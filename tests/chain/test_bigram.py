@@ -10,7 +10,9 @@ import oracles
 from skstruct.chain.viterbi import path_score
 from skstruct.core.compile import kernel
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value encountered")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:overflow encountered", "ignore:invalid value encountered"
+)
 
 
 @kernel
@@ -37,7 +39,9 @@ def test_viterbi_is_the_best_of_all(case):
         assert value == -INF
         return
     assert value == pytest.approx(expected[0][0], abs=1e-12)
-    assert path == expected[0][1]  # ties: the last label decides first, the smaller one wins
+    assert (
+        path == expected[0][1]
+    )  # ties: the last label decides first, the smaller one wins
     again = run_score(*case.arrays, np.array(path, np.int32), case.T, case.L)
     assert again == pytest.approx(value, abs=1e-12)
 
@@ -46,7 +50,9 @@ def test_viterbi_is_the_best_of_all(case):
 def test_forced_labels_are_kept(case, data):
     forced = data.draw(tokens_of(case.L, case.T), label="forced")
     given_labels = oracles.options_of(none_for_open(forced))
-    options = [[each is None or y in each for y in range(case.L)] for each in given_labels]
+    options = [
+        [each is None or y in each for y in range(case.L)] for each in given_labels
+    ]
     expected = case.ranked(options=options)
     value, path = case.viterbi(forced)
     if expected:

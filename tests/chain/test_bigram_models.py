@@ -27,7 +27,9 @@ from skstruct.features.template_encoder import TemplateEncoder
 from skstruct.features.templates import FeatureTemplates
 from skstruct.taggers.constraints import constraint_arrays
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value encountered")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:overflow encountered", "ignore:invalid value encountered"
+)
 
 # -------------------------------------------------------------------- whole models under given weights
 PLAIN = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"]
@@ -50,21 +52,38 @@ SHARES = 0.3, 0.4, 0.3
 class World:
     """A few sequences, an encoder that knows them, and arbitrary weights; one model, two readings."""
 
-    def __init__(self, seed, kind, L, integers=False, constraints=None, lengths=(4, 1, 3), rule=None):
+    def __init__(
+        self,
+        seed,
+        kind,
+        L,
+        integers=False,
+        constraints=None,
+        lengths=(4, 1, 3),
+        rule=None,
+    ):
         self.generator = generator = np.random.default_rng(seed)
         self.lines = FEATURES[kind]
         self.names = "XYZ"[:L]
         self.labels = Labels(self.names)
-        words = [[str(generator.choice(list("abc"))) for _ in range(n)] for n in lengths]
+        words = [
+            [str(generator.choice(list("abc"))) for _ in range(n)] for n in lengths
+        ]
         if self.lines is None:
             self.X = [
-                [{"w": w, "v": float(generator.integers(-2, 4)), "t": w == "a"} for w in s] for s in words
+                [
+                    {"w": w, "v": float(generator.integers(-2, 4)), "t": w == "a"}
+                    for w in s
+                ]
+                for s in words
             ]
             self.encoder = BagEncoder()
         else:
             self.X = words
             self.encoder = TemplateEncoder(FeatureTemplates(self.lines))
-        self.gold = [[str(generator.choice(list(self.names))) for _ in s] for s in words]
+        self.gold = [
+            [str(generator.choice(list(self.names))) for _ in s] for s in words
+        ]
         self.pairs = constraints
         self.rule = rule or Rule(PERCEPTRON, 1.0, False, 0, 0.0, AVERAGES[None])
         self.integers = integers
@@ -88,17 +107,25 @@ class World:
         task = self.task(gold, weight)
         cost = np.array([(costs or {}).get(y, 0.0) for y in self.names])
         constraints = constraint_arrays(self.pairs, self.labels)
-        chain = fresh_state(self.encoder, self.labels, self.rule, constraints, cost, 0).model
+        chain = fresh_state(
+            self.encoder, self.labels, self.rule, constraints, cost, 0
+        ).model
         for store in (chain.nodes, chain.edges):
             n = store.value.shape[0]
             store.value[:] = (
-                self.generator.integers(-2, 3, n) if self.integers else self.generator.normal(size=n)
+                self.generator.integers(-2, 3, n)
+                if self.integers
+                else self.generator.normal(size=n)
             )
         return task, chain
 
     def model(self, chain):
         return final_model(
-            chain, self.rule, self.encoder, self.labels, constraint_arrays(self.pairs, self.labels)
+            chain,
+            self.rule,
+            self.encoder,
+            self.labels,
+            constraint_arrays(self.pairs, self.labels),
         )
 
     def weights(self, chain):
@@ -117,7 +144,10 @@ class World:
                     found[name, label] = float(nodes[row, y])
                 else:
                     found.update(
-                        {(name, p, label): float(edges[row, k, y]) for k, p in enumerate(self.names)}
+                        {
+                            (name, p, label): float(edges[row, k, y])
+                            for k, p in enumerate(self.names)
+                        }
                     )
         if self.lines is None or "B" in self.lines:
             for k, p in enumerate(self.names):
@@ -137,14 +167,18 @@ class World:
         ends = {p for p, q in self.pairs if q is None}
         inner = {(p, q) for p, q in self.pairs if p is not None and q is not None}
         return oracles.Constraints(
-            frozenset(starts) if starts else None, frozenset(inner), frozenset(ends) if ends else None
+            frozenset(starts) if starts else None,
+            frozenset(inner),
+            frozenset(ends) if ends else None,
         )
 
 
 def random_pairs(seed, names):
     """Constraints as users write them; some leave no labelling."""
     generator = np.random.default_rng(seed)
-    every = [(p, q) for p in [None, *names] for q in [None, *names] if (p, q) != (None, None)]
+    every = [
+        (p, q) for p in [None, *names] for q in [None, *names] if (p, q) != (None, None)
+    ]
     return [pair for pair in every if generator.random() < 0.7]
 
 
@@ -158,8 +192,12 @@ WORLDS = {
 
 
 @given(**WORLDS, k=st.sampled_from([1, 2, 5, 300]), with_options=st.booleans())
-def test_predictions_equal_enumeration(seed, kind, L, integers, constrained, k, with_options):
-    world = World(seed, kind, L, integers, random_pairs(seed, "XYZ"[:L]) if constrained else None)
+def test_predictions_equal_enumeration(
+    seed, kind, L, integers, constrained, k, with_options
+):
+    world = World(
+        seed, kind, L, integers, random_pairs(seed, "XYZ"[:L]) if constrained else None
+    )
     _, chain = world.build()
     model, weights = world.model(chain), world.weights(chain)
     options = listed = None
@@ -173,7 +211,9 @@ def test_predictions_equal_enumeration(seed, kind, L, integers, constrained, k, 
     token = offsets_of(lengths_of(world.X))
     for i, features in enumerate(world.features()):
         option = None if listed is None else listed[i]
-        every = oracles.k_best(features, weights, world.names, 10**6, world.constraints(), option)
+        every = oracles.k_best(
+            features, weights, world.names, 10**6, world.constraints(), option
+        )
         one = None if options is None else options[token[i] : token[i + 1]]
         if not every:
             assert scores[i] == -INF
@@ -193,7 +233,9 @@ def test_predictions_equal_enumeration(seed, kind, L, integers, constrained, k, 
         for (labelling, value), (expected, _) in zip(ranked, every):
             assert value == pytest.approx(expected, abs=1e-10)
             assert tuple(labelling) in legal
-            assert oracles.score(features, labelling, weights) == pytest.approx(value, abs=1e-10)
+            assert oracles.score(features, labelling, weights) == pytest.approx(
+                value, abs=1e-10
+            )
 
 
 def visit(world, task, chain, i, noise=QUIET):
@@ -208,7 +250,9 @@ def visit(world, task, chain, i, noise=QUIET):
 
 
 @given(**WORLDS, partial=st.booleans(), costly=st.booleans())
-def test_a_perceptron_step_is_the_difference(seed, kind, L, integers, constrained, partial, costly):
+def test_a_perceptron_step_is_the_difference(
+    seed, kind, L, integers, constrained, partial, costly
+):
     world = World(seed, kind, L, integers)
     gold = world.gold
     if partial:
@@ -221,11 +265,15 @@ def test_a_perceptron_step_is_the_difference(seed, kind, L, integers, constraine
         candidates = oracles.labellings(len(features), world.names)
         ranked = oracles.ranked(
             candidates,
-            lambda z, i=i, f=features, w=before: oracles.score(f, z, w) + oracles.cost_of(z, gold[i], costs),
+            lambda z, i=i, f=features, w=before: (
+                oracles.score(f, z, w) + oracles.cost_of(z, gold[i], costs)
+            ),
             world.names,
         )
         z = ranked[0][1]
-        expected = {} if oracles.agrees(z, gold[i]) else oracles.difference(features, y, z)
+        expected = (
+            {} if oracles.agrees(z, gold[i]) else oracles.difference(features, y, z)
+        )
         share = task.weight[i]
         for key, value in change.items():
             assert value == pytest.approx(share * expected.get(key, 0.0), abs=1e-9)
@@ -241,7 +289,9 @@ def test_a_perceptron_step_is_the_difference(seed, kind, L, integers, constraine
     partial=st.booleans(),
     hamming=st.booleans(),
 )
-def test_a_passive_aggressive_step(seed, kind, L, integers, constrained, variant, partial, hamming):
+def test_a_passive_aggressive_step(
+    seed, kind, L, integers, constrained, variant, partial, hamming
+):
     rule = Rule(VARIANTS[variant], 0.4, hamming, 0, 0.0, AVERAGES[None])
     world = World(seed, kind, L, False, rule=rule)
     gold = world.gold
@@ -261,27 +311,47 @@ def test_a_passive_aggressive_step(seed, kind, L, integers, constrained, variant
         assert stats[2] == pytest.approx(loss, abs=1e-9)
         # A step before this one can make two wrong labellings equally good: rounding chooses between them.
         for z in oracles.labellings(len(features), world.names):
-            score = oracles.score(features, z, before) + oracles.cost_of(z, gold[i], costs)
+            score = oracles.score(features, z, before) + oracles.cost_of(
+                z, gold[i], costs
+            )
             if oracles.agrees(z, gold[i]) or score < wrong - 1e-9:
                 continue
             vector = oracles.difference(features, y, z)
-            tau = oracle_training.step_size(variant, 0.4, loss, oracles.squared_norm(vector))
-            if change == pytest.approx({key: tau * vector.get(key, 0.0) for key in change}, abs=1e-9):
+            tau = oracle_training.step_size(
+                variant, 0.4, loss, oracles.squared_norm(vector)
+            )
+            if change == pytest.approx(
+                {key: tau * vector.get(key, 0.0) for key in change}, abs=1e-9
+            ):
                 break
         else:
-            pytest.fail(f"no best wrong labelling of sequence {i} explains the step {change}")
+            pytest.fail(
+                f"no best wrong labelling of sequence {i} explains the step {change}"
+            )
         if variant == "PA" and loss > 0 and vector:  # the margin is met exactly
             after = {key: before[key] + change[key] for key in before}
             gap = oracles.score(features, y, after) - oracles.score(features, z, after)
-            assert gap == pytest.approx(oracles.cost_of(z, gold[i], costs) if hamming else 1.0, abs=1e-8)
+            assert gap == pytest.approx(
+                oracles.cost_of(z, gold[i], costs) if hamming else 1.0, abs=1e-8
+            )
 
 
 NOISE = {
     "dropout": {"feature_noise": "dropout", "edge_noise": "same", "rate": 0.3},
-    "zipf": {"feature_noise": "zipf", "edge_noise": "dropout", "rate": 0.3, "exponent": 1.5},
+    "zipf": {
+        "feature_noise": "zipf",
+        "edge_noise": "dropout",
+        "rate": 0.3,
+        "exponent": 1.5,
+    },
     "edges": {"edge_noise": "zipf", "exponent": 1.5},
     "input": {"dropout": 0.3},
-    "everything": {"dropout": 0.2, "feature_noise": "dropout", "edge_noise": "zipf", "rate": 0.3},
+    "everything": {
+        "dropout": 0.2,
+        "feature_noise": "dropout",
+        "edge_noise": "zipf",
+        "rate": 0.3,
+    },
 }
 
 
@@ -293,7 +363,9 @@ def test_decoding_and_update_see_the_same_noise(kind, noise):
         world = World(seed, kind, 3, lengths=(4, 3))
         task, chain = world.build(world.gold)
         corruption = make_noise(seed, **NOISE[noise])
-        corrupt = weights_view.Corruption(world.encoder, world.X, world.names, corruption, world.lines)
+        corrupt = weights_view.Corruption(
+            world.encoder, world.X, world.names, corruption, world.lines
+        )
         for step, i in enumerate([1, 0, 1]):
             features = corrupt(step, i, world.features()[i])
             before, change, _ = visit(world, task, chain, i, corruption)

@@ -24,14 +24,18 @@ PAIRS = [[(word, "N" if len(word) > 1 else "X") for word in words] for words in 
 
 
 def new_tagger(**parameters):
-    return PassiveAggressiveTagger(**{"features": "char", "random_state": 0, "max_iter": 3, **parameters})
+    return PassiveAggressiveTagger(
+        **{"features": "char", "random_state": 0, "max_iter": 3, **parameters}
+    )
 
 
 @pytest.fixture(scope="module")
 def segmenters():
     """One of each scheme, well-formed labels or any, words or (word, tag)."""
     return [
-        Segmenter(new_tagger(constraints=scheme if constrained else None), scheme).fit(X, y)
+        Segmenter(new_tagger(constraints=scheme if constrained else None), scheme).fit(
+            X, y
+        )
         for scheme in WORD_SCHEMES
         for constrained in (False, True)
         for y in (Y, PAIRS)
@@ -77,13 +81,20 @@ def test_words_of_the_dictionary_come_out(segmenters, texts, dictionary):
 def test_segmentation_changes_without_training():
     segmenter = Segmenter(new_tagger()).fit(X, Y)
     text = "他在北京大学图书馆看书。"
-    assert segmenter.predict([text]) == [["他", "在", "北京", "大学", "图书馆", "看", "书", "。"]]
+    assert segmenter.predict([text]) == [
+        ["他", "在", "北京", "大学", "图书馆", "看", "书", "。"]
+    ]
     found = segmenter.predict([text], dictionary=["北京大学图书馆", "北京大学", "看书"])
     assert found == [["他", "在", "北京大学图书馆", "看书", "。"]]
-    assert segmenter.predict([text], dictionary=["大学图"])[0][2:4] == ["北京", "大学图"]
+    assert segmenter.predict([text], dictionary=["大学图"])[0][2:4] == [
+        "北京",
+        "大学图",
+    ]
     # The first of two words that overlap wins.
     assert "学图" in segmenter.predict([text], dictionary=["图书馆", "学图"])[0]
-    assert segmenter.predict([text]) == [["他", "在", "北京", "大学", "图书馆", "看", "书", "。"]]
+    assert segmenter.predict([text]) == [
+        ["他", "在", "北京", "大学", "图书馆", "看", "书", "。"]
+    ]
 
 
 def test_the_rest_is_searched_around_the_words():
@@ -91,7 +102,8 @@ def test_the_rest_is_searched_around_the_words():
     segmenter = Segmenter(new_tagger()).fit(X, Y)
     asked = []
     segmenter.tagger_.predict = lambda x, allowed=None: (
-        asked.append(allowed) or type(segmenter.tagger_).predict(segmenter.tagger_, x, allowed)
+        asked.append(allowed)
+        or type(segmenter.tagger_).predict(segmenter.tagger_, x, allowed)
     )
     segmenter.predict(["他在北京大学看书", "天气"], dictionary=["北京大学"])
     first, second = asked[0]
@@ -107,16 +119,25 @@ def test_nothing_found_changes_nothing():
     for dictionary in (None, [], ["ਅਆ"], (), set()):
         assert segmenter.predict(X, dictionary=dictionary) == expected
     assert segmenter.predict(["", " "], dictionary=["今天"]) == [[], []]
-    own = segmenter.predict(X[:3], dictionary=[word for words in expected[:3] for word in words])
+    own = segmenter.predict(
+        X[:3], dictionary=[word for words in expected[:3] for word in words]
+    )
     assert ["".join(words) for words in own] == X[:3]
 
 
 def test_words_that_no_label_spells():
     """Training without words of three characters knows no M; a word of the dictionary is one all the same."""
     for constraints in (None, "BMES"):
-        for y in ([["今天", "好"], ["好"]], [[("今天", "N"), ("好", "V")], [("好", "V")]]):
-            segmenter = Segmenter(new_tagger(constraints=constraints)).fit(["今天好", "好"], y)
-            words = segmenter.predict(["今天好今天", "好好"], dictionary=["天好今", "好"])
+        for y in (
+            [["今天", "好"], ["好"]],
+            [[("今天", "N"), ("好", "V")], [("好", "V")]],
+        ):
+            segmenter = Segmenter(new_tagger(constraints=constraints)).fit(
+                ["今天好", "好"], y
+            )
+            words = segmenter.predict(
+                ["今天好今天", "好好"], dictionary=["天好今", "好"]
+            )
             words = [[w[0] for w in one] if segmenter.tagged_ else one for one in words]
             assert words == [["今", "天好今", "天"], ["好", "好"]]
 
@@ -128,7 +149,9 @@ def test_words_where_no_label_is_a_word_of_one_character():
 
 def test_tags_are_those_that_know_the_whole_word():
     y = [[("今天天", "N"), ("好", "V")], [("好", "V"), ("大学", "V")]]
-    segmenter = Segmenter(new_tagger(constraints="BMES", max_iter=10)).fit(["今天天好", "好大学"], y)
+    segmenter = Segmenter(new_tagger(constraints="BMES", max_iter=10)).fit(
+        ["今天天好", "好大学"], y
+    )
     assert segmenter.predict(["好大学"], dictionary=["好大学"]) == [[("好大学", "N")]]
 
 
@@ -164,8 +187,12 @@ def test_as_with_the_plain_tagger(segmenter, y, tmp_path):
     segmenter = clone(segmenter).fit(X[:60], y[:60])
     segmenter.save(tmp_path / "model")
     loaded = load(tmp_path / "model")
-    dictionary = {text[k : k + 3] for text in X[60:] for k in (1, 5) if len(text) > k + 3}
-    spaced = [" ".join(text[k : k + 3] for k in range(0, len(text), 3)) for text in X[60:]]
+    dictionary = {
+        text[k : k + 3] for text in X[60:] for k in (1, 5) if len(text) > k + 3
+    }
+    spaced = [
+        " ".join(text[k : k + 3] for k in range(0, len(text), 3)) for text in X[60:]
+    ]
     for model in (segmenter, loaded):
         model = getattr(model, "base_", model)
         inner = getattr(model, "estimator_", model)
@@ -176,7 +203,9 @@ def test_as_with_the_plain_tagger(segmenter, y, tmp_path):
         for texts, options in ((spaced, {}), (X[60:], {"dictionary": dictionary})):
             expected = plain.predict(texts, **options)
             assert model.predict(texts, **options) == expected
-            assert cut.predict(texts, **options) != expected  # so that the search makes a difference
+            assert (
+                cut.predict(texts, **options) != expected
+            )  # so that the search makes a difference
 
 
 class Foreign(BaseEstimator):
@@ -193,8 +222,12 @@ class Foreign(BaseEstimator):
 
 
 def test_characters_beyond_the_basic_plane_and_surrogates():
-    segmenter = Segmenter(StructuredPerceptron("char", random_state=0)).fit(X[:20], Y[:20])
-    words = segmenter.predict(["\U00020000今\ud800天"], dictionary=["\U00020000今", "\ud800天"])
+    segmenter = Segmenter(StructuredPerceptron("char", random_state=0)).fit(
+        X[:20], Y[:20]
+    )
+    words = segmenter.predict(
+        ["\U00020000今\ud800天"], dictionary=["\U00020000今", "\ud800天"]
+    )
     assert words == [["\U00020000今", "\ud800天"]]
 
 
@@ -206,10 +239,16 @@ def test_characters_beyond_the_basic_plane_and_surrogates():
         ({"今天": 2.0}, "a collection of words, got dict .*; words have no weights"),
         (3, "a collection of words, got int 3"),
         (["今天", 3], "entry 1 must be a word, a str without white space, got int 3"),
-        ([("今天", "N")], "entry 0 must be a word, a str without white space, got tuple"),
+        (
+            [("今天", "N")],
+            "entry 0 must be a word, a str without white space, got tuple",
+        ),
         (["今天", ""], "entry 1 must be a word, a str without white space, got str ''"),
         ([" "], "entry 0 must be a word, a str without white space, got str ' '"),
-        (["New York"], "entry 0 must be a word, a str without white space, got str 'New York'"),
+        (
+            ["New York"],
+            "entry 0 must be a word, a str without white space, got str 'New York'",
+        ),
     ],
 )
 def test_what_is_no_dictionary(segmenters, dictionary, message):

@@ -27,10 +27,16 @@ def tagger_with_random_weights(seed, order, L, integers, lines, barriers):
     y[0], y[1][0] = list(labels[:2]) + ["A"] * (2 - min(L, 2)), labels[-1]
     pairs = [(p, q) for p in labels for q in labels if generator.random() >= barriers]
     pairs += [(None, p) for p in labels if generator.random() >= barriers]
-    tagger = StructuredPerceptron(lines, order=order, max_iter=1, random_state=0).fit(X, y)
+    tagger = StructuredPerceptron(lines, order=order, max_iter=1, random_state=0).fit(
+        X, y
+    )
     for store in model_of(tagger).stores().values():
         value = store.value
-        value[:] = generator.integers(-1, 2, value.shape) if integers else generator.normal(size=value.shape)
+        value[:] = (
+            generator.integers(-1, 2, value.shape)
+            if integers
+            else generator.normal(size=value.shape)
+        )
     if barriers:
         model_of(tagger).constraints = constraint_arrays(pairs, model_of(tagger).labels)
     starts = frozenset(q for p, q in pairs if p is None) or frozenset(labels)
@@ -48,23 +54,33 @@ def tagger_with_random_weights(seed, order, L, integers, lines, barriers):
     conditioned=st.booleans(),
     barriers=st.sampled_from([0.0, 0.3]),
 )
-def test_k_best_are_those_of_enumeration(seed, order, L, T, k, integers, conditioned, barriers):
+def test_k_best_are_those_of_enumeration(
+    seed, order, L, T, k, integers, conditioned, barriers
+):
     lines = LINES[conditioned]
-    tagger, X, labels, constraints = tagger_with_random_weights(seed, order, L, integers, lines, barriers)
+    tagger, X, labels, constraints = tagger_with_random_weights(
+        seed, order, L, integers, lines, barriers
+    )
     generator = np.random.default_rng(seed)
     sequence = [str(c) for c in generator.choice(list("abc"), T)]
     features = oracles.template_features(lines, sequence)
     features.order = order
     weights = weights_view.weights_of(tagger, X)
-    expected = oracles.k_best(features, weights, tagger.classes_.tolist(), k, constraints)
+    expected = oracles.k_best(
+        features, weights, tagger.classes_.tolist(), k, constraints
+    )
     if not expected:
         with pytest.raises(ValueError, match="sequence 1: the constraints"):
             tagger.predict_kbest([[], sequence], k)
         return
     empty, ranked = tagger.predict_kbest([[], sequence], k)
     assert empty == [([], 0.0)]
-    assert [score for _, score in ranked] == pytest.approx([score for score, _ in expected], abs=1e-9)
-    assert len({tuple(z) for z, _ in ranked}) == len(expected)  # as many as there are, all distinct
+    assert [score for _, score in ranked] == pytest.approx(
+        [score for score, _ in expected], abs=1e-9
+    )
+    assert len({tuple(z) for z, _ in ranked}) == len(
+        expected
+    )  # as many as there are, all distinct
     assert all(a >= b for (_, a), (_, b) in zip(ranked, ranked[1:]))
     for z, score in ranked:
         assert oracles.score(features, z, weights) == pytest.approx(score, abs=1e-9)
@@ -78,7 +94,10 @@ def test_k_best_are_those_of_enumeration(seed, order, L, T, k, integers, conditi
 def test_fewer_are_the_first_of_more_and_pieces_do_not_matter(monkeypatch, order):
     tagger, *_ = tagger_with_random_weights(0, order, 3, True, LINES[False], 0.0)
     generator = np.random.default_rng(0)
-    X = [[str(c) for c in generator.choice(list("abc"), n)] for n in [0, 1, 1, 2, 9, 30, 14]]
+    X = [
+        [str(c) for c in generator.choice(list("abc"), n)]
+        for n in [0, 1, 1, 2, 9, 30, 14]
+    ]
     many = tagger.predict_kbest(X, 50)
     for k in (1, 2, 13):
         fewer = tagger.predict_kbest(X, k)
@@ -109,36 +128,53 @@ def test_room_grows_with_the_labellings(order):
 
 def test_long_lists_are_those_of_enumeration():
     """A cell's list moves again and again."""
-    tagger, X, labels, constraints = tagger_with_random_weights(1, 1, 3, False, LINES[False], 0.0)
+    tagger, X, labels, constraints = tagger_with_random_weights(
+        1, 1, 3, False, LINES[False], 0.0
+    )
     sequence, k = list("abcabca"), 3**7
     features = oracles.template_features(LINES[False], sequence)
     features.order = 1
     weights = weights_view.weights_of(tagger, X)
-    expected = oracles.k_best(features, weights, tagger.classes_.tolist(), k, constraints)
+    expected = oracles.k_best(
+        features, weights, tagger.classes_.tolist(), k, constraints
+    )
     (found,) = tagger.predict_kbest([sequence], k)
-    assert [score for _, score in found] == pytest.approx([score for score, _ in expected], abs=1e-9)
+    assert [score for _, score in found] == pytest.approx(
+        [score for score, _ in expected], abs=1e-9
+    )
     assert len({tuple(z) for z, _ in found}) == k
 
 
 @pytest.fixture(scope="module")
 def segmenter():
-    return Segmenter(StructuredPerceptron("char", max_iter=3, random_state=0)).fit(TEXTS[:60], WORDS[:60])
+    return Segmenter(StructuredPerceptron("char", max_iter=3, random_state=0)).fit(
+        TEXTS[:60], WORDS[:60]
+    )
 
 
 @pytest.mark.parametrize("text", ["他在北京", "他们在看书", "一"])
 def test_segmentations_are_those_that_labellings_spell(segmenter, text):
     expected = {}
     for labels, score in segmenter.tagger_.predict_kbest([list(text)], 10**4)[0]:
-        expected.setdefault(tuple(labels_to_words(text, labels, "BMES")), pytest.approx(score))
+        expected.setdefault(
+            tuple(labels_to_words(text, labels, "BMES")), pytest.approx(score)
+        )
     (found,) = segmenter.predict_kbest([text], 10**4)
     assert {tuple(words): score for words, score in found} == expected
     scores = [score for _, score in found]
-    assert scores == sorted(scores, reverse=True) and found[0][0] == segmenter.predict([text])[0]
+    assert (
+        scores == sorted(scores, reverse=True)
+        and found[0][0] == segmenter.predict([text])[0]
+    )
 
 
 @pytest.mark.parametrize(
     "text, dictionary, n",
-    [("他在北京看书", None, 2**5), ("他 在北京\t看书", None, 2**3), ("他在北京看书", ["北京"], 2**2)],
+    [
+        ("他在北京看书", None, 2**5),
+        ("他 在北京\t看书", None, 2**3),
+        ("他在北京看书", ["北京"], 2**2),
+    ],
 )
 def test_segmentations_are_all_there_are(segmenter, text, dictionary, n):
     (found,) = segmenter.predict_kbest([text], 10**4, dictionary=dictionary)
@@ -151,19 +187,29 @@ def test_segmentations_are_all_there_are(segmenter, text, dictionary, n):
 def test_segmentations_of_several_texts_are_those_of_each(segmenter):
     X = ["", *TEXTS[60:64], " ", TEXTS[64] + " " + TEXTS[65]]
     together = segmenter.predict_kbest(X, 4, dictionary=["北京"])
-    assert together == [segmenter.predict_kbest([x], 4, dictionary=["北京"])[0] for x in X]
+    assert together == [
+        segmenter.predict_kbest([x], 4, dictionary=["北京"])[0] for x in X
+    ]
     assert together[0] == together[5] == [([], 0.0)]
-    assert [best[0][0] for best in together] == segmenter.predict(X, dictionary=["北京"])
-    assert all(len({tuple(words) for words, _ in best}) == len(best) <= 4 for best in together)
+    assert [best[0][0] for best in together] == segmenter.predict(
+        X, dictionary=["北京"]
+    )
+    assert all(
+        len({tuple(words) for words, _ in best}) == len(best) <= 4 for best in together
+    )
 
 
 def test_segmentations_of_the_joint_task_have_tags():
     sample = load_sample("zh")
     y = [list(zip(words, tags)) for words, tags in zip(sample.words, sample.tags)]
     X = ["".join(words) for words in sample.words]
-    model = Segmenter(StructuredPerceptron("char", max_iter=3, random_state=0)).fit(X, y)
+    model = Segmenter(StructuredPerceptron("char", max_iter=3, random_state=0)).fit(
+        X, y
+    )
     for best, first in zip(model.predict_kbest(X[:5], 3), model.predict(X[:5])):
-        assert best[0][0] == first and all(len(item) == 2 for words, _ in best for item in words)
+        assert best[0][0] == first and all(
+            len(item) == 2 for words, _ in best for item in words
+        )
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.0, True, "2"])

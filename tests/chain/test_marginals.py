@@ -36,7 +36,9 @@ def corpus_of(lengths, L, gold=None, weight=None):
     )  # fmt: skip
     return Corpus(
         sequences,
-        TokenLists(np.append(0, np.cumsum(~odd)) * L, weights[~odd].ravel(), np.zeros(0)),
+        TokenLists(
+            np.append(0, np.cumsum(~odd)) * L, weights[~odd].ravel(), np.zeros(0)
+        ),
         TokenLists(np.append(0, np.cumsum(odd)), weights[odd, 0], np.zeros(0)),
         np.tile(label, N),
         np.tile(label + LAST * (label == L - 1).astype(np.int32), N),
@@ -56,7 +58,16 @@ NO_EDGES = Occurrences(TokenLists.new(0), np.zeros(1, np.int32), np.zeros(0, np.
 
 def counts_of(gradient, step, corpus, of_pairs, L):
     nothing = np.zeros(0)
-    return ExpectedCounts(gradient, step, nothing, whole_of(corpus, L), of_pairs, NO_EDGES, nothing, nothing)
+    return ExpectedCounts(
+        gradient,
+        step,
+        nothing,
+        whole_of(corpus, L),
+        of_pairs,
+        NO_EDGES,
+        nothing,
+        nothing,
+    )
 
 
 def fast(corpus, emission, potentials, clamped=False):
@@ -65,7 +76,11 @@ def fast(corpus, emission, potentials, clamped=False):
     lengths = corpus.sequences.lengths
     pair = np.array(list(product(range(L), range(L))))
     sparse, matrix = exp_transitions(potentials, pair)
-    gradient, of_pairs, step = np.zeros(emission.shape[0]), np.zeros(emission.shape[0]), np.zeros(L * L)
+    gradient, of_pairs, step = (
+        np.zeros(emission.shape[0]),
+        np.zeros(emission.shape[0]),
+        np.zeros(L * L),
+    )
     bad = np.zeros(lengths.shape[0], bool)
     with np.errstate(all="ignore"):
         total = expect(
@@ -81,7 +96,11 @@ def exact(corpus, emission, potentials, clamped=False):
     L = potentials.cost.shape[0]
     lengths = corpus.sequences.lengths
     sparse, _ = exp_transitions(potentials, np.zeros((0, 2), np.int64))
-    gradient, of_pairs, step = np.zeros(emission.shape[0]), np.zeros(emission.shape[0]), np.zeros(L * L)
+    gradient, of_pairs, step = (
+        np.zeros(emission.shape[0]),
+        np.zeros(emission.shape[0]),
+        np.zeros(L * L),
+    )
     group = np.arange(lengths.shape[0] + 1)
     each = corpus._replace(sequences=corpus.sequences._replace(group=group))
     with np.errstate(all="ignore"):
@@ -97,7 +116,11 @@ def exact(corpus, emission, potentials, clamped=False):
 def enumerated(corpus, emission, potentials, clamped=False):
     """The same, by listing all labellings."""
     L = potentials.cost.shape[0]
-    marginal, pairs, total = np.zeros((emission.shape[0] // L, L)), np.zeros((L, L)), 0.0
+    marginal, pairs, total = (
+        np.zeros((emission.shape[0] // L, L)),
+        np.zeros((L, L)),
+        0.0,
+    )
     for i, weight in enumerate(corpus.sequences.weight):
         a, b = corpus.sequences.token[i], corpus.sequences.token[i + 1]
         gold = corpus.sequences.gold[a:b]
@@ -132,7 +155,11 @@ def random_case(seed, L, constrained=False, spread=1.0):
         gold[:] = np.where(rng.rand(N) < 0.2, 0, -1)  # label 0 is always possible
         transition[1, 2 % L] = start[L - 1] = end[1] = -np.inf
     potentials = Potentials(transition, start, end, rng.rand(L))
-    return corpus_of(lengths, L, gold, rng.rand(7) + 0.5), spread * rng.randn(N * L), potentials
+    return (
+        corpus_of(lengths, L, gold, rng.rand(7) + 0.5),
+        spread * rng.randn(N * L),
+        potentials,
+    )
 
 
 @pytest.mark.parametrize("clamped", [False, True])
@@ -201,7 +228,9 @@ def test_huge_weights_are_exact_or_given_up(where):
             np.testing.assert_allclose(g, w, rtol=1e-9, atol=1e-9)
         for i in range(3):
             one = corpus_of(lengths[i : i + 1], L)
-            part = emission[corpus.sequences.token[i] * L : corpus.sequences.token[i + 1] * L]
+            part = emission[
+                corpus.sequences.token[i] * L : corpus.sequences.token[i + 1] * L
+            ]
             total, marginal, _, bad = fast(one, part, potentials)
             if not bad[0]:
                 right = enumerated(one, part, potentials)
@@ -213,8 +242,15 @@ def test_huge_weights_are_exact_or_given_up(where):
     "gaps",
     [
         [(t, 1, -50.0) for t in range(20)] + [(t, 0, -51.0) for t in range(20, 40)],
-        [(0, 1, -710.0)] + [(t, 0, -10.0) for t in range(1, 101)],  # too small at once, and what wins later
-        [(0, 1, -1e9), (1, 0, -220.0), (2, 0, -500.0)],  # scales whose product is no number
+        [(0, 1, -710.0)]
+        + [
+            (t, 0, -10.0) for t in range(1, 101)
+        ],  # too small at once, and what wins later
+        [
+            (0, 1, -1e9),
+            (1, 0, -220.0),
+            (2, 0, -500.0),
+        ],  # scales whose product is no number
     ],
 )
 def test_two_paths_that_never_meet(gaps):

@@ -24,12 +24,18 @@ X = [[{"w": f"w{k}", "x": float(k % 3)} for k in x] for x in WORDS.tolist()]
 Y = [["ABCD"[k] for k in y] for y in CYCLES.tolist()]
 
 LEARNERS = {
-    "perceptron": lambda **given: StructuredPerceptron(max_iter=4, random_state=0, **given),
+    "perceptron": lambda **given: StructuredPerceptron(
+        max_iter=4, random_state=0, **given
+    ),
     "noise": lambda **given: StructuredPerceptron(
         max_iter=4, random_state=0, penalty="l1", alpha=1e-4, dropout=0.1, **given
     ),
-    "margin": lambda **given: PassiveAggressiveTagger(max_iter=4, random_state=0, cost="hamming", **given),
-    "order 2": lambda **given: StructuredPerceptron(max_iter=4, random_state=0, order=2, **given),
+    "margin": lambda **given: PassiveAggressiveTagger(
+        max_iter=4, random_state=0, cost="hamming", **given
+    ),
+    "order 2": lambda **given: StructuredPerceptron(
+        max_iter=4, random_state=0, order=2, **given
+    ),
 }
 
 
@@ -45,7 +51,9 @@ def _weighted(tagger):
     """Those that have a weight."""
     states = {(entry[0], entry[1]) for entry in feature_weights(tagger)}
     labels = tagger.classes_
-    return states, {(labels[p], labels[z]) for p, z in np.argwhere(transition_weights(tagger))}
+    return states, {
+        (labels[p], labels[z]) for p, z in np.argwhere(transition_weights(tagger))
+    }
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -70,20 +78,32 @@ def test_streams_keep_what_earlier_calls_have_shown():
 
 
 def test_sets_of_labels_show_each_and_missing_labels_none():
-    y = [[{"A", "B"} if k == 0 else None if k == 1 else "C" for k in range(len(x))] for x in X[:1]]
-    tagger = StructuredPerceptron(random_state=0, all_pairs=False, max_iter=9).fit(X[:1] + X[2:3], [*y, Y[2]])
+    y = [
+        [{"A", "B"} if k == 0 else None if k == 1 else "C" for k in range(len(x))]
+        for x in X[:1]
+    ]
+    tagger = StructuredPerceptron(random_state=0, all_pairs=False, max_iter=9).fit(
+        X[:1] + X[2:3], [*y, Y[2]]
+    )
     named, (first, _, *rest) = _weighted(tagger)[0], X[0]
-    allowed = {(f"w:{first['w']}", a) for a in "AB"} | {(f"w:{token['w']}", "C") for token in rest}
+    allowed = {(f"w:{first['w']}", a) for a in "AB"} | {
+        (f"w:{token['w']}", "C") for token in rest
+    }
     allowed |= _shown(X[2:3], Y[2:3])[0] | {("x", a) for a in "ABC"}
     assert named <= allowed
 
 
 def test_the_choice_is_saved(tmp_path):
-    tagger = StructuredPerceptron(random_state=0, all_pairs="transitions", max_iter=3).fit(X, Y)
+    tagger = StructuredPerceptron(
+        random_state=0, all_pairs="transitions", max_iter=3
+    ).fit(X, Y)
     tagger.save(tmp_path / "model")
     again = load(tmp_path / "model")
     assert again.all_pairs == "transitions"
-    more = [each.set_params(warm_start=True, max_iter=6).fit(X, Y) for each in (tagger, again)]
+    more = [
+        each.set_params(warm_start=True, max_iter=6).fit(X, Y)
+        for each in (tagger, again)
+    ]
     assert np.array_equal(*(model_of(each).nodes.value for each in more))
     assert _weighted(again)[0] <= _shown(X, Y)[0]
 
@@ -101,24 +121,37 @@ def test_files_keep_the_pairs_shown_that_have_no_weight(learner, kind, tmp_path)
     tagger.save(tmp_path / "model")
     again = load(tmp_path / "model")
     kept = [training_of(each).pairs for each in (tagger, again)]
-    assert [each is None for each in kept[0]] == [kind == "states", kind == "transitions"]
+    assert [each is None for each in kept[0]] == [
+        kind == "states",
+        kind == "transitions",
+    ]
     for mine, theirs in zip(*kept):
         assert (mine is theirs is None) or np.array_equal(mine, theirs)
     one, other = some_pairs_again(tagger), some_pairs_again(again)
     for name in "nodes", "edges":
-        assert np.array_equal(getattr(model_of(one), name).value, getattr(model_of(other), name).value)
+        assert np.array_equal(
+            getattr(model_of(one), name).value, getattr(model_of(other), name).value
+        )
     tagger.save(tmp_path / "small", training=False)
     assert training_of(load(tmp_path / "small")).pairs is None
 
 
 def test_pairs_follow_labels_and_features_that_are_new():
     tagger = StructuredPerceptron(["U:%x[0,0]", "B"], random_state=0, all_pairs=False)
-    tagger.partial_fit([["a", "b"]], [["M", "P"]]).partial_fit([["c", "b", "a"]], [["A", "N", "Z"]])
+    tagger.partial_fit([["a", "b"]], [["M", "P"]]).partial_fit(
+        [["c", "b", "a"]], [["A", "N", "Z"]]
+    )
     (nodes, edges), labels = training_of(tagger).pairs, tagger.classes_.tolist()
     L, encoder = len(labels), model_of(tagger).encoder
     names = encoder.row_names(set(range(encoder.n_node_rows)))
     seen = {(names[key // L], labels[key % L]) for key in nodes.tolist()}
-    assert seen == {("U:a", "M"), ("U:b", "P"), ("U:c", "A"), ("U:b", "N"), ("U:a", "Z")}
+    assert seen == {
+        ("U:a", "M"),
+        ("U:b", "P"),
+        ("U:c", "A"),
+        ("U:b", "N"),
+        ("U:a", "Z"),
+    }
     found = [(labels[key // L], labels[key % L]) for key in edges.tolist()]
     assert found == [("A", "N"), ("M", "P"), ("N", "Z")]
 
@@ -159,13 +192,18 @@ def _as_mask(pairs, columns):
     return mask
 
 
-@pytest.mark.parametrize("features", [["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"], ["U:%x[0,0]", "B0:%x[0,0]", "B"]])
+@pytest.mark.parametrize(
+    "features",
+    [["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"], ["U:%x[0,0]", "B0:%x[0,0]", "B"]],
+)
 def test_the_pairs_are_those_that_tokens_show(chosen, features):
     """Of features and labels, and of labels by what transitions look at; sets show each of their labels."""
     words = [[token["w"] for token in x] for x in X]
     y = [[{"A", "B"} if z == "A" and t % 2 else None if z == "D" and not t else z for t, z in enumerate(row)]
          for row in Y]  # fmt: skip
-    StructuredPerceptron(features, all_pairs=False, random_state=0, max_iter=1).fit(words, y)
+    StructuredPerceptron(features, all_pairs=False, random_state=0, max_iter=1).fit(
+        words, y
+    )
     task, labels = chosen[0], "ABCD"
     held = [[set(z) if isinstance(z, set) else {z} - {None} for z in row] for row in y]
     flat, firsts = list(itertools.chain(*held)), set(task.token.tolist())
@@ -176,10 +214,18 @@ def test_the_pairs_are_those_that_tokens_show(chosen, features):
         nodes |= {(row, labels.index(z)) for row in rows for z in own}
         if t not in firsts:
             looked = [0, *seen.row[seen.start[t] : seen.start[t + 1]].tolist()]
-            pairs = [(labels.index(p), labels.index(z)) for p in flat[t - 1] for z in own]
+            pairs = [
+                (labels.index(p), labels.index(z)) for p in flat[t - 1] for z in own
+            ]
             edges |= {(e * 4 + p, z) for e in looked for p, z in pairs}
-    assert set(zip(*map(np.ndarray.tolist, np.nonzero(_as_mask(task.node_pairs, 4))))) == nodes
-    assert set(zip(*map(np.ndarray.tolist, np.nonzero(_as_mask(task.edge_pairs, 4))))) == edges
+    assert (
+        set(zip(*map(np.ndarray.tolist, np.nonzero(_as_mask(task.node_pairs, 4)))))
+        == nodes
+    )
+    assert (
+        set(zip(*map(np.ndarray.tolist, np.nonzero(_as_mask(task.edge_pairs, 4)))))
+        == edges
+    )
 
 
 def _many_labels(n_labels, n_tokens, n_features):
@@ -192,7 +238,9 @@ def _many_labels(n_labels, n_tokens, n_features):
 def test_pairs_take_the_memory_of_what_is_shown(chosen):
     """Not a byte for each row and label: weights are sparse, and so is the choice; nor labels times labels."""
     X, y, classes = _many_labels(n_labels=1200, n_tokens=150, n_features=100)
-    tagger = StructuredPerceptron(all_pairs="transitions", random_state=0).partial_fit(X, y, classes=classes)
+    tagger = StructuredPerceptron(all_pairs="transitions", random_state=0).partial_fit(
+        X, y, classes=classes
+    )
     pairs, peak = chosen[0].node_pairs, chosen[1]
     assert model_of(tagger).nodes.sparse and len(pairs.column) == 150 * 100
     assert pairs.start.nbytes + pairs.column.nbytes < 200_000
@@ -221,7 +269,11 @@ def test_more_pairs_than_32_bits_can_number():
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
         """
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     facts, peak = done.stdout.splitlines()
     assert facts == "True True 1.0"
-    assert int(peak) < 2 * 2**20 * (1 if sys.platform.startswith("linux") else 1024)  # kB, on a Mac bytes
+    assert int(peak) < 2 * 2**20 * (
+        1 if sys.platform.startswith("linux") else 1024
+    )  # kB, on a Mac bytes

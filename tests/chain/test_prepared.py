@@ -15,15 +15,26 @@ TEMPLATES = ["U00:%x[0,0]", "U01:%x[-1,0]/%x[0,0]", "B"]
 
 
 def corpus(kind, seed=0):
-    X, y = make_hmm_sequences(40, n_labels=4, n_words=60, noise=0.1, max_length=10, random_state=seed)
+    X, y = make_hmm_sequences(
+        40, n_labels=4, n_words=60, noise=0.1, max_length=10, random_state=seed
+    )
     if kind == "dict":
-        X = [[{"w": w, "one": 1.0, "first": t == 0, "-1:w": x[t - 1]} for t, w in enumerate(x)] for x in X]
+        X = [
+            [
+                {"w": w, "one": 1.0, "first": t == 0, "-1:w": x[t - 1]}
+                for t, w in enumerate(x)
+            ]
+            for x in X
+        ]
     return X, y
 
 
 CASES = [
     ("str", StructuredPerceptron(TEMPLATES, max_iter=3, random_state=0)),
-    ("str", StructuredPerceptron([*TEMPLATES, "B01:%x[0,0]"], max_iter=3, random_state=0)),
+    (
+        "str",
+        StructuredPerceptron([*TEMPLATES, "B01:%x[0,0]"], max_iter=3, random_state=0),
+    ),
     ("str", StructuredPerceptron(TEMPLATES, order=2, max_iter=3, random_state=0)),
     ("dict", StructuredPerceptron(max_iter=3, random_state=0)),
     ("dict", StructuredPerceptron(max_iter=3, min_count=2, random_state=0)),
@@ -41,7 +52,11 @@ def test_prediction_leaves_the_model_as_it_was(kind, model):
     model.predict_kbest(X, 2)
     assert joblib.hash(model) == hashed
     assert len(pickle.dumps(model)) == len(pickled)
-    for same in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), clone(model).fit(X, y)):
+    for same in (
+        copy.deepcopy(model),
+        pickle.loads(pickle.dumps(model)),
+        clone(model).fit(X, y),
+    ):
         assert same.predict(X) == labels
         assert same.decision_function(X).tolist() == scores
 
@@ -54,7 +69,9 @@ def test_one_at_a_time_in_a_batch_and_in_threads(kind, model):
     labels, scores = model.predict(X), model.decision_function(X).tolist()
     assert [model.predict([x])[0] for x in X] == labels
     assert [model.decision_function([x])[0] for x in X] == scores
-    every = [[model.classes_.tolist()] * len(x) for x in X]  # another kernel: labels are restricted, to all
+    every = [
+        [model.classes_.tolist()] * len(x) for x in X
+    ]  # another kernel: labels are restricted, to all
     assert model.predict(X, allowed=every) == labels
     fresh, found = pickle.loads(pickle.dumps(model)), [None] * 4
 
@@ -74,7 +91,9 @@ def test_one_at_a_time_in_a_batch_and_in_threads(kind, model):
 def test_a_changed_model_is_prepared_anew(kind):
     X, y = corpus(kind)
     features = TEMPLATES if kind == "str" else "auto"
-    used, unused = (StructuredPerceptron(features, max_iter=1, random_state=0) for _ in range(2))
+    used, unused = (
+        StructuredPerceptron(features, max_iter=1, random_state=0) for _ in range(2)
+    )
     for a in range(0, 40, 10):
         for model in (used, unused):
             model.partial_fit(X[a : a + 10], y[a : a + 10])

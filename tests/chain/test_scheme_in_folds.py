@@ -3,7 +3,13 @@
 import pytest
 from cli_cases import run
 
-from skstruct import L1CRF, L1CRFCV, CalibratedTagger, KBestReranker, StructuredPerceptron
+from skstruct import (
+    L1CRF,
+    L1CRFCV,
+    CalibratedTagger,
+    KBestReranker,
+    StructuredPerceptron,
+)
 from skstruct.inspection import label_issues
 
 X = [["a", "b", "c"]] * 12
@@ -12,7 +18,10 @@ Y = {
         [["B-X", "E-X", "O"]] * 12,
         "label 'E-X' does not belong to the scheme BIO; expected one of B, I, O",
     ),
-    "order": ([["B-X", "O", "I-X"]] * 12, "the label 'I-X' cannot follow 'O' under the constraints 'BIO'"),
+    "order": (
+        [["B-X", "O", "I-X"]] * 12,
+        "the label 'I-X' cannot follow 'O' under the constraints 'BIO'",
+    ),
 }
 TAGGER = StructuredPerceptron(constraints="BIO", max_iter=1)
 VERBS = {
@@ -34,12 +43,20 @@ def test_the_error_names_label_and_scheme(verb, wrong):
 
 @pytest.mark.parametrize("wrong", Y)
 @pytest.mark.parametrize(
-    "command", [["check"], ["train", "-m", "m", "--calibrate"], ["train", "-m", "m", "-a", "reranker"]]
+    "command",
+    [
+        ["check"],
+        ["train", "-m", "m", "--calibrate"],
+        ["train", "-m", "m", "-a", "reranker"],
+    ],
 )
 def test_the_command_line_says_it(command, wrong, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     y, message = Y[wrong]
-    sentences = ("".join(f"{token} {label}\n" for token, label in zip(*pair)) for pair in zip(X, y))
+    sentences = (
+        "".join(f"{token} {label}\n" for token, label in zip(*pair))
+        for pair in zip(X, y)
+    )
     (tmp_path / "train.txt").write_text("\n".join(sentences))
     code, out, err = run(capsys, *command, "train.txt", "-p", "constraints=BIO")
     assert (code, out) == (1, "") and "error: train.txt" in err and message in err

@@ -52,9 +52,15 @@ def joint():
 @pytest.mark.parametrize("scheme", WORD_SCHEMES)
 @pytest.mark.parametrize("tagger", [StructuredPerceptron, PassiveAggressiveTagger])
 def test_learns_every_scheme(scheme, tagger):
-    segmenter = Segmenter(tagger(features="char", random_state=0), scheme=scheme).fit(X, Y)
+    segmenter = Segmenter(tagger(features="char", random_state=0), scheme=scheme).fit(
+        X, Y
+    )
     predicted = segmenter.predict(X)
-    assert type(predicted) is Sequences and type(predicted[0]) is list and type(predicted[0][0]) is str
+    assert (
+        type(predicted) is Sequences
+        and type(predicted[0]) is list
+        and type(predicted[0][0]) is str
+    )
     assert ["".join(words) for words in predicted] == X
     score = segmenter.score(X, Y)
     assert type(score) is float and score > 0.98
@@ -66,7 +72,9 @@ def test_default_tagger():
     segmenter = Segmenter().fit(X, Y)
     assert segmenter.tagger is None
     assert type(segmenter.tagger_) is StructuredPerceptron
-    assert segmenter.tagger_.features == "char" and segmenter.tagger_.constraints is None
+    assert (
+        segmenter.tagger_.features == "char" and segmenter.tagger_.constraints is None
+    )
     assert segmenter.score(X, Y) > 0.98
 
 
@@ -96,7 +104,10 @@ def test_tags_come_back_as_pairs(joint):
 
 
 def test_tags_with_hyphens_and_pairs_as_lists():
-    y = [[["我", "A-B"], ["喜欢", "C"], ["图书馆", "A-B"]], [["他", "A-B"], ["来", "C"], ["北京", "-"]]]
+    y = [
+        [["我", "A-B"], ["喜欢", "C"], ["图书馆", "A-B"]],
+        [["他", "A-B"], ["来", "C"], ["北京", "-"]],
+    ]
     segmenter = Segmenter(new_tagger(max_iter=20)).fit(TEXTS, y)
     assert segmenter.predict(TEXTS) == [[tuple(pair) for pair in pairs] for pairs in y]
 
@@ -104,7 +115,9 @@ def test_tags_with_hyphens_and_pairs_as_lists():
 # -- white space ---------------------------------------------------------------------------------
 def test_tagger_sees_no_white_space():
     segmenter = Segmenter(Recorder()).fit(
-        ["", " 我 喜欢\u3000图书馆\n", "\t ", "他来"], [[], WORDS[0], [], ["他", "来"]], [1, 2, 3, 4]
+        ["", " 我 喜欢\u3000图书馆\n", "\t ", "他来"],
+        [[], WORDS[0], [], ["他", "来"]],
+        [1, 2, 3, 4],
     )
     assert segmenter.tagger_.seen_ == [list("我喜欢图书馆"), list("他来")]
     assert segmenter.tagger_.labels_ == [list("SBEBME"), list("SS")]
@@ -153,7 +166,9 @@ def test_white_space_is_searched_not_only_cut():
 
 def test_white_space_without_single_character_words():
     """The label S is unknown; a lone character between white space is a word all the same."""
-    segmenter = Segmenter(new_tagger(constraints="BMES")).fit(["喜欢图书馆"], [["喜欢", "图书馆"]])
+    segmenter = Segmenter(new_tagger(constraints="BMES")).fit(
+        ["喜欢图书馆"], [["喜欢", "图书馆"]]
+    )
     assert segmenter.predict(["喜 欢图书馆"])[0][0] == "喜"
 
 
@@ -171,10 +186,20 @@ PREFIXES = {"BMES": "BMESO", "BI": "BI", "B2B3MES": ("B", "B2", "B3", "M", "E", 
 def labelled(draw):
     scheme = draw(st.sampled_from(WORD_SCHEMES))
     kinds = draw(st.sampled_from([[""], ["-X", "-Y"], ["-X-Y", "-Z"]]))
-    labels = st.sampled_from([p if p == "O" else p + kind for p in PREFIXES[scheme] for kind in kinds])
-    letters = st.characters(exclude_categories=("Zs", "Cc")).filter(lambda c: not c.isspace())
-    texts = draw(st.lists(st.text(letters, min_size=1, max_size=12), min_size=1, max_size=5))
-    return scheme, texts, [draw(st.lists(labels, min_size=len(t), max_size=len(t))) for t in texts]
+    labels = st.sampled_from(
+        [p if p == "O" else p + kind for p in PREFIXES[scheme] for kind in kinds]
+    )
+    letters = st.characters(exclude_categories=("Zs", "Cc")).filter(
+        lambda c: not c.isspace()
+    )
+    texts = draw(
+        st.lists(st.text(letters, min_size=1, max_size=12), min_size=1, max_size=5)
+    )
+    return (
+        scheme,
+        texts,
+        [draw(st.lists(labels, min_size=len(t), max_size=len(t))) for t in texts],
+    )
 
 
 @given(labelled())
@@ -187,12 +212,20 @@ def test_cut_equals_labels_to_words(drawn):
             if expected and isinstance(expected[0], tuple):
                 assert words == (expected if tagged else [word for word, _ in expected])
             else:  # no label has a type
-                assert words == ([(word, "") for word in expected] if tagged else expected)
+                assert words == (
+                    [(word, "") for word in expected] if tagged else expected
+                )
 
 
-@given(st.lists(st.text(st.characters(exclude_categories=("Zs", "Cc")), min_size=1), min_size=1))
+@given(
+    st.lists(
+        st.text(st.characters(exclude_categories=("Zs", "Cc")), min_size=1), min_size=1
+    )
+)
 def test_cut_reads_what_words_to_labels_wrote(words):
-    words = [word for word in ("".join(word.split()) for word in words) if word] or ["a"]
+    words = [word for word in ("".join(word.split()) for word in words) if word] or [
+        "a"
+    ]
     for scheme in WORD_SCHEMES:
         labels = words_to_labels(words, scheme)
         assert cut([["".join(words)]], [labels], scheme, False) == [words]
@@ -216,7 +249,9 @@ def test_sample_weight_zero_is_as_good_as_absent(plain):
     weighted = Segmenter(new_tagger()).fit(X, Y, sample_weight=weight)
     assert weighted.predict(X) == plain.predict(X)
     assert weighted.score(X, Y, weight) == pytest.approx(plain.score(X[:120], Y[:120]))
-    assert weighted.score(X, Y, 2 * weight) == pytest.approx(plain.score(X[:120], Y[:120]))
+    assert weighted.score(X, Y, 2 * weight) == pytest.approx(
+        plain.score(X[:120], Y[:120])
+    )
     doubled = plain.score(X[110:130] + X[120:130], Y[110:130] + Y[120:130])
     weight = np.r_[np.ones(10), 2 * np.ones(10)]
     assert plain.score(X[110:130], Y[110:130], weight) == pytest.approx(doubled)
@@ -230,12 +265,20 @@ def test_metadata_routing():
         tagger = Recorder().set_fit_request(sample_weight=True)
         segmenter = Segmenter(tagger).set_fit_request(sample_weight=True)
         segmenter.set_score_request(sample_weight=True)
-        assert segmenter.fit(TEXTS, WORDS, sample_weight=weight).tagger_.weight_ is not None
+        assert (
+            segmenter.fit(TEXTS, WORDS, sample_weight=weight).tagger_.weight_
+            is not None
+        )
         assert Segmenter(tagger).fit(TEXTS, WORDS).tagger_.weight_ is None
         refuses = Segmenter(Recorder().set_fit_request(sample_weight=False))
         assert refuses.fit(TEXTS, WORDS, sample_weight=weight).tagger_.weight_ is None
         result = cross_validate(
-            segmenter, X[:20], Y[:20], params={"sample_weight": np.ones(20)}, cv=2, return_estimator=True
+            segmenter,
+            X[:20],
+            Y[:20],
+            params={"sample_weight": np.ones(20)},
+            cv=2,
+            return_estimator=True,
         )
         assert all(len(fold.tagger_.weight_) == 10 for fold in result["estimator"])
 
@@ -252,7 +295,9 @@ def test_partial_fit():
     assert segmenter.score(X, Y) > 0.9
     with pytest.raises(ValueError, match="expected words as in earlier calls"):
         segmenter.partial_fit(X, PAIRS)
-    with pytest.raises(ValueError, match=r"expected \(word, tag\) pairs as in earlier calls"):
+    with pytest.raises(
+        ValueError, match=r"expected \(word, tag\) pairs as in earlier calls"
+    ):
         Segmenter().partial_fit(X, PAIRS).partial_fit(X, Y)
     assert segmenter.fit(X, PAIRS).tagged_  # a new fit may change it
 

@@ -94,7 +94,9 @@ def test_unfitted_comes_before_bad_input():
             call(Segmenter())
 
 
-@pytest.mark.parametrize("parameters", [{"scheme": "BIO"}, {"scheme": None}, {"tagger": 3}])
+@pytest.mark.parametrize(
+    "parameters", [{"scheme": "BIO"}, {"scheme": None}, {"tagger": 3}]
+)
 def test_bad_parameters(parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):
         Segmenter(**parameters).fit(TEXTS, WORDS)

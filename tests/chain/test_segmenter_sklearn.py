@@ -36,8 +36,14 @@ def test_clone_parameters_tags_repr(plain):
     assert copy.tagger.max_iter == 4 and not hasattr(copy, "tagger_")
     assert copy.get_params()["tagger__features"] == "char"
     tags = get_tags(plain)
-    assert tags.estimator_type is None and tags.target_tags.required and tags.requires_fit
-    assert tags.input_tags.string and tags.input_tags.one_d_array and not tags.input_tags.two_d_array
+    assert (
+        tags.estimator_type is None and tags.target_tags.required and tags.requires_fit
+    )
+    assert (
+        tags.input_tags.string
+        and tags.input_tags.one_d_array
+        and not tags.input_tags.two_d_array
+    )
     assert repr(Segmenter()) == "Segmenter()"
     assert "Segmenter" in plain._repr_html_()
 
@@ -59,7 +65,10 @@ def test_save_and_load(tmp_path, plain, joint):
     for segmenter in (plain, joint):
         segmenter.save(tmp_path / "model")
         copy = load(tmp_path / "model")
-        assert copy.predict(X) == segmenter.predict(X) and copy.tagged_ == segmenter.tagged_
+        assert (
+            copy.predict(X) == segmenter.predict(X)
+            and copy.tagged_ == segmenter.tagged_
+        )
         assert repr(copy) == repr(segmenter)
 
 
@@ -69,7 +78,9 @@ def test_cross_val_predict(y):
     assert predicted.shape == (60,) and predicted.dtype == object
     assert word_f1_score(y[:60], predicted) > 0.3
     # Folds whose texts have equally many words do not turn into a matrix.
-    assert cross_val_predict(Segmenter(new_tagger()), ["好"] * 4, [["好"]] * 4, cv=2).shape == (4,)
+    assert cross_val_predict(
+        Segmenter(new_tagger()), ["好"] * 4, [["好"]] * 4, cv=2
+    ).shape == (4,)
 
 
 @pytest.mark.parametrize("scoring", [None, word_f1_scorer])
@@ -110,7 +121,9 @@ def test_containers(plain, container):
 
 
 def test_words_may_be_numpy_strings():
-    segmenter = Segmenter().fit(np.array(TEXTS), [[np.str_(w) for w in words] for words in WORDS])
+    segmenter = Segmenter().fit(
+        np.array(TEXTS), [[np.str_(w) for w in words] for words in WORDS]
+    )
     assert all(type(w) is str for words in segmenter.predict(TEXTS) for w in words)
 
 
@@ -151,14 +164,20 @@ def test_callbacks_reach_the_tagger():
 def test_sxu(corpus_path):
     from skstruct.datasets import read_segmented
 
-    train, test = (read_segmented(corpus_path(f"sxu/{part}.txt")) for part in ("train", "test"))
-    segmenter = Segmenter(new_tagger(max_iter=10)).fit(["".join(words) for words in train], train)
+    train, test = (
+        read_segmented(corpus_path(f"sxu/{part}.txt")) for part in ("train", "test")
+    )
+    segmenter = Segmenter(new_tagger(max_iter=10)).fit(
+        ["".join(words) for words in train], train
+    )
     assert segmenter.score(["".join(words) for words in test], test) > 0.946
 
 
 def test_errors_of_the_tagger_name_the_text_empty_ones_counted():
     tagger = StructuredPerceptron("char", constraints="BMES", max_iter=1)
-    segmenter = Segmenter(tagger).fit(["", "看书"], [[], ["看书"]])  # no word of one character is known
+    segmenter = Segmenter(tagger).fit(
+        ["", "看书"], [[], ["看书"]]
+    )  # no word of one character is known
     with pytest.raises(ValueError, match="^sequence 2: the constraints"):
         segmenter.predict(["", "看书", "看"])
     picky = Segmenter(clone(tagger).set_params(constraints=[("B", "E")]))

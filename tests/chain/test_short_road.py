@@ -23,11 +23,16 @@ WORDS = "the dog saw a cat near some old house and left".split()
 
 def _dicts(n, start=0):
     words = [WORDS[(start + 3 * t) % len(WORDS)] for t in range(n)]
-    return [{"w": w, "-1:w.lower": w[:2], "bias": 1.0, "long": len(w) > 3, "n": {"a": 0.5}} for w in words]
+    return [
+        {"w": w, "-1:w.lower": w[:2], "bias": 1.0, "long": len(w) > 3, "n": {"a": 0.5}}
+        for w in words
+    ]
 
 
 def _lists(n, start=0):
-    return [[f"{key}:{value}" for key, value in token.items()] for token in _dicts(n, start)]
+    return [
+        [f"{key}:{value}" for key, value in token.items()] for token in _dicts(n, start)
+    ]
 
 
 def _words(n, start=0):
@@ -42,15 +47,40 @@ def _odd(kind):
     """Sequences of a kind that are unlike those of the training."""
     if kind is _dicts:
         return [
-            [{"w": "unseen", "other": "x", "n": 3}, {}, {"w": Text("dog"), "-1": "w.lower:th"}],
-            [{"w": 0.5, "bias": 2.0, "long": np.float64(0.25)}, {"w": ["a", "dog"]}, {"w": {"dog": 2}}],
-            [{"w:dog": True}, {"-1": {"w.lower": "do"}}, {"-1:w.lower:do": 1}, {"w": "dog", "w:dog": 1}],
+            [
+                {"w": "unseen", "other": "x", "n": 3},
+                {},
+                {"w": Text("dog"), "-1": "w.lower:th"},
+            ],
+            [
+                {"w": 0.5, "bias": 2.0, "long": np.float64(0.25)},
+                {"w": ["a", "dog"]},
+                {"w": {"dog": 2}},
+            ],
+            [
+                {"w:dog": True},
+                {"-1": {"w.lower": "do"}},
+                {"-1:w.lower:do": 1},
+                {"w": "dog", "w:dog": 1},
+            ],
         ]
     if kind is _lists:
-        return [[["w:dog", "no such"], [], [Text("w:dog")]], [[], ["w:dog"]], [["w:dog"], {"w": "dog"}]]
+        return [
+            [["w:dog", "no such"], [], [Text("w:dog")]],
+            [[], ["w:dog"]],
+            [["w:dog"], {"w": "dog"}],
+        ]
     if kind is _pairs:
-        return [[("unseen", "G"), ("dog", "?")], [("", ""), (Text("dog"), "G")], [("dog", "G", "more")]]
-    return [["unseen", "", "dogs", "unseen"], ["unseen", "", Text("dog")], [Text("dog"), "dog"]]
+        return [
+            [("unseen", "G"), ("dog", "?")],
+            [("", ""), (Text("dog"), "G")],
+            [("dog", "G", "more")],
+        ]
+    return [
+        ["unseen", "", "dogs", "unseen"],
+        ["unseen", "", Text("dog")],
+        [Text("dog"), "dog"],
+    ]
 
 
 def _fitted(learner, kind):
@@ -81,7 +111,9 @@ def test_one_sequence_is_as_in_a_batch(kind, learner, imported, tmp_path):
     if imported:
         model = _read_again(model, tmp_path)
     corpus = [kind(n, s) for n in (0, 1, 5, 60, 1025) for s in (0, 1)] + _odd(kind)
-    verbs = ["predict", "predict_kbest"] + ["predict_marginals"] * hasattr(model, "predict_marginals")
+    verbs = ["predict", "predict_kbest"] + ["predict_marginals"] * hasattr(
+        model, "predict_marginals"
+    )
     for verb in verbs:
         call = getattr(model, verb)
         # Two sequences of one corpus take the long road.
@@ -92,7 +124,9 @@ def test_one_sequence_is_as_in_a_batch(kind, learner, imported, tmp_path):
             np.testing.assert_equal(short[0], long)
             np.testing.assert_equal(call([tuple(x)])[0], long)
         with ThreadPoolExecutor(4) as pool:
-            for found, long in zip(pool.map(call, [[x] for x in corpus * 5]), expected * 5):
+            for found, long in zip(
+                pool.map(call, [[x] for x in corpus * 5]), expected * 5
+            ):
                 np.testing.assert_equal(found[0], long)
 
 
@@ -103,9 +137,16 @@ TEMPLATES = {
     "word": (_words, {"min_count": 2}),
     "lexicon and bias": (
         _words,
-        {"features": FeatureTemplates(["U:", "U1:%x[2,0]/%lex_a[-1,0]", "B"], {"a": ["old house", "dog"]})},
+        {
+            "features": FeatureTemplates(
+                ["U:", "U1:%x[2,0]/%lex_a[-1,0]", "B"], {"a": ["old house", "dog"]}
+            )
+        },
     ),
-    "transitions that look at the input": (_words, {"features": ["U:%x[0,0]", "B", "B1:%x[-1,0]/%x[0,0]"]}),
+    "transitions that look at the input": (
+        _words,
+        {"features": ["U:%x[0,0]", "B", "B1:%x[-1,0]/%x[0,0]"]},
+    ),
     "transitions alone": (_words, {"features": ["B1:%suffix2[0,0]"]}),
 }
 
@@ -114,19 +155,29 @@ TEMPLATES = {
 def test_templates_find_one_sequence_as_in_training_and_in_a_batch(name):
     kind, options = TEMPLATES[name]
     model = _fitted(
-        StructuredPerceptron(**{"features": name, "random_state": 0, "max_iter": 3} | options), kind
+        StructuredPerceptron(
+            **{"features": name, "random_state": 0, "max_iter": 3} | options
+        ),
+        kind,
     )
     encoder = model_of(model).encoder
     seen = as_tokens([kind(n, n) for n in (1, 5, 7, 9)])
     # With a cut-off, features would get rows as they are counted again.
-    trained, found = encoder.copy().encode(seen, model.min_count == 1), encoder.encode(seen, False)
-    for one, other in zip((*trained.nodes, *trained.edges), (*found.nodes, *found.edges)):
+    trained, found = (
+        encoder.copy().encode(seen, model.min_count == 1),
+        encoder.encode(seen, False),
+    )
+    for one, other in zip(
+        (*trained.nodes, *trained.edges), (*found.nodes, *found.edges)
+    ):
         np.testing.assert_array_equal(one, other)
     corpus = [kind(n, s) for n in (0, 1, 2, 5, 60, 1025) for s in (0, 1)] + _odd(kind)
     for x in corpus:
         assert model.predict([x]) == model.predict([x, x])[:1]
         rows, long = encoder.encode_one(x), encoder.encode(as_tokens([x]), False)
-        plain = {type(part) for token in x for part in (token if kind is _pairs else [token])} == {str}
+        plain = {
+            type(part) for token in x for part in (token if kind is _pairs else [token])
+        } == {str}
         assert (rows is not None) == (plain and not encoder.edges.groups)
         if rows is not None:
             np.testing.assert_array_equal(rows[3], long.nodes.row)
@@ -183,7 +234,9 @@ def test_few_functions_are_called(kind):
         finally:
             sys.setprofile(None)
         assert len(names) <= most, " ".join(names)
-        assert "as_tokens" not in names and "check" not in names and "encode" not in names
+        assert (
+            "as_tokens" not in names and "check" not in names and "encode" not in names
+        )
 
 
 def test_names_are_spelled_out_for_the_first_dict(tmp_path):
@@ -192,8 +245,12 @@ def test_names_are_spelled_out_for_the_first_dict(tmp_path):
     assert "pairs" not in vars(model_of(model).encoder)
     model.predict([[{"w": "dog"}]])
     pairs, names = model_of(model).encoder.pairs, model_of(model).encoder.nodes.ids
-    assert {"-1", "-1:w.lower"} <= set(pairs.keys)  # of "-1:w.lower:do" there are two spellings
+    assert {"-1", "-1:w.lower"} <= set(
+        pairs.keys
+    )  # of "-1:w.lower:do" there are two spellings
     # Where all of them are remembered, an unknown str under a known key needs no second look.
     known = np.array([pairs.number_key("w")])
     assert not pairs.may_be_features(known, np.array([UNSEEN_TEXT]), names).any()
-    assert pairs.may_be_features(np.array([UNSEEN_TEXT]), np.array([UNSEEN_TEXT]), names).all()
+    assert pairs.may_be_features(
+        np.array([UNSEEN_TEXT]), np.array([UNSEEN_TEXT]), names
+    ).all()

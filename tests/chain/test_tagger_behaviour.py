@@ -36,8 +36,13 @@ def test_class_weight_shifts_recall(Tagger):
         return tagger.fit(X[:100], y[:100])
 
     plain, costly = fitted(None), fitted({"L1": 8.0})
-    assert recall(costly, X[100:], y[100:], "L1") > recall(plain, X[100:], y[100:], "L1") + 0.08
-    assert recall(costly, X[100:], y[100:], "L2") < recall(plain, X[100:], y[100:], "L2")
+    assert (
+        recall(costly, X[100:], y[100:], "L1")
+        > recall(plain, X[100:], y[100:], "L1") + 0.08
+    )
+    assert recall(costly, X[100:], y[100:], "L2") < recall(
+        plain, X[100:], y[100:], "L2"
+    )
     assert same_weights(fitted({"L1": 0}), plain)
     assert same_weights(fitted({"L1": 8}), costly)
     labels = [label for s in y[:100] for label in s]
@@ -62,7 +67,9 @@ def test_sequences_of_weight_0_do_not_exist(Tagger, min_count):
     weight[::3] = 0.0
     odd = [["strange", *s] if w == 0 else s for s, w in zip(X, weight)]
     odd_y = [["new label", *s] if w == 0 else s for s, w in zip(y, weight)]
-    tagger = Tagger(TEMPLATES, min_count=min_count, random_state=0).fit(odd, odd_y, weight)
+    tagger = Tagger(TEMPLATES, min_count=min_count, random_state=0).fit(
+        odd, odd_y, weight
+    )
     keep = np.flatnonzero(weight)
     without = clone(tagger).fit([X[i] for i in keep], [y[i] for i in keep])
     assert same_weights(tagger, without)
@@ -74,15 +81,21 @@ def test_sample_weight_multiplies_updates(Tagger):
     X, y = corpus()
     options = {"variant": "PA"} if Tagger is PassiveAggressiveTagger else {}
     plain = Tagger(TEMPLATES, random_state=0, **options).fit(X, y)
-    assert same_weights(plain, Tagger(TEMPLATES, random_state=0, **options).fit(X, y, np.ones(len(X))))
+    assert same_weights(
+        plain, Tagger(TEMPLATES, random_state=0, **options).fit(X, y, np.ones(len(X)))
+    )
     if Tagger is StructuredPerceptron:  # one scale for everything changes no decision
         double = Tagger(TEMPLATES, random_state=0).fit(X, y, np.full(len(X), 2.0))
-        assert all(np.array_equal(2 * a, b) for a, b in zip(weights(plain), weights(double)))
+        assert all(
+            np.array_equal(2 * a, b) for a, b in zip(weights(plain), weights(double))
+        )
     # Contradictory sequences: the heavier one wins.
     for heavy, label in ((0, "A"), (1, "B")):
         weight = [0.1, 0.1]
         weight[heavy] = 1.0
-        tagger = Tagger(["U00:%x[0,0]"], random_state=0).fit([["a"], ["a"]], [["A"], ["B"]], weight)
+        tagger = Tagger(["U00:%x[0,0]"], random_state=0).fit(
+            [["a"], ["a"]], [["A"], ["B"]], weight
+        )
         assert tagger.predict([["a"]]) == [[label]]
 
 
@@ -115,7 +128,10 @@ def test_bad_sample_weight(weight, message):
 def test_partly_labelled_data_helps(Tagger):
     X, y = corpus(150, n_words=200, noise=0.0)
     test = X[100:], y[100:]
-    partly = [[None if t % 2 else label for t, label in enumerate(labels)] for labels in y[8:100]]
+    partly = [
+        [None if t % 2 else label for t, label in enumerate(labels)]
+        for labels in y[8:100]
+    ]
     few = Tagger(TEMPLATES, random_state=0).fit(X[:8], y[:8])
     more = Tagger(TEMPLATES, random_state=0).fit(X[:100], y[:8] + partly)
     assert more.score(*test) > few.score(*test) + 0.05
@@ -182,13 +198,20 @@ def test_early_stopping_keeps_the_best_epoch(Tagger):
 
 def test_early_stopping_leaves_something_to_learn():
     for X, y in ([["a"]], [["A"]]), ([["a"], []], [["A"], []]):
-        with pytest.raises(ValueError, match="early_stopping.*leaves none of the 1 sequences"):
+        with pytest.raises(
+            ValueError, match="early_stopping.*leaves none of the 1 sequences"
+        ):
             StructuredPerceptron(early_stopping=True).fit(X, y)
 
 
 def test_random_state(Tagger):
     X, y = corpus()
-    options = {"features": TEMPLATES, "max_iter": 3, "dropout": 0.2, "feature_noise": "zipf"}
+    options = {
+        "features": TEMPLATES,
+        "max_iter": 3,
+        "dropout": 0.2,
+        "feature_noise": "zipf",
+    }
     state = np.random.get_state()[1].copy()
     a = Tagger(random_state=3, **options).fit(X, y)
     assert same_weights(a, Tagger(random_state=3, **options).fit(X, y))
@@ -198,11 +221,16 @@ def test_random_state(Tagger):
     rng = np.random.RandomState(3)
     b = Tagger(random_state=rng, **options).fit(X, y)
     assert same_weights(a, b)
-    assert not same_weights(a, Tagger(random_state=rng, **options).fit(X, y))  # drawn from again
+    assert not same_weights(
+        a, Tagger(random_state=rng, **options).fit(X, y)
+    )  # drawn from again
     unseeded = Tagger(**options).fit(X, y)
     assert not same_weights(unseeded, Tagger(**options).fit(X, y))
     plain = {"features": TEMPLATES, "shuffle": False, "max_iter": 2}
-    assert same_weights(Tagger(random_state=1, **plain).fit(X, y), Tagger(random_state=2, **plain).fit(X, y))
+    assert same_weights(
+        Tagger(random_state=1, **plain).fit(X, y),
+        Tagger(random_state=2, **plain).fit(X, y),
+    )
 
 
 # -- features ------------------------------------------------------------------------------------------
@@ -239,13 +267,20 @@ def test_ways_to_write_one_feature():
     """sklearn-crfsuite's conventions: each token below has the feature ``w:x``, and nothing else."""
     ways = [{"w": "x"}, ["w:x"], {"w:x": True}, {"w:x": 1}, {"w:x": 1.0}, {"w": ["x"]}, {"w": {"x": 1}},
             {"w": {"x": True}}, {"w": {"x"}}, {"w": "x", "no": False, "zero": 0, "0": 0.0}]  # fmt: skip
-    fitted = [StructuredPerceptron(random_state=0).fit([[w, type(w)()]], [["B", "A"]]) for w in ways]
+    fitted = [
+        StructuredPerceptron(random_state=0).fit([[w, type(w)()]], [["B", "A"]])
+        for w in ways
+    ]
     for tagger in fitted:
         assert same_weights(tagger, fitted[0])
         assert [n for n in model_of(tagger).encoder.nodes.ids] == ["w:x"]
         scores = [tagger.decision_function([[way]])[0] for way in ways]
-        assert len(set(scores)) == 1 and scores[0] != tagger.decision_function([[{}]])[0]
-    numeric = StructuredPerceptron(random_state=0).fit([[{"v": 2.0}, {"v": -1}]], [["A", "B"]])
+        assert (
+            len(set(scores)) == 1 and scores[0] != tagger.decision_function([[{}]])[0]
+        )
+    numeric = StructuredPerceptron(random_state=0).fit(
+        [[{"v": 2.0}, {"v": -1}]], [["A", "B"]]
+    )
     one, three = numeric.decision_function([[{"v": 1}], [{"v": 3.0}]])
     assert three == pytest.approx(3 * one) and one != 0
 
@@ -253,7 +288,10 @@ def test_ways_to_write_one_feature():
 def test_features_with_newlines_and_odd_strings(Tagger):
     X = [["a\nb", "", "\ud800", "字"], ["", "\t", "a\nb"]]
     y = [["A\n", "B", "", "B"], ["B", "", "A\n"]]
-    tagger = Tagger(["U00:%x[0,0]", "U01:%x[-1,0]/%x[1,0]", "U02:%suffix2[0,0]", "B"], random_state=0)
+    tagger = Tagger(
+        ["U00:%x[0,0]", "U01:%x[-1,0]/%x[1,0]", "U02:%suffix2[0,0]", "B"],
+        random_state=0,
+    )
     assert tagger.fit(X, y).predict(X) == y
     bags = [[{f"f\n{w!r}": 1} for w in s] for s in X]
     assert Tagger(random_state=0).fit(bags, y).predict(bags) == y
@@ -271,9 +309,14 @@ def test_sparse_storage_predicts_the_same(Tagger, penalty, monkeypatch):
     sparse = Tagger(**options).fit(X[:40], y[:40])
     assert model_of(sparse).nodes.sparse and not model_of(dense).nodes.sparse
     assert sparse.predict(X) == dense.predict(X)
-    assert sparse.predict_kbest(X[:5], 3) == dense.predict_kbest(X[:5], 3) or penalty == "l2"
+    assert (
+        sparse.predict_kbest(X[:5], 3) == dense.predict_kbest(X[:5], 3)
+        or penalty == "l2"
+    )
     a, b = sparse.decision_function(X), dense.decision_function(X)
-    if penalty != "l2":  # dense rows multiply by the scale after summing, sparse ones before
+    if (
+        penalty != "l2"
+    ):  # dense rows multiply by the scale after summing, sparse ones before
         assert np.array_equal(a, b)
     assert np.allclose(a, b, rtol=1e-12)
     # The same after growth, with a label that sorts before the others.
@@ -299,21 +342,33 @@ def test_unfitted():
 def test_model_selection(Tagger):
     X, y = corpus(30)
     X, y = [s[:5] for s in X], [s[:5] for s in y]  # equal lengths
-    search = GridSearchCV(Tagger(TEMPLATES, max_iter=2, random_state=0), {"max_iter": [1, 2]}, cv=3)
+    search = GridSearchCV(
+        Tagger(TEMPLATES, max_iter=2, random_state=0), {"max_iter": [1, 2]}, cv=3
+    )
     search.fit(X, y)
     assert 0 < search.best_score_ <= 1
     for cut in (X, [s[: 1 + i % 5] for i, s in enumerate(X)]):
         gold = [s[: len(t)] for s, t in zip(y, cut)]
-        part = StructuredPerceptron(TEMPLATES, max_iter=1, random_state=0).fit(cut, gold).predict(cut)[2:5]
-        assert np.array(part).shape == (3,) and np.array(part)[0] == part[0]  # though all are equally long
-        out = cross_val_predict(Tagger(TEMPLATES, max_iter=1, random_state=0), cut, gold, cv=3)
+        part = (
+            StructuredPerceptron(TEMPLATES, max_iter=1, random_state=0)
+            .fit(cut, gold)
+            .predict(cut)[2:5]
+        )
+        assert (
+            np.array(part).shape == (3,) and np.array(part)[0] == part[0]
+        )  # though all are equally long
+        out = cross_val_predict(
+            Tagger(TEMPLATES, max_iter=1, random_state=0), cut, gold, cv=3
+        )
         assert out.shape == (30,) and [len(s) for s in out] == [len(s) for s in cut]
 
 
 def test_pickle_and_open_files(Tagger):
     X, y = corpus()
     before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
-    taggers = [Tagger(TEMPLATES, max_iter=1, random_state=0).fit(X, y) for _ in range(5)]
+    taggers = [
+        Tagger(TEMPLATES, max_iter=1, random_state=0).fit(X, y) for _ in range(5)
+    ]
     if before:
         assert len(os.listdir("/proc/self/fd")) <= before + 1
     again = pickle.loads(pickle.dumps(taggers[0]))

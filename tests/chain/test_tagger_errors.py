@@ -109,7 +109,11 @@ def check_refused(X, y, message):
     """All ways to learn refuse, and leave fitted and unfitted taggers as they were."""
     for Tagger in (StructuredPerceptron, PassiveAggressiveTagger):
         features = features_for(X) if isinstance(X, list) else LINES
-        if features is LINES and message.count("tuple") + message.count("column") and X[0] != STR[0][0]:
+        if (
+            features is LINES
+            and message.count("tuple") + message.count("column")
+            and X[0] != STR[0][0]
+        ):
             features = ["U00:%x[0,0]", "U01:%x[0,1]"]
         tagger = Tagger(features, random_state=0)
         for learn in (tagger.fit, tagger.partial_fit):
@@ -139,9 +143,24 @@ def test_bad_input(name):
 
 
 # A token of the wrong kind for a model that is fitted already.
-@pytest.mark.parametrize("corpus", [STR, TUPLE, DICT, LIST], ids=["str", "tuple", "dict", "list"])
 @pytest.mark.parametrize(
-    "token", ["a", ("a", "b"), ("a",), {"a": 1}, {"a": NAN}, ["a"], ["a", 3], 3, None, b"a", ("a", 3)]
+    "corpus", [STR, TUPLE, DICT, LIST], ids=["str", "tuple", "dict", "list"]
+)
+@pytest.mark.parametrize(
+    "token",
+    [
+        "a",
+        ("a", "b"),
+        ("a",),
+        {"a": 1},
+        {"a": NAN},
+        ["a"],
+        ["a", 3],
+        3,
+        None,
+        b"a",
+        ("a", 3),
+    ],
 )
 def test_prediction_refuses_other_tokens(corpus, token):
     features = "auto" if corpus in (DICT, LIST) else ["U00:%x[0,0]", "B"]
@@ -171,10 +190,14 @@ def test_prediction_refuses_other_tokens(corpus, token):
 
 def test_columns_that_the_data_lacks():
     two = StructuredPerceptron(["U00:%x[0,1]"])
-    with pytest.raises(ValueError, match="templates read column 1, but the tokens are plain strings"):
+    with pytest.raises(
+        ValueError, match="templates read column 1, but the tokens are plain strings"
+    ):
         two.fit(*STR)
     three = StructuredPerceptron(["U00:%x[0,0]", "B01:%x[-1,2]"])
-    with pytest.raises(ValueError, match="sequence 0, position 0: .*column 2.*2 columns"):
+    with pytest.raises(
+        ValueError, match="sequence 0, position 0: .*column 2.*2 columns"
+    ):
         three.fit(*TUPLE)
 
 
@@ -206,7 +229,10 @@ def test_features_that_are_no_templates(features):
 
 def test_bad_template_file(tmp_path):
     path = tmp_path / "template"
-    cases = {"U00:%x[0,0]\nnonsense\n": "template:2: ", "# nothing\n": "holds no template"}
+    cases = {
+        "U00:%x[0,0]\nnonsense\n": "template:2: ",
+        "# nothing\n": "holds no template",
+    }
     for text, message in cases.items():
         path.write_text(text)
         with pytest.raises(ValueError, match=message):
@@ -247,7 +273,10 @@ def test_bad_parameters(parameters):
 def test_dropout_of_many_columns():
     """It numbers 64 columns a token; the 65th would be masked with the first of the next token."""
     for n in (64, 65):
-        X, y = [[tuple(f"{c}{t}" for c in range(n)) for t in range(3)]] * 4, [["A", "B", "A"]] * 4
+        X, y = (
+            [[tuple(f"{c}{t}" for c in range(n)) for t in range(3)]] * 4,
+            [["A", "B", "A"]] * 4,
+        )
         lines = [f"U0:%x[0,0]/%x[0,{n - 1}]"]
         for Tagger in (StructuredPerceptron, PassiveAggressiveTagger):
             assert Tagger(lines, max_iter=1).fit(X, y).predict(X) == y
@@ -256,14 +285,23 @@ def test_dropout_of_many_columns():
                 if n == 64:
                     fit(X, y)
                     continue
-                with pytest.raises(ValueError, match="dropout=0.1.* 64 columns.* column 64.* 65 columns"):
+                with pytest.raises(
+                    ValueError,
+                    match="dropout=0.1.* 64 columns.* column 64.* 65 columns",
+                ):
                     fit(X, y)
                 assert not hasattr(tagger, "classes_")
 
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"C": 0.0}, {"C": -1}, {"variant": "PA-III"}, {"cost": "zero"}, {"average": "always"}],
+    [
+        {"C": 0.0},
+        {"C": -1},
+        {"variant": "PA-III"},
+        {"cost": "zero"},
+        {"average": "always"},
+    ],
     ids=str,
 )
 def test_bad_parameters_of_passive_aggressive(parameters):
@@ -328,7 +366,10 @@ def test_values_that_are_too_large_to_be_squared(make, method, kind, value):
     if not hasattr(tagger, method):
         pytest.skip("no stream")
     what = "values of features must be at most 1e[+]100 in size, got "
-    with warnings.catch_warnings(), pytest.raises(ValueError, match=f"X: sequence 1, position 1: {what}"):
+    with (
+        warnings.catch_warnings(),
+        pytest.raises(ValueError, match=f"X: sequence 1, position 1: {what}"),
+    ):
         warnings.simplefilter("ignore")  # of the scale
         getattr(tagger, method)(rows, [["A", "B"]] * 2)
     assert not hasattr(tagger, "classes_")

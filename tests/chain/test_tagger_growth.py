@@ -35,10 +35,14 @@ def same_weights(a, b):
 
 
 def close_weights(a, b):
-    return all(np.allclose(x, y, rtol=1e-9, atol=1e-12) for x, y in zip(weights(a), weights(b)))
+    return all(
+        np.allclose(x, y, rtol=1e-9, atol=1e-12) for x, y in zip(weights(a), weights(b))
+    )
 
 
-@pytest.fixture(params=[StructuredPerceptron, PassiveAggressiveTagger], ids=["perceptron", "pa"])
+@pytest.fixture(
+    params=[StructuredPerceptron, PassiveAggressiveTagger], ids=["perceptron", "pa"]
+)
 def Tagger(request):
     return request.param
 
@@ -46,7 +50,13 @@ def Tagger(request):
 # -- warm start ----------------------------------------------------------------------------------------
 def check_warm_start(Tagger, average, penalty, **options):
     X, y = corpus()
-    options = {"average": average, "penalty": penalty, "alpha": 1e-3, "random_state": 1, **options}
+    options = {
+        "average": average,
+        "penalty": penalty,
+        "alpha": 1e-3,
+        "random_state": 1,
+        **options,
+    }
     whole = Tagger(TEMPLATES, max_iter=10, **options).fit(X, y)
     halves = Tagger(TEMPLATES, max_iter=5, warm_start=True, **options).fit(X, y)
     first = halves.predict(X)
@@ -57,7 +67,9 @@ def check_warm_start(Tagger, average, penalty, **options):
     assert [record["epoch"] for record in halves.history_] == [6, 7, 8, 9, 10]
     assert again.predict(X) == first
     assert same_weights(again.fit(X, y), halves)
-    assert [r["updates"] for r in halves.history_] == [r["updates"] for r in whole.history_[5:]]
+    assert [r["updates"] for r in halves.history_] == [
+        r["updates"] for r in whole.history_[5:]
+    ]
     assert same_weights(halves, whole)
 
 
@@ -70,7 +82,9 @@ def test_two_halves_equal_the_whole(Tagger, average, penalty):
 @pytest.mark.parametrize("penalty", [None, "l2"])
 def test_two_halves_equal_the_whole_with_noise(Tagger, penalty):
     average = {StructuredPerceptron: True, PassiveAggressiveTagger: "step"}[Tagger]
-    check_warm_start(Tagger, average, penalty, dropout=0.1, feature_noise="zipf", edge_noise="same")
+    check_warm_start(
+        Tagger, average, penalty, dropout=0.1, feature_noise="zipf", edge_noise="same"
+    )
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l1-cumulative"])
@@ -87,7 +101,9 @@ def test_two_halves_equal_the_whole_under_l1_for_averaged_epochs(penalty):
 @pytest.mark.parametrize("penalty", ["l1-cumulative"])
 def test_looking_at_the_weights_does_not_change_them(penalty):
     X, y = corpus()
-    tagger = PassiveAggressiveTagger(TEMPLATES, max_iter=8, penalty=penalty, alpha=1e-3, random_state=1)
+    tagger = PassiveAggressiveTagger(
+        TEMPLATES, max_iter=8, penalty=penalty, alpha=1e-3, random_state=1
+    )
     if not hasattr(tagger, "set_callbacks"):
         pytest.skip("scikit-learn without callbacks")
 
@@ -108,14 +124,18 @@ def test_looking_at_the_weights_does_not_change_them(penalty):
 
 def test_without_warm_start_fit_begins_anew(Tagger):
     X, y = corpus()
-    tagger = Tagger(TEMPLATES, random_state=0).fit(X[:20], [["Z"] * len(s) for s in X[:20]])
+    tagger = Tagger(TEMPLATES, random_state=0).fit(
+        X[:20], [["Z"] * len(s) for s in X[:20]]
+    )
     assert same_weights(tagger.fit(X, y), Tagger(TEMPLATES, random_state=0).fit(X, y))
     assert tagger.classes_.tolist() == ["L0", "L1", "L2", "L3"]
 
 
 def test_warm_start_after_early_stopping_goes_on_from_the_best_epoch(Tagger):
     X, y = corpus(80, noise=0.3)
-    tagger = Tagger(TEMPLATES, early_stopping=True, max_iter=30, warm_start=True, random_state=0)
+    tagger = Tagger(
+        TEMPLATES, early_stopping=True, max_iter=30, warm_start=True, random_state=0
+    )
     tagger.fit(X, y)
     best = max(record["validation_score"] for record in tagger.history_)
     assert tagger.n_iter_ < 30
@@ -125,10 +145,14 @@ def test_warm_start_after_early_stopping_goes_on_from_the_best_epoch(Tagger):
 
 def test_rule_may_change_between_calls(Tagger):
     X, y = corpus()
-    tagger = Tagger(TEMPLATES, random_state=0, warm_start=True, max_iter=3, alpha=1e-4).fit(X, y)
+    tagger = Tagger(
+        TEMPLATES, random_state=0, warm_start=True, max_iter=3, alpha=1e-4
+    ).fit(X, y)
     for penalty in [*PENALTIES, *reversed(PENALTIES)]:
         tagger.set_params(penalty=penalty).fit(X, y)
-        assert tagger.score(X, y) > 0.8 and np.isfinite(tagger.decision_function(X)).all()
+        assert (
+            tagger.score(X, y) > 0.8 and np.isfinite(tagger.decision_function(X)).all()
+        )
 
 
 # -- growth --------------------------------------------------------------------------------------------
@@ -141,7 +165,9 @@ def test_labels_that_sort_anywhere(Tagger, average, penalty, sparse, monkeypatch
         monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 0)
         monkeypatch.setattr(store_module, "FEW_LABELS", 0)
     X, y = corpus(48, n_labels=5)
-    weight = np.random.RandomState(0).uniform(0.5, 1.5, len(X))  # so that there are no ties
+    weight = np.random.RandomState(0).uniform(
+        0.5, 1.5, len(X)
+    )  # so that there are no ties
     y = [["L0" if v != f"L{max(1, i // 12 + 1)}" and int(v[1]) > i // 12 else v for v in s]
          for i, s in enumerate(y)]  # fmt: skip
     options = {"average": average, "penalty": penalty, "alpha": 1e-4, "random_state": 0}
@@ -157,11 +183,15 @@ def test_labels_that_sort_anywhere(Tagger, average, penalty, sparse, monkeypatch
                 [[names[v] for v in s] for s in y[k : k + 12]],
                 sample_weight=weight[k : k + 12],
             )
-        assert a.classes_.tolist() == sorted(anywhere[f"L{j}"] for j in range(k // 12 + 2))
+        assert a.classes_.tolist() == sorted(
+            anywhere[f"L{j}"] for j in range(k // 12 + 2)
+        )
         assert sorted(back[v] for v in a.classes_) == b.classes_.tolist()
         assert a.history_[-1]["updates"] == b.history_[-1]["updates"]
         assert [[back[v] for v in s] for s in a.predict(X)] == b.predict(X)
-        assert a.decision_function(X) == pytest.approx(b.decision_function(X), rel=1e-12)
+        assert a.decision_function(X) == pytest.approx(
+            b.decision_function(X), rel=1e-12
+        )
     assert a.n_iter_ == 4
 
 
@@ -170,16 +200,29 @@ def test_growing_labels_leaves_the_weights_of_the_old(penalty, Tagger):
     """Growth itself: nothing but zeros is added."""
     X, y = corpus()
     tagger = Tagger(TEMPLATES, penalty=penalty, alpha=1e-3, random_state=0).fit(X, y)
-    before = feature_weights(tagger), transition_weights(tagger), tagger.predict_kbest(X, 1)
+    before = (
+        feature_weights(tagger),
+        transition_weights(tagger),
+        tagger.predict_kbest(X, 1),
+    )
     tagger.partial_fit([["new"]], [["A"]], sample_weight=[1e-300])
     assert tagger.classes_.tolist() == ["A", "L0", "L1", "L2", "L3"]
     after = {(f, v): w for f, v, w in feature_weights(tagger) if v != "A"}
-    penalised = {None: 0.0, "l2": 2e-3}.get(penalty, 3e-3)  # the one example is a step of the penalty
+    penalised = {None: 0.0, "l2": 2e-3}.get(
+        penalty, 3e-3
+    )  # the one example is a step of the penalty
     for feature, label, weight in before[0]:
-        assert after.pop((feature, label), 0.0) == pytest.approx(weight, rel=1e-9, abs=penalised * 10)
+        assert after.pop((feature, label), 0.0) == pytest.approx(
+            weight, rel=1e-9, abs=penalised * 10
+        )
     assert all(abs(w) < 1e-6 for w in after.values())
-    assert transition_weights(tagger)[1:, 1:] == pytest.approx(before[1], abs=penalised * 10)
-    assert not transition_weights(tagger)[0].any() and not transition_weights(tagger)[:, 0].any()
+    assert transition_weights(tagger)[1:, 1:] == pytest.approx(
+        before[1], abs=penalised * 10
+    )
+    assert (
+        not transition_weights(tagger)[0].any()
+        and not transition_weights(tagger)[:, 0].any()
+    )
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
@@ -229,14 +272,18 @@ def test_partial_fit_after_fit_begins_a_new_average(Tagger):
         tagger.partial_fit(X[20:], rename)
     assert tagger.score(X[20:], rename) > 0.8  # twenty epochs do not drown five
     assert tagger.n_iter_ == 25
-    assert len(tagger.history_) == 25 and [r["epoch"] for r in tagger.history_] == list(range(1, 26))
+    assert len(tagger.history_) == 25 and [r["epoch"] for r in tagger.history_] == list(
+        range(1, 26)
+    )
 
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
 def test_going_on_leaves_older_copies_alone(method):
     """History, weights and label arrays that the user has kept do not change later."""
     X, y = corpus()
-    tagger = StructuredPerceptron(TEMPLATES, random_state=0, warm_start=True).fit(X[:20], y[:20])
+    tagger = StructuredPerceptron(TEMPLATES, random_state=0, warm_start=True).fit(
+        X[:20], y[:20]
+    )
     kept = tagger.history_, tagger.classes_, model_of(tagger).nodes.value
     copies = list(kept[0]), kept[1].copy(), kept[2].copy()
     getattr(tagger, method)(X, [["A" if v == "L3" else v for v in s] for s in y])
@@ -250,10 +297,16 @@ def test_classes_close_the_label_set(Tagger):
     tagger = Tagger(TEMPLATES, random_state=0)
     tagger.partial_fit(X, y, classes=["L3", "L2", "L1", "L0", "Z"])
     assert tagger.classes_.tolist() == ["L0", "L1", "L2", "L3", "Z"]
-    for classes in (None, ["Z", "L0", "L1", "L2", "L3"], np.array(["L0", "L1", "L2", "L3", "Z"])):
+    for classes in (
+        None,
+        ["Z", "L0", "L1", "L2", "L3"],
+        np.array(["L0", "L1", "L2", "L3", "Z"]),
+    ):
         tagger.partial_fit(X, y, classes=classes)
     before = tagger.predict_kbest(X, 2)
-    with pytest.raises(ValueError, match="y: sequence 1, position 0: unknown label.*got str 'new'"):
+    with pytest.raises(
+        ValueError, match="y: sequence 1, position 0: unknown label.*got str 'new'"
+    ):
         tagger.partial_fit(X[:2], [y[0], ["new", *y[1][1:]]])
     with pytest.raises(ValueError, match="differ from those of earlier calls"):
         tagger.partial_fit(X, y, classes=["L0", "L1", "L2", "L3"])
@@ -268,9 +321,13 @@ def test_classes_close_the_label_set(Tagger):
 def test_labels_of_another_type_cannot_join(Tagger):
     X, y = corpus(10)
     tagger = Tagger(TEMPLATES, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="sequence 0, position 1: expected a label of type str"):
+    with pytest.raises(
+        ValueError, match="sequence 0, position 1: expected a label of type str"
+    ):
         tagger.partial_fit([["a", "b"]], [["L0", 3]])
-    with pytest.raises(ValueError, match="sequence 0, position 0: expected a label of type str"):
+    with pytest.raises(
+        ValueError, match="sequence 0, position 0: expected a label of type str"
+    ):
         tagger.partial_fit([["a", "b"]], [[1, 3]])
 
 
@@ -298,7 +355,9 @@ def test_min_count_leaves_rare_features_out():
     X, y = corpus(100, n_words=300)
     sizes = []
     for min_count in (1, 2, 5, 10_000):
-        tagger = StructuredPerceptron(TEMPLATES, min_count=min_count, random_state=0).fit(X, y)
+        tagger = StructuredPerceptron(
+            TEMPLATES, min_count=min_count, random_state=0
+        ).fit(X, y)
         sizes.append(tagger.n_features())
         assert all(len(a) == len(b) for a, b in zip(tagger.predict(X), X))
     assert sizes == sorted(set(sizes), reverse=True) and sizes[-1] == 0
@@ -307,7 +366,13 @@ def test_min_count_leaves_rare_features_out():
 @pytest.mark.parametrize("min_count", [1, 2])
 def test_growth_in_many_steps_knows_the_features_of_one(min_count):
     X, y = corpus()
-    lines = [*TEMPLATES, "U03:%x[1,0]", "U04:%x[-2,0]/%x[1,0]", "U05:%suffix1[0,0]", "U06"]
+    lines = [
+        *TEMPLATES,
+        "U03:%x[1,0]",
+        "U04:%x[-2,0]/%x[1,0]",
+        "U05:%suffix1[0,0]",
+        "U06",
+    ]
     whole = StructuredPerceptron(lines, min_count=min_count).fit(X, y)
     steps = StructuredPerceptron(lines, min_count=min_count)
     for k in range(0, 40, 4):
@@ -326,7 +391,9 @@ def batches(n_labels, n_words=0):
     for b in range(1, 5):
         known = labels[: n_labels * (b + 2) // 6]
         words = n_words * b // 4 or 15 * b
-        lengths = np.append(generator.integers(1, 9, 12), max(words - 50, 1) if n_words else 1)
+        lengths = np.append(
+            generator.integers(1, 9, 12), max(words - 50, 1) if n_words else 1
+        )
         X = [[f"w{k}" for k in generator.integers(0, words, n)] for n in lengths]
         X[-1][:] = [f"w{words - 1 - k}" for k in range(len(X[-1]))]
         yield X, [[str(g) for g in generator.choice(known, len(x))] for x in X]
@@ -334,10 +401,20 @@ def batches(n_labels, n_words=0):
 
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("Tagger, average", AVERAGES)
-@pytest.mark.parametrize("penalty, alpha", [(None, 0.0), ("l1", 0.01), ("l1-cumulative", 0.01), ("l2", 0.5)])
-def test_full_rows_become_sparse_without_a_trace(Tagger, average, penalty, alpha, order, monkeypatch):
+@pytest.mark.parametrize(
+    "penalty, alpha", [(None, 0.0), ("l1", 0.01), ("l1-cumulative", 0.01), ("l2", 0.5)]
+)
+def test_full_rows_become_sparse_without_a_trace(
+    Tagger, average, penalty, alpha, order, monkeypatch
+):
     monkeypatch.setattr(store_module, "FEW_LABELS", 2)
-    options = {"average": average, "penalty": penalty, "alpha": alpha, "order": order, "random_state": 0}
+    options = {
+        "average": average,
+        "penalty": penalty,
+        "alpha": alpha,
+        "order": order,
+        "random_state": 0,
+    }
 
     def run(most_dense):
         monkeypatch.setattr(store_module, "DENSE_WEIGHTS", most_dense)
@@ -378,5 +455,7 @@ def test_a_stream_needs_no_more_memory_than_a_fit(monkeypatch):
         return tagger
 
     StructuredPerceptron(["U:%x[0,0]", "B"], max_iter=1).fit(X, y)  # compiled
-    once, _ = held_after(lambda: StructuredPerceptron(["U:%x[0,0]", "B"], max_iter=1).fit(X, y))
+    once, _ = held_after(
+        lambda: StructuredPerceptron(["U:%x[0,0]", "B"], max_iter=1).fit(X, y)
+    )
     assert held_after(streamed)[0] < 2 * once

@@ -38,9 +38,13 @@ def test_ctrl_c_keeps_the_completed_epochs(Tagger):
     check_is_fitted(tagger)
     assert tagger.score(X, y) > 0.5
     assert same_weights(pickle.loads(pickle.dumps(tagger)), tagger)
-    assert same_weights(tagger, Tagger(TEMPLATES, max_iter=done, random_state=0).fit(X, y))
+    assert same_weights(
+        tagger, Tagger(TEMPLATES, max_iter=done, random_state=0).fit(X, y)
+    )
     tagger.set_params(max_iter=2, warm_start=True).fit(X, y)
-    assert same_weights(tagger, Tagger(TEMPLATES, max_iter=done + 2, random_state=0).fit(X, y))
+    assert same_weights(
+        tagger, Tagger(TEMPLATES, max_iter=done + 2, random_state=0).fit(X, y)
+    )
 
 
 def test_ctrl_c_in_a_long_epoch_leaves_what_was_learned(Tagger, monkeypatch):
@@ -65,7 +69,9 @@ def test_ctrl_c_in_a_long_epoch_leaves_what_was_learned(Tagger, monkeypatch):
 
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
-def test_ctrl_c_in_the_last_epoch_is_heard_when_the_model_is_complete(Tagger, method, monkeypatch):
+def test_ctrl_c_in_the_last_epoch_is_heard_when_the_model_is_complete(
+    Tagger, method, monkeypatch
+):
     X, y = corpus()
     whole = getattr(Tagger(TEMPLATES, max_iter=1, random_state=0), method)(X, y)
     chunks = loops.chunks
@@ -128,7 +134,9 @@ def with_callbacks(tagger, *callbacks):
 
 def test_callback_that_interrupts(Tagger):
     X, y = corpus()
-    tagger = with_callbacks(Tagger(TEMPLATES, random_state=0), Raises(KeyboardInterrupt()))
+    tagger = with_callbacks(
+        Tagger(TEMPLATES, random_state=0), Raises(KeyboardInterrupt())
+    )
     with pytest.raises(KeyboardInterrupt):
         tagger.fit(X, y)
     assert tagger.n_iter_ == len(tagger.history_) == 3

@@ -18,7 +18,9 @@ from skstruct import (
 from skstruct.datasets import make_hmm_sequences
 
 # -- labels --------------------------------------------------------------------------------------------
-NO_LABEL = "class_weight: 'N' is no label of y and has no effect; the labels are 'A', 'B'"
+NO_LABEL = (
+    "class_weight: 'N' is no label of y and has no effect; the labels are 'A', 'B'"
+)
 
 
 @pytest.mark.parametrize("kind", [StructuredPerceptron, PassiveAggressiveTagger, L1CRF])
@@ -32,7 +34,9 @@ def test_class_weight_for_a_label_that_does_not_occur(kind):
         warnings.simplefilter("error", UserWarning)
         tagger.fit(X, y)
         if kind is not L1CRF:  # in a stream the label may be still to come
-            stream = kind(LINES, class_weight={"N": 3.0}, random_state=0).partial_fit(*STR)
+            stream = kind(LINES, class_weight={"N": 3.0}, random_state=0).partial_fit(
+                *STR
+            )
             assert "N" in stream.partial_fit([["n"]], [["N"]]).classes_
 
 
@@ -53,7 +57,9 @@ def test_class_weight_where_parts_of_the_corpus_lack_the_label():
 
 def test_classes_in_a_later_call():
     tagger = StructuredPerceptron(LINES, random_state=0).partial_fit(*STR)
-    with pytest.raises(ValueError, match="all labels seen so far; 'B' missing in \\['A', 'C'\\]"):
+    with pytest.raises(
+        ValueError, match="all labels seen so far; 'B' missing in \\['A', 'C'\\]"
+    ):
         tagger.partial_fit(*STR, classes=["A", "C"])
     assert list(tagger.classes_) == ["A", "B"]
     tagger.partial_fit(*STR, classes=["C", "B", "A"])
@@ -61,9 +67,13 @@ def test_classes_in_a_later_call():
     assert tagger.predict(STR[0]) == STR[1]
     tagger.partial_fit([["c"]], [["C"]], classes=["B", "A", "C"]).partial_fit(*STR)
     for classes in (["A", "B"], ["A", "B", "C", "D"]):
-        with pytest.raises(ValueError, match="differ from those of earlier calls, \\['A', 'B', 'C'\\]"):
+        with pytest.raises(
+            ValueError, match="differ from those of earlier calls, \\['A', 'B', 'C'\\]"
+        ):
             tagger.partial_fit(*STR, classes=classes)
-    with pytest.raises(ValueError, match="unknown label; known are 'A', 'B', 'C', got str 'D'"):
+    with pytest.raises(
+        ValueError, match="unknown label; known are 'A', 'B', 'C', got str 'D'"
+    ):
         tagger.partial_fit([["d"]], [["D"]])
 
 
@@ -84,7 +94,9 @@ def test_classes():
 # -- a failed continuation -----------------------------------------------------------------------------
 def continuation(corpus, **options):
     features = "auto" if corpus in (DICT, LIST) else LINES
-    return StructuredPerceptron(features, warm_start=True, random_state=0, **options).fit(*corpus)
+    return StructuredPerceptron(
+        features, warm_start=True, random_state=0, **options
+    ).fit(*corpus)
 
 
 def check_unchanged(tagger, X, learn, error, new):
@@ -103,7 +115,11 @@ def check_unchanged(tagger, X, learn, error, new):
 def test_continuation_refused_for_its_input(corpus, method):
     tagger = continuation(corpus)
     new = "new" if corpus is STR else ("new", "NEW")
-    for X, y in [([[new, new], [new, 3]], Y), ([[new]], [["A", "B"]]), ([[new, new]], [["A", 3]])]:
+    for X, y in [
+        ([[new, new], [new, 3]], Y),
+        ([[new]], [["A", "B"]]),
+        ([[new, new]], [["A", 3]]),
+    ]:
         learn = partial(getattr(tagger, method), X, y)
         check_unchanged(tagger, corpus[0], learn, ValueError, [new])
 
@@ -115,7 +131,13 @@ def test_continuation_of_bags_refused_for_its_input(corpus, method):
     X = [[{"n": "1"}, {"n": "2"}, {"n": "3"}, {"v": NAN}]]
     X = X if corpus is DICT else [[["n:1"], ["n:2"], ["n:3"], ["x", 3]]]
     learn = getattr(tagger, method)
-    check_unchanged(tagger, corpus[0], lambda: learn(X, [["A", "B", "A", "B"]]), ValueError, X[0][:3])
+    check_unchanged(
+        tagger,
+        corpus[0],
+        lambda: learn(X, [["A", "B", "A", "B"]]),
+        ValueError,
+        X[0][:3],
+    )
 
 
 class Fails:
@@ -139,7 +161,9 @@ def test_continuation_that_fails_before_its_first_epoch(error):
     if not hasattr(tagger, "set_callbacks"):
         pytest.skip("scikit-learn without callbacks")
     tagger.set_callbacks(Fails(error()))
-    check_unchanged(tagger, STR[0], lambda: tagger.fit([["new", "b"]], [["A", "B"]]), error, ["new"])
+    check_unchanged(
+        tagger, STR[0], lambda: tagger.fit([["new", "b"]], [["A", "B"]]), error, ["new"]
+    )
 
 
 def test_nothing_touches_the_arguments():
@@ -155,4 +179,6 @@ def test_messages_are_short():
     long = "x" * 10_000
     with pytest.raises(ValueError) as info:
         StructuredPerceptron(LINES).fit([["a"], [long, (long,)]], [["A"], ["A", "B"]])
-    assert len(str(info.value)) < 200 and re.search("sequence 1, position 1", str(info.value))
+    assert len(str(info.value)) < 200 and re.search(
+        "sequence 1, position 1", str(info.value)
+    )

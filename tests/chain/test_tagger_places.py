@@ -16,7 +16,9 @@ from skstruct import (
 
 # -- places in a corpus that is predicted piece by piece ---------------------------------------------------
 def check_place(predict, X, i, t, message):
-    with pytest.raises(ValueError, match=f"sequence {i}, position {t}: {message}") as caught:
+    with pytest.raises(
+        ValueError, match=f"sequence {i}, position {t}: {message}"
+    ) as caught:
         predict(X)
     for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
         assert (error.sequence, error.position, str(error)) == (i, t, str(caught.value))
@@ -54,7 +56,11 @@ def test_places_do_not_depend_on_threads(corpus, token, message, n_jobs):
         check_place(tagger.predict, bad, i, 0, message)
     bad = put((X, None), token, 29, 2)
     y = [["A"] * len(s) for s in bad]
-    for predict in (tagger.decision_function, tagger.predict_kbest, lambda X: tagger.score(X, y)):
+    for predict in (
+        tagger.decision_function,
+        tagger.predict_kbest,
+        lambda X: tagger.score(X, y),
+    ):
         check_place(predict, bad, 29, 2, message)
 
 
@@ -70,19 +76,27 @@ def test_places_in_a_large_corpus():
 def test_places_where_nothing_is_allowed(n_jobs):
     pairs = [("A", "A"), ("A", "B"), ("B", "B")]
     y = [["A", "B"], ["A", "B", "B"]]
-    tagger = StructuredPerceptron(LINES, constraints=pairs, n_jobs=n_jobs, random_state=0).fit(STR[0], y)
+    tagger = StructuredPerceptron(
+        LINES, constraints=pairs, n_jobs=n_jobs, random_state=0
+    ).fit(STR[0], y)
     X = [["a", "b"]] * 30
     allowed = [[None, None]] * 29 + [["B", "A"]]
     for predict in (tagger.predict, tagger.predict_kbest):
         with pytest.raises(ValueError, match="^sequence 29: .* leave no labelling"):
             predict(X, allowed=allowed)
     allowed[29] = [None, "C"]
-    with pytest.raises(ValueError, match="allowed: sequence 29, position 1: str 'C' is not a label"):
+    with pytest.raises(
+        ValueError, match="allowed: sequence 29, position 1: str 'C' is not a label"
+    ):
         tagger.predict(X, allowed=allowed)
-    with pytest.raises(ValueError, match="^X and allowed must hold the same number of .*, got 30 and 2"):
+    with pytest.raises(
+        ValueError, match="^X and allowed must hold the same number of .*, got 30 and 2"
+    ):
         tagger.predict(X, allowed=allowed[:2])
     allowed[29] = [None]
-    with pytest.raises(ValueError, match="^X and allowed: sequence 29: as many labels as tokens"):
+    with pytest.raises(
+        ValueError, match="^X and allowed: sequence 29: as many labels as tokens"
+    ):
         tagger.predict(X, allowed=allowed)
 
 
@@ -101,19 +115,25 @@ def test_places_around_a_tagger(kind, n_jobs):
 
 def test_places_in_texts_that_are_mixed():
     """Empty texts are left out before the tagger sees them, and count all the same."""
-    tagger = StructuredPerceptron("char", constraints=[("B", "E"), ("E", "S")], random_state=0)
+    tagger = StructuredPerceptron(
+        "char", constraints=[("B", "E"), ("E", "S")], random_state=0
+    )
     X, y = ["", "ab", "", "abab"], [[], ["ab"], [], ["ab", "ab"]]
     message = "^y: sequence 3, position 2: the label 'B' cannot follow 'E'"
     for model in (Segmenter(tagger), ParameterMixer(Segmenter(tagger), n_shards=1)):
         with pytest.raises(ValueError, match=message):
             model.fit(X, y)
-    with pytest.raises(ValueError, match="^shard 0: y: sequence 3, position 2: the label 'B'"):
+    with pytest.raises(
+        ValueError, match="^shard 0: y: sequence 3, position 2: the label 'B'"
+    ):
         ParameterMixer(Segmenter(tagger)).fit_shards([lambda: (X, y)])
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_places_around_a_segmenter(n_jobs):
-    tagger = StructuredPerceptron("char", constraints="BMES", n_jobs=n_jobs, random_state=0)
+    tagger = StructuredPerceptron(
+        "char", constraints="BMES", n_jobs=n_jobs, random_state=0
+    )
     segmenter = Segmenter(tagger).fit(["ab", "abab"], [["ab"], ["ab", "ab"]])
     # One character alone: a word of one character was never seen.
     with pytest.raises(ValueError, match="^sequence 40: .* leave no labelling"):
@@ -126,5 +146,7 @@ def test_places_in_what_early_stopping_holds_out():
         LINES, early_stopping=True, validation_fraction=0.3, max_iter=1, random_state=0
     )
     for i in range(1, 20):
-        with pytest.raises(ValueError, match=f"X: sequence {i}, position 1: .*got int 3"):
+        with pytest.raises(
+            ValueError, match=f"X: sequence {i}, position 1: .*got int 3"
+        ):
             tagger.fit(put((X, y), 3, i), y)

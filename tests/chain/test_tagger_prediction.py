@@ -33,19 +33,32 @@ def follows_bio(labels):
 
 def test_scheme_constrains_prediction_and_kbest(Tagger):
     X, y = CHUNKS
-    tagger = Tagger(["U00:%x[0,0]", "B"], constraints="BIO", max_iter=5, random_state=0).fit(X, y)
+    tagger = Tagger(
+        ["U00:%x[0,0]", "B"], constraints="BIO", max_iter=5, random_state=0
+    ).fit(X, y)
     rng = np.random.RandomState(0)
     for _ in range(20):
         sequence = rng.choice(list("abcdz"), size=rng.randint(1, 6)).tolist()
         assert follows_bio(tagger.predict([sequence])[0])
-        assert all(follows_bio(labels) for labels, _ in tagger.predict_kbest([sequence], 5)[0])
+        assert all(
+            follows_bio(labels) for labels, _ in tagger.predict_kbest([sequence], 5)[0]
+        )
     free = Tagger(["U00:%x[0,0]", "B"], max_iter=5, random_state=0).fit(X, y)
-    assert not all(follows_bio(labels) for labels, _ in free.predict_kbest([["b"]], 9)[0])
+    assert not all(
+        follows_bio(labels) for labels, _ in free.predict_kbest([["b"]], 9)[0]
+    )
 
 
 def test_pairs_constrain_start_and_end(Tagger):
     X, y = CHUNKS
-    pairs = [("B-X", "I-X"), ("I-X", "I-X"), ("I-X", "O"), ("O", "B-X"), ("O", "O"), ("zzz", "O")]
+    pairs = [
+        ("B-X", "I-X"),
+        ("I-X", "I-X"),
+        ("I-X", "O"),
+        ("O", "B-X"),
+        ("O", "O"),
+        ("zzz", "O"),
+    ]
     tagger = Tagger(["U00:%x[0,0]", "B"], constraints=pairs, random_state=0).fit(X, y)
     found = {tuple(labels) for labels, _ in tagger.predict_kbest([["z", "z"]], 9)[0]}
     assert found == {p for p in pairs if p[0] != "zzz"}
@@ -62,7 +75,11 @@ def test_pairs_constrain_start_and_end(Tagger):
         (["O", "I-X"], "BIO", "sequence 1, position 1.*'I-X' cannot follow 'O'"),
         (["I-X", "O"], "BIO", "sequence 1, position 0.*'I-X' cannot start"),
         (["B-X", "E-X", "B-X"], "BMES", "sequence 1, position 2.*'B-X' cannot end"),
-        (["B-X", "O"], [("O", "B-X"), ("B-X", "B-X")], "sequence 1, position 1.*cannot follow"),
+        (
+            ["B-X", "O"],
+            [("O", "B-X"), ("B-X", "B-X")],
+            "sequence 1, position 1.*cannot follow",
+        ),
     ],
 )
 def test_gold_that_breaks_the_constraints(labels, constraints, message):
@@ -99,10 +116,16 @@ def test_allowed_forces_and_restricts():
 
 def test_infeasible_allowed():
     X, y = CHUNKS
-    tagger = StructuredPerceptron(["U00:%x[0,0]", "B"], constraints="BIO", random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="sequence 1: the constraints and the labels allowed"):
+    tagger = StructuredPerceptron(
+        ["U00:%x[0,0]", "B"], constraints="BIO", random_state=0
+    ).fit(X, y)
+    with pytest.raises(
+        ValueError, match="sequence 1: the constraints and the labels allowed"
+    ):
         tagger.predict([["a"], ["a", "b"]], allowed=[[None], ["O", "I-X"]])
-    with pytest.raises(ValueError, match="sequence 0: the constraints and the labels allowed"):
+    with pytest.raises(
+        ValueError, match="sequence 0: the constraints and the labels allowed"
+    ):
         tagger.predict_kbest([["a", "b"]], 3, allowed=[["O", "I-X"]])
     for allowed, message in [
         ([[None], [None, "?"]], "sequence 1, position 1.*'\\?' is not a label"),
@@ -128,7 +151,9 @@ def test_kbest_is_distinct_and_sorted(Tagger):
         assert len({tuple(path) for path, _ in ranked}) == len(ranked)
         scores = [s for _, s in ranked]
         assert scores == sorted(scores, reverse=True)
-        assert all(type(s) is float for s in scores) and scores[0] == pytest.approx(score)
+        assert all(type(s) is float for s in scores) and scores[0] == pytest.approx(
+            score
+        )
         if scores[0] > scores[1]:
             assert ranked[0][0] == labels
     assert [path for ((path, _),) in tagger.predict_kbest(X, k=1)] == tagger.predict(X)
@@ -150,7 +175,9 @@ def test_results_are_lists_of_the_labels_given():
             assert tagger.classes_.tolist() == sorted(y[0])
             assert np.asarray(predicted).shape == (2,)
             assert pickle.loads(pickle.dumps(predicted)) == predicted
-    tagger = StructuredPerceptron(["U00:%x[0,0]"]).fit(X, [np.array([1, 2]), np.array([2, 1])])
+    tagger = StructuredPerceptron(["U00:%x[0,0]"]).fit(
+        X, [np.array([1, 2]), np.array([2, 1])]
+    )
     assert {type(v) for s in tagger.predict(X) for v in s} == {int}
     tagger.fit(np.array(X), np.array([["A", "B"], ["B", "A"]]))
     assert {type(v) for s in tagger.predict(X) for v in s} == {str}
@@ -159,7 +186,9 @@ def test_results_are_lists_of_the_labels_given():
 def test_empty_sequences_and_corpora(Tagger):
     X, y = corpus(10)
     tagger = Tagger(TEMPLATES, random_state=0).fit(X, y)
-    holes = Tagger(TEMPLATES, random_state=0).fit([[], *X[:5], [], *X[5:]], [[], *y[:5], [], *y[5:]])
+    holes = Tagger(TEMPLATES, random_state=0).fit(
+        [[], *X[:5], [], *X[5:]], [[], *y[:5], [], *y[5:]]
+    )
     assert same_weights(tagger, holes)
     assert tagger.predict([]) == [] and tagger.predict_kbest([]) == []
     assert tagger.decision_function([]).shape == (0,)
@@ -182,9 +211,17 @@ def test_a_sequence_of_20000_tokens(Tagger):
     X, y = make_hmm_sequences(
         1, n_labels=3, n_words=100, min_length=20_000, max_length=20_000, random_state=0
     )
-    few = [X[0][k : k + 10] for k in range(0, 2000, 10)], [y[0][k : k + 10] for k in range(0, 2000, 10)]
-    tagger = Tagger(TEMPLATES, max_iter=3, random_state=0).fit([*few[0], *X], [*few[1], *y])
-    assert len(tagger.predict(X)[0]) == 20_000 and np.isfinite(tagger.decision_function(X)).all()
+    few = (
+        [X[0][k : k + 10] for k in range(0, 2000, 10)],
+        [y[0][k : k + 10] for k in range(0, 2000, 10)],
+    )
+    tagger = Tagger(TEMPLATES, max_iter=3, random_state=0).fit(
+        [*few[0], *X], [*few[1], *y]
+    )
+    assert (
+        len(tagger.predict(X)[0]) == 20_000
+        and np.isfinite(tagger.decision_function(X)).all()
+    )
     tagger.fit(*few)
     assert tagger.score(X, y) > 0.6
     assert tagger.predict(X)[0] == tagger.predict_kbest(X, 2)[0][0][0]
@@ -193,7 +230,11 @@ def test_a_sequence_of_20000_tokens(Tagger):
 def test_n_jobs_changes_nothing(Tagger):
     X, y = corpus(60)
     tagger = Tagger(TEMPLATES, max_iter=3, random_state=0).fit(X[:30], y[:30])
-    labels, scores, kbest = tagger.predict(X), tagger.decision_function(X), tagger.predict_kbest(X, 2)
+    labels, scores, kbest = (
+        tagger.predict(X),
+        tagger.decision_function(X),
+        tagger.predict_kbest(X, 2),
+    )
     for n_jobs in (1, 2, 3, -1):
         tagger.set_params(n_jobs=n_jobs)
         assert tagger.predict(X) == labels
@@ -205,13 +246,21 @@ def test_n_jobs_changes_nothing(Tagger):
 
 def test_score_is_token_accuracy():
     X, y = corpus()
-    tagger = StructuredPerceptron(TEMPLATES, max_iter=2, random_state=0).fit(X[:10], y[:10])
+    tagger = StructuredPerceptron(TEMPLATES, max_iter=2, random_state=0).fit(
+        X[:10], y[:10]
+    )
     predicted = tagger.predict(X)
     right = [[a == b for a, b in zip(*pair)] for pair in zip(y, predicted)]
     score = tagger.score(X, y)
-    assert type(score) is float and score == pytest.approx(np.mean(np.concatenate(right)))
+    assert type(score) is float and score == pytest.approx(
+        np.mean(np.concatenate(right))
+    )
     weight = np.arange(len(X)) % 3
-    expected = sum(w * sum(r) for w, r in zip(weight, right)) / sum(w * len(r) for w, r in zip(weight, right))
+    expected = sum(w * sum(r) for w, r in zip(weight, right)) / sum(
+        w * len(r) for w, r in zip(weight, right)
+    )
     assert tagger.score(X, y, sample_weight=weight) == pytest.approx(expected)
     partly = [[None, *labels[1:]] for labels in y]
-    assert tagger.score(X, partly) == pytest.approx(np.mean(np.concatenate([r[1:] for r in right])))
+    assert tagger.score(X, partly) == pytest.approx(
+        np.mean(np.concatenate([r[1:] for r in right]))
+    )

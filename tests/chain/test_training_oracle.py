@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 import weights_view
 from inside import model_of, training_of
-from training_cases import EPOCHS, PAIRS, PENALTIES, compare, corpus, features_of, legal_corpus, orders_of
+from training_cases import (
+    EPOCHS,
+    PAIRS,
+    PENALTIES,
+    compare,
+    corpus,
+    features_of,
+    legal_corpus,
+    orders_of,
+)
 
 import oracle_training
 import oracles
@@ -18,13 +27,22 @@ from skstruct.core.noise import make_noise
 PLAIN = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%x[1,0]", "B"]
 EDGES = ["U0:%x[0,0]", "U99", "B", "B1:%x[0,0]", "B2:%x[-1,0]/%x[0,0]"]
 FEW = ["U0:%x[0,0]", "B1:%x[-1,0]"]
-COLUMNS = ["U0:%x[0,0]", "U1:%x[0,1]/%x[1,0]", "U2:%suffix1[-1,1]", "U:%x[-1,1]", "U:%x[1,1]", "B"]
+COLUMNS = [
+    "U0:%x[0,0]",
+    "U1:%x[0,1]/%x[1,0]",
+    "U2:%suffix1[-1,1]",
+    "U:%x[-1,1]",
+    "U:%x[1,1]",
+    "B",
+]
 
 
 def train_both(make, X, y, lines, weight=None, min_count=1, **options):
     """The estimator's weights and the oracle's, or None where rounding decides a tie."""
     estimator = make().fit(X, y, sample_weight=weight)
-    visited = [i for i in range(len(X)) if len(X[i]) and (weight is None or weight[i] > 0)]
+    visited = [
+        i for i in range(len(X)) if len(X[i]) and (weight is None or weight[i] > 0)
+    ]
     features = features_of([X[i] for i in visited], lines, min_count)
     trained = oracle_training.train(
         [(f, y[i]) for f, i in zip(features, visited)],
@@ -40,7 +58,9 @@ def train_both(make, X, y, lines, weight=None, min_count=1, **options):
         "variant", "perceptron"
     ) != "perceptron"
     if options.get("variant", "perceptron") != "perceptron":
-        np.testing.assert_allclose([h["loss"] for h in history], trained.loss, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            [h["loss"] for h in history], trained.loss, rtol=1e-9, atol=1e-9
+        )
     return weights_view.weights_of(estimator, [X[i] for i in visited]), trained.weights
 
 
@@ -48,7 +68,14 @@ def train_both(make, X, y, lines, weight=None, min_count=1, **options):
 @pytest.mark.parametrize("penalty, alpha", PENALTIES)
 @pytest.mark.parametrize(
     "kind, lines",
-    [("str", PLAIN), ("str", EDGES), ("str", FEW), ("tuple", COLUMNS), ("dict", None), ("list", None)],
+    [
+        ("str", PLAIN),
+        ("str", EDGES),
+        ("str", FEW),
+        ("tuple", COLUMNS),
+        ("dict", None),
+        ("list", None),
+    ],
 )
 def test_perceptron(kind, lines, penalty, alpha, average):
     def attempt(seed):
@@ -88,14 +115,28 @@ def test_passive_aggressive(variant, penalty, alpha, average):
 @pytest.mark.parametrize("variant", ["perceptron", "PA-I", "hamming"])
 def test_costs_weights_and_unlabelled_tokens(variant, class_weight, weighted, missing):
     def attempt(seed):
-        kind, lines = [("dict", None), ("str", PLAIN), ("dyadic", None), ("str", EDGES)][seed % 4]
+        kind, lines = [
+            ("dict", None),
+            ("str", PLAIN),
+            ("dyadic", None),
+            ("str", EDGES),
+        ][seed % 4]
         X, y = corpus(seed, kind, n=7, missing=missing)
         weight = [1.0, 0.5, 0.0, 2.0, 0.25, 1.0, 3.0] if weighted else None
-        shared = {"max_iter": EPOCHS, "random_state": seed, "class_weight": class_weight}
+        shared = {
+            "max_iter": EPOCHS,
+            "random_state": seed,
+            "class_weight": class_weight,
+        }
         features = "auto" if lines is None else lines
         if variant == "perceptron":
             return train_both(
-                lambda: StructuredPerceptron(features, **shared), X, y, lines, weight, costs=class_weight
+                lambda: StructuredPerceptron(features, **shared),
+                X,
+                y,
+                lines,
+                weight,
+                costs=class_weight,
             )
         margin = "hamming" if variant == "hamming" else "one"
         return train_both(
@@ -135,7 +176,9 @@ def test_order_of_visits(shuffle):
     def attempt(seed):
         X, y = corpus(seed, n=9)
         return train_both(
-            lambda: StructuredPerceptron(PLAIN, max_iter=EPOCHS, random_state=seed, shuffle=shuffle),
+            lambda: StructuredPerceptron(
+                PLAIN, max_iter=EPOCHS, random_state=seed, shuffle=shuffle
+            ),
             X,
             y,
             PLAIN,
@@ -146,7 +189,12 @@ def test_order_of_visits(shuffle):
 
 @pytest.mark.parametrize("min_count", [2, 3])
 @pytest.mark.parametrize(
-    "kind, lines", [("str", ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"]), ("list", None), ("dict", None)]
+    "kind, lines",
+    [
+        ("str", ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"]),
+        ("list", None),
+        ("dict", None),
+    ],
 )
 def test_min_count(kind, lines, min_count):
     def attempt(seed):
@@ -163,7 +211,9 @@ def test_min_count(kind, lines, min_count):
 
 @pytest.mark.parametrize("variant", ["perceptron", "PA-I"])
 def test_constraints_in_training(variant):
-    constraints = oracles.Constraints(frozenset("XZ"), frozenset(p for p in PAIRS if p[0] is not None))
+    constraints = oracles.Constraints(
+        frozenset("XZ"), frozenset(p for p in PAIRS if p[0] is not None)
+    )
 
     def attempt(seed):
         X, y = legal_corpus(seed, "dict")
@@ -172,15 +222,27 @@ def test_constraints_in_training(variant):
             make = StructuredPerceptron(**shared)
         else:
             make = PassiveAggressiveTagger(C=0.3, **shared)
-        return train_both(lambda: make, X, y, None, variant=variant, C=0.3, constraints=constraints)
+        return train_both(
+            lambda: make, X, y, None, variant=variant, C=0.3, constraints=constraints
+        )
 
     compare(map(attempt, range(8)), enough=2)
 
 
 @pytest.mark.parametrize("cls", [StructuredPerceptron, PassiveAggressiveTagger])
-@pytest.mark.parametrize("gold", [["A", None, "B"], [None, None, "C"], ["C", None, None]])
+@pytest.mark.parametrize(
+    "gold", [["A", None, "B"], [None, None, "C"], ["C", None, None]]
+)
 def test_labels_without_a_legal_completion_are_refused(cls, gold):
-    pairs = [("A", "A"), ("B", "B"), ("C", "C"), (None, "A"), (None, "B"), ("A", None), ("B", None)]
+    pairs = [
+        ("A", "A"),
+        ("B", "B"),
+        ("C", "C"),
+        (None, "A"),
+        (None, "B"),
+        ("A", None),
+        ("B", None),
+    ]
     X, y = [["a", "b"], ["a", "b", "c"]], [["A", "A"], gold]
     with pytest.raises(ValueError, match="sequence 1"):
         cls(["U0:%x[0,0]", "B"], constraints=pairs).fit(X, y)
@@ -191,15 +253,29 @@ def test_labels_without_a_legal_completion_are_refused(cls, gold):
 NOISE = [
     {"feature_noise": "dropout", "noise_rate": 0.3},
     {"feature_noise": "zipf", "zipf_exponent": 1.5, "edge_noise": "same"},
-    {"feature_noise": "zipf", "zipf_exponent": 2.0, "edge_noise": "dropout", "noise_rate": 0.2},
+    {
+        "feature_noise": "zipf",
+        "zipf_exponent": 2.0,
+        "edge_noise": "dropout",
+        "noise_rate": 0.2,
+    },
     {"edge_noise": "dropout", "noise_rate": 0.5},
     {"dropout": 0.3},
-    {"dropout": 0.2, "feature_noise": "dropout", "edge_noise": "same", "noise_rate": 0.2},
+    {
+        "dropout": 0.2,
+        "feature_noise": "dropout",
+        "edge_noise": "same",
+        "noise_rate": 0.2,
+    },
 ]
 
 
-@pytest.mark.parametrize("noise", NOISE, ids=[" ".join(map(str, n.values())) for n in NOISE])
-@pytest.mark.parametrize("kind, lines", [("str", EDGES), ("tuple", COLUMNS), ("dict", None)])
+@pytest.mark.parametrize(
+    "noise", NOISE, ids=[" ".join(map(str, n.values())) for n in NOISE]
+)
+@pytest.mark.parametrize(
+    "kind, lines", [("str", EDGES), ("tuple", COLUMNS), ("dict", None)]
+)
 @pytest.mark.parametrize("variant", ["perceptron", "PA-I"])
 def test_training_under_noise_can_be_replayed(noise, kind, lines, variant):
     def attempt(seed):
@@ -216,24 +292,36 @@ def test_training_under_noise_can_be_replayed(noise, kind, lines, variant):
         else:
             estimator = PassiveAggressiveTagger(C=0.3, **shared).fit(X, y)
         names = {"noise_rate": "rate", "zipf_exponent": "exponent"}
-        drawn = make_noise(training_of(estimator).key, **{names.get(k, k): v for k, v in noise.items()})
+        drawn = make_noise(
+            training_of(estimator).key, **{names.get(k, k): v for k, v in noise.items()}
+        )
         labels = model_of(estimator).labels.values
-        corrupt = weights_view.Corruption(model_of(estimator).encoder, X, labels, drawn, lines)
+        corrupt = weights_view.Corruption(
+            model_of(estimator).encoder, X, labels, drawn, lines
+        )
         trained = oracle_training.train(
             list(zip(features_of(X, lines), y)), labels, orders_of(estimator, len(X)),
             variant=variant, C=0.3, corrupt=corrupt,
         )  # fmt: skip
-        return None if trained.ambiguous else (weights_view.weights_of(estimator, X), trained.weights)
+        return (
+            None
+            if trained.ambiguous
+            else (weights_view.weights_of(estimator, X), trained.weights)
+        )
 
     compare(map(attempt, range(40)))
 
 
 def weights_under(X, y, seed=0, **options):
-    estimator = StructuredPerceptron(EDGES, max_iter=EPOCHS, random_state=seed, **options).fit(X, y)
+    estimator = StructuredPerceptron(
+        EDGES, max_iter=EPOCHS, random_state=seed, **options
+    ).fit(X, y)
     return model_of(estimator).nodes.value, model_of(estimator).edges.value
 
 
-@pytest.mark.parametrize("noise", NOISE, ids=[" ".join(map(str, n.values())) for n in NOISE])
+@pytest.mark.parametrize(
+    "noise", NOISE, ids=[" ".join(map(str, n.values())) for n in NOISE]
+)
 def test_noise_is_reproducible_and_matters(noise):
     X, y = corpus(3, n=10)
     quiet, noisy, again, other = (
@@ -287,7 +375,9 @@ def separable(seed, n=12):
 def test_mistake_bound(seed):
     """[C] theorem 1: at most R² / δ² mistakes on separable data, in any order, ever."""
     X, y, features, teacher = separable(seed)
-    tagger = StructuredPerceptron(PLAIN, max_iter=60, average=False, random_state=seed).fit(X, y)
+    tagger = StructuredPerceptron(
+        PLAIN, max_iter=60, average=False, random_state=seed
+    ).fit(X, y)
     mistakes = sum(h["updates"] for h in tagger.history_)
     assert tagger.history_[-1]["updates"] == 0
     pairs = list(zip(features, map(tuple, y)))
@@ -309,7 +399,9 @@ def test_passive_aggressive_reaches_the_margin(variant, seed):
     weights = weights_view.weights_of(tagger, X)
     for feature, gold in zip(features, y):
         right = oracles.score(feature, gold, weights)
-        found = oracles.best_wrong(feature, gold, weights, model_of(tagger).labels.values)
+        found = oracles.best_wrong(
+            feature, gold, weights, model_of(tagger).labels.values
+        )
         assert right - found[0] >= 1 - 1e-5
     losses = [h["loss"] for h in tagger.history_]
     assert losses[-1] < 1e-4 < losses[0]
@@ -334,7 +426,9 @@ def test_decision_function_is_the_best_score():
     tagger = StructuredPerceptron(max_iter=EPOCHS, random_state=0).fit(X, y)
     weights = weights_view.weights_of(tagger, X)
     for value, features in zip(tagger.decision_function(X), features_of(X, None)):
-        best = oracles.k_best(features, weights, model_of(tagger).labels.values, 1)[0][0]
+        best = oracles.k_best(features, weights, model_of(tagger).labels.values, 1)[0][
+            0
+        ]
         assert math.isclose(value, best, rel_tol=1e-9, abs_tol=1e-9)
 
 
@@ -346,4 +440,6 @@ def test_balanced_costs_are_inverse_to_frequency():
         StructuredPerceptron(max_iter=EPOCHS, random_state=0, class_weight=w).fit(X, y)
         for w in ("balanced", costs)
     )
-    np.testing.assert_array_equal(model_of(balanced).nodes.value, model_of(given).nodes.value)
+    np.testing.assert_array_equal(
+        model_of(balanced).nodes.value, model_of(given).nodes.value
+    )

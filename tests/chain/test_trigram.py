@@ -17,13 +17,43 @@ INF = math.inf
 
 
 @kernel
-def run_viterbi(emission, transition, stride, trigrams, start, end, forced, sets, score, path, T, L):
-    return decode(emission, transition, stride, trigrams, start, end, forced, sets, score, path, T, L)
+def run_viterbi(
+    emission, transition, stride, trigrams, start, end, forced, sets, score, path, T, L
+):
+    return decode(
+        emission,
+        transition,
+        stride,
+        trigrams,
+        start,
+        end,
+        forced,
+        sets,
+        score,
+        path,
+        T,
+        L,
+    )
 
 
 @kernel
-def run_wrong(emission, transition, stride, trigrams, start, end, gold, sets, score, path, T, L):
-    return decode_wrong(emission, transition, stride, trigrams, start, end, gold, sets, score, path, T, L)
+def run_wrong(
+    emission, transition, stride, trigrams, start, end, gold, sets, score, path, T, L
+):
+    return decode_wrong(
+        emission,
+        transition,
+        stride,
+        trigrams,
+        start,
+        end,
+        gold,
+        sets,
+        score,
+        path,
+        T,
+        L,
+    )
 
 
 @kernel
@@ -57,12 +87,20 @@ class Case:
 
     @property
     def arrays(self):
-        arrays = self.emission.ravel(), self.transition.ravel(), self.stride, self.trigrams
+        arrays = (
+            self.emission.ravel(),
+            self.transition.ravel(),
+            self.stride,
+            self.trigrams,
+        )
         return *arrays, self.start, self.end
 
     def value(self, z, emission=None):
         emission = self.emission if emission is None else emission
-        terms = [emission[t, y] for t, y in enumerate(z)] + [self.start[z[0]], self.end[z[-1]]]
+        terms = [emission[t, y] for t, y in enumerate(z)] + [
+            self.start[z[0]],
+            self.end[z[-1]],
+        ]
         for t in range(1, len(z)):
             a = z[t - 2] if t > 1 else -1
             terms += [self.every[t, z[t - 1], z[t]], self.table[z[t - 1], a + 1, z[t]]]
@@ -71,14 +109,19 @@ class Case:
     def ranked(self, emission=None, options=None, tie=oracles.reversed_ids):
         ids = range(self.L)
         pairs = oracles.ranked(
-            oracles.labellings(self.T, ids, options=options), lambda z: self.value(z, emission), ids, tie
+            oracles.labellings(self.T, ids, options=options),
+            lambda z: self.value(z, emission),
+            ids,
+            tie,
         )
         return [pair for pair in pairs if pair[0] > -INF]
 
     def viterbi_pairs(self, forced=()):
         path = np.full(self.T, -9, np.int32)
         score = np.empty(self.T * self.L**2)
-        value = run_viterbi(*self.arrays, *coded(forced, self.L), score, path, self.T, self.L)
+        value = run_viterbi(
+            *self.arrays, *coded(forced, self.L), score, path, self.T, self.L
+        )
         return value, tuple(path.tolist())
 
     def wrong(self, gold, emission):
@@ -109,7 +152,9 @@ def test_viterbi_is_the_best_of_all(case):
         assert value == -INF
         return
     assert value == pytest.approx(expected[0][0], abs=1e-12)
-    assert path == expected[0][1]  # ties: the last label decides first, the smaller one wins
+    assert (
+        path == expected[0][1]
+    )  # ties: the last label decides first, the smaller one wins
     again = run_score(*case.arrays, np.array(path, np.int32), case.T, case.L)
     assert again == pytest.approx(value, abs=1e-12)
 
@@ -149,7 +194,15 @@ def test_dropping_predecessors_changes_nothing():
     generator = np.random.default_rng(0)
     T, L = 12, 9
     for scale in (0.0, 1.0, 20.0):
-        case = Case(int(generator.integers(10**6)), T, L, scale == 0.0, 0.1, False, max(scale, 1.0))
+        case = Case(
+            int(generator.integers(10**6)),
+            T,
+            L,
+            scale == 0.0,
+            0.1,
+            False,
+            max(scale, 1.0),
+        )
         value, path = case.viterbi_pairs()
         delta = case.start + case.emission[0]
         delta = delta[:, None] + case.table[:, 0] + case.every[1] + case.emission[1]

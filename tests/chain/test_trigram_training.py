@@ -11,7 +11,12 @@ from training_cases import EPOCHS, PENALTIES, compare, corpus, orders_of
 
 import oracle_training
 import oracles
-from skstruct import BaggingShuffleAverager, PassiveAggressiveTagger, StructuredPerceptron, load
+from skstruct import (
+    BaggingShuffleAverager,
+    PassiveAggressiveTagger,
+    StructuredPerceptron,
+    load,
+)
 from skstruct.chain.state import continued_state, final_model
 from skstruct.core import store as store_module
 from skstruct.core.final_weights import Average
@@ -29,7 +34,11 @@ def features_of(X, lines, min_count=1):
 def train_both(cls, X, y, lines, weight=None, seed=0, oracle=None, **options):
     """The estimator's weights and the oracle's, or None where rounding decides a tie."""
     estimator = cls(
-        "auto" if lines is None else lines, order=2, max_iter=EPOCHS, random_state=seed, **options
+        "auto" if lines is None else lines,
+        order=2,
+        max_iter=EPOCHS,
+        random_state=seed,
+        **options,
     ).fit(X, y, sample_weight=weight)
     oracle = dict(oracle or {})
     if cls is PassiveAggressiveTagger:
@@ -41,7 +50,11 @@ def train_both(cls, X, y, lines, weight=None, seed=0, oracle=None, **options):
         sample_weight=weight,
         **oracle,
     )
-    return None if trained.ambiguous else (weights_view.weights_of(estimator, X), trained.weights)
+    return (
+        None
+        if trained.ambiguous
+        else (weights_view.weights_of(estimator, X), trained.weights)
+    )
 
 
 @pytest.mark.parametrize("average", [True, False])
@@ -78,7 +91,14 @@ def test_costs_weights_and_unlabelled_tokens(cls, class_weight):
         X, y = corpus(seed, "dict", n=7, missing=0.4)
         weight = [1.0, 0.5, 2.0, 2.0, 0.25, 1.0, 3.0]
         return train_both(
-            cls, X, y, None, weight, seed, class_weight=class_weight, oracle={"costs": class_weight}
+            cls,
+            X,
+            y,
+            None,
+            weight,
+            seed,
+            class_weight=class_weight,
+            oracle={"costs": class_weight},
         )
 
     compare(map(attempt, range(12)), enough=2)
@@ -88,7 +108,15 @@ def test_hamming_cost():
     def attempt(seed):
         X, y = corpus(seed, "dict")
         oracle = {"margin": "hamming"}
-        return train_both(PassiveAggressiveTagger, X, y, None, seed=seed, cost="hamming", oracle=oracle)
+        return train_both(
+            PassiveAggressiveTagger,
+            X,
+            y,
+            None,
+            seed=seed,
+            cost="hamming",
+            oracle=oracle,
+        )
 
     compare(map(attempt, range(8)), enough=2)
 
@@ -101,7 +129,13 @@ def test_constraints_in_training(cls):
     def attempt(seed):
         X, y = first_order.legal_corpus(seed, "dict")
         return train_both(
-            cls, X, y, None, seed=seed, constraints=first_order.PAIRS, oracle={"constraints": constraints}
+            cls,
+            X,
+            y,
+            None,
+            seed=seed,
+            constraints=first_order.PAIRS,
+            oracle={"constraints": constraints},
         )
 
     compare(map(attempt, range(8)), enough=2)
@@ -110,7 +144,9 @@ def test_constraints_in_training(cls):
 def test_min_count():
     def attempt(seed):
         X, y = corpus(seed)
-        return train_both(StructuredPerceptron, X, y, ["U0:%x[0,0]", "B"], seed=seed, min_count=3)
+        return train_both(
+            StructuredPerceptron, X, y, ["U0:%x[0,0]", "B"], seed=seed, min_count=3
+        )
 
     compare(map(attempt, range(3)), enough=2)
 
@@ -118,25 +154,42 @@ def test_min_count():
 NOISE = [
     {"feature_noise": "zipf", "zipf_exponent": 1.5, "edge_noise": "same"},
     {"edge_noise": "dropout", "noise_rate": 0.5},
-    {"dropout": 0.2, "feature_noise": "dropout", "edge_noise": "same", "noise_rate": 0.2},
+    {
+        "dropout": 0.2,
+        "feature_noise": "dropout",
+        "edge_noise": "same",
+        "noise_rate": 0.2,
+    },
 ]
 
 
-@pytest.mark.parametrize("noise", NOISE, ids=[" ".join(map(str, n.values())) for n in NOISE])
+@pytest.mark.parametrize(
+    "noise", NOISE, ids=[" ".join(map(str, n.values())) for n in NOISE]
+)
 @pytest.mark.parametrize("cls", LEARNERS)
 def test_training_under_noise_can_be_replayed(noise, cls):
     def attempt(seed):
         X, y = corpus(seed)
-        estimator = cls(EDGES, order=2, max_iter=EPOCHS, random_state=seed, **noise).fit(X, y)
+        estimator = cls(
+            EDGES, order=2, max_iter=EPOCHS, random_state=seed, **noise
+        ).fit(X, y)
         names = {"noise_rate": "rate", "zipf_exponent": "exponent"}
-        drawn = make_noise(training_of(estimator).key, **{names.get(k, k): v for k, v in noise.items()})
+        drawn = make_noise(
+            training_of(estimator).key, **{names.get(k, k): v for k, v in noise.items()}
+        )
         labels = model_of(estimator).labels.values
-        corrupt = weights_view.Corruption(model_of(estimator).encoder, X, labels, drawn, EDGES)
+        corrupt = weights_view.Corruption(
+            model_of(estimator).encoder, X, labels, drawn, EDGES
+        )
         trained = oracle_training.train(
             list(zip(features_of(X, EDGES), y)), labels, orders_of(estimator, len(X)), corrupt=corrupt,
             variant=getattr(estimator, "variant", "perceptron"),
         )  # fmt: skip
-        return None if trained.ambiguous else (weights_view.weights_of(estimator, X), trained.weights)
+        return (
+            None
+            if trained.ambiguous
+            else (weights_view.weights_of(estimator, X), trained.weights)
+        )
 
     compare(map(attempt, range(40)))
 
@@ -184,7 +237,11 @@ def test_labels_that_come_late_leave_the_others_alone():
         training_of(before).rule, model_of(whole).constraints, np.zeros(len(labels)), True,
     )  # fmt: skip
     final = final_model(
-        state.model, state.rule, model_of(before).encoder, model_of(whole).labels, model_of(whole).constraints
+        state.model,
+        state.rule,
+        model_of(before).encoder,
+        model_of(whole).labels,
+        model_of(whole).constraints,
     )
     put_model(before, final)
     weights_view.assert_same_weights(weights_view.weights_of(before, X), found)
@@ -194,10 +251,18 @@ def test_warm_start_goes_on_and_keeps_the_order():
     X, y = corpus(3, n=8)
     once = StructuredPerceptron(EDGES, order=2, max_iter=6, random_state=0).fit(X, y)
     twice = (
-        StructuredPerceptron(EDGES, order=2, max_iter=3, random_state=0, warm_start=True).fit(X, y).fit(X, y)
+        StructuredPerceptron(
+            EDGES, order=2, max_iter=3, random_state=0, warm_start=True
+        )
+        .fit(X, y)
+        .fit(X, y)
     )
-    np.testing.assert_array_equal(model_of(once).trigrams.value, model_of(twice).trigrams.value)
-    with pytest.raises(ValueError, match="order=1 differs from that of the training so far, 2"):
+    np.testing.assert_array_equal(
+        model_of(once).trigrams.value, model_of(twice).trigrams.value
+    )
+    with pytest.raises(
+        ValueError, match="order=1 differs from that of the training so far, 2"
+    ):
         twice.set_params(order=1).fit(X, y)
 
 
@@ -208,28 +273,43 @@ def test_saved_and_loaded(tmp_path, training):
     tagger.save(tmp_path / "model", training=training)
     loaded = load(tmp_path / "model")
     assert loaded.predict_kbest(X, 3) == tagger.predict_kbest(X, 3)
-    np.testing.assert_array_equal(model_of(loaded).trigrams.value, model_of(tagger).trigrams.value)
+    np.testing.assert_array_equal(
+        model_of(loaded).trigrams.value, model_of(tagger).trigrams.value
+    )
     assert loaded.partial_fit(X, y).predict(X) == tagger.partial_fit(X, y).predict(X)
 
 
 def test_averager_averages_trigrams():
     X, y = corpus(5, n=10)
     base = StructuredPerceptron(EDGES, order=2, max_iter=3)
-    averager = BaggingShuffleAverager(base, n_estimators=3, keep_members=True, random_state=0).fit(X, y)
+    averager = BaggingShuffleAverager(
+        base, n_estimators=3, keep_members=True, random_state=0
+    ).fit(X, y)
     average = Average(nonzero=True)
     for member in averager.estimators_:
         average.add(model_of(member).trigrams)
-    np.testing.assert_array_equal(model_of(averager).trigrams.value, average.store().value)
+    np.testing.assert_array_equal(
+        model_of(averager).trigrams.value, average.store().value
+    )
     assert averager.predict(X) == averager.estimator_.predict(X)
 
 
 def test_early_stopping_and_checkpoints(tmp_path):
     X, y = corpus(6, n=12)
-    plain = StructuredPerceptron(EDGES, order=2, random_state=0, early_stopping=True, tol=0.0).fit(X, y)
-    kept = StructuredPerceptron(
-        EDGES, order=2, random_state=0, early_stopping=True, tol=0.0, checkpoint=tmp_path
+    plain = StructuredPerceptron(
+        EDGES, order=2, random_state=0, early_stopping=True, tol=0.0
     ).fit(X, y)
-    np.testing.assert_array_equal(model_of(plain).trigrams.value, model_of(kept).trigrams.value)
+    kept = StructuredPerceptron(
+        EDGES,
+        order=2,
+        random_state=0,
+        early_stopping=True,
+        tol=0.0,
+        checkpoint=tmp_path,
+    ).fit(X, y)
+    np.testing.assert_array_equal(
+        model_of(plain).trigrams.value, model_of(kept).trigrams.value
+    )
     assert "validation_score" in plain.history_[0]
 
 
@@ -237,9 +317,17 @@ def test_early_stopping_and_checkpoints(tmp_path):
 def test_threads_change_nothing(n_jobs):
     X, y = corpus(7, n=30)
     tagger = StructuredPerceptron(EDGES, order=2, random_state=0).fit(X, y)
-    alone = tagger.predict(X), tagger.predict_kbest(X, 4), tagger.decision_function(X).tolist()
+    alone = (
+        tagger.predict(X),
+        tagger.predict_kbest(X, 4),
+        tagger.decision_function(X).tolist(),
+    )
     tagger.n_jobs = n_jobs
-    assert alone == (tagger.predict(X), tagger.predict_kbest(X, 4), tagger.decision_function(X).tolist())
+    assert alone == (
+        tagger.predict(X),
+        tagger.predict_kbest(X, 4),
+        tagger.decision_function(X).tolist(),
+    )
 
 
 @pytest.mark.parametrize("lines", [EDGES, ["U0:%x[0,0]"]])
@@ -250,14 +338,17 @@ def test_k_best_scores_and_explanations_agree(lines):
     features = features_of(X, lines)
     for sequence, given, ranked in zip(X, features, tagger.predict_kbest(X, 9)):
         expected = oracles.k_best(given, weights, labels, 9)
-        assert [s for _, s in ranked] == pytest.approx([s for s, _ in expected], abs=1e-9)
+        assert [s for _, s in ranked] == pytest.approx(
+            [s for s, _ in expected], abs=1e-9
+        )
         assert len({tuple(z) for z, _ in ranked}) == len(expected)
         for z, score in ranked[:3]:
             explanation = explain(tagger, sequence, z)
             assert explanation.score == pytest.approx(score, abs=1e-9)
             for t, token in enumerate(explanation.tokens):
                 others = [
-                    [*map(str, labels)] if u != t else [v for v in labels if v != z[t]] for u in range(len(z))
+                    [*map(str, labels)] if u != t else [v for v in labels if v != z[t]]
+                    for u in range(len(z))
                 ]
                 ((other, value),) = tagger.predict_kbest([sequence], 1, [others])[0]
                 assert token.margin == pytest.approx(score - value, abs=1e-9)
@@ -269,6 +360,10 @@ def test_trigrams_see_what_bigrams_cannot():
     y = [list("ACA"), list("BCB")] * 3
     X = [[label if t == 0 else "x" for t, label in enumerate(s)] for s in y]
     features = ["U0:%x[0,0]", "U1:%x[1,0]", "B"]
-    second = StructuredPerceptron(features, order=2, max_iter=20, random_state=0).fit(X, y)
-    first = StructuredPerceptron(features, order=1, max_iter=20, random_state=0).fit(X, y)
+    second = StructuredPerceptron(features, order=2, max_iter=20, random_state=0).fit(
+        X, y
+    )
+    first = StructuredPerceptron(features, order=1, max_iter=20, random_state=0).fit(
+        X, y
+    )
     assert second.score(X, y) == 1.0 > first.score(X, y)

@@ -31,14 +31,27 @@ def folder(tmp_path_factory):
     (root / "train.txt").write_text(columns(X[:N_TRAIN], y[:N_TRAIN]), encoding="utf-8")
     (root / "test.txt").write_text(columns(X[N_TRAIN:], y[N_TRAIN:]), encoding="utf-8")
     sample = load_sample("en")
-    (root / "train.conllu").write_text(conllu(sample.tokens[:40], sample.pos[:40]), encoding="utf-8")
-    (root / "test.conllu").write_text(conllu(sample.tokens[40:50], sample.pos[40:50]), encoding="utf-8")
+    (root / "train.conllu").write_text(
+        conllu(sample.tokens[:40], sample.pos[:40]), encoding="utf-8"
+    )
+    (root / "test.conllu").write_text(
+        conllu(sample.tokens[40:50], sample.pos[40:50]), encoding="utf-8"
+    )
     _, words = load_segmentation()
     segmented = [" ".join(w) + "\n" for w in words]
     (root / "train.seg").write_text("".join(segmented[:N_TRAIN]), encoding="utf-8")
     (root / "test.seg").write_text("".join(segmented[N_TRAIN:]), encoding="utf-8")
-    for source, target in (("train.txt", "chunk"), ("train.conllu", "pos"), ("train.seg", "seg")):
-        assert cli.main(["train", str(root / source), "-m", str(root / target), "--epochs", "5"]) == 0
+    for source, target in (
+        ("train.txt", "chunk"),
+        ("train.conllu", "pos"),
+        ("train.seg", "seg"),
+    ):
+        assert (
+            cli.main(
+                ["train", str(root / source), "-m", str(root / target), "--epochs", "5"]
+            )
+            == 0
+        )
     return root
 
 
@@ -54,6 +67,8 @@ def stdin(monkeypatch):
 
     def give(text):
         data = text if isinstance(text, bytes) else text.encode()
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="ascii"))
+        monkeypatch.setattr(
+            sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="ascii")
+        )
 
     return give

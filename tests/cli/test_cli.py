@@ -25,7 +25,11 @@ FLOORS = {
 
 def run(*arguments, **options):
     return subprocess.run(
-        [*COMMAND, *arguments], capture_output=True, encoding="utf-8", timeout=600, **options
+        [*COMMAND, *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=600,
+        **options,
     )
 
 
@@ -41,7 +45,10 @@ def test_demo_table(output):
     rows = [re.split(r"\s{2,}", line) for line in output.splitlines()]
     rows = {(row[0], row[1]): row[2:] for row in rows if row[0] in FLOORS}
     assert {task for task, _ in rows} == set(FLOORS) and len(rows) == 8
-    assert {learner for _, learner in rows} == {"StructuredPerceptron", "PassiveAggressiveTagger"}
+    assert {learner for _, learner in rows} == {
+        "StructuredPerceptron",
+        "PassiveAggressiveTagger",
+    }
     for (task, learner), (_, score, recall, fit, tag) in rows.items():
         assert FLOORS[task] < float(score) <= 1.0, (task, learner)
         assert 0.0 <= float(fit) < 60.0 and 0.0 <= float(tag) < 60.0
@@ -55,7 +62,9 @@ def test_demo_says_what_ran(output):
     assert output.startswith(f"skstruct {skstruct.__version__}, Python ")
     assert re.search(r"^Total time: [\d.]+ s, imports aside$", output, re.M)
     assert re.search(r"Trained on \d+ sentences, tested on \d+", output)
-    assert len(re.findall(r"\S/PU$", output, re.M)) == 3  # sentences with words and tags
+    assert (
+        len(re.findall(r"\S/PU$", output, re.M)) == 3
+    )  # sentences with words and tags
 
 
 def test_split_is_fixed_and_keeps_everything():
@@ -65,17 +74,24 @@ def test_split_is_fixed_and_keeps_everything():
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes are another matter there")
 @pytest.mark.parametrize("arguments", [["demo"], ["--help"]])
 def test_closed_pipe_leaves_no_traceback(arguments):
-    process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     process.stdout.close()
     errors = process.stderr.read().decode()
     process.stderr.close()
     # argparse overlooks errors in printing its help, so that the code is 0 if Python does not buffer.
-    assert process.wait(600) in ([cli.PIPE_CLOSED] if arguments[0] == "demo" else [0, cli.PIPE_CLOSED])
+    assert process.wait(600) in (
+        [cli.PIPE_CLOSED] if arguments[0] == "demo" else [0, cli.PIPE_CLOSED]
+    )
     assert "Traceback" not in errors and "BrokenPipe" not in errors
 
 
 def test_version_and_help(capsys):
-    for option, expected in (("--version", f"skstruct {skstruct.__version__}\n"), ("--help", "demo")):
+    for option, expected in (
+        ("--version", f"skstruct {skstruct.__version__}\n"),
+        ("--help", "demo"),
+    ):
         with pytest.raises(SystemExit) as end:
             cli.main([option])
         assert end.value.code == 0
@@ -87,7 +103,10 @@ def test_version_and_help(capsys):
     [
         ([], "required: COMMAND"),
         (["dance"], "dance"),
-        (["train", "a", "-m", "b", "--epochs", "0"], "must be an int of at least 1, got '0'"),
+        (
+            ["train", "a", "-m", "b", "--epochs", "0"],
+            "must be an int of at least 1, got '0'",
+        ),
         (["train", "a", "-m", "b", "--seed", "x"], "--seed"),
     ],
 )
@@ -112,5 +131,7 @@ def test_every_command_has_a_run(capsys):
     for name in cli.COMMANDS:
         with pytest.raises(SystemExit) as end:
             parser.parse_args([name, "--help"])
-        assert end.value.code == 0 and capsys.readouterr().out.startswith(f"usage: skstruct {name} ")
+        assert end.value.code == 0 and capsys.readouterr().out.startswith(
+            f"usage: skstruct {name} "
+        )
         assert callable(importlib.import_module(f"skstruct.cli.{name}").run)

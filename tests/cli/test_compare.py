@@ -17,7 +17,8 @@ from skstruct.features.presets import PRESETS
 from skstruct.inspection import features_of
 
 needs_crfsuite = pytest.mark.skipif(
-    importlib.util.find_spec("sklearn_crfsuite") is None, reason="sklearn-crfsuite is not installed"
+    importlib.util.find_spec("sklearn_crfsuite") is None,
+    reason="sklearn-crfsuite is not installed",
 )
 
 
@@ -52,7 +53,9 @@ def test_strings_are_what_the_encoder_means(name):
     for sentence in X:  # all seen in training, so that the tagger knows every feature
         expected = [sorted(set(token)) for token in features_of(tagger, sentence)]
         assert [sorted(set(token)) for token in strings(sentence)] == expected
-    assert strings.left_out == [t for t in templates.lines if t.startswith("B") and "%" in t]
+    assert strings.left_out == [
+        t for t in templates.lines if t.startswith("B") and "%" in t
+    ]
     assert strings([]) == []
 
 
@@ -68,11 +71,17 @@ def test_table(files, capsys, recwarn):
     code, out, err = run(capsys, "compare", *arguments, "-a", "ap", "-a", "lbfgs")
     assert code == 0
     lines = out.splitlines()
-    assert lines[0].startswith("train ") and "60 sentences" in lines[0] and "20 sentences" in lines[1]
+    assert (
+        lines[0].startswith("train ")
+        and "60 sentences" in lines[0]
+        and "20 sentences" in lines[1]
+    )
     names = [line[:40].split("  ")[0] for line in lines[5:]]
     assert names[:2] == ["sklearn-crfsuite ap", "skstruct StructuredPerceptron"]
     assert "sklearn-crfsuite lbfgs" in names
-    assert not [w for w in recwarn if "max_iter=1 " in str(w.message)]  # warming up is no fit
+    assert not [
+        w for w in recwarn if "max_iter=1 " in str(w.message)
+    ]  # warming up is no fit
 
 
 @needs_crfsuite
@@ -85,7 +94,10 @@ def test_lbfgs_has_one_objective_on_both_sides(files, c1, c2):
     corpus = compare.sequences_of(read(str(files / "train.conll"), arguments))
     templates = compare.templates_for(corpus, "auto")
     parameters = {"c1": c1, "c2": c2, "max_iterations": None}
-    theirs, ours = (side("lbfgs", parameters, templates) for side in (compare.Crfsuite, compare.Ours))
+    theirs, ours = (
+        side("lbfgs", parameters, templates)
+        for side in (compare.Crfsuite, compare.Ours)
+    )
     for side in (theirs, ours):
         side.fit(corpus.X, corpus.y)
     least = theirs.model.training_log_.last_iteration["loss"]
@@ -102,10 +114,21 @@ def test_scores_are_close(files, capsys):
         and f"\n{len(PRESETS['char'])} templates\n" in out
     )
     _, *rows = [re.split(r"\s{2,}", line.strip()) for line in out.splitlines()[4:]]
-    assert [row[0].split()[0] for row in rows] == ["sklearn-crfsuite", "skstruct", "ratio"] * 2
+    assert [row[0].split()[0] for row in rows] == [
+        "sklearn-crfsuite",
+        "skstruct",
+        "ratio",
+    ] * 2
     for theirs, ours in zip(rows[::3], rows[1::3]):
-        fit, of_features, speed, accuracy, f1 = (float(cell.replace(",", "")) for cell in theirs[1:])
-        assert of_features <= fit and speed > 0 and 0.4 < f1 <= 1.0 and 0.4 < accuracy <= 1.0
+        fit, of_features, speed, accuracy, f1 = (
+            float(cell.replace(",", "")) for cell in theirs[1:]
+        )
+        assert (
+            of_features <= fit
+            and speed > 0
+            and 0.4 < f1 <= 1.0
+            and 0.4 < accuracy <= 1.0
+        )
         assert ours[2] == "-" and abs(f1 - float(ours[5])) < 0.1
 
 
@@ -113,7 +136,10 @@ def test_without_crfsuite(files, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn_crfsuite", None)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     code, out, err = run(capsys, "compare", files / "train.conll", files / "test.conll")
-    assert (code, out) == (1, "") and "compare needs sklearn-crfsuite: pip install" in err
+    assert (code, out) == (
+        1,
+        "",
+    ) and "compare needs sklearn-crfsuite: pip install" in err
 
 
 @needs_crfsuite
@@ -126,13 +152,24 @@ def test_settings_of_algorithms_that_do_not_run_are_refused(files, capsys, monke
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: True)
     for more, message in (
         (["-p", "c1=0.5"], "--param c1: of ap and pa there are max_iterations"),
-        (["-p", "c1=1.0", "-a", "ap"], "--param c1: of ap there are max_iterations"),  # the default, too
+        (
+            ["-p", "c1=1.0", "-a", "ap"],
+            "--param c1: of ap there are max_iterations",
+        ),  # the default, too
         (
             ["-p", "c=1", "-a", "pa", "-a", "lbfgs"],
             "--param c: of pa and lbfgs there are c1, c2, max_iterations",
         ),
-        (["-p", "c1=-1", "-a", "lbfgs"], "--param: The 'c1' parameter of L1CRF must be"),
-        (["-p", "max_iterations=0"], "--param: The 'max_iter' parameter of StructuredPerceptron must be"),
+        (
+            ["-p", "c1=-1", "-a", "lbfgs"],
+            "--param: The 'c1' parameter of L1CRF must be",
+        ),
+        (
+            ["-p", "max_iterations=0"],
+            "--param: The 'max_iter' parameter of StructuredPerceptron must be",
+        ),
     ):
-        code, out, err = run(capsys, "compare", files / "train.conll", files / "test.conll", *more)
+        code, out, err = run(
+            capsys, "compare", files / "train.conll", files / "test.conll", *more
+        )
         assert (code, out) == (2, "") and message in err

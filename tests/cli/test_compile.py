@@ -27,10 +27,16 @@ print(*cache_counts())
 
 def _as_somebody_else(folder):
     """What the script says, run by a user who can write nowhere."""
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": "/nonexistent"}
+    environment = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT),
+        "HOME": "/nonexistent",
+    }
     environment |= {"NUMBA_CACHE_DIR": str(folder), "TMPDIR": "/nonexistent"}
     nobody = {"user": 65534, "group": 65534, "extra_groups": []}
-    for how in (nobody, {"preexec_fn": drop_privileges}) if os.geteuid() == 0 else ({},):
+    for how in (
+        (nobody, {"preexec_fn": drop_privileges}) if os.geteuid() == 0 else ({},)
+    ):
         with contextlib.suppress(PermissionError):  # others may not run this Python
             return subprocess.run(
                 [sys.executable, "-B", "-c", SCRIPT], env=environment, cwd="/", capture_output=True,
@@ -44,7 +50,11 @@ def test_another_user_compiles_nothing(tmp_path_factory, capsys):
     assert code == 0 and "[1/1] perceptron: " in err
     folder = tmp_path_factory.mktemp("cache")
     # As an image holds it.
-    shutil.copytree(out.strip(), folder / pathlib.Path(out.strip()).name, copy_function=shutil.copyfile)
+    shutil.copytree(
+        out.strip(),
+        folder / pathlib.Path(out.strip()).name,
+        copy_function=shutil.copyfile,
+    )
     for path in (folder, *folder.parents[:2]):
         path.chmod(0o755)
     (folder / pathlib.Path(out.strip()).name).chmod(0o555)
@@ -73,7 +83,9 @@ def test_clear_leaves_what_belongs_to_others(tmp_path, monkeypatch, capsys):
     assert chosen.parent == tmp_path / "chosen"
     code, out, err = run(capsys, "compile", "--clear")
     assert code == 0 and out == "" and str(chosen.parent) in err
-    assert all(f"removed {folder}" in err and not folder.exists() for folder in made["mine"])
+    assert all(
+        f"removed {folder}" in err and not folder.exists() for folder in made["mine"]
+    )
     assert all(folder.is_dir() for folder in (*made["other"], chosen))
 
 

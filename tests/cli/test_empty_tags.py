@@ -14,7 +14,10 @@ ROW = "{}\t{}\t_\t_\t{}\t_\t_\t_\t_\t_\n"
 
 
 def conllu(tags="_"):
-    rows = ("".join(ROW.format(t, form, tags) for t, form in enumerate(x, start=1)) for x in FORMS)
+    rows = (
+        "".join(ROW.format(t, form, tags) for t, form in enumerate(x, start=1))
+        for x in FORMS
+    )
     return "# text\n" + "\n".join(rows) + "\n"
 
 
@@ -22,7 +25,9 @@ def conllu(tags="_"):
 def files(tmp_path, monkeypatch):
     """A folder with a parser, a tagger and raw text."""
     monkeypatch.chdir(tmp_path)
-    ShiftReduceParser("hs28", max_iter=2, random_state=0).fit(SENTENCES, TREES).save("parser")
+    ShiftReduceParser("hs28", max_iter=2, random_state=0).fit(SENTENCES, TREES).save(
+        "parser"
+    )
     tags = [[tag for _, tag in sentence] for sentence in SENTENCES]
     StructuredPerceptron(max_iter=9, random_state=0).fit(FORMS, tags).save("my tagger")
     (tmp_path / "raw.conllu").write_text(conllu(), encoding="utf-8")
@@ -39,22 +44,37 @@ def test_the_error_shows_the_pipe_that_works(files, capsys, stdin):
     assert code == 0
     stdin(out)
     code, out, err = run(capsys, *shlex.split(second)[1:])
-    expected = ShiftReduceParser("hs28", max_iter=2, random_state=0).fit(SENTENCES, TREES).predict(SENTENCES)
+    expected = (
+        ShiftReduceParser("hs28", max_iter=2, random_state=0)
+        .fit(SENTENCES, TREES)
+        .predict(SENTENCES)
+    )
     rows = [line.split("\t") for line in out.splitlines() if line[:1].isdecimal()]
-    assert (code, err) == (0, "") and [(int(row[6]), row[7]) for row in rows] == sum(expected, [])
+    assert (code, err) == (0, "") and [(int(row[6]), row[7]) for row in rows] == sum(
+        expected, []
+    )
 
 
 def test_standard_input_columns_and_batches(files, capsys, stdin):
     stdin(conllu())
     code, out, err = run(capsys, "tag", "-m", "parser", "--batch", 1)
-    assert (code, out) == (1, "") and "skstruct tag - -m TAGGER | skstruct tag -m parser" in err
+    assert (code, out) == (
+        1,
+        "",
+    ) and "skstruct tag - -m TAGGER | skstruct tag -m parser" in err
     (files / "raw.txt").write_text("the _\ndog _\n")
     code, out, err = run(capsys, "tag", "raw.txt", "-m", "parser")
-    assert (code, out) == (1, "") and "raw.txt, line 1: column 1 is empty: tag first" in err
+    assert (code, out) == (
+        1,
+        "",
+    ) and "raw.txt, line 1: column 1 is empty: tag first" in err
 
 
 def test_who_insists_or_has_some_tags_is_served(files, capsys):
-    assert run(capsys, "tag", "raw.conllu", "-m", "parser", "--tokens", "form,xpos")[0] == 0
+    assert (
+        run(capsys, "tag", "raw.conllu", "-m", "parser", "--tokens", "form,xpos")[0]
+        == 0
+    )
     (files / "some.conllu").write_text(conllu().replace("\t_\t_\t_", "\t_\t_\tNN", 1))
     code, _, err = run(capsys, "tag", "some.conllu", "-m", "parser")
     assert (code, err) == (0, "")
@@ -63,12 +83,19 @@ def test_who_insists_or_has_some_tags_is_served(files, capsys):
 
 def test_training_and_evaluation_say_it(files, capsys):
     row = "{}\t{}\t_\t_\t_\t_\t{}\t{}\t_\t_\n"
-    sentences = ([(t, x[t - 1], *arc) for t, arc in enumerate(y, start=1)] for x, y in zip(FORMS, TREES))
-    text = "\n".join("".join(row.format(*token) for token in sentence) for sentence in sentences)
+    sentences = (
+        [(t, x[t - 1], *arc) for t, arc in enumerate(y, start=1)]
+        for x, y in zip(FORMS, TREES)
+    )
+    text = "\n".join(
+        "".join(row.format(*token) for token in sentence) for sentence in sentences
+    )
     (files / "trees.conllu").write_text(text + "\n", encoding="utf-8")
     said = "trees.conllu: column 1 of tokens is empty: tag first"
     for command in ("train", "-a", "parser", "--epochs", 1), ("evaluate",):
         code, _, err = run(capsys, *command, "trees.conllu", "-m", "parser")
         assert code == 0 and err.count(said) == 1
-        code, _, err = run(capsys, *command, "trees.conllu", "-m", "other", "--tokens", "form")
+        code, _, err = run(
+            capsys, *command, "trees.conllu", "-m", "other", "--tokens", "form"
+        )
         assert said not in err

@@ -23,15 +23,25 @@ from skstruct.metrics import segment_f1_score, token_accuracy_score, word_f1_sco
 def test_evaluate_in_all_three_ways(folder, capsys, stdin, tmp_path):
     X, y = load_chunking()
     predicted = skstruct.load(folder / "chunk").predict(X[N_TRAIN:])
-    code, out, _ = run(capsys, "evaluate", folder / "test.txt", "-m", folder / "chunk", "--json")
+    code, out, _ = run(
+        capsys, "evaluate", folder / "test.txt", "-m", folder / "chunk", "--json"
+    )
     scores = json.loads(out)
     assert code == 0
     assert scores["token_accuracy"] == token_accuracy_score(y[N_TRAIN:], predicted)
-    assert scores["segments"]["micro avg"]["f1"] == segment_f1_score(y[N_TRAIN:], predicted)
+    assert scores["segments"]["micro avg"]["f1"] == segment_f1_score(
+        y[N_TRAIN:], predicted
+    )
     _, tagged, _ = run(capsys, "tag", folder / "test.txt", "-m", folder / "chunk")
     (tmp_path / "pred.txt").write_text(tagged, encoding="utf-8")
     code, out, _ = run(
-        capsys, "evaluate", "--gold", folder / "test.txt", "--pred", tmp_path / "pred.txt", "--json"
+        capsys,
+        "evaluate",
+        "--gold",
+        folder / "test.txt",
+        "--pred",
+        tmp_path / "pred.txt",
+        "--json",
     )
     assert (code, json.loads(out)) == (0, scores)
     stdin(tagged)
@@ -53,9 +63,17 @@ def test_evaluate_segmentation(folder, capsys, tmp_path):
     assert 0 < scores["oov_recall"] < scores["iv_recall"] <= 1
     code, out, _ = run(capsys, *arguments)
     assert "oov_recall" not in json.loads(out)
-    (tmp_path / "pred.seg").write_text("".join(" ".join(w) + "\n" for w in predicted), encoding="utf-8")
+    (tmp_path / "pred.seg").write_text(
+        "".join(" ".join(w) + "\n" for w in predicted), encoding="utf-8"
+    )
     code, out, _ = run(
-        capsys, "evaluate", "--gold", folder / "test.seg", "--pred", tmp_path / "pred.seg", "--json"
+        capsys,
+        "evaluate",
+        "--gold",
+        folder / "test.seg",
+        "--pred",
+        tmp_path / "pred.seg",
+        "--json",
     )
     assert code == 0 and json.loads(out)["f1"] == scores["f1"]
 
@@ -74,7 +92,11 @@ def test_evaluate_says_which_labels_the_model_does_not_know(folder, capsys, stdi
 
 def test_evaluate_schemes(capsys, stdin):
     text = "a I-X B-X\nb O O\n"
-    for options, f1 in (([], 1.0), (["--scheme", "BIO", "--strict"], 0.0), (["--scheme", "none"], None)):
+    for options, f1 in (
+        ([], 1.0),
+        (["--scheme", "BIO", "--strict"], 0.0),
+        (["--scheme", "none"], None),
+    ):
         stdin(text)
         code, out, _ = run(capsys, "evaluate", "--json", *options)
         segments = json.loads(out)["segments"]
@@ -91,7 +113,10 @@ def test_evaluate_files_that_differ(capsys, tmp_path):
     gold.write_text("a X\n\nb X\nc X\n")
     for text, message in (
         ("a X\n", "must hold the same sentences: found 2 and 1"),
-        ("a X\n\nb X\nd X\n", f"{gold}, line 4, and {pred}, line 4: the sentences differ"),
+        (
+            "a X\n\nb X\nd X\n",
+            f"{gold}, line 4, and {pred}, line 4: the sentences differ",
+        ),
         ("a X\n\nb X\n", f"{gold}, line 3, and {pred}, line 3: the sentences differ"),
     ):
         pred.write_text(text)
@@ -123,10 +148,17 @@ def test_show(folder, capsys):
     assert code == 0
     assert "StructuredPerceptron" in out and "max_iter=5" in out and " B-NP " in out
     assert re.search(r"^B-NP\n +\+\d+\.\d{3}  U", out, re.M) and "transitions" in out
-    code, out, _ = run(capsys, "show", "-m", folder / "chunk", "--label", "B-NP", "--json")
+    code, out, _ = run(
+        capsys, "show", "-m", folder / "chunk", "--label", "B-NP", "--json"
+    )
     about = json.loads(out)
-    assert code == 0 and list(about["top"]) == ["B-NP"] and len(about["top"]["B-NP"]) == 5
-    assert about["epochs"] == 5 and about["n_features"] == skstruct.load(folder / "chunk").n_features()
+    assert (
+        code == 0 and list(about["top"]) == ["B-NP"] and len(about["top"]["B-NP"]) == 5
+    )
+    assert (
+        about["epochs"] == 5
+        and about["n_features"] == skstruct.load(folder / "chunk").n_features()
+    )
     code, out, _ = run(capsys, "show", "-m", folder / "seg")
     assert code == 0 and "scheme='BMES'" in out and "words without tags" in out
     code, _, err = run(capsys, "show", "-m", folder / "chunk", "--label", "B-DOG")
@@ -134,9 +166,13 @@ def test_show(folder, capsys):
 
 
 def test_show_explain(folder, capsys):
-    code, out, _ = run(capsys, "show", "-m", folder / "chunk", "--explain", "the/DT dog/NN")
+    code, out, _ = run(
+        capsys, "show", "-m", folder / "chunk", "--explain", "the/DT dog/NN"
+    )
     assert code == 0 and out.startswith("score ") and "('dog', 'NN') -> I-NP" in out
-    code, out, _ = run(capsys, "show", "-m", folder / "chunk", "--explain", "1/2/CD", "--json")
+    code, out, _ = run(
+        capsys, "show", "-m", folder / "chunk", "--explain", "1/2/CD", "--json"
+    )
     assert code == 0 and json.loads(out)["tokens"][0]["token"] == ["1/2", "CD"]
     code, out, _ = run(capsys, "show", "-m", folder / "seg", "--explain", "他在 看书")
     assert code == 0 and "3 '书'" in out
@@ -170,7 +206,10 @@ def test_every_format_is_guessed_or_asked_for(capsys, tmp_path):
     for text, expected in (
         ("a X\nb Y\n", "columns"),
         ("a b c\nd e\n", "segmented"),
-        ("a b X\nc d Y\n\ne f Z\ng h\n", "columns"),  # with a mistake, which the reader names
+        (
+            "a b X\nc d Y\n\ne f Z\ng h\n",
+            "columns",
+        ),  # with a mistake, which the reader names
         ("# text = a\n1\ta" + "\t_" * 8 + "\n", "conllu"),
     ):
         (tmp_path / "f.txt").write_text(text)
@@ -193,14 +232,23 @@ def test_a_pipeline(folder):
         f"{program} evaluate --gold '{folder / 'test.seg'}' --pred out --format segmented || exit 9; "
         f"yes 他在看书 | {program} tag -m '{model}' | head -n 3; echo ${{PIPESTATUS[1]}}"
     )
-    environment = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    environment = {
+        **os.environ,
+        "LC_ALL": "C",
+        "PYTHONCOERCECLOCALE": "0",
+        "PYTHONUTF8": "0",
+    }
     done = subprocess.run(
         ["bash", "-c", script],
         capture_output=True, encoding="utf-8", env=environment, cwd=folder, timeout=300,
     )  # fmt: skip
     shown = done.stdout.splitlines()
     assert shown[0].startswith("sequences"), done.stderr
-    assert shown[-1] == str(cli.PIPE_CLOSED) and len(set(shown[-4:-1])) == 1 and "书" in shown[-2]
+    assert (
+        shown[-1] == str(cli.PIPE_CLOSED)
+        and len(set(shown[-4:-1])) == 1
+        and "书" in shown[-2]
+    )
     assert without_notice(done.stderr) == ""
 
 
@@ -217,8 +265,21 @@ def test_closed_streams(folder, capsys, monkeypatch):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 def test_full_disk(folder):
-    command = [sys.executable, "-m", "skstruct", "tag", folder / "test.txt", "-m", folder / "chunk"]
+    command = [
+        sys.executable,
+        "-m",
+        "skstruct",
+        "tag",
+        folder / "test.txt",
+        "-m",
+        folder / "chunk",
+    ]
     with open("/dev/full", "w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, encoding="utf-8", timeout=300)
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, encoding="utf-8", timeout=300
+        )
     assert done.returncode == 1
-    assert without_notice(done.stderr) == f"skstruct: error: <stdout>: {os.strerror(errno.ENOSPC)}\n"
+    assert (
+        without_notice(done.stderr)
+        == f"skstruct: error: <stdout>: {os.strerror(errno.ENOSPC)}\n"
+    )

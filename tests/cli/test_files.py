@@ -21,7 +21,9 @@ from skstruct.datasets import load_chunking
 # --------------------------------------------------------------------------------------------------
 def test_train_is_what_python_does(folder):
     X, y = load_chunking()
-    expected = skstruct.StructuredPerceptron(max_iter=5, random_state=0).fit(X[:N_TRAIN], y[:N_TRAIN])
+    expected = skstruct.StructuredPerceptron(max_iter=5, random_state=0).fit(
+        X[:N_TRAIN], y[:N_TRAIN]
+    )
     model = skstruct.load(folder / "chunk")
     assert model.get_params() == expected.get_params()
     assert model.predict(X[N_TRAIN:]) == expected.predict(X[N_TRAIN:])
@@ -38,10 +40,17 @@ def test_train_options(folder, capsys, tmp_path):
     assert code == 0
     model = skstruct.load(tmp_path / "m")
     assert isinstance(model, skstruct.PassiveAggressiveTagger)
-    assert (model.C, model.constraints, model.penalty, model.random_state) == (0.5, "BIO", None, 3)
+    assert (model.C, model.constraints, model.penalty, model.random_state) == (
+        0.5,
+        "BIO",
+        None,
+        3,
+    )
     assert model.features == ["U00:%x[0,0]", "U01:%x[0,1]", "B"] and model.verbose == 0
     assert "token accuracy" in out and "epoch" not in out  # epochs are messages
-    assert err.count("\nepoch ") == 2 and re.search(r"trained PassiveAggressiveTagger in [\d.]+ s", err)
+    assert err.count("\nepoch ") == 2 and re.search(
+        r"trained PassiveAggressiveTagger in [\d.]+ s", err
+    )
     assert str(tmp_path).encode() not in (tmp_path / "m").read_bytes()
 
 
@@ -49,12 +58,17 @@ def test_train_from_stdin(folder, capsys, stdin, tmp_path):
     stdin((folder / "train.txt").read_text(encoding="utf-8"))
     assert run(capsys, "train", "-", "-m", tmp_path / "m", "--epochs", 5)[0] == 0
     X, _ = load_chunking()
-    assert skstruct.load(tmp_path / "m").predict(X) == skstruct.load(folder / "chunk").predict(X)
+    assert skstruct.load(tmp_path / "m").predict(X) == skstruct.load(
+        folder / "chunk"
+    ).predict(X)
 
 
 def test_train_chosen_columns(folder, capsys, tmp_path):
     options = "--tokens", "0", "--label", "1"
-    assert run(capsys, "train", folder / "train.txt", "-m", tmp_path / "m", *options)[0] == 0
+    assert (
+        run(capsys, "train", folder / "train.txt", "-m", tmp_path / "m", *options)[0]
+        == 0
+    )
     model = skstruct.load(tmp_path / "m")
     assert "NN" in model.classes_ and model.predict([["the", "dog"]])
     options = "-m", tmp_path / "m", "--label", "1", "--json"
@@ -67,22 +81,49 @@ def test_train_reads_gzip_crlf_and_byte_order_marks(folder, capsys, tmp_path):
     text = (folder / "train.txt").read_text(encoding="utf-8")
     with gzip.open(tmp_path / "train.conll.gz", "wb") as file:
         file.write(("\ufeff" + text.replace("\n", "\r\n")).encode())
-    assert run(capsys, "train", tmp_path / "train.conll.gz", "-m", tmp_path / "m", "--epochs", 5)[0] == 0
+    assert (
+        run(
+            capsys,
+            "train",
+            tmp_path / "train.conll.gz",
+            "-m",
+            tmp_path / "m",
+            "--epochs",
+            5,
+        )[0]
+        == 0
+    )
     X, _ = load_chunking()
-    assert skstruct.load(tmp_path / "m").predict(X) == skstruct.load(folder / "chunk").predict(X)
+    assert skstruct.load(tmp_path / "m").predict(X) == skstruct.load(
+        folder / "chunk"
+    ).predict(X)
 
 
 def test_damaged_gzip(folder, capsys, tmp_path):
     data = gzip.compress((folder / "test.txt").read_bytes())
-    for damaged in (data[: len(data) // 2], data[:40] + b"\0" * 400 + data[440:], b"no gzip"):
+    for damaged in (
+        data[: len(data) // 2],
+        data[:40] + b"\0" * 400 + data[440:],
+        b"no gzip",
+    ):
         (tmp_path / "x.conll.gz").write_bytes(damaged)
-        code, _, err = run(capsys, "tag", tmp_path / "x.conll.gz", "-m", folder / "chunk")
+        code, _, err = run(
+            capsys, "tag", tmp_path / "x.conll.gz", "-m", folder / "chunk"
+        )
         assert code == 1 and re.search("skstruct: error: ", err)
 
 
 def test_train_segmenter_parameters(folder, capsys, tmp_path):
     code, *_ = run(
-        capsys, "train", folder / "train.seg", "-m", tmp_path / "m", "-p", "scheme=BI", "-p", "dropout=0.1"
+        capsys,
+        "train",
+        folder / "train.seg",
+        "-m",
+        tmp_path / "m",
+        "-p",
+        "scheme=BI",
+        "-p",
+        "dropout=0.1",
     )
     model = skstruct.load(tmp_path / "m")
     assert code == 0 and (model.scheme, model.tagger_.dropout) == ("BI", 0.1)
@@ -98,13 +139,18 @@ def test_train_segmenter_parameters(folder, capsys, tmp_path):
         (["--epochs", "0"], "at least 1"),
         (["-a", "magic"], "unknown algorithm"),
         (["--features", "char", "--template", "t"], "not allowed with"),
-        (["--encoding", "klingon"], "must be an encoding that Python knows, got 'klingon'"),
+        (
+            ["--encoding", "klingon"],
+            "must be an encoding that Python knows, got 'klingon'",
+        ),
         (["--format", "conllu", "--tokens", "shape"], "no field 'shape'"),
         (["--tokens", "form"], "numbers of columns"),
     ],
 )
 def test_train_wrong_usage(folder, capsys, tmp_path, options, message):
-    code, out, err = run(capsys, "train", folder / "train.txt", "-m", tmp_path / "m", *options)
+    code, out, err = run(
+        capsys, "train", folder / "train.txt", "-m", tmp_path / "m", *options
+    )
     assert (code, out) == (2, "") and message in err
     assert list(tmp_path.iterdir()) == []
 
@@ -113,10 +159,16 @@ def test_train_wrong_usage(folder, capsys, tmp_path, options, message):
     "text, message",
     [
         (b"a X\nb\n", "data.txt, line 2: expected 2 columns"),
-        (b"a\nb\n\nc\n", "data.txt, line 1: expected tokens and a label; found 1 column"),
+        (
+            b"a\nb\n\nc\n",
+            "data.txt, line 1: expected tokens and a label; found 1 column",
+        ),
         (b"", "data.txt: there is no sentence in it"),
         (b"a X\n\xff Y\n", "data.txt, line 2: not valid utf-8"),
-        (b"a B-X\nb I-X\n\nc I-X\n", "data.txt, line 4: y: sequence 1, position 0: the label 'I-X' cannot"),
+        (
+            b"a B-X\nb I-X\n\nc I-X\n",
+            "data.txt, line 4: y: sequence 1, position 0: the label 'I-X' cannot",
+        ),
         (b"a X\n" * 9000 + b"\xff Y\n", "data.txt, line 9001: not valid utf-8"),
     ],
 )
@@ -149,10 +201,17 @@ def test_names_of_columns_are_noticed(capsys, tmp_path, header):
         code, _, err = run(capsys, "train", *options, *more)
         assert code == 0 and label in skstruct.load(tmp_path / "m").classes_
         assert err.count("warning") == 1
-        assert f"warning: {path}, line 1: looks like names of columns" in err and f"label {label!r}" in err
+        assert (
+            f"warning: {path}, line 1: looks like names of columns" in err
+            and f"label {label!r}" in err
+        )
     command = shlex.split(re.search("--comment .*(?= leaves it out)", err)[0])
     code, _, err = run(capsys, "train", *options, *command)
-    assert code == 0 and "warning" not in err and label not in skstruct.load(tmp_path / "m").classes_
+    assert (
+        code == 0
+        and "warning" not in err
+        and label not in skstruct.load(tmp_path / "m").classes_
+    )
     assert "line 1: looks like names" in run(capsys, "evaluate", *options)[2]
 
 
@@ -173,15 +232,26 @@ def test_what_looks_like_data_is_not_taken_for_names(capsys, tmp_path, text):
 
 def test_a_file_that_is_one_sentence_is_noticed(capsys, tmp_path):
     path = tmp_path / "x.conll"
-    for text, n in (("the D\ndog N\n" * 501, 1), ("the D\ndog N\n" * 500, 0), ("the D\n\n" * 1100, 0)):
+    for text, n in (
+        ("the D\ndog N\n" * 501, 1),
+        ("the D\ndog N\n" * 500, 0),
+        ("the D\n\n" * 1100, 0),
+    ):
         path.write_text(text)
         code, _, err = run(capsys, "train", path, "-m", tmp_path / "m", "--epochs", 1)
         assert code == 0
-        assert err.count(f"warning: {path}: all 1,002 tokens are one sentence") == err.count("warning") == n
+        assert (
+            err.count(f"warning: {path}: all 1,002 tokens are one sentence")
+            == err.count("warning")
+            == n
+        )
 
 
 def test_train_complains_of_the_target_before_reading(folder, capsys, tmp_path):
-    cases = (tmp_path / "no" / "m", "folder does not exist"), (tmp_path, "not a regular file")
+    cases = (
+        (tmp_path / "no" / "m", "folder does not exist"),
+        (tmp_path, "not a regular file"),
+    )
     for target, message in cases:
         code, _, err = run(capsys, "train", folder / "train.txt", "-m", target)
         assert code == 1 and message in err and "read " not in err
@@ -192,12 +262,20 @@ def test_train_complains_of_the_target_before_reading(folder, capsys, tmp_path):
 def test_bad_template_names_its_line(folder, capsys, tmp_path):
     (tmp_path / "t").write_text("U00:%x[0,0]\nX\n")
     code, _, err = run(
-        capsys, "train", folder / "train.txt", "-m", tmp_path / "m", "--template", tmp_path / "t"
+        capsys,
+        "train",
+        folder / "train.txt",
+        "-m",
+        tmp_path / "m",
+        "--template",
+        tmp_path / "t",
     )
     assert code == 1 and f"{tmp_path / 't'}:2: a template starts with U" in err
 
 
-def test_interrupted_training_leaves_a_model_beside_the_target(folder, capsys, tmp_path, monkeypatch):
+def test_interrupted_training_leaves_a_model_beside_the_target(
+    folder, capsys, tmp_path, monkeypatch
+):
     fit = skstruct.StructuredPerceptron.fit
 
     def interrupted(self, X, y):
@@ -205,7 +283,9 @@ def test_interrupted_training_leaves_a_model_beside_the_target(folder, capsys, t
         raise KeyboardInterrupt
 
     monkeypatch.setattr(skstruct.StructuredPerceptron, "fit", interrupted)
-    code, _, err = run(capsys, "train", folder / "train.txt", "-m", tmp_path / "m", "--epochs", 1)
+    code, _, err = run(
+        capsys, "train", folder / "train.txt", "-m", tmp_path / "m", "--epochs", 1
+    )
     assert code == cli.INTERRUPTED and "after 1 epoch is in" in err
     assert [path.name for path in tmp_path.iterdir()] == ["m" + train.PARTIAL]
     skstruct.load(tmp_path / ("m" + train.PARTIAL))
@@ -218,7 +298,9 @@ def test_a_tabbed_file_is_no_segmented_text(capsys, tmp_path):
     code, out, err = run(capsys, "train", file, "-m", tmp_path / "m")
     assert code == 1 and out == "" and not (tmp_path / "m").exists()
     assert "z.txt, line 2: expected 2 columns" in err and "--separator tab" in err
-    assert run(capsys, "train", file, "-m", tmp_path / "m", "--separator", "tab")[0] == 0
+    assert (
+        run(capsys, "train", file, "-m", tmp_path / "m", "--separator", "tab")[0] == 0
+    )
     code, out, _ = run(capsys, "tag", file, "-m", tmp_path / "m", "--separator", "tab")
     assert code == 0 and "New York\tB-LOC" in out
 
@@ -226,5 +308,7 @@ def test_a_tabbed_file_is_no_segmented_text(capsys, tmp_path):
 @pytest.mark.parametrize("text", ["Espa\u00c3\u00b1a X\n", "Espa\u00c3\u00b1a es\nE\n"])
 def test_text_that_was_encoded_twice(capsys, tmp_path, text):
     (tmp_path / "c.txt").write_text(text + "\n" + text, encoding="utf-8")
-    code, _, err = run(capsys, "train", tmp_path / "c.txt", "-m", tmp_path / "m", "--epochs", 1)
+    code, _, err = run(
+        capsys, "train", tmp_path / "c.txt", "-m", tmp_path / "m", "--epochs", 1
+    )
     assert code == 0 and err.count("skstruct: warning: ") == 1 and "'Ã±' for 'ñ'" in err

@@ -40,8 +40,14 @@ def test_lines_of_annotated_texts_are_not_kept(tmp_path):
 
 def test_a_docbin_is_refused_by_the_way_out(tmp_path, capsys):
     (tmp_path / "train.spacy").write_bytes(b"x\x9c\x00\xff")
-    code, _, err = run(capsys, "train", tmp_path / "train.spacy", "-m", tmp_path / "model")
-    assert code == 1 and "spacy.tokens.DocBin().from_disk" in err and "--encoding" not in err
+    code, _, err = run(
+        capsys, "train", tmp_path / "train.spacy", "-m", tmp_path / "model"
+    )
+    assert (
+        code == 1
+        and "spacy.tokens.DocBin().from_disk" in err
+        and "--encoding" not in err
+    )
 
 
 def test_blank_lines_at_the_top_are_looked_at_once(monkeypatch):
@@ -63,5 +69,10 @@ def test_a_folder_is_no_file_of_text(tmp_path, capsys):
     SpanTagger().fit(["Ann"], [[(0, 3, "PER")]]).save(tmp_path / "model")
     (tmp_path / "folder").mkdir()
     for more in ["--lines"], ["--format", "text"]:
-        code, out, err = run(capsys, "tag", tmp_path / "folder", "-m", tmp_path / "model", *more)
-        assert (code, out) == (1, "") and "folder: there is no file NAME.txt or NAME.ann in the folder" in err
+        code, out, err = run(
+            capsys, "tag", tmp_path / "folder", "-m", tmp_path / "model", *more
+        )
+        assert (code, out) == (
+            1,
+            "",
+        ) and "folder: there is no file NAME.txt or NAME.ann in the folder" in err

@@ -6,7 +6,13 @@ import pytest
 from cli_cases import columns, run
 
 from skstruct import L1CRF, SpanTagger, StructuredPerceptron
-from skstruct.datasets import columns_to_spans, load_chunking, load_entities, read_spans, write_spans
+from skstruct.datasets import (
+    columns_to_spans,
+    load_chunking,
+    load_entities,
+    read_spans,
+    write_spans,
+)
 
 
 @pytest.fixture(scope="module")
@@ -26,15 +32,25 @@ def files(tmp_path_factory):
 
 
 def test_check(files, capsys):
-    code, out, err = run(capsys, "check", files / "train.txt", "--top", 3, "-o", files / "issues.html")
+    code, out, err = run(
+        capsys, "check", files / "train.txt", "--top", 3, "-o", files / "issues.html"
+    )
     assert code == 0 and "may be wrong" in err
     rows = [line.split("\t") for line in out.splitlines()]
     assert len(rows) == 3
-    assert [row[2] for row in rows if row[1].endswith("train.txt, line 5")] == ["B-ADJP"]
-    assert (files / "issues.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert [row[2] for row in rows if row[1].endswith("train.txt, line 5")] == [
+        "B-ADJP"
+    ]
+    assert (
+        (files / "issues.html")
+        .read_text(encoding="utf-8")
+        .startswith("<!DOCTYPE html>")
+    )
     _, out, _ = run(capsys, "check", files / "train.txt", "--json", "--cv", 3)
     records = [json.loads(line) for line in out.splitlines()]
-    assert {"line": 5, "given": "B-ADJP"}.items() <= next(r for r in records if r["line"] == 5).items()
+    assert {"line": 5, "given": "B-ADJP"}.items() <= next(
+        r for r in records if r["line"] == 5
+    ).items()
 
 
 def test_check_of_texts_speaks_of_whole_spans(files, capsys):
@@ -52,33 +68,62 @@ def test_check_of_texts_speaks_of_whole_spans(files, capsys):
     assert code == 0 and f"{len(found)} spans of {len(X)} texts may be wrong" in err
     by_place = {(each["sequence"], each["start"], each["end"]): each for each in found}
     first = by_place[i, missing.start, missing.end]
-    assert (first["given"], first["suggested"]) == (None, missing.label) and first["probability"] > 0.5
-    assert first["text"] == X[i][missing.start : missing.end] and "wrong.jsonl, line" in first["record"]
+    assert (first["given"], first["suggested"]) == (None, missing.label) and first[
+        "probability"
+    ] > 0.5
+    assert (
+        first["text"] == X[i][missing.start : missing.end]
+        and "wrong.jsonl, line" in first["record"]
+    )
     second = by_place[j, relabelled.start, relabelled.end]
     assert (second["given"], second["suggested"]) == (y[j][0].label, relabelled.label)
     out = run(capsys, "check", files / "wrong.jsonl", "--cv", 3)[1].splitlines()
-    line = next(line for line in out if f", {missing.start}-{missing.end}\t-\t{missing.label}\t" in line)
+    line = next(
+        line
+        for line in out
+        if f", {missing.start}-{missing.end}\t-\t{missing.label}\t" in line
+    )
     assert f"[{first['text']}]" in line
     for format in "label-studio", "prodigy", "jsonl":
-        command = "check", files / "wrong.jsonl", "--cv", 3, "-o", files / "tasks", "--write", format
+        command = (
+            "check",
+            files / "wrong.jsonl",
+            "--cv",
+            3,
+            "-o",
+            files / "tasks",
+            "--write",
+            format,
+        )
         assert run(capsys, *command)[0] == 0
         tasks = dict(zip(*read_spans(files / "tasks")))
-        assert missing in tasks[X[i]] and relabelled in tasks[X[j]] and y[j][0] not in tasks[X[j]]
+        assert (
+            missing in tasks[X[i]]
+            and relabelled in tasks[X[j]]
+            and y[j][0] not in tasks[X[j]]
+        )
     for name, more in ("notes.jsonl", []), ("train.txt", ["-o", files / "tasks"]):
         assert run(capsys, "check", files / name, "--write", "prodigy", *more)[0] == 2
 
 
 def test_check_lists_spans_that_are_no_whole_tokens(files, capsys):
-    (files / "some.jsonl").write_text('{"text": "Ann met Bob", "spans": [[0, 2, "A"], [8, 11, "A"]]}\n' * 6)
+    (files / "some.jsonl").write_text(
+        '{"text": "Ann met Bob", "spans": [[0, 2, "A"], [8, 11, "A"]]}\n' * 6
+    )
     code, _, err = run(capsys, "check", files / "some.jsonl", "--cv", 2)
     place = f"warning: {files / 'some.jsonl'}, line 1: span 0, (0, 2, 'A'): moved, to (0, 3, 'A')"
     assert code == 0 and place in err and err.count("moved") == 6
     _, _, err = run(capsys, "train", files / "some.jsonl", "-m", files / "some")
-    assert "6 of 12 spans do not end where tokens do" in err and "skstruct check lists them" in err
+    assert (
+        "6 of 12 spans do not end where tokens do" in err
+        and "skstruct check lists them" in err
+    )
 
 
 def test_check_looks_at_the_target_first(files, capsys):
-    code, _, err = run(capsys, "check", files / "train.txt", "-o", files / "none" / "x.html")
+    code, _, err = run(
+        capsys, "check", files / "train.txt", "-o", files / "none" / "x.html"
+    )
     assert code == 1 and "folder does not exist" in err and "may be wrong" not in err
 
 
@@ -89,14 +134,28 @@ def test_check_refuses_what_labels_no_tokens(files, capsys):
 
 
 def test_select(files, capsys):
-    code, out, _ = run(capsys, "select", files / "train.txt", "-m", files / "crf", "-k", 4)
+    code, out, _ = run(
+        capsys, "select", files / "train.txt", "-m", files / "crf", "-k", 4
+    )
     blocks = out.rstrip("\n").split("\n\n")
     text = (files / "train.txt").read_text(encoding="utf-8")
-    assert code == 0 and len(blocks) == 4 and all(f"{block}\n" in text for block in blocks)
-    code, _, err = run(capsys, "select", files / "train.txt", "-m", files / "perceptron")
+    assert (
+        code == 0 and len(blocks) == 4 and all(f"{block}\n" in text for block in blocks)
+    )
+    code, _, err = run(
+        capsys, "select", files / "train.txt", "-m", files / "perceptron"
+    )
     assert code == 1 and "'margin' needs none" in err
     again = run(
-        capsys, "select", files / "train.txt", "-m", files / "perceptron", "--strategy", "margin", "-k", 2
+        capsys,
+        "select",
+        files / "train.txt",
+        "-m",
+        files / "perceptron",
+        "--strategy",
+        "margin",
+        "-k",
+        2,
     )
     assert again[0] == 0 and again[1].count("\n\n") == 2
     for model, option, message in (
@@ -104,21 +163,48 @@ def test_select(files, capsys):
         ("crf", ["--lines"], "--lines is not for models that label tokens"),
         ("ner", ["--label", "1"], "--label is not for models that mark spans"),
     ):
-        code, _, err = run(capsys, "select", files / "train.txt", "-m", files / model, *option)
+        code, _, err = run(
+            capsys, "select", files / "train.txt", "-m", files / model, *option
+        )
         assert code == 2 and message in err
 
 
 def test_select_from_texts(files, capsys):
-    (files / "pool.txt").write_text("Maria met Omar.\n\nThe soup is hot.\n", encoding="utf-8")
-    code, out, _ = run(capsys, "select", files / "pool.txt", "--lines", "-m", files / "ner", "-k", 1)
-    assert code == 0 and json.loads(out)["text"] in ("Maria met Omar.", "The soup is hot.")
+    (files / "pool.txt").write_text(
+        "Maria met Omar.\n\nThe soup is hot.\n", encoding="utf-8"
+    )
+    code, out, _ = run(
+        capsys, "select", files / "pool.txt", "--lines", "-m", files / "ner", "-k", 1
+    )
+    assert code == 0 and json.loads(out)["text"] in (
+        "Maria met Omar.",
+        "The soup is hot.",
+    )
 
 
 def test_report(files, capsys):
     target = files / "report.html"
-    code, out, err = run(capsys, "report", files / "train.txt", "-m", files / "crf", "-o", target)
-    assert code == 0 and out.startswith("accuracy of tokens") and f"wrote {target}" in err
+    code, out, err = run(
+        capsys, "report", files / "train.txt", "-m", files / "crf", "-o", target
+    )
+    assert (
+        code == 0 and out.startswith("accuracy of tokens") and f"wrote {target}" in err
+    )
     assert "B-ADJP" in target.read_text(encoding="utf-8")
     (files / "bad.txt").write_text("a DT\n", encoding="utf-8")
-    assert run(capsys, "report", files / "bad.txt", "-m", files / "crf", "-o", target)[0] == 1
-    assert run(capsys, "report", files / "train.txt", "-m", files / "crf", "-o", files / "no" / "x")[0] == 1
+    assert (
+        run(capsys, "report", files / "bad.txt", "-m", files / "crf", "-o", target)[0]
+        == 1
+    )
+    assert (
+        run(
+            capsys,
+            "report",
+            files / "train.txt",
+            "-m",
+            files / "crf",
+            "-o",
+            files / "no" / "x",
+        )[0]
+        == 1
+    )

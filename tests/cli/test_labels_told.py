@@ -23,7 +23,10 @@ def train(capsys, path, *more):
 def test_labels_that_occur_once(inside, capsys):
     (inside / "a.conll").write_text("Ann B-PER\nran O\n\n" * 60 + "Bo B-PRE\nran O\n\n")
     (told,) = train(capsys, "a.conll")
-    assert told == "skstruct: warning: a.conll: labels that occur once: B-PRE (meant B-PER?)"
+    assert (
+        told
+        == "skstruct: warning: a.conll: labels that occur once: B-PRE (meant B-PER?)"
+    )
     (inside / "a.jsonl").write_text(
         "".join(
             json.dumps({"text": "Ann ran", "spans": [[0, 3, label]]}) + "\n"
@@ -40,16 +43,26 @@ def test_few_texts_are_not_told_of(inside, capsys):
 
 
 def test_thousands_of_labels(inside, capsys):
-    (inside / "a.conll").write_text("".join(f"w{k} N l{k}\n" + "\n" * (k % 9 == 0) for k in range(600)))
+    (inside / "a.conll").write_text(
+        "".join(f"w{k} N l{k}\n" + "\n" * (k % 9 == 0) for k in range(600))
+    )
     (told,) = train(capsys, "a.conll", "-a", "pa")
-    assert "a.conll: 600 labels for 600 tokens; is it the right column? --label says which" in told
+    assert (
+        "a.conll: 600 labels for 600 tokens; is it the right column? --label says which"
+        in told
+    )
 
 
 def test_plain_text_for_a_tagger(inside, capsys):
-    StructuredPerceptron(random_state=0).fit([["the", "dog"]], [["D", "N"]]).save("model")
+    StructuredPerceptron(random_state=0).fit([["the", "dog"]], [["D", "N"]]).save(
+        "model"
+    )
     (inside / "letter.txt").write_text("The dog barks.\n\nIt sleeps now!\n")
     code, _, err = run(capsys, "tag", "letter.txt", "-m", "model")
-    assert code == 0 and "letter.txt: looks like text, and each line is taken for one token" in err
+    assert (
+        code == 0
+        and "letter.txt: looks like text, and each line is taken for one token" in err
+    )
     (inside / "words.txt").write_text("The\ndog\nbarks\n.\n\nMr.\nNo.\n")
     (inside / "columns.txt").write_text("The DT B-NP\ndog NN I-NP\n. . O\n")
     for name in "words.txt", "columns.txt":

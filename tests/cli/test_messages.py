@@ -30,7 +30,8 @@ def test_wrong_usage_is_one_line(name, arguments, capsys):
     code, out, err = run(capsys, name, *arguments)
     assert (code, out) == (2, "") and err.count("\n") == 1
     assert (
-        err.startswith(f"skstruct {name}: error: ") and f"; skstruct {name} --help lists the options" in err
+        err.startswith(f"skstruct {name}: error: ")
+        and f"; skstruct {name} --help lists the options" in err
     )
 
 
@@ -46,8 +47,13 @@ def test_a_full_disk_is_named(tagger, tmp_path, capsys):
     code, _, err = run(capsys, *tagger, "-o", "/dev/full")
     assert code == 1 and err == "skstruct: error: /dev/full: No space left on device\n"
     with open("/dev/full", "w") as full:
-        done = subprocess.run([*COMMAND, *tagger], stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 1 and "error: <stdout>: No space left on device\n" in done.stderr
+        done = subprocess.run(
+            [*COMMAND, *tagger], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert (
+        done.returncode == 1
+        and "error: <stdout>: No space left on device\n" in done.stderr
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such limits")
@@ -56,14 +62,19 @@ def test_so_is_a_file_that_grows_too_large(tagger, tmp_path):
     limited = "import resource, runpy; resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000)); "
     limited += "runpy.run_module('skstruct', run_name='__main__', alter_sys=True)"
     (tmp_path / "train").write_text("".join(f"w{k} T{k % 7}\n\n" for k in range(3000)))
-    for arguments in tagger, ["train", str(tmp_path / "train"), "--format", "columns", "--epochs", "1"]:
+    for arguments in (
+        tagger,
+        ["train", str(tmp_path / "train"), "--format", "columns", "--epochs", "1"],
+    ):
         target, option = tmp_path / "out", "-o" if arguments is tagger else "-m"
         before = sorted(tmp_path.iterdir())
         done = subprocess.run(
             [sys.executable, "-c", limited, *arguments, option, str(target)],
             capture_output=True, text=True, env={**os.environ, "PYTHONPATH": os.getcwd()},
         )  # fmt: skip
-        assert done.returncode == 1 and f"error: {target}: File too large\n" in done.stderr, done.stderr
+        assert (
+            done.returncode == 1 and f"error: {target}: File too large\n" in done.stderr
+        ), done.stderr
         assert sorted(tmp_path.iterdir()) == before
 
 
@@ -71,7 +82,10 @@ def test_so_is_a_file_that_grows_too_large(tagger, tmp_path):
     "error, message",
     [
         (MemoryError(), "out of memory"),
-        (MemoryError("Unable to allocate 8 GiB"), "out of memory: Unable to allocate 8 GiB"),
+        (
+            MemoryError("Unable to allocate 8 GiB"),
+            "out of memory: Unable to allocate 8 GiB",
+        ),
         (ValueError(), "ValueError"),
     ],
 )

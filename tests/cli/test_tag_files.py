@@ -16,7 +16,10 @@ from skstruct.datasets import load_chunking, load_sample, load_segmentation
 # --------------------------------------------------------------------------------------------------
 def labelled(text):
     """The rows of sentences of columns."""
-    return [[line.split() for line in part.splitlines()] for part in text.strip("\n").split("\n\n")]
+    return [
+        [line.split() for line in part.splitlines()]
+        for part in text.strip("\n").split("\n\n")
+    ]
 
 
 @pytest.mark.parametrize("batch", [1, 7, 1000])
@@ -27,24 +30,47 @@ def test_tag_appends_a_column(folder, capsys, stdin, batch):
     expected = skstruct.load(folder / "chunk").predict(X[N_TRAIN:])
     assert (code, err) == (0, "")
     assert [[row[3] for row in sentence] for sentence in labelled(out)] == expected
-    assert re.sub(r" \S+$", "", out, flags=re.M) == (folder / "test.txt").read_text(encoding="utf-8")
+    assert re.sub(r" \S+$", "", out, flags=re.M) == (folder / "test.txt").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_tag_needs_no_label_and_keeps_what_it_does_not_read(folder, capsys, stdin):
     stdin("\n\n// note\nthe\tDT  \r\n// inside\ndog\tNN\n\n\n\na\tDT\n// end\n")
     code, out, _ = run(capsys, "tag", "-m", folder / "chunk", "--comment", "//")
     assert code == 0
-    assert out == "\n\n// note\nthe\tDT\tB-NP\n// inside\ndog\tNN\tI-NP\n\n\n\na\tDT\tB-NP\n// end\n"
+    assert (
+        out
+        == "\n\n// note\nthe\tDT\tB-NP\n// inside\ndog\tNN\tI-NP\n\n\n\na\tDT\tB-NP\n// end\n"
+    )
 
 
 @pytest.mark.parametrize("separator", [" ", "\t"])
-def test_tag_keeps_an_ideographic_space_and_drops_trailing_blanks(capsys, stdin, tmp_path, separator):
+def test_tag_keeps_an_ideographic_space_and_drops_trailing_blanks(
+    capsys, stdin, tmp_path, separator
+):
     stdin("a A\n\u3000 B\n\nb A\n")
-    assert run(capsys, "train", "-", "-m", tmp_path / "m", "--format", "columns", "--epochs", "1")[0] == 0
+    assert (
+        run(
+            capsys,
+            "train",
+            "-",
+            "-m",
+            tmp_path / "m",
+            "--format",
+            "columns",
+            "--epochs",
+            "1",
+        )[0]
+        == 0
+    )
     stdin(f"a{separator}c\n\u3000{separator}y \t\n")
     code, out, _ = run(capsys, "tag", "-m", tmp_path / "m")
     assert code == 0
-    assert [line.split(separator)[:2] for line in out.splitlines()] == [["a", "c"], ["\u3000", "y"]]
+    assert [line.split(separator)[:2] for line in out.splitlines()] == [
+        ["a", "c"],
+        ["\u3000", "y"],
+    ]
     assert all(line.count(separator) == 2 for line in out.splitlines())
 
 
@@ -56,11 +82,15 @@ def test_tag_nothing(folder, capsys, stdin):
 
 def test_tag_conllu_fills_the_field(folder, capsys):
     text = (folder / "test.conllu").read_text(encoding="utf-8")
-    code, out, _ = run(capsys, "tag", folder / "test.conllu", "-m", folder / "pos", "--label", "upos")
+    code, out, _ = run(
+        capsys, "tag", folder / "test.conllu", "-m", folder / "pos", "--label", "upos"
+    )
     assert code == 0
     rows = [line.split("\t") for line in out.splitlines()]
     before = [line.split("\t") for line in text.splitlines()]
-    assert [r[:3] + r[4:] for r in rows] == [r[:3] + r[4:] for r in before]  # all but that field
+    assert [r[:3] + r[4:] for r in rows] == [
+        r[:3] + r[4:] for r in before
+    ]  # all but that field
     forms = load_sample("en").tokens[40:50]
     tags = [row[3] for row in rows if row[0].isdecimal()]
     assert tags == sum(skstruct.load(folder / "pos").predict(forms), [])
@@ -69,7 +99,11 @@ def test_tag_conllu_fills_the_field(folder, capsys):
 def test_tag_guesses_conllu_from_standard_input(folder, capsys, stdin):
     stdin((folder / "test.conllu").read_text(encoding="utf-8"))
     code, out, _ = run(capsys, "tag", "-m", folder / "pos", "--label", "upos")
-    assert code == 0 and out.startswith("# sent_id = 0\n1\t") and len(out.splitlines()[1].split("\t")) == 10
+    assert (
+        code == 0
+        and out.startswith("# sent_id = 0\n1\t")
+        and len(out.splitlines()[1].split("\t")) == 10
+    )
 
 
 def test_tag_text(folder, capsys, stdin):
@@ -84,9 +118,16 @@ def test_tag_text(folder, capsys, stdin):
 def test_tag_with_a_dictionary(folder, capsys, stdin, tmp_path):
     (tmp_path / "words").write_text("北京大学图书馆 看书\n", encoding="utf-8")
     stdin("他在北京大学图书馆看书。\n")
-    code, out, _ = run(capsys, "tag", "-m", folder / "seg", "--dictionary", tmp_path / "words")
+    code, out, _ = run(
+        capsys, "tag", "-m", folder / "seg", "--dictionary", tmp_path / "words"
+    )
     assert code == 0 and " 北京大学图书馆 看书 " in out
-    assert run(capsys, "tag", "-m", folder / "chunk", "--dictionary", tmp_path / "words")[0] == 2
+    assert (
+        run(capsys, "tag", "-m", folder / "chunk", "--dictionary", tmp_path / "words")[
+            0
+        ]
+        == 2
+    )
 
 
 def test_standard_input_is_read_once(folder, capsys):
@@ -112,13 +153,19 @@ def test_tag_scores_and_kbest(folder, capsys, stdin):
     assert code == 0
     expected = [pair for lists in model.predict_kbest(X[:2], 3) for pair in lists]
     found = labelled(out)
-    assert [[row[-1] for row in sentence[1:]] for sentence in found] == [labels for labels, _ in expected]
-    assert [sentence[0][:2] for sentence in found] == [["#", str(k)] for _ in range(2) for k in range(3)]
+    assert [[row[-1] for row in sentence[1:]] for sentence in found] == [
+        labels for labels, _ in expected
+    ]
+    assert [sentence[0][:2] for sentence in found] == [
+        ["#", str(k)] for _ in range(2) for k in range(3)
+    ]
     scores = [float(sentence[0][2]) for sentence in found]
     assert scores == pytest.approx([score for _, score in expected], abs=1e-5)
     stdin(text)
     code, out, _ = run(capsys, "tag", "-m", folder / "chunk", "--scores")
-    assert [s[0][2] for s in labelled(out)] == [f"{v:.6f}" for v in model.decision_function(X[:2])]
+    assert [s[0][2] for s in labelled(out)] == [
+        f"{v:.6f}" for v in model.decision_function(X[:2])
+    ]
     code, _, err = run(capsys, "tag", "-m", folder / "seg", "--scores")
     assert code == 2 and "Segmenter" in err
 
@@ -130,7 +177,9 @@ def test_tag_to_a_file_whole_or_not_at_all(folder, capsys, tmp_path):
     options = "-m", folder / "chunk", "-o", tmp_path / "out"
     code, _, err = run(capsys, "tag", bad, *options, "--batch", 5)
     assert code == 1 and f"{bad}, line 41: expected 2 columns" in err
-    assert (tmp_path / "out").read_text() == "before" and len(list(tmp_path.iterdir())) == 2
+    assert (tmp_path / "out").read_text() == "before" and len(
+        list(tmp_path.iterdir())
+    ) == 2
     code, out, _ = run(capsys, "tag", folder / "test.txt", *options)
     assert (code, out) == (0, "") and len(list(tmp_path.iterdir())) == 2
     code, out, _ = run(capsys, "tag", folder / "test.txt", "-m", folder / "chunk")
@@ -139,7 +188,18 @@ def test_tag_to_a_file_whole_or_not_at_all(folder, capsys, tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="no /dev/null")
 def test_output_leaves_devices_alone(folder, capsys):
-    assert run(capsys, "tag", folder / "test.txt", "-m", folder / "chunk", "-o", "/dev/null")[0] == 0
+    assert (
+        run(
+            capsys,
+            "tag",
+            folder / "test.txt",
+            "-m",
+            folder / "chunk",
+            "-o",
+            "/dev/null",
+        )[0]
+        == 0
+    )
     assert not os.path.isfile("/dev/null")
     code, _, err = run(capsys, "train", folder / "train.txt", "-m", "/dev/null")
     assert code == 1 and "not a regular file" in err and not os.path.isfile("/dev/null")
@@ -161,7 +221,12 @@ def test_tag_streams(folder, capsys, monkeypatch):
 
     monkeypatch.setattr(tag, "sentences", endless)
     monkeypatch.setattr(tag, "output", lambda *_: _Sink(written))
-    assert run(capsys, "tag", folder / "train.txt", "-m", folder / "chunk", "--batch", 10)[0] == 0
+    assert (
+        run(capsys, "tag", folder / "train.txt", "-m", folder / "chunk", "--batch", 10)[
+            0
+        ]
+        == 0
+    )
     assert alive["written"] == N_TRAIN and alive["most"] <= 10
 
 
@@ -182,8 +247,16 @@ class _Sink:
 @pytest.mark.parametrize(
     "name, text, message",
     [
-        ("chunk", "the\n", "<stdin>, line 1: the model reads 2 columns of a token; found 1"),
-        ("chunk", "the DT\n\n\xff DT X\n", "<stdin>, line 3: expected 2 columns, as on line 1; found 3"),
+        (
+            "chunk",
+            "the\n",
+            "<stdin>, line 1: the model reads 2 columns of a token; found 1",
+        ),
+        (
+            "chunk",
+            "the DT\n\n\xff DT X\n",
+            "<stdin>, line 3: expected 2 columns, as on line 1; found 3",
+        ),
         ("chunk", b"the DT\n\n\xff DT\n", "<stdin>, line 3: not valid utf-8"),
     ],
 )
@@ -209,13 +282,15 @@ def test_models_of_dicts_are_refused(capsys, stdin, tmp_path):
 
 def test_files_that_are_no_models(folder, capsys):
     code, _, err = run(capsys, "tag", "-m", folder / "train.txt")
-    assert code == 1 and "not a skstruct file" in err and str(folder / "train.txt") in err
+    assert (
+        code == 1 and "not a skstruct file" in err and str(folder / "train.txt") in err
+    )
 
 
 def test_constraints_that_leave_nothing_name_the_line(capsys, stdin, tmp_path):
-    skstruct.StructuredPerceptron(constraints=[(None, "A"), ("A", "B"), ("B", None)]).fit(
-        [["a", "b"]], [["A", "B"]]
-    ).save(tmp_path / "m")
+    skstruct.StructuredPerceptron(
+        constraints=[(None, "A"), ("A", "B"), ("B", None)]
+    ).fit([["a", "b"]], [["A", "B"]]).save(tmp_path / "m")
     stdin("a\nb\n\na\n")
     code, _, err = run(capsys, "tag", "-m", tmp_path / "m")
     assert code == 1 and "<stdin>, line 4: sequence 1: the constraints" in err

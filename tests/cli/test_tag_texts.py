@@ -55,7 +55,15 @@ def test_answers_to_other_spans_are_left_out(capsys, answer, wanted):
 
 def test_old_spans_under_another_key_are_left_out(capsys):
     Path("notes.jsonl").write_text(
-        rows({"text": TEXT, "spans": [], "entities": [[0, 2, "A"]], "candidates": [{}], "label": "news"})
+        rows(
+            {
+                "text": TEXT,
+                "spans": [],
+                "entities": [[0, 2, "A"]],
+                "candidates": [{}],
+                "label": "news",
+            }
+        )
     )
     (record,) = map(json.loads, tagged(capsys, "notes.jsonl").splitlines())
     assert record.keys() == {"text", "spans", "label"} and len(record["spans"]) == 2
@@ -65,17 +73,31 @@ def test_ordinary_records_are_tagged(capsys):
     Path("notes.jsonl").write_text(
         rows({"text": TEXT, "spans": None}, {"text": TEXT, "labels": None, "id": 7})
     )
-    X, y, metadata = read_spans(io.StringIO(tagged(capsys, "notes.jsonl")), return_metadata=True)
+    X, y, metadata = read_spans(
+        io.StringIO(tagged(capsys, "notes.jsonl")), return_metadata=True
+    )
     assert (X, y, metadata) == ([TEXT] * 2, [SPANS] * 2, [{}, {"id": 7}])
 
-    Path("notes.jsonl").write_text(rows({"text": "Rome", "body": TEXT}, {"text": "Ann", "body": TEXT}))
-    code, out, err = run(capsys, "tag", "notes.jsonl", "-m", "ner", "--read", "text=body")
+    Path("notes.jsonl").write_text(
+        rows({"text": "Rome", "body": TEXT}, {"text": "Ann", "body": TEXT})
+    )
+    code, out, err = run(
+        capsys, "tag", "notes.jsonl", "-m", "ner", "--read", "text=body"
+    )
     assert code == 0 and read_spans(io.StringIO(out)) == ([TEXT] * 2, [SPANS] * 2)
-    assert err.count("\n") == 1 and "notes.jsonl: the records' own 'text' is left out: jsonl has no pl" in err
+    assert (
+        err.count("\n") == 1
+        and "notes.jsonl: the records' own 'text' is left out: jsonl has no pl" in err
+    )
 
     Path("notes.jsonl").write_text(rows({"text": TEXT, "label": "news"}))
-    code, out, err = run(capsys, "tag", "notes.jsonl", "-m", "ner", "--write", "doccano")
-    assert read_spans(io.StringIO(out)) == ([TEXT], [SPANS]) and "own 'label' is left out: doccano" in err
+    code, out, err = run(
+        capsys, "tag", "notes.jsonl", "-m", "ner", "--write", "doccano"
+    )
+    assert (
+        read_spans(io.StringIO(out)) == ([TEXT], [SPANS])
+        and "own 'label' is left out: doccano" in err
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,16 +105,23 @@ def test_ordinary_records_are_tagged(capsys):
     [
         ([{"id": 3}, {"id": 4}], ["0", "1"]),
         ([{"name": "a", "id": 3}, {"name": "b"}], ["a", "b"]),
-        ([{"name": "Ann"}, {"name": "Ann"}], ["0", "1"]),  # whoever that is: no names of texts
+        (
+            [{"name": "Ann"}, {"name": "Ann"}],
+            ["0", "1"],
+        ),  # whoever that is: no names of texts
         ([{"name": "a"}, {"name": 5}], ["0", "1"]),
     ],
 )
 def test_records_as_files_of_brat(capsys, records, names):
-    Path("notes.jsonl").write_text(rows(*({"text": TEXT, **record} for record in records)))
+    Path("notes.jsonl").write_text(
+        rows(*({"text": TEXT, **record} for record in records))
+    )
     more = "id" in records[0]
     tagged(capsys, "notes.jsonl", "--write", "brat", "-o", "out", warnings=more)
     X, y, metadata = read_spans("out", return_metadata=True)
-    assert (X, y) == ([TEXT] * 2, [SPANS] * 2) and [each["name"] for each in metadata] == names
+    assert (X, y) == ([TEXT] * 2, [SPANS] * 2) and [
+        each["name"] for each in metadata
+    ] == names
 
 
 # --------------------------------------------------------------------------------------------------
@@ -113,7 +142,9 @@ def test_records_as_files_of_brat(capsys, records, names):
 @pytest.mark.parametrize("piped", [False, True])
 def test_text_that_begins_with_brackets_is_text(capsys, monkeypatch, text, piped):
     Path("wiki.txt").write_text(text)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8"))
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8")
+    )
     assert json.loads(tagged(capsys, *([] if piped else ["wiki.txt"])))["text"] == text
 
 
@@ -141,21 +172,36 @@ def test_format_says_what_is_text(capsys):
     assert json.loads(tagged(capsys, "notes", "--format", "text"))["text"] == text
     Path("notes.jsonl").write_text("Ann\n")  # its name says that it is none
     code, _, err = run(capsys, "tag", "notes.jsonl", "-m", "ner")
-    assert code == 1 and "notes.jsonl, line 1: expected JSON" in err and "--format text" not in err
+    assert (
+        code == 1
+        and "notes.jsonl, line 1: expected JSON" in err
+        and "--format text" not in err
+    )
     for format in "columns", "conllu", "segmented", "crfsuite":
         code, _, err = run(capsys, "tag", "notes", "-m", "ner", "--format", format)
-        assert code == 2 and f"--format {format} is not for models that mark spans" in err
-    for command in (["train", "notes", "-m", "new"], ["check", "notes"], ["evaluate", "notes", "-m", "ner"]):
+        assert (
+            code == 2 and f"--format {format} is not for models that mark spans" in err
+        )
+    for command in (
+        ["train", "notes", "-m", "new"],
+        ["check", "notes"],
+        ["evaluate", "notes", "-m", "ner"],
+    ):
         code, _, err = run(capsys, *command, "--format", "text")
         assert code == 1 and "not plain text" in err and not Path("new").exists()
 
 
-@pytest.mark.parametrize("line", ["1\tAnn\tAnn\tN\tN\t_\t0\troot\t_\t_\n", "Ann B-PER\nis O\n\n" * 5])
+@pytest.mark.parametrize(
+    "line", ["1\tAnn\tAnn\tN\tN\t_\t0\troot\t_\t_\n", "Ann B-PER\nis O\n\n" * 5]
+)
 def test_columns_read_as_one_text_are_told(capsys, line):
     Path("columns").write_text(line)
     code, out, err = run(capsys, "tag", "columns", "-m", "ner")
     assert code == 0 and json.loads(out)["text"] == line
-    assert "columns: looks like columns; it is read as one text; --format text says so" in err
+    assert (
+        "columns: looks like columns; it is read as one text; --format text says so"
+        in err
+    )
     tagged(capsys, "columns", "--format", "text")
 
 
@@ -164,7 +210,13 @@ def test_columns_read_as_one_text_are_told(capsys, line):
 # --------------------------------------------------------------------------------------------------
 def test_what_is_read_is_not_replaced(capsys):
     """Not the annotations of a folder of brat, and no other file; --force allows it."""
-    write_spans("gold", [TEXT, TEXT], [[(0, 3, "A")], []], "brat", metadata=[{"name": "a"}, {"name": "b"}])
+    write_spans(
+        "gold",
+        [TEXT, TEXT],
+        [[(0, 3, "A")], []],
+        "brat",
+        metadata=[{"name": "a"}, {"name": "b"}],
+    )
     with open("gold/a.ann", "a") as file:
         file.write("#1\tAnnotatorNotes T1\tsure\n")
     os.symlink("gold", "other")
@@ -180,7 +232,10 @@ def test_what_is_read_is_not_replaced(capsys):
         ("0.txt", "--lines", "--write", "brat", "-o", "."),
     ):
         code, out, err = run(capsys, "tag", file, "-m", "ner", *more)
-        assert (code, out) == (1, "") and "would be replaced by what is made of it; --force lets it be" in err
+        assert (code, out) == (
+            1,
+            "",
+        ) and "would be replaced by what is made of it; --force lets it be" in err
         assert {path: path.read_bytes() for path in Path().rglob("*.*")} == before
     tagged(capsys, "gold", "--write", "brat", "-o", "new")
     tagged(capsys, "gold", "--write", "brat", "-o", "gold", "--force")
@@ -220,7 +275,15 @@ def test_the_target_is_checked_first(capsys, monkeypatch, command):
         assert (code, out) == (1, "") and message in err
     if command == "tag":
         code, _, err = run(
-            capsys, "tag", "letter.txt", "-m", "ner", "--write", "brat", "-o", "letter.txt/a/b"
+            capsys,
+            "tag",
+            "letter.txt",
+            "-m",
+            "ner",
+            "--write",
+            "brat",
+            "-o",
+            "letter.txt/a/b",
         )
         assert code == 1 and "letter.txt/a/b: is not a folder" in err
 
@@ -238,8 +301,14 @@ def test_what_a_person_has_annotated_is_not_replaced(capsys):
     Path("more").mkdir()
     Path("more/0.txt").write_text(TEXT)
     before = Path("gold/0.ann").read_bytes()
-    code, _, err = run(capsys, "tag", "more", "-m", "ner", "--write", "brat", "-o", "gold")
-    assert code == 1 and "0.txt: is there already, and may be a person's work; --force replaces it" in err
+    code, _, err = run(
+        capsys, "tag", "more", "-m", "ner", "--write", "brat", "-o", "gold"
+    )
+    assert (
+        code == 1
+        and "0.txt: is there already, and may be a person's work; --force replaces it"
+        in err
+    )
     assert Path("gold/0.ann").read_bytes() == before
     tagged(capsys, "letter.txt", "--write", "brat", "-o", "gold")  # another name
     assert Path("gold/0.ann").read_bytes() == before
@@ -257,16 +326,23 @@ def test_files_folders_and_gz(capsys):
         file.write("Nobody.")
     with gzip.open("more.jsonl.gz", "wt") as file:
         file.write(rows({"text": TEXT, "id": 3}))
-    found = [json.loads(row) for row in tagged(capsys, "notes", "more.jsonl.gz").splitlines()]
+    found = [
+        json.loads(row) for row in tagged(capsys, "notes", "more.jsonl.gz").splitlines()
+    ]
     assert [(row["text"], row.get("name")) for row in found] == [
         ("Nobody.", "a"), (TEXT, "b/c"), (TEXT, None),
     ]  # fmt: skip
     assert found[2]["id"] == 3
     tagged(capsys, "notes", "--write", "brat", "-o", "out")
-    assert read_spans("out", return_metadata=True)[2] == [{"name": "a"}, {"name": "b/c"}]
+    assert read_spans("out", return_metadata=True)[2] == [
+        {"name": "a"},
+        {"name": "b/c"},
+    ]
     Path("none").mkdir()
     code, _, err = run(capsys, "tag", "none", "-m", "ner")
-    assert code == 1 and "none: there is no file NAME.txt or NAME.ann in the folder" in err
+    assert (
+        code == 1 and "none: there is no file NAME.txt or NAME.ann in the folder" in err
+    )
 
 
 def test_select_reads_folders_too(capsys):
@@ -274,12 +350,27 @@ def test_select_reads_folders_too(capsys):
     Path("notes/a.txt").write_text(TEXT)
     code, out, _ = run(capsys, "select", "notes", "-m", "ner", "--strategy", "margin")
     assert code == 0 and json.loads(out)["name"] == "a"
-    assert run(capsys, "select", "notes", "-m", "ner", "--strategy", "margin", "-o", "notes/a.txt")[0] == 1
+    assert (
+        run(
+            capsys,
+            "select",
+            "notes",
+            "-m",
+            "ner",
+            "--strategy",
+            "margin",
+            "-o",
+            "notes/a.txt",
+        )[0]
+        == 1
+    )
     assert Path("notes/a.txt").read_text() == TEXT
 
 
 def test_several_files_of_columns(capsys):
-    StructuredPerceptron(["U:%x[0,0]"], random_state=0).fit([["a", "b"]] * 9, [["A", "B"]] * 9).save("tagger")
+    StructuredPerceptron(["U:%x[0,0]"], random_state=0).fit(
+        [["a", "b"]] * 9, [["A", "B"]] * 9
+    ).save("tagger")
     Path("1").write_text("a\nb")
     Path("2").write_text("# comment\na\n\n")
     code, out, _ = run(capsys, "tag", "1", "2", "-m", "tagger", "--comment", "# ")

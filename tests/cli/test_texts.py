@@ -24,9 +24,16 @@ def folder(tmp_path_factory):
     write_spans(folder / "train.jsonl", X[:80], y[:80])
     write_spans(folder / "tasks.json", X[:80], y[:80], "label-studio")
     write_spans(folder / "brat", X[:80], y[:80], "brat")
-    write_spans(folder / "test.jsonl", X[80:90], y[80:90], metadata=[{"id": k} for k in range(10)])
+    write_spans(
+        folder / "test.jsonl",
+        X[80:90],
+        y[80:90],
+        metadata=[{"id": k} for k in range(10)],
+    )
     (folder / "letter.txt").write_bytes(LETTER.encode())
-    SpanTagger(StructuredPerceptron(random_state=0)).fit(X[:80], y[:80]).save(folder / "ner")
+    SpanTagger(StructuredPerceptron(random_state=0)).fit(X[:80], y[:80]).save(
+        folder / "ner"
+    )
     return folder
 
 
@@ -37,12 +44,25 @@ def inside(folder, monkeypatch):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["train.jsonl"], ["tasks.json"], ["brat"], ["train.txt", "--format", "spans"], ["train.txt"]],
+    [
+        ["train.jsonl"],
+        ["tasks.json"],
+        ["brat"],
+        ["train.txt", "--format", "spans"],
+        ["train.txt"],
+    ],
 )
 def test_train(arguments, folder, capsys):
-    (folder / "train.txt").write_bytes((folder / "train.jsonl").read_bytes())  # by content
+    (folder / "train.txt").write_bytes(
+        (folder / "train.jsonl").read_bytes()
+    )  # by content
     code, out, err = run(capsys, "train", *arguments, "--model", "found")
-    assert code == 0 and out == "" and "read 80 texts, 78 spans" in err and "trained SpanTagger" in err
+    assert (
+        code == 0
+        and out == ""
+        and "read 80 texts, 78 spans" in err
+        and "trained SpanTagger" in err
+    )
     assert "features: preset text" in err
     X, _ = read_spans("test.jsonl")
     assert skstruct.load("found").predict(X) == skstruct.load("ner").predict(X)
@@ -56,7 +76,9 @@ def test_ways_of_training(capsys):
         ["-a", "l1crf", "--shards", 2, "--dev", "test.jsonl", "-p", "max_iter=5"][:4],
         ["--dev", "test.jsonl", "-p", "early_stopping=True", "-p", "align=expand"],
     ):
-        code, out, err = run(capsys, "train", "train.jsonl", "-m", "found", "--epochs", 2, *more)
+        code, out, err = run(
+            capsys, "train", "train.jsonl", "-m", "found", "--epochs", 2, *more
+        )
         assert code == 0, err
         model = skstruct.load("found")
         assert type(model) is SpanTagger and model.predict(["Maria lives in Berlin."])
@@ -66,7 +88,10 @@ def test_ways_of_training(capsys):
 
 
 def test_a_stream_of_texts_of_which_some_are_white_space(folder, capsys):
-    rows = ['{"text": " \\ufeff", "spans": []}\n', '{"text": "Ann", "spans": [[0, 3, "A"]]}\n']
+    rows = [
+        '{"text": " \\ufeff", "spans": []}\n',
+        '{"text": "Ann", "spans": [[0, 3, "A"]]}\n',
+    ]
     (folder / "some.jsonl").write_text("".join(rows * 2))
     code, _, err = run(capsys, "train", "some.jsonl", "-m", "found", "--stream", 1)
     assert code == 0, err
@@ -85,7 +110,11 @@ def test_the_first_text_may_be_empty(folder, capsys):
 
 def test_what_train_refuses(folder, capsys):
     for more, code, message in (
-        (["-a", "parser"], 1, "the model is a parser and reads columns or CoNLL-U, not annotated texts"),
+        (
+            ["-a", "parser"],
+            1,
+            "the model is a parser and reads columns or CoNLL-U, not annotated texts",
+        ),
         (
             ["-a", "SpanTagger"],
             2,
@@ -108,16 +137,28 @@ def test_what_train_refuses(folder, capsys):
         found = run(capsys, "train", "train.jsonl", "-m", "none", *more)
         assert found[0] == code and message in found[2]
         assert not (folder / "none").exists()
-    (folder / "bad.jsonl").write_text('{"text": "Ann", "spans": [[0, 3, "A"], [1, 3, "B"]]}\n')
+    (folder / "bad.jsonl").write_text(
+        '{"text": "Ann", "spans": [[0, 3, "A"], [1, 3, "B"]]}\n'
+    )
     code, _, err = run(capsys, "train", "bad.jsonl", "-m", "none")
-    assert code == 1 and "bad.jsonl, line 1: y: sequence 0, position 1: (1, 3, 'B') overlaps" in err
+    assert (
+        code == 1
+        and "bad.jsonl, line 1: y: sequence 0, position 1: (1, 3, 'B') overlaps" in err
+    )
     (folder / "empty").mkdir()
-    assert "no file NAME.ann in the folder" in run(capsys, "train", "empty", "-m", "none")[2]
+    assert (
+        "no file NAME.ann in the folder"
+        in run(capsys, "train", "empty", "-m", "none")[2]
+    )
     (folder / "empty.jsonl").write_text("")
-    assert "there is no annotated text in it" in run(capsys, "train", "empty.jsonl", "-m", "none")[2]
+    assert (
+        "there is no annotated text in it"
+        in run(capsys, "train", "empty.jsonl", "-m", "none")[2]
+    )
     (folder / "a.txt").write_text("a N\nb N\n")
     assert (
-        "--read is for annotated texts" in run(capsys, "train", "a.txt", "-m", "none", "--read", "text=a")[2]
+        "--read is for annotated texts"
+        in run(capsys, "train", "a.txt", "-m", "none", "--read", "text=a")[2]
     )
 
 
@@ -150,7 +191,10 @@ def test_annotations_do_not_matter_to_tag(folder, capsys):
     (folder / "tasks.json").write_text(json.dumps(tasks))
     code, out, _ = run(capsys, "tag", "tasks.json", "-m", "ner")
     found = [json.loads(row) for row in out.splitlines()]
-    assert code == 0 and [(row["text"], row["id"]) for row in found] == [("Ann", 7), ("Bo", 8)]
+    assert code == 0 and [(row["text"], row["id"]) for row in found] == [
+        ("Ann", 7),
+        ("Bo", 8),
+    ]
     for wrong, message in (
         ("format=foo", "--read: format must be one of 'auto'"),
         ("text=[1]", "--read: text must be a str"),
@@ -163,15 +207,25 @@ def test_annotations_do_not_matter_to_tag(folder, capsys):
 
 
 def test_a_line_is_a_text(capsys):
-    code, out, _ = run(capsys, "tag", "letter.txt", "-m", "ner", "--lines", "--batch", 1)
+    code, out, _ = run(
+        capsys, "tag", "letter.txt", "-m", "ner", "--lines", "--batch", 1
+    )
     lines = LETTER.split("\r\n")[:-1]
     assert code == 0 and [json.loads(row)["text"] for row in out.splitlines()] == lines
-    assert read_spans(io.StringIO(out), offsets="characters") == (lines, spans_of(*lines))
+    assert read_spans(io.StringIO(out), offsets="characters") == (
+        lines,
+        spans_of(*lines),
+    )
 
 
 def test_standard_input(capsys, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(LETTER.encode()), "utf-8"))
-    assert run(capsys, "tag", "-m", "ner")[1] == run(capsys, "tag", "letter.txt", "-m", "ner")[1]
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BytesIO(LETTER.encode()), "utf-8")
+    )
+    assert (
+        run(capsys, "tag", "-m", "ner")[1]
+        == run(capsys, "tag", "letter.txt", "-m", "ner")[1]
+    )
 
 
 def test_records_come_back_with_spans(folder, capsys):
@@ -183,22 +237,48 @@ def test_records_come_back_with_spans(folder, capsys):
         spans_of(*X),
         [{"id": k} for k in range(10)],
     )
-    (folder / "new.jsonl").write_text('{"body": "Maria is in Berlin."}\n')  # nobody has annotated it
+    (folder / "new.jsonl").write_text(
+        '{"body": "Maria is in Berlin."}\n'
+    )  # nobody has annotated it
     code, out, _ = run(capsys, "tag", "new.jsonl", "-m", "ner", "--read", "text=body")
-    assert read_spans(io.StringIO(out)) == (["Maria is in Berlin."], spans_of("Maria is in Berlin."))
+    assert read_spans(io.StringIO(out)) == (
+        ["Maria is in Berlin."],
+        spans_of("Maria is in Berlin."),
+    )
     row = '{"text": "Maria", "labels": [{"start_offset": 0, "end_offset": 5, "label": %d, "user": %d}]}\n'
-    (folder / "new.jsonl").write_text(row % (2, 1) + row % (5, 3))  # labels without names, of two people
+    (folder / "new.jsonl").write_text(
+        row % (2, 1) + row % (5, 3)
+    )  # labels without names, of two people
     code, out, _ = run(capsys, "tag", "new.jsonl", "-m", "ner")
-    assert code == 0 and [json.loads(line)["text"] for line in out.splitlines()] == ["Maria"] * 2
+    assert (
+        code == 0
+        and [json.loads(line)["text"] for line in out.splitlines()] == ["Maria"] * 2
+    )
 
 
-@pytest.mark.parametrize("format", ["doccano", "prodigy", "label-studio", "spacy", "brat"])
+@pytest.mark.parametrize(
+    "format", ["doccano", "prodigy", "label-studio", "spacy", "brat"]
+)
 def test_formats(format, folder, capsys):
     target = folder / f"as-{format}"
-    code, out, _ = run(capsys, "tag", "letter.txt", "-m", "ner", "--lines", "--write", format, "-o", target)
+    code, out, _ = run(
+        capsys,
+        "tag",
+        "letter.txt",
+        "-m",
+        "ner",
+        "--lines",
+        "--write",
+        format,
+        "-o",
+        target,
+    )
     lines = LETTER.split("\r\n")[:-1]
     offsets = "auto" if format in ("label-studio", "brat") else "characters"
-    assert code == 0 and read_spans(target, format, offsets=offsets) == (lines, spans_of(*lines))
+    assert code == 0 and read_spans(target, format, offsets=offsets) == (
+        lines,
+        spans_of(*lines),
+    )
 
 
 def test_xml_and_html(folder, capsys):
@@ -224,26 +304,46 @@ def test_xml_and_html(folder, capsys):
 
 
 def test_probabilities(capsys):
-    assert run(capsys, "train", "train.jsonl", "-m", "sure", "--calibrate", "--epochs", 2)[0] == 0
+    assert (
+        run(capsys, "train", "train.jsonl", "-m", "sure", "--calibrate", "--epochs", 2)[
+            0
+        ]
+        == 0
+    )
     code, out, _ = run(capsys, "tag", "test.jsonl", "-m", "sure", "--proba")
     X, _ = read_spans("test.jsonl")
     model = skstruct.load("sure")
     expected = [[p for _, p in found] for found in model.predict_segment_proba(X)]
     assert code == 0
-    assert [[s["probability"] for s in json.loads(row)["spans"]] for row in out.splitlines()] == expected
-    out = run(capsys, "tag", "test.jsonl", "-m", "sure", "--proba", "--write", "label-studio")[1]
-    assert [[r["score"] for r in t["predictions"][0]["result"]] for t in json.loads(out)] == expected
+    assert [
+        [s["probability"] for s in json.loads(row)["spans"]] for row in out.splitlines()
+    ] == expected
+    out = run(
+        capsys, "tag", "test.jsonl", "-m", "sure", "--proba", "--write", "label-studio"
+    )[1]
+    assert [
+        [r["score"] for r in t["predictions"][0]["result"]] for t in json.loads(out)
+    ] == expected
     out = run(capsys, "tag", "test.jsonl", "-m", "sure", "--proba", "--write", "xml")[1]
     assert f'probability="{next(p for each in expected for p in each):.6f}"' in out
 
 
 def test_what_tag_refuses(folder, capsys):
     for arguments, message in (
-        (["--kbest", 2], "--kbest is not for models that mark spans of texts; in Python predict_kbest gives"),
+        (
+            ["--kbest", 2],
+            "--kbest is not for models that mark spans of texts; in Python predict_kbest gives",
+        ),
         (["--separator", ","], "--separator is not for models"),
         (["--read", "text=body"], "--read is for annotated texts"),
-        (["--proba"], "--proba: StructuredPerceptron has no probabilities; L1CRF has, and CalibratedTagger"),
-        (["--proba", "--write", "html"], "only xml, jsonl, label-studio have a place for probabilities"),
+        (
+            ["--proba"],
+            "--proba: StructuredPerceptron has no probabilities; L1CRF has, and CalibratedTagger",
+        ),
+        (
+            ["--proba", "--write", "html"],
+            "only xml, jsonl, label-studio have a place for probabilities",
+        ),
         (["--write", "brat"], "--write brat needs --output, a folder"),
     ):
         code, _, err = run(capsys, "tag", "letter.txt", "-m", "ner", *arguments)
@@ -253,7 +353,11 @@ def test_what_tag_refuses(folder, capsys):
         code, _, err = run(capsys, "tag", "letter.txt", "-m", "tagger", *more)
         assert code == 2 and f"{more[0]} is not for models that label tokens" in err
     code, _, err = run(capsys, "tag", "test.jsonl", "-m", "tagger")
-    assert code == 1 and "the model is a tagger and reads columns or CoNLL-U, not annotated texts" in err
+    assert (
+        code == 1
+        and "the model is a tagger and reads columns or CoNLL-U, not annotated texts"
+        in err
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -269,11 +373,18 @@ def test_evaluate(capsys):
     assert "micro avg" in run(capsys, "evaluate", "test.jsonl", "-m", "ner")[1]
 
     write_spans("pred.json", X, model.predict(X), "label-studio")
-    code, out, _ = run(capsys, "evaluate", "--gold", "test.jsonl", "--pred", "pred.json", "--json")
+    code, out, _ = run(
+        capsys, "evaluate", "--gold", "test.jsonl", "--pred", "pred.json", "--json"
+    )
     assert code == 0 and json.loads(out) == scores
     write_spans("pred.json", [*X[:9], "other"], [*model.predict(X)[:9], []], "spacy")
-    code, _, err = run(capsys, "evaluate", "--gold", "test.jsonl", "--pred", "pred.json")
-    assert code == 1 and "test.jsonl, line 10 and pred.json, record 9: the texts differ" in err
+    code, _, err = run(
+        capsys, "evaluate", "--gold", "test.jsonl", "--pred", "pred.json"
+    )
+    assert (
+        code == 1
+        and "test.jsonl, line 10 and pred.json, record 9: the texts differ" in err
+    )
 
     for arguments, code, message in (
         (["letter.txt", "-m", "ner"], 1, "reads annotated texts, not plain text"),
@@ -282,7 +393,11 @@ def test_evaluate(capsys):
             2,
             "--scheme and --strict are for labels",
         ),
-        (["test.jsonl", "-m", "ner", "--vocabulary", "letter.txt"], 2, "--vocabulary is for segmented text"),
+        (
+            ["test.jsonl", "-m", "ner", "--vocabulary", "letter.txt"],
+            2,
+            "--vocabulary is for segmented text",
+        ),
         (["test.jsonl"], 2, "without --model and --gold, FILE must be columns"),
     ):
         found = run(capsys, "evaluate", *arguments)
@@ -291,7 +406,12 @@ def test_evaluate(capsys):
 
 def test_show(capsys):
     code, out, _ = run(capsys, "show", "ner")
-    assert code == 0 and "SpanTagger" in out and "tokenizer='words'" in out and "78 spans" in out
+    assert (
+        code == 0
+        and "SpanTagger" in out
+        and "tokenizer='words'" in out
+        and "78 spans" in out
+    )
     code, out, _ = run(capsys, "show", "ner", "--explain", "Maria lives in Berlin.")
     assert code == 0 and "'Berlin'" in out and "-> S-LOC" in out
     code, out, _ = run(capsys, "show", "ner", "--explain", "Maria.", "--json")

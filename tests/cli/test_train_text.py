@@ -12,7 +12,9 @@ def test_clusters_of_raw_text(tmp_path, capsys, monkeypatch):
     shown = []
     monkeypatch.setattr("skstruct.cli.input_files.SHOWN", 100)
     progress = pytest.importorskip("rich.progress")
-    monkeypatch.setattr(progress.Progress, "advance", lambda bar, task, read: shown.append(read))
+    monkeypatch.setattr(
+        progress.Progress, "advance", lambda bar, task, read: shown.append(read)
+    )
     text, corpus = tmp_path / "raw.txt", tmp_path / "train.txt"
     names = [a + b for a in "abcdefgh" for b in "abcdefgh"]
     lines = [f"{x} n{name} v{name}" for x in "xy" for name in names] * 5
@@ -21,27 +23,50 @@ def test_clusters_of_raw_text(tmp_path, capsys, monkeypatch):
     size = {}
     for kept in ([], ["--keep-training", "--verbose"]):
         model = tmp_path / "model"
-        code, _, said = run(capsys, "train", corpus, "-m", model, "--text", text, "--clusters", 5, *kept)
+        code, _, said = run(
+            capsys, "train", corpus, "-m", model, "--text", text, "--clusters", 5, *kept
+        )
         assert code == 0 and "clusters of 130 words" in said
         loaded = skstruct.load(model)
-        assert loaded.words.label("naa") != "_" and loaded.predict([["x", "naa", "vaa"]]) == [["D", "N", "V"]]
+        assert loaded.words.label("naa") != "_" and loaded.predict(
+            [["x", "naa", "vaa"]]
+        ) == [["D", "N", "V"]]
         size[len(kept)] = model.stat().st_size
         total = sum(shown)
-        assert text.stat().st_size - 120 < total <= text.stat().st_size if kept else not total
+        assert (
+            text.stat().st_size - 120 < total <= text.stat().st_size
+            if kept
+            else not total
+        )
     assert size[0] < size[2]
 
 
 def test_whatever_is_around_a_tagger(tmp_path, capsys):
     notes, text = tmp_path / "notes.jsonl", tmp_path / "raw.txt"
-    notes.write_text('{"text": "Ann sees Bob", "spans": [[0, 3, "PER"], [9, 12, "PER"]]}\n' * 30, "utf-8")
+    notes.write_text(
+        '{"text": "Ann sees Bob", "spans": [[0, 3, "PER"], [9, 12, "PER"]]}\n' * 30,
+        "utf-8",
+    )
     names = [a + b for a in "abcdefgh" for b in "abcdefgh"]
-    text.write_text("".join(f"Ann sees {name}, Bob hears {name}\n" for name in names * 5), encoding="utf-8")
-    for around in (["--recall", ".9"], ["--calibrate"], ["--members", 2], ["--calibrate", "--recall", ".9"]):
+    text.write_text(
+        "".join(f"Ann sees {name}, Bob hears {name}\n" for name in names * 5),
+        encoding="utf-8",
+    )
+    for around in (
+        ["--recall", ".9"],
+        ["--calibrate"],
+        ["--members", 2],
+        ["--calibrate", "--recall", ".9"],
+    ):
         model = tmp_path / "model"
         options = ["--text", text, "--clusters", 2, "-a", "l1crf", *around]
         code, _, said = run(capsys, "train", notes, "-m", model, *options)
         assert code == 0, said
-        words = [w for name, w in skstruct.load(model).get_params().items() if name.endswith("words")]
+        words = [
+            w
+            for name, w in skstruct.load(model).get_params().items()
+            if name.endswith("words")
+        ]
         assert any(each is not None for each in words)
 
 
@@ -49,7 +74,11 @@ def test_whatever_is_around_a_tagger(tmp_path, capsys):
     ("text", "options", "message"),
     [
         (TAGGED, ["--clusters", 5], "of --text"),
-        ("a b\n", ["--text", "raw.txt", "-a", "word-segmenter", "--format", "segmented"], "is for taggers"),
+        (
+            "a b\n",
+            ["--text", "raw.txt", "-a", "word-segmenter", "--format", "segmented"],
+            "is for taggers",
+        ),
     ],
 )
 def test_what_is_refused(text, options, message, tmp_path, capsys):

@@ -36,7 +36,9 @@ print(json.dumps(found))
 def names():
     """{module: {public name: public members of a class}}, of both originals."""
     pytest.importorskip("sklearn_crfsuite")
-    done = subprocess.run([sys.executable, "-c", LIST], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", LIST], check=True, capture_output=True, text=True
+    )
     return json.loads(done.stdout)
 
 
@@ -94,7 +96,9 @@ def test_the_dump_is_read_line_by_line(tmp_path):
     from skstruct.compat.pycrfsuite._dumpparser import CRFsuiteDumpParser
 
     trainer = pycrfsuite.Trainer(verbose=False)
-    trainer.append([{"w": "a --> b"}, {"w": "x: 1 "}, {"w": " = {"}], ["A", "B: C", "}"])
+    trainer.append(
+        [{"w": "a --> b"}, {"w": "x: 1 "}, {"w": " = {"}], ["A", "B: C", "}"]
+    )
     trainer.train(str(tmp_path / "model"))
     with pycrfsuite.Tagger().open(str(tmp_path / "model")) as tagger:
         tagger.dump(str(tmp_path / "dump"))
@@ -102,7 +106,11 @@ def test_the_dump_is_read_line_by_line(tmp_path):
     for line in (tmp_path / "dump").read_text().splitlines(keepends=True):
         parser.feed(line)
     found = parser.result
-    assert (found.header, found.labels, found.attributes) == (info.header, info.labels, info.attributes)
+    assert (found.header, found.labels, found.attributes) == (
+        info.header,
+        info.labels,
+        info.attributes,
+    )
     assert found.state_features == pytest.approx(info.state_features, abs=1e-6)
     assert found.transitions == pytest.approx(info.transitions, abs=1e-6)
 

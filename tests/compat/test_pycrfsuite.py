@@ -32,7 +32,9 @@ def test_files_mean_the_same_to_crfsuite(tmp_path, algorithm):
             assert one.tag(x) == other.tag(x)
             assert one.probability(y) == pytest.approx(other.probability(y), rel=1e-9)
             for label in one.labels():
-                assert one.marginal(label, 0) == pytest.approx(other.marginal(label, 0), abs=1e-12)
+                assert one.marginal(label, 0) == pytest.approx(
+                    other.marginal(label, 0), abs=1e-12
+                )
 
 
 @pytest.mark.parametrize(("c1", "c2"), [(0.0, 1.0), (0.5, 0.1), (1.0, 0.0)])
@@ -40,12 +42,16 @@ def test_the_objective_is_as_low_as_that_of_crfsuite(tmp_path, c1, c2):
     theirs = pytest.importorskip("pycrfsuite")
 
     def objective(library):
-        with pycrfsuite.Tagger().open(trained(library, tmp_path / "model", c1=c1, c2=c2)) as tagger:
+        with pycrfsuite.Tagger().open(
+            trained(library, tmp_path / "model", c1=c1, c2=c2)
+        ) as tagger:
             info, loss = tagger.info(), 0.0
             for x, y in zip(*corpus(1)):
                 tagger.set(x)
                 loss -= np.log(tagger.probability(y))
-            weights = np.array([*info.state_features.values(), *info.transitions.values()])
+            weights = np.array(
+                [*info.state_features.values(), *info.transitions.values()]
+            )
             return loss + c1 * np.abs(weights).sum() + c2 * weights @ weights
 
     assert objective(pycrfsuite) <= 1.001 * objective(theirs)
@@ -61,9 +67,15 @@ def test_the_model_is_that_of_crfsuite(tmp_path, c1):
     """The same attributes in the same order, the same pairs, also those that only a value of 0 shows."""
     theirs = pytest.importorskip("pycrfsuite")
     strict = {"c1": c1, "delta": 1e-12, "epsilon": 1e-8}
-    one, other = (info_of(trained(lib, tmp_path / "model", **strict)) for lib in (pycrfsuite, theirs))
+    one, other = (
+        info_of(trained(lib, tmp_path / "model", **strict))
+        for lib in (pycrfsuite, theirs)
+    )
     assert list(one.attributes) == list(other.attributes) and one.labels == other.labels
-    for mine, its in ((one.state_features, other.state_features), (one.transitions, other.transitions)):
+    for mine, its in (
+        (one.state_features, other.state_features),
+        (one.transitions, other.transitions),
+    ):
         assert list(mine) == list(its)
         np.testing.assert_allclose(list(mine.values()), list(its.values()), atol=1e-3)
 
@@ -101,7 +113,9 @@ def test_what_is_not_open_cannot_be_used():
 def test_epsilon_ends_the_training_example_by_example(tmp_path, algorithm):
     passes = []
     for epsilon in (0.0, 1e6):
-        trainer = pycrfsuite.Trainer(algorithm, {"epsilon": epsilon, "max_iterations": 7}, verbose=False)
+        trainer = pycrfsuite.Trainer(
+            algorithm, {"epsilon": epsilon, "max_iterations": 7}, verbose=False
+        )
         for x, y in zip(*corpus(1)):
             trainer.append(x, y)
         with warnings.catch_warnings():
@@ -113,7 +127,9 @@ def test_epsilon_ends_the_training_example_by_example(tmp_path, algorithm):
 
 @pytest.mark.filterwarnings("ignore:the algorithm 'arow'")
 def test_arow_without_softness(tmp_path):
-    assert info_of(trained(pycrfsuite, tmp_path / "model", "arow", gamma=0)).state_features
+    assert info_of(
+        trained(pycrfsuite, tmp_path / "model", "arow", gamma=0)
+    ).state_features
 
 
 @pytest.mark.parametrize(
@@ -122,11 +138,20 @@ def test_arow_without_softness(tmp_path):
 )
 def test_imports_are_those_that_the_names_need(module, others):
     code = f"import sys; from skstruct.compat import {module}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
     loaded = set(done.stdout.split())
     assert not loaded & set(others.split())
     rooms = {name.split(".")[1] for name in loaded if name.startswith("skstruct.")}
-    assert not rooms & {"crf", "chain", "taggers", "features", "interchange", "inspection"}
+    assert not rooms & {
+        "crf",
+        "chain",
+        "taggers",
+        "features",
+        "interchange",
+        "inspection",
+    }
 
 
 def test_items_are_copied(tmp_path):
@@ -137,7 +162,12 @@ def test_items_are_copied(tmp_path):
     trainer.train(str(tmp_path / "model"))
     with pycrfsuite.Tagger().open(str(tmp_path / "model")) as tagger:
         assert tagger.info().attributes.keys() == {"w:a", "w:b"}
-        assert tagger.tag([{"w": "b"}]) == tagger.tag([["w:b"]]) == tagger.tag([{"w:b"}]) == ["B"]
+        assert (
+            tagger.tag([{"w": "b"}])
+            == tagger.tag([["w:b"]])
+            == tagger.tag([{"w:b"}])
+            == ["B"]
+        )
         assert tagger.tag(pycrfsuite.ItemSequence([{b"w": b"b"}])) == ["B"]
 
 
@@ -145,8 +175,12 @@ def test_rare_pairs_have_no_weights(tmp_path):
     theirs = pytest.importorskip("pycrfsuite")
     names = []
     for library in (theirs, pycrfsuite):
-        with pycrfsuite.Tagger().open(trained(library, tmp_path / "model", feature_minfreq=3)) as tagger:
-            names.append((set(tagger.info().state_features), set(tagger.info().transitions)))
+        with pycrfsuite.Tagger().open(
+            trained(library, tmp_path / "model", feature_minfreq=3)
+        ) as tagger:
+            names.append(
+                (set(tagger.info().state_features), set(tagger.info().transitions))
+            )
     assert names[0] == names[1]
 
 
@@ -181,5 +215,6 @@ def test_each_iteration_has_a_loss():
     iterations = trainer.logparser.iterations
     assert [each["num"] for each in iterations] == list(range(1, len(iterations) + 1))
     assert all(
-        each["loss"] > 0 and each["error_norm"] >= 0 and each["feature_norm"] > 0 for each in iterations
+        each["loss"] > 0 and each["error_norm"] >= 0 and each["feature_norm"] > 0
+        for each in iterations
     )

@@ -21,7 +21,9 @@ def test_pickles_of_both_kinds(tmp_path):
 def test_attributes_and_log():
     X, y = corpus(1)
     crf = sklearn_crfsuite.CRF(c1=0.1, max_iterations=20).fit(X, y, X, y)
-    assert crf.classes_ == list(dict.fromkeys(label for labels in y for label in labels))
+    assert crf.classes_ == list(
+        dict.fromkeys(label for labels in y for label in labels)
+    )
     assert len(crf.attributes_) == crf.num_attributes_
     assert {name for name, _ in crf.state_features_} <= set(crf.attributes_)
     last = crf.training_log_.last_iteration

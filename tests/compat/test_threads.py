@@ -89,7 +89,9 @@ def test_items(path):
 
 
 def test_estimators(path):
-    crf = sklearn_crfsuite.CRF(model_filename=path)  # opened by whichever thread comes first
+    crf = sklearn_crfsuite.CRF(
+        model_filename=path
+    )  # opened by whichever thread comes first
 
     def work(k):
         x, y = sequence(k)
@@ -111,7 +113,9 @@ def test_prediction_goes_on_while_a_model_is_trained_again():
         if k == 0:
             crf.fit(X, Y)
         x, y = sequence(k)
-        assert len(crf.predict_single(x)) == len(y) == len(crf.predict_marginals([x])[0])
+        assert (
+            len(crf.predict_single(x)) == len(y) == len(crf.predict_marginals([x])[0])
+        )
 
     hammer(work, 3)
 
@@ -131,7 +135,9 @@ def test_trainers(tmp_path):
             assert len(tagger.labels()) == N_THREADS
 
     hammer(train, 1)
-    assert len([event for event, *_ in trainer.logparser.events if event == "start"]) == 1
+    assert (
+        len([event for event, *_ in trainer.logparser.events if event == "start"]) == 1
+    )
     assert len(trainer._examples) == 5 * N_THREADS
 
 
@@ -170,9 +176,14 @@ def test_no_argument_is_kept_in_an_attribute(path):
     assert vars(tagger).keys() == before.keys()
 
 
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))]
+)
 def test_copies_work(path, again):
-    tagger, trainer = pycrfsuite.Tagger(), pycrfsuite.Trainer("ap", {"epsilon": 0.5}, verbose=False)
+    tagger, trainer = (
+        pycrfsuite.Tagger(),
+        pycrfsuite.Trainer("ap", {"epsilon": 0.5}, verbose=False),
+    )
     tagger.open(path)
     trainer.append(*sequence(0))
     assert again(tagger).tag(sequence(4)[0]) == sequence(4)[1]

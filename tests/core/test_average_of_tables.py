@@ -21,7 +21,9 @@ def features_of(model):
 @pytest.fixture(scope="module")
 def averager():
     base = WordSegmenter(max_iter=4)
-    return BaggingShuffleAverager(base, n_estimators=3, keep_members=True, random_state=0).fit(X[:80], Y[:80])
+    return BaggingShuffleAverager(
+        base, n_estimators=3, keep_members=True, random_state=0
+    ).fit(X[:80], Y[:80])
 
 
 def test_members_are_numbered_alike(averager):
@@ -38,25 +40,36 @@ def test_members_are_numbered_alike(averager):
         total[rows] += value
         used[rows] += value != 0.0
     expected = total / np.maximum(used, 1)
-    np.testing.assert_allclose(averaged.weights.value.reshape(-1, columns), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        averaged.weights.value.reshape(-1, columns), expected, atol=1e-12
+    )
 
 
 def test_order_of_members_does_not_matter(averager):
     models = [model_of(member) for member in averager.estimators_]
     pieces = [[text] for text in X[80:]]
-    one, other = (WordModel.average(m, True).predict(pieces) for m in (models, models[::-1]))
+    one, other = (
+        WordModel.average(m, True).predict(pieces) for m in (models, models[::-1])
+    )
     assert one[0] == other[0]
     np.testing.assert_allclose(one[1], other[1])
 
 
 def test_the_average_is_better_than_its_members(averager):
-    assert averager.score(X[80:], Y[80:]) > averager.member_scores(X[80:], Y[80:]).mean()
+    assert (
+        averager.score(X[80:], Y[80:]) > averager.member_scores(X[80:], Y[80:]).mean()
+    )
 
 
 def test_n_jobs_changes_nothing(averager):
-    again = BaggingShuffleAverager(WordSegmenter(max_iter=4), n_estimators=3, n_jobs=2, random_state=0)
+    again = BaggingShuffleAverager(
+        WordSegmenter(max_iter=4), n_estimators=3, n_jobs=2, random_state=0
+    )
     again.fit(X[:80], Y[:80])
-    assert model_of(again).weights.value.tobytes() == model_of(averager).weights.value.tobytes()
+    assert (
+        model_of(again).weights.value.tobytes()
+        == model_of(averager).weights.value.tobytes()
+    )
 
 
 def test_saved_and_loaded(averager, tmp_path):

@@ -21,7 +21,11 @@ __all__ = ["place", "read_only"]  # fixtures
 
 def test_beside_the_source(place):
     first = run_kernels(place, "add")
-    assert first["values"] == [41] and first["compiled"] == ["add"] and not first["warnings"]
+    assert (
+        first["values"] == [41]
+        and first["compiled"] == ["add"]
+        and not first["warnings"]
+    )
     assert Path(first["folders"][0]).parent == place / "code/toy/__pycache__"
     second = run_kernels(place, "add")
     assert second == {**first, "compiled": []}
@@ -42,7 +46,11 @@ caller.double(1)
 caller.double(2.0)
 """
     said = run_python(place, script).splitlines()
-    assert said[0] == "now 0" and len(said) == 2 and said[1].startswith("skstruct: compiling")
+    assert (
+        said[0] == "now 0"
+        and len(said) == 2
+        and said[1].startswith("skstruct: compiling")
+    )
     assert run_python(place, script) == "now 0\n"
 
 
@@ -53,7 +61,9 @@ def test_edited_helper_in_another_file(place):
     again = run_kernels(place, "add")
     assert again["values"] == [42]
     # What belonged to the sources that are gone is gone as well.
-    assert folders_in(place / "code/toy/__pycache__") == [Path(again["folders"][0]).name]
+    assert folders_in(place / "code/toy/__pycache__") == [
+        Path(again["folders"][0]).name
+    ]
 
 
 def test_edit_while_a_process_runs(place):
@@ -85,7 +95,9 @@ def test_upgrade_over_a_warm_cache(place):
     helper = place / "code/skstruct/core/hashing.py"
     head = "def find(table, compound, left, right):\n"
     assert head in helper.read_text()
-    helper.write_text(helper.read_text().replace(head, head + "    return np.int64(-1)\n"))
+    helper.write_text(
+        helper.read_text().replace(head, head + "    return np.int64(-1)\n")
+    )
     assert run_python(place, script) == "[0, 0]\n"
 
 
@@ -143,7 +155,10 @@ def test_private_folder(place, read_only):
     folder = Path(first["folders"][1]).parent
     private = folder.parent
     assert private.parent == place / "temporary"
-    assert stat.S_IMODE(private.stat().st_mode) == 0o700 and private.stat().st_uid == os.getuid()
+    assert (
+        stat.S_IMODE(private.stat().st_mode) == 0o700
+        and private.stat().st_uid == os.getuid()
+    )
     assert run_kernels(place, "add", "double") == {**first, "compiled": []}
 
 
@@ -165,7 +180,10 @@ def _replace_by_link(folder):
 
 @pytest.mark.parametrize(
     "spoil",
-    [_replace_by_link, *(pytest.param(each, marks=pytest.mark.slow) for each in (_loosen, _give_away))],
+    [
+        _replace_by_link,
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (_loosen, _give_away)),
+    ],
 )
 def test_private_folder_that_others_prepared_is_refused(place, read_only, spoil):
     read_only("code", "home")
@@ -180,7 +198,9 @@ def test_numba_cache_dir_comes_first(place):
     run_kernels(place, "add")
     chosen = place / "chosen"
     first = run_kernels(place, "add", NUMBA_CACHE_DIR=str(chosen))
-    assert first["compiled"] == ["add"]  # so that the folder is complete, and can be copied
+    assert first["compiled"] == [
+        "add"
+    ]  # so that the folder is complete, and can be copied
     assert Path(first["folders"][0]).parent == chosen
     # The code may have moved: its text is what counts.
     (place / "elsewhere").mkdir()
@@ -206,12 +226,16 @@ def test_portable_kernels_serve_another_processor(place, read_only):
 
 def test_kernels_of_a_processor_do_not_serve_another(place):
     run_kernels(place, "add")
-    assert run_kernels(place, "add", NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")["compiled"] == ["add"]
+    assert run_kernels(place, "add", NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")[
+        "compiled"
+    ] == ["add"]
     assert run_kernels(place, "add")["compiled"] == []
 
 
 def test_other_packages_keep_their_settings(place):
-    (place / "code/other.py").write_text("import numba\n\n@numba.njit(cache=True)\ndef f(x):\n    return x\n")
+    (place / "code/other.py").write_text(
+        "import numba\n\n@numba.njit(cache=True)\ndef f(x):\n    return x\n"
+    )
     script = """
 import os, numba
 from numba.core import caching
@@ -270,5 +294,7 @@ with warnings.catch_warnings(record=True) as caught:
     print(skstruct.StructuredPerceptron().fit(X, y).predict(X[:1]))
     print(*[w.message for w in caught if "NUMBA_CACHE_DIR" in str(w.message)], sep="\\n")
 """
-    first, *warned = run_python(place, script, place / "temporary", HOME="~").splitlines()
+    first, *warned = run_python(
+        place, script, place / "temporary", HOME="~"
+    ).splitlines()
     assert "'D', 'N'" in first and len(warned) == 1

@@ -38,10 +38,15 @@ def test_a_table_gives_its_keys_back_and_knows_repeats():
 
 def filled(min_count, by_weight):
     features = new_table(2, RULE, min_count, by_weight=by_weight)
-    table, entries = extended(features.table, features.entries, A, 0)[0], features.entries
+    table, entries = (
+        extended(features.table, features.entries, A, 0)[0],
+        features.entries,
+    )
     features.weights.value[:6] = np.arange(1.0, 7.0)
     if min_count > 1:
-        features.seen[: 6 if by_weight else 3] = [0, 1, 2, 3, 0, 1] if by_weight else [1, 2, 0]
+        features.seen[: 6 if by_weight else 3] = (
+            [0, 1, 2, 3, 0, 1] if by_weight else [1, 2, 0]
+        )
     return features._replace(table=table, entries=entries)
 
 
@@ -50,7 +55,14 @@ def test_a_cut_off_is_by_weight_or_by_row():
     for by_weight, expected in (True, [0, 0, 3, 4, 0, 0]), (False, [0, 0, 3, 4, 0, 0]):
         found = final(filled(2, by_weight), clock, RULE)
         assert found.entries[0] == 3 and found.weights.value.tolist() == expected
-    assert final(filled(1, True), clock, RULE).weights.value.tolist() == [1, 2, 3, 4, 5, 6]
+    assert final(filled(1, True), clock, RULE).weights.value.tolist() == [
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+    ]
 
 
 def test_growing_and_going_on_from_a_file_keep_what_is_there():
@@ -58,9 +70,14 @@ def test_growing_and_going_on_from_a_file_keep_what_is_there():
     larger = features
     for step in growth(RULE, 50_000):
         larger = step(larger)
-    assert larger.table.shape[0] > features.table.shape[0] and keys(larger).tolist() == A.tolist()
+    assert (
+        larger.table.shape[0] > features.table.shape[0]
+        and keys(larger).tolist() == A.tolist()
+    )
     assert larger.seen.shape == larger.weights.value.shape
-    again = for_training(larger._replace(weights=in_use(larger), seen=larger.seen[:6]), RULE)
+    again = for_training(
+        larger._replace(weights=in_use(larger), seen=larger.seen[:6]), RULE
+    )
     assert again.table is not larger.table
     for one, other in zip((*again.weights, again.seen), (*larger.weights, larger.seen)):
         np.testing.assert_array_equal(one, other)

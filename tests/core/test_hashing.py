@@ -8,9 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstruct.core.compile import kernel
-from skstruct.core.hashing import EMPTY, MAX_LOAD, empty_table, find, grown, mix64, slot_of
+from skstruct.core.hashing import (
+    EMPTY,
+    MAX_LOAD,
+    empty_table,
+    find,
+    grown,
+    mix64,
+    slot_of,
+)
 
-pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")  # without compilation
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:overflow encountered"
+)  # without compilation
 
 MASK = 2**64 - 1
 
@@ -126,7 +136,13 @@ def test_growing_keeps_every_entry(entries, n_entries):
 
 
 def test_capacity_is_rounded_up():
-    assert [empty_table(n).shape for n in (1, 2, 3, 64, 65)] == [(1, 2), (2, 2), (4, 2), (64, 2), (128, 2)]
+    assert [empty_table(n).shape for n in (1, 2, 3, 64, 65)] == [
+        (1, 2),
+        (2, 2),
+        (4, 2),
+        (64, 2),
+        (128, 2),
+    ]
 
 
 def test_probing_in_an_almost_full_table():

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from skstruct.core.hashing import empty_table, find_pairs, intern_pairs, table_of
 
-SEQUENCES = st.lists(st.lists(st.tuples(*[st.integers(-1, 3)] * 2), min_size=1, max_size=6), max_size=5)
+SEQUENCES = st.lists(
+    st.lists(st.tuples(*[st.integers(-1, 3)] * 2), min_size=1, max_size=6), max_size=5
+)
 
 
 def as_arrays(sequences):
@@ -30,30 +32,57 @@ def definition(known, left, right, distance, span, anchor, grow):
     return out
 
 
-@given(SEQUENCES, SEQUENCES, st.integers(0, 2), st.tuples(st.integers(0, 1), st.integers(0, 1)))
+@given(
+    SEQUENCES,
+    SEQUENCES,
+    st.integers(0, 2),
+    st.tuples(st.integers(0, 1), st.integers(0, 1)),
+)
 def test_first_occurrence_numbers_and_others_look_up(trained, later, distance, margins):
     span = np.array(margins, np.int64)
-    table, entries, n_nodes, known = empty_table(), np.zeros(1, np.int64), np.zeros(1, np.int64), {}
+    table, entries, n_nodes, known = (
+        empty_table(),
+        np.zeros(1, np.int64),
+        np.zeros(1, np.int64),
+        {},
+    )
     left, right, anchor = as_arrays(trained)
     out = np.full(left.shape[0], -1, np.int32)
-    table = intern_pairs(table, entries, 5, left, right, distance, span, anchor, out, n_nodes)
-    np.testing.assert_array_equal(out, definition(known, left, right, distance, span, anchor, True))
+    table = intern_pairs(
+        table, entries, 5, left, right, distance, span, anchor, out, n_nodes
+    )
+    np.testing.assert_array_equal(
+        out, definition(known, left, right, distance, span, anchor, True)
+    )
     assert entries[0] == n_nodes[0] == len(known)
     left, right, anchor = as_arrays(later)
     out = np.full(left.shape[0], -1, np.int32)
     find_pairs(table, 5, left, right, distance, span, anchor, out)
-    np.testing.assert_array_equal(out, definition(known, left, right, distance, span, anchor, False))
+    np.testing.assert_array_equal(
+        out, definition(known, left, right, distance, span, anchor, False)
+    )
     out[:] = -1
-    find_pairs(table, 6, left, right, distance, span, anchor, out)  # another compound knows nothing
+    find_pairs(
+        table, 6, left, right, distance, span, anchor, out
+    )  # another compound knows nothing
     assert (out == -1).all()
 
 
 def test_the_table_grows_within_a_corpus():
     n = 3000
-    left, right = np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32)[::-1].copy()
+    left, right = (
+        np.arange(n, dtype=np.int32),
+        np.arange(n, dtype=np.int32)[::-1].copy(),
+    )
     out, anchor = np.full(n, -1, np.int32), np.array([0, 1, 1500, n], np.int64)
-    entries, n_nodes, small = np.zeros(1, np.int64), np.zeros(1, np.int64), empty_table()
-    table = intern_pairs(small, entries, 0, left, right, 0, np.zeros(2, np.int64), anchor, out, n_nodes)
+    entries, n_nodes, small = (
+        np.zeros(1, np.int64),
+        np.zeros(1, np.int64),
+        empty_table(),
+    )
+    table = intern_pairs(
+        small, entries, 0, left, right, 0, np.zeros(2, np.int64), anchor, out, n_nodes
+    )
     assert table.shape[0] > small.shape[0] and entries[0] == n
     np.testing.assert_array_equal(out, np.arange(n))
     found = np.full(n, -1, np.int32)
@@ -69,7 +98,16 @@ def test_a_table_of_given_pairs(first):
     for c, given_pairs in enumerate(pairs):
         left, right = given_pairs.T.copy()
         out, n = np.full(left.shape[0], -1, np.int32), left.shape[0]
-        find_pairs(table, first + c, left, right, 0, np.zeros(2, np.int64), np.array([0, n]), out)
+        find_pairs(
+            table,
+            first + c,
+            left,
+            right,
+            0,
+            np.zeros(2, np.int64),
+            np.array([0, n]),
+            out,
+        )
         assert out.tolist() == list(range(n))
 
 

@@ -48,7 +48,12 @@ open(f"{kind}.done", "w").close()
 
 def test_two_signatures_of_a_kernel_compiled_by_two_processes_at_once(place):
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda given: run_python(place, AT_ONCE, *given), [("i8", "f8", 1), ("f8", "i8", 0)]))
+        list(
+            pool.map(
+                lambda given: run_python(place, AT_ONCE, *given),
+                [("i8", "f8", 1), ("f8", "i8", 0)],
+            )
+        )
     script = """
 import numpy as np
 from toy import caller
@@ -91,7 +96,8 @@ SPOIL = lambda code: code[: len(code) // 2], lambda code: b"", flip(0), flip(0.1
 
 
 @pytest.mark.parametrize(
-    "spoil", [flip(0.6), *(pytest.param(each, marks=pytest.mark.slow) for each in SPOIL)]
+    "spoil",
+    [flip(0.6), *(pytest.param(each, marks=pytest.mark.slow) for each in SPOIL)],
 )
 def test_damaged_file_is_compiled_again(place, spoil):
     first = run_kernels(place, "double")
@@ -191,11 +197,16 @@ def test_kernels_that_others_can_write_are_not_read(place, spoil, of, chosen):
     assert again["values"] == [41] and again["compiled"] == ["add"]
     if of is files_of:  # they are replaced
         assert again["folders"] == first["folders"]
-        assert {stat.S_IMODE(path.stat().st_mode) & 0o022 for path in files_of(first["folders"][0])} == {0}
+        assert {
+            stat.S_IMODE(path.stat().st_mode) & 0o022
+            for path in files_of(first["folders"][0])
+        } == {0}
     else:
         parent = "code/toy/__pycache__" if chosen else "home"
         assert Path(again["folders"][0]).is_relative_to(place / parent)
-        assert ["since others can write to it" in text for text in again["warnings"]] == [True] * chosen
+        assert [
+            "since others can write to it" in text for text in again["warnings"]
+        ] == [True] * chosen
     assert run_kernels(place, "add", **settings) == {**again, "compiled": []}
 
 
@@ -231,21 +242,30 @@ def test_a_mask_that_lets_a_group_write(place):
     finally:
         os.umask(mask)
     folder = Path(first["folders"][0])
-    assert {stat.S_IMODE(path.stat().st_mode) & 0o022 for path in (folder, *files_of(folder))} == {0}
+    assert {
+        stat.S_IMODE(path.stat().st_mode) & 0o022
+        for path in (folder, *files_of(folder))
+    } == {0}
 
 
 def test_two_versions_at_one_path_share_a_home(place, read_only):
     """As in containers: each keeps its kernels, until nobody has needed them for long."""
     read_only("code")
     first = run_kernels(place, "add")
-    helper, old, times = place / "code/toy/core/helper.py", place / "old", count(1.1e9, 10.0)
+    helper, old, times = (
+        place / "code/toy/core/helper.py",
+        place / "old",
+        count(1.1e9, 10.0),
+    )
     shutil.copy(helper, old)
     (place / "code/toy/core").chmod(0o755)
 
     def change(text):
         helper.chmod(0o644)
         helper.write_text(text)
-        at = next(times)  # an edit of the same length in the same second would not be noticed
+        at = next(
+            times
+        )  # an edit of the same length in the same second would not be noticed
         os.utime(helper, (at, at))
 
     change(old.read_text().replace("return 1", "return 2"))

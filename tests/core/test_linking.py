@@ -69,7 +69,9 @@ def run_script(place, script):
 def run(place, name, change=""):
     """[value of a kernel, who made a library of a helper, [loaded, compiled]] under a changed numba."""
     (place / "toy.py").write_text(TOY)
-    return json.loads(run_script(place, RUN.replace("{change}", change).replace("{name}", name)))
+    return json.loads(
+        run_script(place, RUN.replace("{change}", change).replace("{name}", name))
+    )
 
 
 def test_helpers_are_for_linking_alone(tmp_path):

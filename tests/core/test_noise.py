@@ -63,7 +63,10 @@ def all_masks(noise, step=0, n=N, columns=1):
 
 def within(frequency, probability, n):
     """Five standard deviations of a binomial, plus one draw."""
-    return abs(frequency - probability) <= 5 * np.sqrt(probability * (1 - probability) / n) + 1 / n
+    return (
+        abs(frequency - probability)
+        <= 5 * np.sqrt(probability * (1 - probability) / n) + 1 / n
+    )
 
 
 def test_draws_are_deterministic_and_depend_on_everything():
@@ -77,15 +80,21 @@ def test_draws_are_deterministic_and_depend_on_everything():
         all_draws(stream=TOKEN_STREAM),
     ):
         assert np.mean(plain == other) < 0.01
-        assert abs(np.corrcoef(plain.astype(float), other.astype(float))[0, 1]) < 6 / np.sqrt(N)
+        assert abs(
+            np.corrcoef(plain.astype(float), other.astype(float))[0, 1]
+        ) < 6 / np.sqrt(N)
     assert np.unique(plain).shape[0] > 0.999 * N
 
 
 def test_draws_are_uniform():
     u = all_draws().astype(float) / 2**32
     counts = np.bincount((u * 16).astype(int), minlength=16)
-    assert ((counts - N / 16) ** 2 / (N / 16)).sum() < 60  # chi square, 15 degrees: p < 1e-6
-    bits = np.unpackbits(all_draws().astype(">u4").view(np.uint8).reshape(-1, 4), axis=1).mean(axis=0)
+    assert (
+        (counts - N / 16) ** 2 / (N / 16)
+    ).sum() < 60  # chi square, 15 degrees: p < 1e-6
+    bits = np.unpackbits(
+        all_draws().astype(">u4").view(np.uint8).reshape(-1, 4), axis=1
+    ).mean(axis=0)
     assert all(within(b, 0.5, N) for b in bits)
 
 
@@ -145,9 +154,15 @@ def test_zipf_table_is_a_distribution():
 def test_zipf_is_that_of_the_paper(exponent):
     """P(ξ = k) = k^-s / ζ(s), as ``random.zipf`` draws; what is beyond the largest ξ counts as that."""
     k = np.arange(1, ZIPF_SUPPORT)
-    drawn = np.diff(make_noise(exponent=exponent).zipf.astype(float), prepend=0.0) / 2**32
-    np.testing.assert_allclose(drawn[:-1], k**-exponent / zeta(exponent), rtol=0, atol=2**-32)
-    assert drawn[-1] == pytest.approx(zeta(exponent, ZIPF_SUPPORT) / zeta(exponent), abs=2**-30)
+    drawn = (
+        np.diff(make_noise(exponent=exponent).zipf.astype(float), prepend=0.0) / 2**32
+    )
+    np.testing.assert_allclose(
+        drawn[:-1], k**-exponent / zeta(exponent), rtol=0, atol=2**-32
+    )
+    assert drawn[-1] == pytest.approx(
+        zeta(exponent, ZIPF_SUPPORT) / zeta(exponent), abs=2**-30
+    )
     sample = np.minimum(np.random.default_rng(0).zipf(exponent, N), ZIPF_SUPPORT)
     for value in (1, 2, 5, ZIPF_SUPPORT):
         assert within(np.mean(sample == value), drawn[value - 1], N), value
@@ -179,7 +194,10 @@ def test_same_step_same_factor_other_step_another():
     ):
         first = all_factors(noise, code, step=4)
         np.testing.assert_array_equal(first, all_factors(noise, code, step=4))
-        for other in (all_factors(noise, code, step=5), all_factors(noise, code, EDGE_STREAM, step=4)):
+        for other in (
+            all_factors(noise, code, step=5),
+            all_factors(noise, code, EDGE_STREAM, step=4),
+        ):
             assert 0.05 < np.mean(first != other) < 0.95
 
 

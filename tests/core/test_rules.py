@@ -11,7 +11,15 @@ import oracle_training
 import oracles
 from skstruct.core.codes import AVERAGES, NO_PENALTY, PERCEPTRON, VARIANTS
 from skstruct.core.compile import kernel
-from skstruct.core.rules import apply, clear, emit, new_difference, room_for, step_size, sum_of_squares
+from skstruct.core.rules import (
+    apply,
+    clear,
+    emit,
+    new_difference,
+    room_for,
+    step_size,
+    sum_of_squares,
+)
 from skstruct.core.store import Rule, grow_pool, new_clock, new_store, weights
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")
@@ -117,7 +125,9 @@ def test_no_step_without_loss_or_direction(variant):
 
 
 def test_perceptron_steps_by_one():
-    assert [step(rule_of(PERCEPTRON, 0.3), 17.0, 5.0, weight) for weight in (1.0, 0.25)] == [1.0, 0.25]
+    assert [
+        step(rule_of(PERCEPTRON, 0.3), 17.0, 5.0, weight) for weight in (1.0, 0.25)
+    ] == [1.0, 0.25]
 
 
 @given(st.floats(0.01, 10), st.floats(0.5, 20), st.floats(-3, 0.99))
@@ -146,7 +156,11 @@ def test_pa_solves_its_optimisation_problem(C, norm2, gap):
 def test_apply_adds_the_difference(sparse, triples, tau):
     triples = [(row % 9, column, amount) for row, column, amount in triples]
     rule = rule_of(PERCEPTRON)
-    store, clock, difference = new_store(9, 4, rule, sparse), new_clock(), new_difference(40)
+    store, clock, difference = (
+        new_store(9, 4, rule, sparse),
+        new_clock(),
+        new_difference(40),
+    )
     emit_all(difference, *arrays(triples))
     while not apply_it(difference, store, clock, rule, tau):
         store = grow_pool(store, rule, 1)

@@ -46,7 +46,19 @@ R, C = 4, 5
 
 
 @kernel
-def visit(store, clock, rule, start, row, column, amount, through_difference, difference, begin, end):
+def visit(
+    store,
+    clock,
+    rule,
+    start,
+    row,
+    column,
+    amount,
+    through_difference,
+    difference,
+    begin,
+    end,
+):
     """Examples ``begin`` to ``end``; their nudges stand at start[k] to start[k + 1]."""
     for k in range(begin, end):
         if clock.scale[0] < SMALLEST_SCALE:
@@ -86,10 +98,25 @@ def make_rule(penalty, alpha, average):
 class Lazy:
     """Drives the store as training does."""
 
-    def __init__(self, penalty, alpha, average, sparse=False, rows=R, columns=C, through_difference=False):
+    def __init__(
+        self,
+        penalty,
+        alpha,
+        average,
+        sparse=False,
+        rows=R,
+        columns=C,
+        through_difference=False,
+    ):
         self.rule = make_rule(penalty, alpha, average)
-        self.store, self.clock = new_store(rows, columns, self.rule, sparse), new_clock()
-        self.difference, self.through_difference = new_difference(64), through_difference
+        self.store, self.clock = (
+            new_store(rows, columns, self.rule, sparse),
+            new_clock(),
+        )
+        self.difference, self.through_difference = (
+            new_difference(64),
+            through_difference,
+        )
         self.n_rebased = self.n_grown = 0
 
     def run(self, steps):
@@ -149,10 +176,16 @@ def step_naive(learner, nudges):
 
 # Quiet stretches of several steps, so that laziness has something to catch up with.
 NUDGE = st.tuples(
-    st.integers(0, R - 1), st.integers(0, C - 1), st.sampled_from([-2.0, -1.0, -0.4, 0.3, 1.0, 1.7])
+    st.integers(0, R - 1),
+    st.integers(0, C - 1),
+    st.sampled_from([-2.0, -1.0, -0.4, 0.3, 1.0, 1.7]),
 )
 STEP = st.lists(NUDGE, max_size=4, unique_by=lambda entry: entry[:2])
-SCHEDULE = st.lists(st.lists(st.one_of(STEP, st.just([])), min_size=1, max_size=12), min_size=1, max_size=4)
+SCHEDULE = st.lists(
+    st.lists(st.one_of(STEP, st.just([])), min_size=1, max_size=12),
+    min_size=1,
+    max_size=4,
+)
 
 PENALTY = [
     (None, 0.0),
@@ -181,13 +214,17 @@ def test_lazy_equals_naive(penalty, alpha, average, sparse, epochs, through_diff
         for row in range(R):
             for column in range(C):
                 expected = learner.weights.get((row, column), 0.0)
-                assert lazy.now(row, column) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+                assert lazy.now(row, column) == pytest.approx(
+                    expected, rel=1e-9, abs=1e-12
+                )
         lazy.end_epoch()
         learner.end_epoch()
         # A look at the final weights must not disturb the training. The documented error of an average
         # under decay is about 1e-10 / alpha.
         atol = 1e-10 if penalty == "l2" else 1e-12
-        np.testing.assert_allclose(lazy.final(), naive_table(learner.final()), rtol=1e-9, atol=atol)
+        np.testing.assert_allclose(
+            lazy.final(), naive_table(learner.final()), rtol=1e-9, atol=atol
+        )
 
 
 def test_no_average_yet_is_the_current_weights():
@@ -201,10 +238,19 @@ def test_no_average_yet_is_the_current_weights():
 @pytest.mark.parametrize("sparse", [False, True])
 def test_rebasing_under_strong_decay(alpha, average, sparse):
     generator = np.random.default_rng(int(alpha * 100))
-    lazy, learner = Lazy("l2", alpha, average, sparse), oracle_training.Learner("l2", alpha, average)
+    lazy, learner = (
+        Lazy("l2", alpha, average, sparse),
+        oracle_training.Learner("l2", alpha, average),
+    )
     for _ in range(5):
         steps = [
-            [(int(generator.integers(R)), int(generator.integers(C)), float(generator.normal()))]
+            [
+                (
+                    int(generator.integers(R)),
+                    int(generator.integers(C)),
+                    float(generator.normal()),
+                )
+            ]
             if generator.random() < 0.6
             else []
             for _ in range(30)
@@ -215,11 +261,16 @@ def test_rebasing_under_strong_decay(alpha, average, sparse):
         lazy.end_epoch()
         learner.end_epoch()
     assert lazy.n_rebased > 2
-    np.testing.assert_allclose(lazy.final(), naive_table(learner.final()), rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(
+        lazy.final(), naive_table(learner.final()), rtol=1e-9, atol=1e-10
+    )
 
 
 def test_sparse_rows_grow_and_move():
-    lazy, learner = Lazy(None, 0.0, "step", True, 3, 40), oracle_training.Learner(None, 0.0, "step")
+    lazy, learner = (
+        Lazy(None, 0.0, "step", True, 3, 40),
+        oracle_training.Learner(None, 0.0, "step"),
+    )
     generator = np.random.default_rng(0)
     for _ in range(60):
         step = [
@@ -229,17 +280,27 @@ def test_sparse_rows_grow_and_move():
         lazy.run([step])
         step_naive(learner, step)
     assert (lazy.store.count > 32).all() and lazy.n_grown > 0
-    np.testing.assert_allclose(lazy.final(), naive_table(learner.final(), 3, 40), rtol=1e-12)
+    np.testing.assert_allclose(
+        lazy.final(), naive_table(learner.final(), 3, 40), rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("penalty, alpha", [(None, 0.0), ("l2", 0.3), ("l1", 0.2), ("l1-cumulative", 0.2)])
+@pytest.mark.parametrize(
+    "penalty, alpha", [(None, 0.0), ("l2", 0.3), ("l1", 0.2), ("l1-cumulative", 0.2)]
+)
 def test_new_rows_and_columns_are_as_if_they_had_always_existed(penalty, alpha, sparse):
     generator = np.random.default_rng(1)
 
     def steps(rows, columns, n):
         return [
-            [(int(generator.integers(rows)), int(generator.integers(columns)), float(generator.normal()))]
+            [
+                (
+                    int(generator.integers(rows)),
+                    int(generator.integers(columns)),
+                    float(generator.normal()),
+                )
+            ]
             for _ in range(n)
         ]
 
@@ -257,7 +318,9 @@ def test_new_rows_and_columns_are_as_if_they_had_always_existed(penalty, alpha, 
         learner.step({(row, int(place[column])): amount})
     for row, column, amount in (entry for step in second for entry in step):
         learner.step({(row, column): amount})
-    np.testing.assert_allclose(lazy.final(), naive_table(learner.final(), 4, 5), rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(
+        lazy.final(), naive_table(learner.final(), 4, 5), rtol=1e-10, atol=1e-13
+    )
 
 
 # ------------------------------------------------------------------------------------ a million steps
@@ -271,12 +334,17 @@ def sparse_schedule(n_steps, n_nudges, seed):
     generator = np.random.default_rng(seed)
     early = generator.integers(0, n_steps // 1000 + 2, n_nudges // 2)
     late = generator.integers(0, n_steps, n_nudges - n_nudges // 2)
-    return {int(t): float(a) for t, a in zip([*early, *late], generator.normal(size=n_nudges))}
+    return {
+        int(t): float(a)
+        for t, a in zip([*early, *late], generator.normal(size=n_nudges))
+    }
 
 
 def run_long(lazy, schedules, n_steps):
     start = np.zeros(n_steps + 1, np.int64)
-    nudges = sorted((t, row, amount) for row, s in enumerate(schedules) for t, amount in s.items())
+    nudges = sorted(
+        (t, row, amount) for row, s in enumerate(schedules) for t, amount in s.items()
+    )
     np.add.at(start, [t + 1 for t, _, _ in nudges], 1)
     start = np.cumsum(start)
     row = np.array([r for _, r, _ in nudges])
@@ -285,7 +353,17 @@ def run_long(lazy, schedules, n_steps):
     k = 0
     while k < n_steps:
         code, k = visit(
-            lazy.store, lazy.clock, lazy.rule, start, row, column, amount, False, lazy.difference, k, n_steps
+            lazy.store,
+            lazy.clock,
+            lazy.rule,
+            start,
+            row,
+            column,
+            amount,
+            False,
+            lazy.difference,
+            k,
+            n_steps,
         )
         if code == RESCALE:
             rebase([lazy.store], lazy.clock)
@@ -297,17 +375,29 @@ def run_long(lazy, schedules, n_steps):
 def test_decay_over_a_million_steps(average, share):
     """``Σ_t w(t)`` of a geometric decay has a closed form; fsum adds up the nudges exactly."""
     n = int(N_STEPS * share)
-    schedules = [sparse_schedule(n, 40, seed) for seed in range(5)] + [{0: 1.0}, {n - 1: 1.0}, {n // 2: -3.0}]
+    schedules = [sparse_schedule(n, 40, seed) for seed in range(5)] + [
+        {0: 1.0},
+        {n - 1: 1.0},
+        {n // 2: -3.0},
+    ]
     lazy = Lazy("l2", DECAY, average, rows=len(schedules), columns=1)
     run_long(lazy, schedules, n)
     assert lazy.n_rebased >= (1 if config.DISABLE_JIT else 2)
     log_keep = math.log1p(-DECAY)
     for row, schedule in enumerate(schedules):
         if average is None:
-            expected = math.fsum(a * math.exp(log_keep * (n - 1 - t)) for t, a in schedule.items())
+            expected = math.fsum(
+                a * math.exp(log_keep * (n - 1 - t)) for t, a in schedule.items()
+            )
         else:
             # Added at step t, a weight counts a (1 + k + k² + ...) over the n - t steps that remain.
-            expected = math.fsum(a * -math.expm1(log_keep * (n - t)) / DECAY for t, a in schedule.items()) / n
+            expected = (
+                math.fsum(
+                    a * -math.expm1(log_keep * (n - t)) / DECAY
+                    for t, a in schedule.items()
+                )
+                / n
+            )
         scale = max(map(abs, schedule.values()))
         found = float(lazy.final()[row, 0])
         if average is None:
@@ -345,7 +435,9 @@ def test_truncation_over_many_steps(penalty, average):
         last, total = shrink(penalty, alpha, schedule, n)
         expected = last if average is None else total / n
         # The naive sum of the penalties due itself errs by about n ulps.
-        assert float(lazy.final()[row, 0]) == pytest.approx(expected, rel=1e-8, abs=1e-9)
+        assert float(lazy.final()[row, 0]) == pytest.approx(
+            expected, rel=1e-8, abs=1e-9
+        )
 
 
 def test_rule_codes():

@@ -40,7 +40,13 @@ def test_no_bound_is_above_the_optimum(threshold):
         assert bound <= optimum * (1.0 + 1e-9)
         again = Cuts(20, threshold * c1)
         again.restore(**cuts.arrays())
-        found.append((objective(w) - optimum, objective(w) - bound, objective(w) - again.bound(c1, c2)))
+        found.append(
+            (
+                objective(w) - optimum,
+                objective(w) - bound,
+                objective(w) - again.bound(c1, c2),
+            )
+        )
     true, certified, restored = found[-1]
     assert 0.0 < certified < 6.0 * true  # one cut alone says a hundred times as much
     assert restored == pytest.approx(certified, rel=0.2)
@@ -51,11 +57,19 @@ def test_the_bound_is_that_of_the_best_mixture(seed):
     """Of three cuts, against all mixtures in steps of a hundredth."""
     rng = np.random.default_rng(seed)
     c1, c2, cuts = 0.5, 10.0 ** rng.integers(-4, 2), Cuts(3)
-    offsets, gradients = 10.0 * rng.normal(size=3), rng.normal(size=8) + 0.3 * rng.normal(size=(3, 8))
+    offsets, gradients = (
+        10.0 * rng.normal(size=3),
+        rng.normal(size=8) + 0.3 * rng.normal(size=(3, 8)),
+    )
     gradients[2] = gradients[seed % 3]  # one may be there twice
     for gradient, offset in zip(gradients, offsets):
         cuts.add(gradient, offset)
-    a, b = np.mgrid[:101, :101].reshape(2, -1)[:, np.add(*np.mgrid[:101, :101]).ravel() <= 100] / 100.0
+    a, b = (
+        np.mgrid[:101, :101].reshape(2, -1)[
+            :, np.add(*np.mgrid[:101, :101]).ravel() <= 100
+        ]
+        / 100.0
+    )
     alpha = np.stack([a, b, 1.0 - a - b], axis=1)
     excess = np.maximum(np.abs(alpha @ gradients) - c1, 0.0)
     best = (alpha @ offsets - (excess**2).sum(axis=1) / (4.0 * c2)).max()
@@ -73,13 +87,21 @@ def test_what_is_kept_between_bounds_is_what_is_found_anew(threshold):
         taken.append((centre + 0.1 * rng.normal(size=3000), rng.normal()))
         cuts.add(*taken[-1])
         c1, c2 = 0.5 + 0.1 * (k // 7 % 2), 0.5
-        exact, fewest = (Cuts(m, least) for least in (0.0, threshold))  # which knows more, which knows least
+        exact, fewest = (
+            Cuts(m, least) for least in (0.0, threshold)
+        )  # which knows more, which knows least
         for cut in taken[-m:]:
             exact.add(*cut)
             fewest.add(*cut)
         slack = 1e-6 * abs(exact.bound(c1, c2))
-        assert fewest.bound(c1, c2) - slack <= cuts.bound(c1, c2) <= exact.bound(c1, c2) + slack
-    assert cuts.n_rows < 3000 or not threshold  # of the weights, some are small in all cuts
+        assert (
+            fewest.bound(c1, c2) - slack
+            <= cuts.bound(c1, c2)
+            <= exact.bound(c1, c2) + slack
+        )
+    assert (
+        cuts.n_rows < 3000 or not threshold
+    )  # of the weights, some are small in all cuts
 
 
 @pytest.mark.parametrize("seed", [0, 3, 10])
@@ -93,7 +115,9 @@ def test_cuts_that_are_nearly_the_same(seed):
 
 def test_each_model_of_a_path_is_certified():
     X, y = load_chunking()
-    path = regularization_path(L1CRF("chunk", random_state=0), X, y, [1.0, 0.3], c2s=[0.1, 1e-3])
+    path = regularization_path(
+        L1CRF("chunk", random_state=0), X, y, [1.0, 0.3], c2s=[0.1, 1e-3]
+    )
     assert max(point.model.gap_ for point in path) <= 1e-3
 
 
@@ -139,7 +163,9 @@ def test_cuts_go_on_from_their_arrays_bit_for_bit():
         gradient = np.zeros(1200)
         gradient[:n] = rng.randn(n)
         if n == 1180:
-            other.restore(**{name: array.copy() for name, array in cuts.arrays().items()})
+            other.restore(
+                **{name: array.copy() for name, array in cuts.arrays().items()}
+            )
             other.add(gradient, -1.0)
         cuts.add(gradient, -1.0)
         bound = cuts.bound(0.3, 0.1)

@@ -24,7 +24,9 @@ def test_history_follows_held_out_sequences(corpus, solver):
     values = [h["validation"] for h in crf.history_]
     assert len(values) == crf.n_iter_ + (2 if solver == "two-stage" else 0)
     if solver != "sgd":  # SGD pays debts after the last pass
-        assert values[-1] == pytest.approx(np.mean(crf.sequence_log_proba(X_val, y_val)), rel=1e-6)
+        assert values[-1] == pytest.approx(
+            np.mean(crf.sequence_log_proba(X_val, y_val)), rel=1e-6
+        )
     assert all(np.isfinite(values)) and values[-1] > values[0]
 
 
@@ -43,13 +45,33 @@ def test_held_out_sequences_are_checked(corpus):
         L1CRF().fit(X, y, X_val=X)
     for X_val, y_val, message in (
         ("ab", ["A"], "X_val must be a list of sequences, got str 'ab'"),
-        ([["a"], ["a"]], [["A"]], "X_val and y_val must hold the same number of sequences, got 2 and 1"),
-        ([["a"], ["a"]], [["A"], []], "X_val and y_val: sequence 1: as many labels as tokens"),
+        (
+            [["a"], ["a"]],
+            [["A"]],
+            "X_val and y_val must hold the same number of sequences, got 2 and 1",
+        ),
+        (
+            [["a"], ["a"]],
+            [["A"], []],
+            "X_val and y_val: sequence 1: as many labels as tokens",
+        ),
         ([["a"], "b"], [["A"], ["A"]], "X_val: sequence 1 is the str 'b'"),
-        ([["a"], ["a", 3]], [["A"], [None] * 2], "X_val: sequence 1, position 1: .*got int 3"),
-        ([["a"], ["a"]], [["A"], [["A"]]], "y_val: sequence 1, position 0: expected a label"),
+        (
+            [["a"], ["a", 3]],
+            [["A"], [None] * 2],
+            "X_val: sequence 1, position 1: .*got int 3",
+        ),
+        (
+            [["a"], ["a"]],
+            [["A"], [["A"]]],
+            "y_val: sequence 1, position 0: expected a label",
+        ),
         ([[]], [[]], "X_val holds no token"),
-        ([["a"], ["a"]], [[None], [None]], "X_val and y_val: there is nothing to score: no token has"),
+        (
+            [["a"], ["a"]],
+            [[None], [None]],
+            "X_val and y_val: there is nothing to score: no token has",
+        ),
     ):
         with pytest.raises(ValueError, match=f"^{message}"):
             L1CRF().fit(X, y, X_val=X_val, y_val=y_val)
@@ -65,7 +87,9 @@ def test_held_out_sequences_without_label_do_not_count(corpus):
     beside = L1CRF(random_state=0).fit(X, y, X_val=more[0], y_val=more[1]).history_[-1]
     for name in "validation", "validation_score":
         assert beside[name] == pytest.approx(alone[name], rel=1e-12)
-    (point,) = regularization_path(L1CRF(random_state=0), X, y, [0.1], X_val=more[0], y_val=more[1])
+    (point,) = regularization_path(
+        L1CRF(random_state=0), X, y, [0.1], X_val=more[0], y_val=more[1]
+    )
     assert point.log_proba == pytest.approx(alone["validation"], rel=1e-3)
 
 
@@ -77,10 +101,19 @@ def test_held_out_labels_that_training_lacks(corpus):
     X, y, X_val, y_val = corpus
     strange = [list(s) for s in y_val]
     strange[2][1], strange[5][0] = "new", "newer"
-    hidden = [[None if v.startswith("new") else v for v in map(str, s)] for s in strange]
+    hidden = [
+        [None if v.startswith("new") else v for v in map(str, s)] for s in strange
+    ]
     crf = L1CRF(random_state=0)
-    with pytest.warns(UserWarning, match="y_val has labels that training lacks: 'new', 'newer';") as caught:
-        crf.fit(X, [list(map(str, s)) for s in y], X_val=X_val, y_val=[list(map(str, s)) for s in strange])
+    with pytest.warns(
+        UserWarning, match="y_val has labels that training lacks: 'new', 'newer';"
+    ) as caught:
+        crf.fit(
+            X,
+            [list(map(str, s)) for s in y],
+            X_val=X_val,
+            y_val=[list(map(str, s)) for s in strange],
+        )
     assert len(caught) == 1
     # Each of both has the least probability, as in the log loss.
     want = np.mean(crf.sequence_log_proba(X_val, hidden)) + 2 * IMPOSSIBLE / len(X_val)
@@ -102,21 +135,36 @@ def test_held_out_labels_that_constraints_make_impossible():
     X_val = [["he", "saw"], ["saw", "Max", "M"], ["York"]]
     y_val = [["O", "O"], ["O", "B-PER", "I-LOC"], ["O"]]
     crf = L1CRF(constraints="BIO", random_state=0)
-    with pytest.warns(UserWarning, match="'B-PER';.* have the probability 2.2e-16 in the log-probability$"):
+    with pytest.warns(
+        UserWarning,
+        match="'B-PER';.* have the probability 2.2e-16 in the log-probability$",
+    ):
         crf.fit(X, y, X_val=X_val, y_val=y_val)
     want = crf.sequence_log_proba(X_val, [["O", "O"], ["O", None, "I-LOC"], ["O"]])
-    assert crf.history_[-1]["validation"] == pytest.approx(np.mean(want) + IMPOSSIBLE / 3)
+    assert crf.history_[-1]["validation"] == pytest.approx(
+        np.mean(want) + IMPOSSIBLE / 3
+    )
     y_val[1] = ["I-PER", "I-LOC", "O"]
     pairs = [("O", "O"), ("O", "B-LOC"), ("B-LOC", "I-LOC"), (None, "O")]
     crf.set_params(constraints=pairs)
-    with pytest.warns(UserWarning, match="'I-PER';.* so have all labels of 1 sequences, which constraints"):
+    with pytest.warns(
+        UserWarning,
+        match="'I-PER';.* so have all labels of 1 sequences, which constraints",
+    ):
         crf.fit(X, y, X_val=X_val, y_val=y_val)
     want = crf.sequence_log_proba([X_val[0], X_val[2]], [y_val[0], y_val[2]])
-    assert crf.history_[-1]["validation"] == pytest.approx((want.sum() + 3 * IMPOSSIBLE) / 3)
-    assert sequence_log_loss_scorer(crf, X_val, y_val) == pytest.approx((want.sum() + 3 * IMPOSSIBLE) / 6)
+    assert crf.history_[-1]["validation"] == pytest.approx(
+        (want.sum() + 3 * IMPOSSIBLE) / 3
+    )
+    assert sequence_log_loss_scorer(crf, X_val, y_val) == pytest.approx(
+        (want.sum() + 3 * IMPOSSIBLE) / 6
+    )
     with pytest.warns(UserWarning, match="'I-PER'"):  # nothing else
         crf.fit(X, y, X_val=X_val[1:2], y_val=y_val[1:2])
     assert crf.history_[-1]["validation"] == pytest.approx(3 * IMPOSSIBLE)
     assert crf.history_[-1]["validation_score"] < 1.0
-    with pytest.raises(ValueError, match="^y_val: sequence 1, position 0: the label 'I-LOC' cannot start"):
+    with pytest.raises(
+        ValueError,
+        match="^y_val: sequence 1, position 0: the label 'I-LOC' cannot start",
+    ):
         crf.fit(X, y, X_val=X_val, y_val=[["O", "O"], ["I-LOC", "O", "O"], ["O"]])

@@ -35,8 +35,12 @@ def test_a_path_is_a_fit_for_each_strength(corpus):
         assert point.model.get_params() == alone.get_params()
         assert point.n_active == point.model.n_active_features_ > 0
         assert point.score == point.model.score(X_val, y_val)
-        assert point.log_proba == pytest.approx(np.mean(point.model.sequence_log_proba(X_val, y_val)))
-        assert point.log_proba == pytest.approx(np.mean(alone.sequence_log_proba(X_val, y_val)), rel=1e-2)
+        assert point.log_proba == pytest.approx(
+            np.mean(point.model.sequence_log_proba(X_val, y_val))
+        )
+        assert point.log_proba == pytest.approx(
+            np.mean(alone.sequence_log_proba(X_val, y_val)), rel=1e-2
+        )
     assert path[0].n_active < path[-1].n_active
     plain = regularization_path(crf, X, y, [1.0])
     assert plain[0].score is None and plain[0].log_proba is None
@@ -65,8 +69,16 @@ def test_a_path_is_for_l1crf(corpus):
 # -- which pairs have weights --------------------------------------------------------------------------
 def test_values_that_cancel_are_seen():
     """Values of a feature that add up to zero for each label do not make it a feature never seen."""
-    points = [(1.0, 1.0, "A"), (-1.0, 0.2, "A"), (1.0, -0.2, "B"), (-1.0, -1.0, "B")] * 20
-    X, y = [[{"x": a, "z": b}] for a, b, _ in points], [[label] for _, _, label in points]
+    points = [
+        (1.0, 1.0, "A"),
+        (-1.0, 0.2, "A"),
+        (1.0, -0.2, "B"),
+        (-1.0, -1.0, "B"),
+    ] * 20
+    X, y = (
+        [[{"x": a, "z": b}] for a, b, _ in points],
+        [[label] for _, _, label in points],
+    )
     crf = L1CRF(c1=0.1, tol=1e-7, random_state=0).fit(X, y)
     seen = L1CRF(c1=0.1, tol=1e-7, random_state=0, all_pairs=False).fit(X, y)
     assert "x" in {name for name, _, _ in feature_weights(crf)}
@@ -76,7 +88,9 @@ def test_values_that_cancel_are_seen():
 
 
 # -- probabilities ---------------------------------------------------------------------------------
-@pytest.mark.parametrize("features", ["auto", ["U0:%x[0,0]", "U1:%x[-1,0]", "B", "B1:%x[0,0]"]])
+@pytest.mark.parametrize(
+    "features", ["auto", ["U0:%x[0,0]", "U1:%x[-1,0]", "B", "B1:%x[0,0]"]]
+)
 def test_probabilities_by_enumeration(corpus, features):
     X, y = corpus[:2]
     forbidden = (y[0][0], y[0][0])
@@ -90,19 +104,31 @@ def test_probabilities_by_enumeration(corpus, features):
         ranked = crf.predict_kbest([x], len(labels) ** len(x))[0]
         p = np.exp([score for _, score in ranked])
         p /= p.sum()
-        assert len(ranked) == sum(forbidden not in zip(s, s[1:]) for s in product(labels, repeat=len(x)))
+        assert len(ranked) == sum(
+            forbidden not in zip(s, s[1:]) for s in product(labels, repeat=len(x))
+        )
         for t, row in enumerate(rows):
-            want = [p[[labelling[t] == v for labelling, _ in ranked]].sum() for v in crf.classes_]
+            want = [
+                p[[labelling[t] == v for labelling, _ in ranked]].sum()
+                for v in crf.classes_
+            ]
             np.testing.assert_allclose(row, want, atol=1e-12)
-        log_p = crf.sequence_log_proba([x] * len(ranked), [labelling for labelling, _ in ranked])
+        log_p = crf.sequence_log_proba(
+            [x] * len(ranked), [labelling for labelling, _ in ranked]
+        )
         np.testing.assert_allclose(log_p, np.log(p), atol=1e-9)
         some = [ranked[0][0][0], *([None] * (len(x) - 1))]
         want = p[[labelling[0] == some[0] for labelling, _ in ranked]].sum()
-        assert crf.sequence_log_proba([x], [some])[0] == pytest.approx(np.log(want), abs=1e-9)
+        assert crf.sequence_log_proba([x], [some])[0] == pytest.approx(
+            np.log(want), abs=1e-9
+        )
         if len(x) > 1:
             assert crf.sequence_log_proba([x], [[forbidden[0]] * len(x)])[0] == -np.inf
     posterior = crf.predict_posterior(sequences)
-    best = [[crf.classes_[k] for k in rows.argmax(axis=1)] for rows in crf.predict_marginals(sequences)]
+    best = [
+        [crf.classes_[k] for k in rows.argmax(axis=1)]
+        for rows in crf.predict_marginals(sequences)
+    ]
     assert posterior == best and crf.predict_posterior([]) == []
 
 
@@ -110,23 +136,35 @@ def test_where_the_constraints_leave_nothing():
     crf = L1CRF(constraints=[("A", "B"), ("B", "A"), (None, "A"), ("B", None)])
     crf.fit([["a", "b"]] * 4, [["A", "B"]] * 4)
     X = [["a", "b"], [], ["a"]]
-    assert crf.sequence_log_proba(X, [["A", "B"], [], ["A"]]).tolist() == [0.0, 0.0, -np.inf]
+    assert crf.sequence_log_proba(X, [["A", "B"], [], ["A"]]).tolist() == [
+        0.0,
+        0.0,
+        -np.inf,
+    ]
     for predict in (crf.predict_marginals, crf.predict_posterior):
-        with pytest.raises(ValueError, match="sequence 2: the constraints leave no labelling"):
+        with pytest.raises(
+            ValueError, match="sequence 2: the constraints leave no labelling"
+        ):
             predict(X)
 
 
 def test_scores_of_any_size():
-    crf = L1CRF(c1=0.01, random_state=0).fit([[{"a": 1.0}, {"b": 1.0}]] * 5, [["A", "B"]] * 5)
+    crf = L1CRF(c1=0.01, random_state=0).fit(
+        [[{"a": 1.0}, {"b": 1.0}]] * 5, [["A", "B"]] * 5
+    )
     huge = [[{"a": 1e22}, {"b": 3e21, "a": -1e20}, {"b": 1e-300}] * 40]
     rows = crf.predict_marginals(huge)[0]
     assert np.isfinite(rows).all()
     np.testing.assert_allclose(rows.sum(axis=1), 1.0)
     assert crf.predict_posterior(huge)[0][:2] == ["A", "B"]
     X, y = [[{"a": 1.0}], [{"a": 1.7e308, "b": -1.7e308}]], [["A"], ["A"]]
-    crf = L1CRF(c1=1e-9, c2=0.0, random_state=0).fit([[{"a": 1.0}], [{"b": 1.0}]] * 5, [["A"], ["B"]] * 5)
+    crf = L1CRF(c1=1e-9, c2=0.0, random_state=0).fit(
+        [[{"a": 1.0}], [{"b": 1.0}]] * 5, [["A"], ["B"]] * 5
+    )
     for predict in (crf.predict_marginals, lambda X: crf.sequence_log_proba(X, y)):
-        with pytest.raises(ValueError, match="sequence 1: the scores of its labellings overflow"):
+        with pytest.raises(
+            ValueError, match="sequence 1: the scores of its labellings overflow"
+        ):
             predict(X)
 
 
@@ -192,27 +230,39 @@ class Looks:
 
     def on_fit_task_end(self, estimator, context, *, X, y, fitted_estimator=None):
         if fitted_estimator is not None:
-            self.seen.append((context.task_name, fitted_estimator, fitted_estimator.score(X, y)))
+            self.seen.append(
+                (context.task_name, fitted_estimator, fitted_estimator.score(X, y))
+            )
         return len(self.seen) == self.last
 
 
 @pytest.mark.parametrize("last", [None, 3])
-@pytest.mark.parametrize("options", [{}, {"solver": "owlqn"}, {"solver": "sgd", "sgd_iter": 4}])
+@pytest.mark.parametrize(
+    "options", [{}, {"solver": "owlqn"}, {"solver": "sgd", "sgd_iter": 4}]
+)
 def test_callbacks_see_a_model_after_each_pass(corpus, options, last):
     pytest.importorskip("sklearn.callback")
     X, y = corpus[:2]
     looks = Looks(last)
     crf = L1CRF(random_state=0, **options).set_callbacks(looks).fit(X, y)
     *passes, (name, model, score) = looks.seen
-    assert name == "fit" and score == crf.score(X, y) and model.predict(X) == crf.predict(X)
+    assert (
+        name == "fit"
+        and score == crf.score(X, y)
+        and model.predict(X) == crf.predict(X)
+    )
     assert [name for name, _, _ in passes] == ["epoch"] * crf.n_iter_
     assert last in (None, len(passes))
     assert [model.n_iter_ for _, model, _ in passes] == list(range(1, crf.n_iter_ + 1))
     assert [model.objective_ for _, model, _ in passes] == [
-        record["objective"] for record in crf.history_ if record["objective"] is not None
+        record["objective"]
+        for record in crf.history_
+        if record["objective"] is not None
     ]
     if options.get("solver") != "sgd":  # whose weights have yet to pay what they owe
-        assert passes[-1][1].decision_function(X) == pytest.approx(crf.decision_function(X), rel=1e-6)
+        assert passes[-1][1].decision_function(X) == pytest.approx(
+            crf.decision_function(X), rel=1e-6
+        )
 
 
 def test_scores_can_be_monitored(corpus):
@@ -221,9 +271,13 @@ def test_scores_can_be_monitored(corpus):
         pytest.skip("this scikit-learn has no ScoringMonitor")
     X, y = corpus[:2]
 
-    monitor = callback.ScoringMonitor(scoring={"score": lambda estimator, X, y: estimator.score(X, y)})
+    monitor = callback.ScoringMonitor(
+        scoring={"score": lambda estimator, X, y: estimator.score(X, y)}
+    )
     crf = L1CRF(random_state=0).set_callbacks(monitor).fit(X, y)
-    scores = [row["score"] for row in monitor.get_logs().data if row["task_name"] == "epoch"]
+    scores = [
+        row["score"] for row in monitor.get_logs().data if row["task_name"] == "epoch"
+    ]
     assert len(scores) == crf.n_iter_ and scores[-1] == crf.score(X, y)
 
 
@@ -256,13 +310,18 @@ def test_values_of_any_size(value):
     """A learning rate that is wrong by many orders of magnitude does no harm."""
     X = [[{"a": value}, {"b": value}], [{"b": value}, {"a": value}]] * 10
     y = [["A", "B"], ["B", "A"]] * 10
-    crf = L1CRF(c1=0.01 * min(value, 1.0), c2=0.0, random_state=0, max_iter=300).fit(X, y)
+    crf = L1CRF(c1=0.01 * min(value, 1.0), c2=0.0, random_state=0, max_iter=300).fit(
+        X, y
+    )
     assert crf.score(X, y) == 1.0
     assert np.isfinite(crf.objective_) and crf.objective_ < 40 * np.log(2)
 
 
 def test_values_that_are_too_large():
-    X, y = [[], [{"a": 1.0}], [{"b": 1.0}, {"a": 2.0, "b": -1e101}]], [[], ["A"], ["A", "B"]]
+    X, y = (
+        [[], [{"a": 1.0}], [{"b": 1.0}, {"a": 2.0, "b": -1e101}]],
+        [[], ["A"], ["A", "B"]],
+    )
     what = "values of features must be at most 1e[+]100 in size, got -1e[+]101"
     with pytest.raises(ValueError, match=f"X: sequence 2, position 1: {what}"):
         L1CRF().fit(X, y)

@@ -27,7 +27,10 @@ def labellings(task, o, weights):
     step = np.zeros((L, L))
     step[o.pair[:, 0], o.pair[:, 1]] = weights[o.n_optional :]
     step = step + o.potentials.transition
-    edge = {tuple(p): w for p, w in zip(o.edge_pair.tolist(), weights[o.n_pairs : o.n_optional])}
+    edge = {
+        tuple(p): w
+        for p, w in zip(o.edge_pair.tolist(), weights[o.n_pairs : o.n_optional])
+    }
     for i in range(task.weight.shape[0]):
         a, b = task.token[i], task.token[i + 1]
         found = []
@@ -40,11 +43,20 @@ def labellings(task, o, weights):
                 if t:
                     s += step[y[t - 1], label]
                     if task.edges.row.shape[0] and task.edges.row[0, a + t] >= 0:
-                        s += edge.get((int(task.edges.row[0, a + t]), y[t - 1], label), 0.0)
+                        s += edge.get(
+                            (int(task.edges.row[0, a + t]), y[t - 1], label), 0.0
+                        )
                 g = task.gold[a + t]
                 if g >= 0 and g != label:
                     margin += o.potentials.cost[g]
-            found.append((y, s, margin, all(g < 0 or g == label for g, label in zip(task.gold[a:b], y))))
+            found.append(
+                (
+                    y,
+                    s,
+                    margin,
+                    all(g < 0 or g == label for g, label in zip(task.gold[a:b], y)),
+                )
+            )
         yield a, found
 
 
@@ -77,7 +89,10 @@ def enumerated_curvature(task, o, weights):
                 if task.edges.row.shape[0] and task.edges.row[0, a + t] >= 0:
                     edges[task.edges.row[0, a + t]] += weight * both
     transitions = np.append(edges[tuple(o.edge_pair.T)], steps[tuple(o.pair.T)])
-    return np.append(nodes[o.row[o.pair_feature], o.pair_label], 0.5 * transitions) + 2.0 * o.c2
+    return (
+        np.append(nodes[o.row[o.pair_feature], o.pair_label], 0.5 * transitions)
+        + 2.0 * o.c2
+    )
 
 
 @pytest.fixture(params=["weights", "runs", "parts"])
@@ -109,7 +124,9 @@ def test_value_and_gradient(fields, edges, partial, cost, all_pairs):
         slope = (o.evaluate(view, w + e)[0] - o.evaluate(view, w - e)[0]) / 2e-5
         assert gradient[k] == pytest.approx(slope, abs=1e-5)
     o.evaluate(view, w, keep=True)
-    np.testing.assert_allclose(o.gradient_of_all(w[: o.n_optional]), gradient[: o.n_optional], atol=1e-10)
+    np.testing.assert_allclose(
+        o.gradient_of_all(w[: o.n_optional]), gradient[: o.n_optional], atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("edges", [False, True])
@@ -129,9 +146,13 @@ def test_curvature(fields, edges, logarithms, monkeypatch):
             return 0.0
 
         monkeypatch.setattr(crf_objective, "expect", leave_all)
-    o = CRFObjective(task, ObjectiveOptions(0.0, 0.1), FREE, 6, 3 if edges else 1, fields=fields)
+    o = CRFObjective(
+        task, ObjectiveOptions(0.0, 0.1), FREE, 6, 3 if edges else 1, fields=fields
+    )
     w = np.random.RandomState(1).randn(o.size)
-    np.testing.assert_allclose(o.curvature(o.everything(), w), enumerated_curvature(task, o, w), rtol=1e-9)
+    np.testing.assert_allclose(
+        o.curvature(o.everything(), w), enumerated_curvature(task, o, w), rtol=1e-9
+    )
 
 
 def guarded(lattice):
@@ -182,13 +203,20 @@ def test_very_long_sequences(partial, top):
     gold = rng.randint(0, L, 2 * n + 3).astype(np.int32)
     if partial:
         gold[rng.rand(gold.shape[0]) < 0.3] = -1
-    bag = Bag(np.arange(gold.shape[0] + 1), rng.randint(0, 6, gold.shape[0]).astype(np.int32), np.zeros(0))
+    bag = Bag(
+        np.arange(gold.shape[0] + 1),
+        rng.randint(0, 6, gold.shape[0]).astype(np.int32),
+        np.zeros(0),
+    )
     task = task._replace(token=token, anchor=token, gold=gold, bag=bag)
     o = CRFObjective(task, ObjectiveOptions(0.0, 0.1), FREE, 6)
     w = top * rng.randn(o.size)
     value, gradient = o.evaluate(o.everything(), w)
     nodes, steps = np.zeros((6, L)), np.zeros((L, L))
-    nodes[o.row[o.pair_feature], o.pair_label], steps[tuple(o.pair.T)] = w[: o.n_pairs], w[o.n_optional :]
+    nodes[o.row[o.pair_feature], o.pair_label], steps[tuple(o.pair.T)] = (
+        w[: o.n_pairs],
+        w[o.n_optional :],
+    )
     expected = o.c2 * w @ w
     for i, (begin, end) in enumerate(pairwise(token)):
         for sign, labels in ((1.0, np.full(end - begin, -1)), (-1.0, gold[begin:end])):
@@ -202,12 +230,16 @@ def test_very_long_sequences(partial, top):
     for k in rng.permutation(o.size)[:6]:
         e = np.zeros(o.size)
         e[k] = 1e-5
-        slope = (o.evaluate(o.everything(), w + e)[0] - o.evaluate(o.everything(), w - e)[0]) / 2e-5
+        slope = (
+            o.evaluate(o.everything(), w + e)[0] - o.evaluate(o.everything(), w - e)[0]
+        ) / 2e-5
         assert gradient[k] == pytest.approx(slope, rel=1e-4, abs=1e-3)
 
 
 def test_transitions_that_look_at_the_input_are_summed_side_by_side(monkeypatch):
-    monkeypatch.setattr(crf_objective, "new_alone", None)  # sums with logarithms, one by one
+    monkeypatch.setattr(
+        crf_objective, "new_alone", None
+    )  # sums with logarithms, one by one
     X, y = make_hmm_sequences(40, random_state=0)
     fitted = L1CRF(["U0:%x[0,0]", "B", "B1:%x[0,0]"], c1=0.1, random_state=0).fit(X, y)
     assert fitted.score(X, y) > 0.5
@@ -219,7 +251,9 @@ def test_constraints():
     allowed = np.zeros((L, L))
     allowed[1, 2] = -np.inf
     end = np.array([0.0, 0.0, -np.inf])
-    o = CRFObjective(task, ObjectiveOptions(c1=0.0), potentials(transition=allowed, end=end), 6)
+    o = CRFObjective(
+        task, ObjectiveOptions(c1=0.0), potentials(transition=allowed, end=end), 6
+    )
     assert not ((o.pair[:, 0] == 1) & (o.pair[:, 1] == 2)).any()
     w = np.random.RandomState(0).randn(o.size)
     assert o.evaluate(o.everything(), w)[0] == pytest.approx(enumerated(task, o, w))
@@ -229,14 +263,21 @@ def test_constraints():
 @pytest.mark.parametrize("partial", [False, True])
 def test_a_view_is_the_same_with_the_other_weights_zero(fields, partial, edges):
     task = make_task(n=20, partial=partial, edges=edges)
-    o = CRFObjective(task, ObjectiveOptions(c1=0.0), FREE, 6, 3 if edges else 1, fields=fields)
+    o = CRFObjective(
+        task, ObjectiveOptions(c1=0.0), FREE, 6, 3 if edges else 1, fields=fields
+    )
     rng = np.random.RandomState(0)
     chosen = np.append(
-        rng.permutation(o.n_pairs)[:7], o.n_pairs + rng.permutation(o.n_optional - o.n_pairs)[:5]
+        rng.permutation(o.n_pairs)[:7],
+        o.n_pairs + rng.permutation(o.n_optional - o.n_pairs)[:5],
     )
     view = View(o, np.sort(chosen))
     assert (view.parts is not None) == (fields is not None)
-    assert view.corpus.runs.item.shape[0] > 0 or crf_view.MANY > L or view.parts is not None
+    assert (
+        view.corpus.runs.item.shape[0] > 0
+        or crf_view.MANY > L
+        or view.parts is not None
+    )
     w = rng.randn(view.size)
     full = np.zeros(o.size)
     full[view.where] = w
@@ -257,10 +298,14 @@ def test_screening_leaves_out_only_what_cannot_move(valued, partial):
     everything = CRFObjective(task, ObjectiveOptions(c1=0.0), FREE, 40)
     screened = CRFObjective(task, ObjectiveOptions(c1=2.0), FREE, 40)
     assert 0 < screened.n_pairs < everything.n_pairs
-    kept = set(zip(screened.row[screened.pair_feature].tolist(), screened.pair_label.tolist()))
+    kept = set(
+        zip(screened.row[screened.pair_feature].tolist(), screened.pair_label.tolist())
+    )
     out = [
         k
-        for k, p in enumerate(zip(everything.row[everything.pair_feature], everything.pair_label))
+        for k, p in enumerate(
+            zip(everything.row[everything.pair_feature], everything.pair_label)
+        )
         if tuple(p) not in kept
     ]
     view = everything.everything()
@@ -276,8 +321,13 @@ def test_screening_of_transitions_that_look_at_the_input(partial, all_states):
     """Likewise; those left out because they are not seen are not asked for."""
     task = make_task(n=20, partial=partial, edges=True)
     task.weight[:] = 1.0
-    everything, c1 = CRFObjective(task, ObjectiveOptions(c1=0.0, all_states=all_states), FREE, 6, 3), 10.0
-    screened = CRFObjective(task, ObjectiveOptions(c1=c1, all_states=all_states), FREE, 6, 3)
+    everything, c1 = (
+        CRFObjective(task, ObjectiveOptions(c1=0.0, all_states=all_states), FREE, 6, 3),
+        10.0,
+    )
+    screened = CRFObjective(
+        task, ObjectiveOptions(c1=c1, all_states=all_states), FREE, 6, 3
+    )
     kept = set(map(tuple, screened.edge_pair.tolist()))
     every = list(map(tuple, everything.edge_pair.tolist()))
     assert kept < set(every)
@@ -294,7 +344,13 @@ def test_many_weights_for_what_the_corpus_shows(edges, monkeypatch, recwarn):
     monkeypatch.setattr(choose_pairs, "MANY_TIMES", 1.1)
     task = make_task(n=4, R=40, edges=edges)
     for all_states in False, True:
-        CRFObjective(task, ObjectiveOptions(0.0, all_states=all_states), FREE, 40, 3 if edges else 1)
+        CRFObjective(
+            task,
+            ObjectiveOptions(0.0, all_states=all_states),
+            FREE,
+            40,
+            3 if edges else 1,
+        )
     told = [str(each.message) for each in recwarn.list]
     assert len(told) == 1 + edges and "of which the corpus shows" in told[0]
     assert ("transitions that look" in told[-1]) == edges
@@ -304,10 +360,26 @@ def test_many_weights_for_what_the_corpus_shows(edges, monkeypatch, recwarn):
 def test_more_weights_than_can_be_numbered(edges, monkeypatch):
     """Of features, or of transitions that look at the input."""
     monkeypatch.setattr(choose_pairs, "MOST_PAIRS", 17)
-    task, more = make_task(R=5 if edges else 6, edges=edges), {"all_states": True} if edges else {}
-    what = "transitions that look at the input" if edges else "pairs of a feature and a label"
-    with pytest.raises(ValueError, match=f"the corpus has [0-9]+ {what}, at most 17 can have weights: use"):
-        CRFObjective(task, ObjectiveOptions(0.0, **more), FREE, 5 if edges else 6, 3 if edges else 1)
+    task, more = (
+        make_task(R=5 if edges else 6, edges=edges),
+        {"all_states": True} if edges else {},
+    )
+    what = (
+        "transitions that look at the input"
+        if edges
+        else "pairs of a feature and a label"
+    )
+    with pytest.raises(
+        ValueError,
+        match=f"the corpus has [0-9]+ {what}, at most 17 can have weights: use",
+    ):
+        CRFObjective(
+            task,
+            ObjectiveOptions(0.0, **more),
+            FREE,
+            5 if edges else 6,
+            3 if edges else 1,
+        )
 
 
 @pytest.mark.parametrize("valued", [False, True])
@@ -316,7 +388,10 @@ def test_parts_change_nothing(monkeypatch, valued):
     rng = np.random.RandomState(0)
     task = make_task(n=200, longest=9, R=24, valued=valued)
     kinds = [np.sort(rng.permutation(18)[:k]) for k in rng.randint(0, 6, 12)]
-    rows = [np.append(kinds[k], rng.randint(18, 24)) for k in rng.randint(0, 12, task.gold.shape[0])]
+    rows = [
+        np.append(kinds[k], rng.randint(18, 24))
+        for k in rng.randint(0, 12, task.gold.shape[0])
+    ]
     start = np.append(0, np.cumsum([r.shape[0] for r in rows]))
     row = np.concatenate(rows).astype(np.int32)
     value = rng.choice([1.0, 2.0, -0.5], row.shape[0]) if valued else np.zeros(0)
@@ -329,7 +404,10 @@ def test_parts_change_nothing(monkeypatch, valued):
     assert parts.parts.tokens.item.shape[0] < 0.8 * row.shape[0]
     w = rng.randn(plain.size)
     for o in (plain, parts):
-        o.found = (*o.evaluate(o.everything(), w, keep=True), o.gradient_of_all(w[: o.n_optional]))
+        o.found = (
+            *o.evaluate(o.everything(), w, keep=True),
+            o.gradient_of_all(w[: o.n_optional]),
+        )
         o.found += (o.curvature(o.everything(), w),)
     for want, got in zip(plain.found, parts.found):
         np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-10)
@@ -343,11 +421,15 @@ def test_threads_change_nothing(monkeypatch, fields):
     w = None
     results = []
     for n_threads in (1, 2, 5):
-        o = CRFObjective(task, ObjectiveOptions(c1=0.5), FREE, 30, n_threads=n_threads, fields=fields)
+        o = CRFObjective(
+            task, ObjectiveOptions(c1=0.5), FREE, 30, n_threads=n_threads, fields=fields
+        )
         w = np.random.RandomState(0).randn(o.size)
         value, gradient = o.evaluate(o.everything(), w, keep=True)
         results.append((value, gradient, o.gradient_of_all(w[: o.n_optional])))
         o.close()
     for value, gradient, pairs in results[1:]:
         assert value == results[0][0]
-        assert np.array_equal(gradient, results[0][1]) and np.array_equal(pairs, results[0][2])
+        assert np.array_equal(gradient, results[0][1]) and np.array_equal(
+            pairs, results[0][2]
+        )

@@ -58,11 +58,21 @@ def optimum(seed, missing, c1, c2, weight):
     features = [oracles.template_features(LINES, s) for s in X]
     ways = [oracles.labellings(len(s), LABELS) for s in X]
     vectors = [[oracles.phi(f, z) for z in zs] for f, zs in zip(features, ways)]
-    keys = sorted({key for of_one in vectors for vector in of_one for key in vector}, key=repr)
-    phi = [np.array([[vector.get(key, 0.0) for key in keys] for vector in of_one]) for of_one in vectors]
-    gold = [np.array([oracles.agrees(z, labels) for z in zs]) for zs, labels in zip(ways, y)]
+    keys = sorted(
+        {key for of_one in vectors for vector in of_one for key in vector}, key=repr
+    )
+    phi = [
+        np.array([[vector.get(key, 0.0) for key in keys] for vector in of_one])
+        for of_one in vectors
+    ]
+    gold = [
+        np.array([oracles.agrees(z, labels) for z in zs]) for zs, labels in zip(ways, y)
+    ]
     # A sequence of weight 2 is one that is there twice.
-    phi, gold = ([one for one, n in zip(of_all, weight) for _ in range(n)] for of_all in (phi, gold))
+    phi, gold = (
+        [one for one, n in zip(of_all, weight) for _ in range(n)]
+        for of_all in (phi, gold)
+    )
     w, objective = oracle_training.l1_crf(phi, gold, c1, c2)
     return dict(zip(keys, w.tolist())), objective
 
@@ -74,15 +84,24 @@ def test_all_weights_are_those_of_the_optimum(seed, solver, c1, c2):
     weight = (1, 2, 1, 1, 3, 1, 1)
     crf = L1CRF(LINES, c1=c1, c2=c2, **EXACT, **solver).fit(X, y, sample_weight=weight)
     expected, objective = optimum(seed, 0.0, c1, c2, weight)
-    assert 10 <= len(expected) <= 30 and crf.objective_ == pytest.approx(objective, rel=1e-8)
+    assert 10 <= len(expected) <= 30 and crf.objective_ == pytest.approx(
+        objective, rel=1e-8
+    )
     if c2:
-        weights_view.assert_same_weights(weights_view.weights_of(crf, X), expected, atol=1e-4)
+        weights_view.assert_same_weights(
+            weights_view.weights_of(crf, X), expected, atol=1e-4
+        )
     # Without an L2 penalty weights can stand in for each other, but what they say together is unique.
     for s in X:
-        features, ways = oracles.template_features(LINES, s), oracles.labellings(len(s), LABELS)
+        features, ways = (
+            oracles.template_features(LINES, s),
+            oracles.labellings(len(s), LABELS),
+        )
         scores = np.array([oracles.score(features, z, expected) for z in ways])
         log_p = crf.sequence_log_proba([s] * len(ways), ways)
-        np.testing.assert_allclose(log_p, scores - np.logaddexp.reduce(scores), atol=1e-3)
+        np.testing.assert_allclose(
+            log_p, scores - np.logaddexp.reduce(scores), atol=1e-3
+        )
     if c1:
         assert 0 < crf.n_active_features_ < len(expected)
 
@@ -101,7 +120,11 @@ def test_a_penalty_that_leaves_nothing(solver):
     expected, objective = optimum(0, 0.0, 100.0, 0.0, (1,) * len(X))
     crf = L1CRF(LINES, c1=100.0, c2=0.0, **EXACT, **solver).fit(X, y)
     assert not any(expected.values()) and crf.n_active_features_ == 0
-    assert crf.objective_ == pytest.approx(objective) == pytest.approx(sum(map(len, X)) * np.log(3))
+    assert (
+        crf.objective_
+        == pytest.approx(objective)
+        == pytest.approx(sum(map(len, X)) * np.log(3))
+    )
 
 
 def test_the_largest_violation_counts_weights_that_are_zero(solver):
@@ -109,6 +132,8 @@ def test_the_largest_violation_counts_weights_that_are_zero(solver):
     X, y = corpus(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        crf = L1CRF(LINES, c1=0.3, c2=0.0, **{**EXACT, **solver, "max_iter": 2}).fit(X, y)
+        crf = L1CRF(LINES, c1=0.3, c2=0.0, **{**EXACT, **solver, "max_iter": 2}).fit(
+            X, y
+        )
     exact = L1CRF(LINES, c1=0.3, c2=0.0, **EXACT, **solver).fit(X, y)
     assert exact.max_violation_ < 1e-3 < crf.max_violation_ <= crf.optimality_

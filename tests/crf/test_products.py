@@ -20,7 +20,10 @@ def data(n=60, F=9, L=4, seed=0, dtype=np.float64):
     rng = np.random.default_rng(seed)
     X = [rng.normal(size=(int(T), F)).astype(dtype) for T in rng.integers(1, 9, n)]
     weights = np.random.default_rng(1).normal(size=(F, L))
-    return X, [[f"L{k}" for k in (x @ weights + rng.normal(size=(len(x), L))).argmax(axis=1)] for x in X]
+    return X, [
+        [f"L{k}" for k in (x @ weights + rng.normal(size=(len(x), L))).argmax(axis=1)]
+        for x in X
+    ]
 
 
 def as_sparse(X):
@@ -30,7 +33,8 @@ def as_sparse(X):
 def hidden(y):
     """Labels of which some are not given."""
     return [
-        [None if (i + t) % 5 == 0 else label for t, label in enumerate(labels)] for i, labels in enumerate(y)
+        [None if (i + t) % 5 == 0 else label for t, label in enumerate(labels)]
+        for i, labels in enumerate(y)
     ]
 
 
@@ -65,10 +69,14 @@ def test_the_same_weights_say_the_same():
     for form in (X, as_sparse(X)):
         crf = L1CRF(c1=0.2, random_state=0).fit(form, y)
         assert crf.predict(X) == crf.predict(as_sparse(X))
-        for mine, theirs in zip(crf.predict_marginals(X), crf.predict_marginals(as_sparse(X))):
+        for mine, theirs in zip(
+            crf.predict_marginals(X), crf.predict_marginals(as_sparse(X))
+        ):
             np.testing.assert_allclose(mine, theirs, atol=1e-10)
         np.testing.assert_allclose(
-            crf.sequence_log_proba(X, y), crf.sequence_log_proba(as_sparse(X), y), atol=1e-10
+            crf.sequence_log_proba(X, y),
+            crf.sequence_log_proba(as_sparse(X), y),
+            atol=1e-10,
         )
         assert crf.predict_posterior(X) == crf.predict_posterior(as_sparse(X))
 
@@ -77,7 +85,9 @@ def test_the_same_weights_say_the_same():
 def test_threads_change_no_bit(dtype):
     X, y = data(n=900, F=20, dtype=dtype)  # several blocks
     for options in ({"c1": 0.5, "c2": 0.1}, {"c1": 0.0, "c2": 1.0}):
-        one, two = (L1CRF(n_jobs=n, random_state=0, **options).fit(X, y) for n in (1, 2))
+        one, two = (
+            L1CRF(n_jobs=n, random_state=0, **options).fit(X, y) for n in (1, 2)
+        )
         assert one.objective_ == two.objective_
         assert one.decision_function(X).tolist() == two.decision_function(X).tolist()
 
@@ -103,7 +113,10 @@ def test_rows_are_read_where_they_are():
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((10_000, 200), dtype=np.float32)
     X = SequenceMatrix(rows, [50] * 200)
-    y = [["A" if row[0] > 0 else "B" for row in rows[i : i + 50]] for i in range(0, len(rows), 50)]
+    y = [
+        ["A" if row[0] > 0 else "B" for row in rows[i : i + 50]]
+        for i in range(0, len(rows), 50)
+    ]
     crf = L1CRF(max_iter=2, memory=5, random_state=0)
     crf.fit(X[:2], y[:2])  # compiles
     tracemalloc.start()
@@ -127,18 +140,29 @@ def test_a_sequence_of_one_token_is_logistic_regression():
     X, y = SequenceMatrix(rows, [1] * len(rows)), [[label] for label in labels]
     for options, theirs in (
         ({"c1": 0.0, "c2": 0.5}, {"C": 1.0}),
-        ({"c1": 1.0, "c2": 0.0}, {"C": 1.0, "penalty": "l1", "solver": "saga", "max_iter": 5000}),
+        (
+            {"c1": 1.0, "c2": 0.0},
+            {"C": 1.0, "penalty": "l1", "solver": "saga", "max_iter": 5000},
+        ),
     ):
-        crf = L1CRF(NumericFeatures(bias=False), tol=1e-10, random_state=0, **options).fit(X, y)
+        crf = L1CRF(
+            NumericFeatures(bias=False), tol=1e-10, random_state=0, **options
+        ).fit(X, y)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = LogisticRegression(fit_intercept=False, tol=1e-8, **theirs).fit(rows, labels)
-        np.testing.assert_allclose(np.vstack(crf.predict_marginals(X)), model.predict_proba(rows), atol=1e-3)
+            model = LogisticRegression(fit_intercept=False, tol=1e-8, **theirs).fit(
+                rows, labels
+            )
+        np.testing.assert_allclose(
+            np.vstack(crf.predict_marginals(X)), model.predict_proba(rows), atol=1e-3
+        )
 
 
 def test_held_out_warm_start_members_and_files(tmp_path):
     X, y = data()
-    crf = L1CRF(c1=0.2, random_state=0, warm_start=True).fit(X[:40], y[:40], X_val=X[40:], y_val=y[40:])
+    crf = L1CRF(c1=0.2, random_state=0, warm_start=True).fit(
+        X[:40], y[:40], X_val=X[40:], y_val=y[40:]
+    )
     other = L1CRF(c1=0.2, random_state=0).fit(
         as_sparse(X[:40]), y[:40], X_val=as_sparse(X[40:]), y_val=y[40:]
     )
@@ -148,14 +172,23 @@ def test_held_out_warm_start_members_and_files(tmp_path):
     assert crf.history_[-1]["validation"] == pytest.approx(expected, rel=1e-6)
     crf.save(tmp_path / "model")
     assert (
-        skstruct.load(tmp_path / "model").decision_function(X).tolist() == crf.decision_function(X).tolist()
+        skstruct.load(tmp_path / "model").decision_function(X).tolist()
+        == crf.decision_function(X).tolist()
     )
     again = crf.fit(X, y)
-    assert again.objective_ == pytest.approx(L1CRF(c1=0.2, random_state=0).fit(X, y).objective_, rel=1e-3)
+    assert again.objective_ == pytest.approx(
+        L1CRF(c1=0.2, random_state=0).fit(X, y).objective_, rel=1e-3
+    )
     averager = BaggingShuffleAverager(L1CRF(c1=0.2), 2, bootstrap=True, random_state=0)
-    dense, rows = averager.fit(X, y).predict(X), averager.fit(as_sparse(X), y).predict(X)
+    dense, rows = (
+        averager.fit(X, y).predict(X),
+        averager.fit(as_sparse(X), y).predict(X),
+    )
     assert np.mean([a == b for p, q in zip(dense, rows) for a, b in zip(p, q)]) > 0.99
     checkpoint = L1CRF(c1=0.2, random_state=0, checkpoint=str(tmp_path)).fit(X, y)
     assert checkpoint.resumed_from_ == 0
-    with pytest.raises(ValueError, match="X: sequence 3, position 2: values of features must be at most 1e"):
+    with pytest.raises(
+        ValueError,
+        match="X: sequence 3, position 2: values of features must be at most 1e",
+    ):
         L1CRF().fit([x * (1e150 if i == 3 else 1.0) for i, x in enumerate(X)], y)

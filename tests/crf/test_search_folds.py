@@ -25,7 +25,10 @@ def folds_of(kind):
     """Two folds of 60 sequences; as a bootstrap draws them, training parts hold some of them again."""
     folds = list(KFold(2).split(np.zeros(60)))
     if kind is TWICE:
-        folds = [(np.concatenate([train, train[::3], train[:4]]), test) for train, test in folds]
+        folds = [
+            (np.concatenate([train, train[::3], train[:4]]), test)
+            for train, test in folds
+        ]
     return folds
 
 
@@ -60,7 +63,12 @@ def test_a_fold_is_a_fit_to_its_training_part(corpus, options, kind):
         return {"objective": model.objective_, "score": confidence(model, X, y)}
 
     search = GridSearchCV(
-        L1CRF(tol=1e-10, **shared), grid, cv=folds_of(kind), scoring=both, refit=False, error_score="raise"
+        L1CRF(tol=1e-10, **shared),
+        grid,
+        cv=folds_of(kind),
+        scoring=both,
+        refit=False,
+        error_score="raise",
     )
     theirs = search.fit(*corpus).cv_results_
     ours = L1CRFCV(
@@ -75,7 +83,9 @@ def test_a_fold_is_a_fit_to_its_training_part(corpus, options, kind):
     ours = ours.fit(*corpus).cv_results_
     for k in range(2):
         reached = ours[f"split{k}_objective"]
-        np.testing.assert_allclose(reached, theirs[f"split{k}_test_objective"], rtol=1e-7)
+        np.testing.assert_allclose(
+            reached, theirs[f"split{k}_test_objective"], rtol=1e-7
+        )
         scores = ours[f"split{k}_test_score"]
         np.testing.assert_allclose(scores, theirs[f"split{k}_test_score"], rtol=1e-5)
 
@@ -83,11 +93,18 @@ def test_a_fold_is_a_fit_to_its_training_part(corpus, options, kind):
 def test_a_sequence_that_is_drawn_twice_counts_twice(corpus):
     """It is the fold whose weights are 2."""
     (train, test), _ = folds_of(ALONE)
-    one = {"candidates": [(0.2, 0.1)], "selection_tol": 1e-10, "refit": False, "random_state": 0}
+    one = {
+        "candidates": [(0.2, 0.1)],
+        "selection_tol": 1e-10,
+        "refit": False,
+        "random_state": 0,
+    }
     twice = L1CRFCV(cv=[(np.concatenate([train, train]), test)], **one).fit(*corpus)
     weighted = L1CRFCV(cv=[(train, test)], **one).fit(*corpus, np.full(60, 2.0))
     once = L1CRFCV(cv=[(train, test)], **one).fit(*corpus)
-    found = [search.cv_results_["split0_objective"][0] for search in (twice, weighted, once)]
+    found = [
+        search.cv_results_["split0_objective"][0] for search in (twice, weighted, once)
+    ]
     assert found[0] == pytest.approx(found[1], rel=1e-7)
     assert found[0] > 1.1 * found[2]
 
@@ -96,10 +113,18 @@ def test_clusters_of_words_know_nothing_of_a_test_part(corpus):
     """The words of a test part may be any others: the fold's objective stays."""
     X, y = corpus
     (train, test), _ = folds_of(ALONE)
-    others = [["another", "word"] * len(x) if i in set(test) else x for i, x in enumerate(X)]
+    others = [
+        ["another", "word"] * len(x) if i in set(test) else x for i, x in enumerate(X)
+    ]
     others = [x[: len(labels)] for x, labels in zip(others, y)]
     search = L1CRFCV(
-        candidates=[(0.2, 0.1)], cv=[(train, test)], words=clusters(), refit=False, random_state=0
+        candidates=[(0.2, 0.1)],
+        cv=[(train, test)],
+        words=clusters(),
+        refit=False,
+        random_state=0,
     )
-    found = [search.fit(each, y).cv_results_["split0_objective"][0] for each in (X, others)]
+    found = [
+        search.fit(each, y).cv_results_["split0_objective"][0] for each in (X, others)
+    ]
     assert found[0] == found[1]

@@ -16,7 +16,9 @@ from skstruct.datasets import load_chunking, load_segmentation, make_hmm_sequenc
 
 def segmented():
     texts, words = load_segmentation()
-    return [list(text) for text in texts], [words_to_labels(text, "BMES") for text in words]
+    return [list(text) for text in texts], [
+        words_to_labels(text, "BMES") for text in words
+    ]
 
 
 def dealt(X, y, n, *more):
@@ -63,7 +65,9 @@ def test_the_optimum_of_one_machine(name, c2):
     assert sharded.max_violation_ < 0.05
     assert np.mean([a == b for a, b in zip(sharded.predict(X), crf.predict(X))]) > 0.95
     assert [entry["stage"] for entry in sharded.history_].count("sgd") == 2
-    assert all(entry["bytes_sent"] >= 0 < entry["bytes_received"] for entry in sharded.history_)
+    assert all(
+        entry["bytes_sent"] >= 0 < entry["bytes_received"] for entry in sharded.history_
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,7 +99,9 @@ def test_partial_labels_and_weights_of_sequences():
     alone = L1CRF(c1=0.2, tol=1e-9, random_state=0).fit(X, y, weight)
     sharded = L1CRF(c1=0.2, tol=1e-9, random_state=0).fit_shards(dealt(X, y, 4, weight))
     assert sharded.objective_ == pytest.approx(alone.objective_, rel=1e-3)
-    assert sharded.objective_ == pytest.approx(objective_of(sharded, X, y, weight), rel=1e-9)
+    assert sharded.objective_ == pytest.approx(
+        objective_of(sharded, X, y, weight), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("make", [dicts, rows, sparse_rows, pairs])
@@ -112,7 +118,8 @@ def test_kinds_of_tokens(make):
 def test_threads_change_nothing():
     X, y = make_hmm_sequences(60, random_state=0)
     one, three = (
-        L1CRF(c1=0.3, random_state=0, n_jobs=n_jobs).fit_shards(dealt(X, y, 7)) for n_jobs in (1, 3)
+        L1CRF(c1=0.3, random_state=0, n_jobs=n_jobs).fit_shards(dealt(X, y, 7))
+        for n_jobs in (1, 3)
     )
     assert_same(one, three)
 
@@ -120,16 +127,29 @@ def test_threads_change_nothing():
 def test_labels_and_features_that_one_shard_lacks():
     X = [["a", "b"], ["a", "c"], ["d", "b"]]
     y = [["A", "B"], ["A", "C"], ["D", "B"]]
-    given = {"features": ["U0:%x[0,0]", "B"], "c1": 0.01, "tol": 1e-9, "random_state": 0}
+    given = {
+        "features": ["U0:%x[0,0]", "B"],
+        "c1": 0.01,
+        "tol": 1e-9,
+        "random_state": 0,
+    }
     sharded = L1CRF(**given).fit_shards(dealt(X, y, 3))
-    assert sharded.objective_ == pytest.approx(L1CRF(**given).fit(X, y).objective_, rel=1e-4)
+    assert sharded.objective_ == pytest.approx(
+        L1CRF(**given).fit(X, y).objective_, rel=1e-4
+    )
     assert sharded.predict(X) == y
 
 
 @pytest.mark.parametrize("solver", ["two-stage", "owlqn"])
 def test_no_feature_is_frequent_enough(solver):
     X, y = [["a", "b", "c"], ["d", "e", "f"]], [["A", "B", "A"], ["B", "A", "B"]]
-    given = {"features": ["U0:%x[0,0]", "B"], "min_count": 9, "c1": 0.1, "solver": solver, "random_state": 0}
+    given = {
+        "features": ["U0:%x[0,0]", "B"],
+        "min_count": 9,
+        "c1": 0.1,
+        "solver": solver,
+        "random_state": 0,
+    }
     sharded = L1CRF(**given).fit_shards(dealt(X, y, 2))
     whole = L1CRF(**given).fit(X, y)
     assert sharded.n_features() == whole.n_features() == 0
@@ -145,7 +165,10 @@ def test_errors_name_shard_and_sequence():
         (lambda: X, r"shard 1: its callable must return \(X, y\)"),
         (lambda: (X, y[:-1]), "shard 1: .*same number of sequences"),
         (lambda: ([X[0], [3]], [y[0], ["A"]]), "shard 1: .*sequence 1, position 0"),
-        (lambda: ([[("a", "b")]], [[y[0][0]]]), "shard 1: its tokens are not of the kind"),
+        (
+            lambda: ([[("a", "b")]], [[y[0][0]]]),
+            "shard 1: its tokens are not of the kind",
+        ),
     ):
         crf = L1CRF()
         with pytest.raises((ValueError, TypeError), match=message):
@@ -210,7 +233,9 @@ def mixed_scales(size):
         else:
             found = rng.normal(size=(6, 4))
             for_tokens = (found * size).tolist()
-            X.append([{f"x{k}": value for k, value in enumerate(row)} for row in for_tokens])
+            X.append(
+                [{f"x{k}": value for k, value in enumerate(row)} for row in for_tokens]
+            )
             y.append(["AB"[int(row[0] + row[1] > 0)] for row in found])
     return X, y
 
@@ -239,14 +264,22 @@ NO_SEQUENCES, NO_TOKENS = (lambda: ([], [])), (lambda: ([[], []], [[], []]))
 @pytest.mark.parametrize("at", [0, 2])
 def test_a_shard_without_anything_to_learn_from(kind, nothing, at):
     X, y = kind(4)
-    given = {"features": PATTERNS if kind is pairs else "auto", "c1": 0.1, "tol": 1e-9, "random_state": 0}
+    given = {
+        "features": PATTERNS if kind is pairs else "auto",
+        "c1": 0.1,
+        "tol": 1e-9,
+        "random_state": 0,
+    }
     shards = dealt(X, y, 2)
     if nothing == "weights of 0":
         nothing = dealt(X, y, 1, np.zeros(len(X)))[0]
     found = L1CRF(**given).fit_shards([*shards[:at], nothing, *shards[at:]])
     expected = L1CRF(**given).fit_shards(shards)
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
-    assert found.predict(X) == expected.predict(X) and found.n_features() == expected.n_features()
+    assert (
+        found.predict(X) == expected.predict(X)
+        and found.n_features() == expected.n_features()
+    )
 
 
 def test_a_shard_without_labels_has_tokens():
@@ -265,11 +298,20 @@ def test_if_no_shard_has_anything():
     X, y = make_hmm_sequences(3, random_state=0)
     unknown, numbers = ([[of] * len(labels) for labels in y] for of in (None, 3))
     for shards, message in (
-        ([NO_SEQUENCES, NO_TOKENS], "shard 0: X is empty: at least one sequence is needed"),
+        (
+            [NO_SEQUENCES, NO_TOKENS],
+            "shard 0: X is empty: at least one sequence is needed",
+        ),
         ([NO_TOKENS], "shard 0: X holds no token"),
         ([lambda: (X, unknown), NO_SEQUENCES], "y holds no label: all tokens are None"),
-        ([NO_SEQUENCES, lambda: (X, y), lambda: (X, numbers)], "labels of shard 2 are of type int"),
-        ([NO_SEQUENCES, lambda: (X, y[1:])], "shard 1: X and y must hold the same number"),
+        (
+            [NO_SEQUENCES, lambda: (X, y), lambda: (X, numbers)],
+            "labels of shard 2 are of type int",
+        ),
+        (
+            [NO_SEQUENCES, lambda: (X, y[1:])],
+            "shard 1: X and y must hold the same number",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             L1CRF(random_state=0).fit_shards(shards)
@@ -277,8 +319,15 @@ def test_if_no_shard_has_anything():
 
 def test_labels_that_only_another_shard_has_are_allowed_where_labels_lack():
     pairs_allowed = [("A", "B"), ("B", "A")]
-    first, last = (lambda: ([["a", "b", "a"]], [["A", None, "A"]])), (lambda: ([["b", "a"]], [["B", "A"]]))
+    first, last = (
+        (lambda: ([["a", "b", "a"]], [["A", None, "A"]])),
+        (lambda: ([["b", "a"]], [["B", "A"]])),
+    )
     found = L1CRF(constraints=pairs_allowed, random_state=0).fit_shards([first, last])
     assert found.predict([["a", "b", "a"]]) == [["A", "B", "A"]]
-    with pytest.raises(ValueError, match="shard 0: y: sequence 0: under the constraints there is no"):
-        L1CRF(constraints=pairs_allowed, random_state=0).fit_shards([first, lambda: ([["a"]], [["A"]])])
+    with pytest.raises(
+        ValueError, match="shard 0: y: sequence 0: under the constraints there is no"
+    ):
+        L1CRF(constraints=pairs_allowed, random_state=0).fit_shards(
+            [first, lambda: ([["a"]], [["A"]])]
+        )

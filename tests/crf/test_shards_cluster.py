@@ -17,7 +17,12 @@ from skstruct.cluster import tasks
 
 distributed = pytest.importorskip("distributed")
 SLOW = pytest.mark.slow
-OPTIONS = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
+OPTIONS = {
+    "n_workers": 1,
+    "threads_per_worker": 1,
+    "dashboard_address": None,
+    "memory_limit": 0,
+}
 
 
 def load(s, n):
@@ -53,7 +58,9 @@ def new(**options):
 
 def assert_same(a, b):
     for name in ("nodes", "edges"):
-        np.testing.assert_array_equal(getattr(model_of(a), name).value, getattr(model_of(b), name).value)
+        np.testing.assert_array_equal(
+            getattr(model_of(a), name).value, getattr(model_of(b), name).value
+        )
     assert (a.objective_, a.n_iter_) == (b.objective_, b.n_iter_)
 
 
@@ -63,24 +70,38 @@ def worker_of(cluster, shard):
 
 
 @pytest.mark.parametrize(
-    "n_workers, threads", [(3, 1), *(pytest.param(*pair, marks=SLOW) for pair in ((1, 1), (2, 1), (1, 2)))]
+    "n_workers, threads",
+    [(3, 1), *(pytest.param(*pair, marks=SLOW) for pair in ((1, 1), (2, 1), (1, 2)))],
 )
 def test_workers_or_threads(here, monkeypatch, n_workers, threads):
     if n_workers == 3:  # what is not small is data of the cluster
         monkeypatch.setattr(tasks, "SMALL", 0)
     options = {**OPTIONS, "n_workers": n_workers, "threads_per_worker": threads}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         given = {1: client, 2: "auto", 3: client.scheduler.address}[n_workers]
         assert_same(here, new().fit_shards(shards(), client=given))
-        assert set(client.run(kept_by_a_worker).values()) == {0}  # nothing of it stays behind
+        assert set(client.run(kept_by_a_worker).values()) == {
+            0
+        }  # nothing of it stays behind
         if n_workers == 2:
-            with pytest.raises(ValueError, match="shard 1: its callable raised ZeroDivisionError"):
+            with pytest.raises(
+                ValueError, match="shard 1: its callable raised ZeroDivisionError"
+            ):
                 new().fit_shards([shards()[0], lambda: 1 / 0], client="auto")
 
 
 @pytest.mark.parametrize(
     "when",
-    ["evaluate", *(pytest.param(name, marks=SLOW) for name in ("descend", "row_counts", "pairs_gradient"))],
+    [
+        "evaluate",
+        *(
+            pytest.param(name, marks=SLOW)
+            for name in ("descend", "row_counts", "pairs_gradient")
+        ),
+    ],
 )
 def test_a_worker_that_dies_changes_nothing(here, monkeypatch, when):
     killed, counts = [], []
@@ -95,7 +116,10 @@ def test_a_worker_that_dies_changes_nothing(here, monkeypatch, when):
     if when in ("descend", "evaluate"):
         monkeypatch.setattr(tasks, "SMALL", 0)
     options = {**OPTIONS, "n_workers": 2}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         assert_same(here, new().fit_shards(shards(), client=client))
     assert killed
 
@@ -125,9 +149,14 @@ crf.fit_shards(shards, client={address!r})
 def test_a_driver_that_dies(here, tmp_path):
     """The process is gone without a word; another one goes on."""
     options = {**OPTIONS, "n_workers": 2}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         text = DRIVER.format(
-            load=inspect.getsource(load), folder=str(tmp_path), address=client.scheduler.address
+            load=inspect.getsource(load),
+            folder=str(tmp_path),
+            address=client.scheduler.address,
         )
         assert subprocess.run([sys.executable, "-c", text], check=False).returncode == 9
         assert list(tmp_path.iterdir())
@@ -146,9 +175,14 @@ def test_a_driver_that_dies_leaves_nothing_behind(tmp_path):
 
     Nothing waits for long, and the cluster ends with the test.
     """
-    with distributed.LocalCluster(**OPTIONS) as cluster, distributed.Client(cluster) as client:
+    with (
+        distributed.LocalCluster(**OPTIONS) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         text = DRIVER.format(
-            load=inspect.getsource(load), folder=str(tmp_path), address=client.scheduler.address
+            load=inspect.getsource(load),
+            folder=str(tmp_path),
+            address=client.scheduler.address,
         )
         driver = subprocess.run([sys.executable, "-c", text], check=False, timeout=120)
         if driver.returncode != 9:

@@ -5,7 +5,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import sklearn
-from crf_cases import FREE, STRICT, L, dense, learnable, make_task, potentials, train_crf
+from crf_cases import (
+    FREE,
+    STRICT,
+    L,
+    dense,
+    learnable,
+    make_task,
+    potentials,
+    train_crf,
+)
 from inside import pairs_to_work_on
 
 from skstruct.crf.solver import working_set
@@ -21,7 +30,9 @@ def test_solvers_agree_and_certify(edges, partial):
     task = learnable(edges=edges, partial=partial)
     n_edges = 3 if edges else 1
     found = {
-        solver: train_crf(task, L, 20, n_edges, c1=0.7, c2=0.01, solver=solver, **STRICT)
+        solver: train_crf(
+            task, L, 20, n_edges, c1=0.7, c2=0.01, solver=solver, **STRICT
+        )
         for solver in ("two-stage", "owlqn")
     }
     a, b = found["two-stage"], found["owlqn"]
@@ -55,7 +66,10 @@ def test_the_end_does_not_depend_on_the_start():
 
 def test_threads_and_seed():
     task = learnable(n=200)
-    runs = [train_crf(task, L, 20, c1=0.5, sgd_iter=2, eta0=0.1, n_threads=k) for k in (1, 2, 4)]
+    runs = [
+        train_crf(task, L, 20, c1=0.5, sgd_iter=2, eta0=0.1, n_threads=k)
+        for k in (1, 2, 4)
+    ]
     for other in runs[1:]:
         assert np.array_equal(dense(runs[0].nodes), dense(other.nodes))
         assert runs[0].objective == other.objective
@@ -68,7 +82,9 @@ def test_history_falls_and_callback_stops():
         seen.append(entry)
         return len(seen) == 7
 
-    result = train_crf(learnable(), L, 20, c1=0.5, sgd_iter=2, eta0=0.1, after_pass=stop)
+    result = train_crf(
+        learnable(), L, 20, c1=0.5, sgd_iter=2, eta0=0.1, after_pass=stop
+    )
     assert len(result.history) == 7 and not result.converged
     values = [h["objective"] for h in result.history if h["stage"] == "batch"]
     assert values == sorted(values, reverse=True)
@@ -88,10 +104,14 @@ def test_equals_crfsuite(tmp_path):
                 item[str(r)] = item.get(str(r), 0.0) + 1.0
             x.append(item)
         trainer.append(pycrfsuite.ItemSequence(x), [str(g) for g in task.gold[a:b]])
-    trainer.set_params({"c1": 1.0, "c2": 0.0, "epsilon": 1e-9, "delta": 1e-10, "max_iterations": 2000})
+    trainer.set_params(
+        {"c1": 1.0, "c2": 0.0, "epsilon": 1e-9, "delta": 1e-10, "max_iterations": 2000}
+    )
     trainer.train(str(tmp_path / "model"))
     theirs = min(float(h["loss"]) for h in trainer.logparser.iterations)
-    ours = train_crf(task, L, 20, c1=1.0, all_states=False, all_transitions=False, **STRICT)
+    ours = train_crf(
+        task, L, 20, c1=1.0, all_states=False, all_transitions=False, **STRICT
+    )
     assert ours.objective <= theirs * (1 + 1e-6)
     assert ours.objective == pytest.approx(theirs, rel=1e-4)
 
@@ -123,9 +143,13 @@ def test_equals_logistic_regression():
 def test_stage_one_lowers_the_objective(line_search, partial):
     task = learnable(partial=partial)
     zero = train_crf(task, L, 20, c1=0.3, solver="sgd", sgd_iter=0)
-    some = train_crf(task, L, 20, c1=0.3, solver="sgd", sgd_iter=8, eta0=0.1, line_search=line_search)
+    some = train_crf(
+        task, L, 20, c1=0.3, solver="sgd", sgd_iter=8, eta0=0.1, line_search=line_search
+    )
     assert some.objective < 0.95 * zero.objective
-    again = train_crf(task, L, 20, c1=0.3, solver="sgd", sgd_iter=8, eta0=0.1, line_search=line_search)
+    again = train_crf(
+        task, L, 20, c1=0.3, solver="sgd", sgd_iter=8, eta0=0.1, line_search=line_search
+    )
     assert np.array_equal(dense(some.nodes), dense(again.nodes))
 
 
@@ -135,9 +159,15 @@ def sequence_alone(task, i):
     start = task.bag.start[a : b + 1]
     inside = slice(start[0], start[-1])
     token = np.array([0, b - a])
-    bag = task.bag._replace(start=start - start[0], row=task.bag.row[inside], value=task.bag.value[inside])
+    bag = task.bag._replace(
+        start=start - start[0], row=task.bag.row[inside], value=task.bag.value[inside]
+    )
     return task._replace(
-        token=token, anchor=token, bag=bag, gold=task.gold[a:b], weight=task.weight[i : i + 1]
+        token=token,
+        anchor=token,
+        bag=bag,
+        gold=task.gold[a:b],
+        weight=task.weight[i : i + 1],
     )
 
 
@@ -147,19 +177,27 @@ class NaiveStep:
     def __init__(self, o, part, w, q, z):
         self.o, self.part, self.w, self.q, self.z = o, part, w, q, z
         self.n, self.view = o.sequences.order.shape[0], part.everything()
-        self.used = np.append(np.isin(o.pair_feature, part.features.item), np.ones(o.pair.shape[0], bool))
+        self.used = np.append(
+            np.isin(o.pair_feature, part.features.item), np.ones(o.pair.shape[0], bool)
+        )
         self.gradient = part.evaluate(self.view, w)[1] + 2 * o.c2 / self.n * w
 
     def moved(self, rate):
         """Weights before and after they pay the penalty."""
         pay = getattr(apply_penalty, "py_func", apply_penalty)
         before = np.where(self.used, self.w - rate * self.gradient, self.w)
-        after = [pay(b, self.z + rate * self.o.c1 / self.n, r) for b, r in zip(before, self.q)]
+        after = [
+            pay(b, self.z + rate * self.o.c1 / self.n, r)
+            for b, r in zip(before, self.q)
+        ]
         return before, np.where(self.used, after, self.w)
 
     def equation_14(self, w):
         """The share of the sequence in the objective."""
-        penalty = self.o.c1 * np.abs(w[self.used]).sum() + self.o.c2 * (w[self.used] ** 2).sum()
+        penalty = (
+            self.o.c1 * np.abs(w[self.used]).sum()
+            + self.o.c2 * (w[self.used] ** 2).sum()
+        )
         return self.part.evaluate(self.view, w)[0] + penalty / self.n
 
     def algorithm_1(self, rate, max_trials):
@@ -169,7 +207,9 @@ class NaiveStep:
             values.append(self.equation_14(self.moved(rates[-1])[1]))
             changed = values[-1] > initial and not flag
             flag = flag or changed
-            rates.append(rate * 0.5 if changed else rates[-1] * 0.5 if flag else rates[-1] / 0.5)
+            rates.append(
+                rate * 0.5 if changed else rates[-1] * 0.5 if flag else rates[-1] / 0.5
+            )
         return rates[int(np.argmin(values))]
 
 
@@ -180,7 +220,8 @@ def naive_passes(task, o, n_passes, eta0, decay, max_trials, seed):
     w, q, z = np.zeros(o.size), np.zeros(o.size), 0.0
     options, scores = ObjectiveOptions(c1=0.0), potentials(cost=o.potentials.cost)
     alone = [
-        CRFObjective(sequence_alone(task, i), options, scores, 20, layout=o.layout) for i in o.sequences.order
+        CRFObjective(sequence_alone(task, i), options, scores, 20, layout=o.layout)
+        for i in o.sequences.order
     ]
     random = np.random.RandomState(seed)
     order = [i for _ in range(n_passes) for i in random.permutation(n)]
@@ -201,7 +242,11 @@ def test_stage_one_is_what_the_papers_say(partial, max_trials):
     costs = potentials(cost=np.array([0.5, 0.0, 1.0]))
     o = CRFObjective(task, ObjectiveOptions(c1=0.4, c2=0.05), costs, 20)
     options = SolverOptions(
-        sgd_iter=3, eta0=0.4, decay=0.7, line_search=max_trials > 1, max_trials=max_trials
+        sgd_iter=3,
+        eta0=0.4,
+        decay=0.7,
+        line_search=max_trials > 1,
+        max_trials=max_trials,
     )
     lazy = stochastic_passes(o, options, Progress(o), seed=5)
     naive = naive_passes(task, o, 3, 0.4, 0.7, max_trials, seed=5)
@@ -229,8 +274,14 @@ def test_penalty_is_paid_up_to_zero():
 def test_table():
     table = SparseWeights.of((3, 2), np.array([4, 0, 3]), np.array([2.0, 0.0, -1.0]))
     np.testing.assert_array_equal(dense(table), [[0.0, 0.0], [0.0, -1.0], [2.0, 0.0]])
-    np.testing.assert_array_equal(table.at(np.array([5, 3, 0, 4])), [0.0, -1.0, 0.0, 2.0])
-    assert not SparseWeights.of((3, 2), np.zeros(0, np.int64), np.zeros(0)).at(np.arange(6)).any()
+    np.testing.assert_array_equal(
+        table.at(np.array([5, 3, 0, 4])), [0.0, -1.0, 0.0, 2.0]
+    )
+    assert (
+        not SparseWeights.of((3, 2), np.zeros(0, np.int64), np.zeros(0))
+        .at(np.arange(6))
+        .any()
+    )
 
 
 @pytest.mark.parametrize("scale, precision", [(None, 1e-6), (1.0, 1e-4), (1e30, 1e-4)])
@@ -251,7 +302,9 @@ def test_memory_solves_quadratics(scale, precision):
         memory.add(s, A @ s)
     g = rng.randn(n) * root
     want = np.linalg.solve(A / np.outer(root, root), g / root) / root
-    np.testing.assert_allclose(memory.solve(g, np.ones(n, bool), root**2, 1.0), want, rtol=precision)
+    np.testing.assert_allclose(
+        memory.solve(g, np.ones(n, bool), root**2, 1.0), want, rtol=precision
+    )
     restricted = memory.solve(g, np.arange(n) < 3, root**2, 1.0)
     assert not restricted[3:].any() and restricted @ g > 0
 
@@ -299,7 +352,9 @@ def test_values_have_no_unit(scale):
     scaled = task._replace(bag=task.bag._replace(value=task.bag.value * scale))
     want = train_crf(task, L, 20, c1=0.0, **STRICT)
     found = train_crf(scaled, L, 20, c1=0.0, **STRICT)
-    assert found.converged and found.objective == pytest.approx(want.objective, rel=1e-6)
+    assert found.converged and found.objective == pytest.approx(
+        want.objective, rel=1e-6
+    )
 
 
 def test_weights_that_overflow():
@@ -331,4 +386,9 @@ def test_weights_that_are_equally_steep_all_enter(monkeypatch):
     slopes = np.repeat([0.5, 0.2], [30, 10])
     problem = SimpleNamespace(n_optional=40, c1=0.1)
     assert pairs_to_work_on(problem, np.zeros(40), slopes).tolist() == list(range(30))
-    assert pairs_to_work_on(problem, np.zeros(40), np.arange(40.0)).tolist() == [36, 37, 38, 39]
+    assert pairs_to_work_on(problem, np.zeros(40), np.arange(40.0)).tolist() == [
+        36,
+        37,
+        38,
+        39,
+    ]

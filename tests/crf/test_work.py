@@ -35,7 +35,9 @@ def test_a_weight_costs_what_copies_cost(c1, c2):
 def test_the_first_stage_steps_no_further_for_weights():
     """A weight of 10 is one step as long as ten, which overshoots where the rate is that of weight 1."""
     X, y = (each[:60] for each in load_chunking())
-    weighted, copied = (L1CRF("chunk", c1=0.0, c2=10.0, random_state=0) for _ in range(2))
+    weighted, copied = (
+        L1CRF("chunk", c1=0.0, c2=10.0, random_state=0) for _ in range(2)
+    )
     weighted.fit(X, y, sample_weight=np.full(60, 10.0))
     assert weighted.n_iter_ <= copied.fit(X * 10, y * 10).n_iter_
     assert weighted.objective_ == pytest.approx(copied.objective_, rel=2e-3)
@@ -103,7 +105,9 @@ def test_a_path_costs_less_than_its_fits():
     X, y = load_chunking()
     crf, c1s = L1CRF("chunk", c2=0.01, random_state=0), [1.0, 0.3, 0.1]
     path = regularization_path(crf, X, y, c1s)
-    alone = [L1CRF("chunk", c1=c1, c2=0.01, random_state=0).fit(X, y).n_iter_ for c1 in c1s]
+    alone = [
+        L1CRF("chunk", c1=c1, c2=0.01, random_state=0).fit(X, y).n_iter_ for c1 in c1s
+    ]
     assert sum(point.n_iter for point in path) <= 0.85 * sum(alone)
 
 

@@ -5,7 +5,12 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.model_selection import GroupKFold, KFold, cross_val_predict, train_test_split
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    cross_val_predict,
+    train_test_split,
+)
 from sklearn.utils import shuffle
 
 from skstruct import SequenceMatrix, StructuredPerceptron
@@ -36,7 +41,11 @@ def assert_is(X, parts):
     for mine, part in zip(X, parts):
         np.testing.assert_array_equal(dense(mine), part)
     np.testing.assert_array_equal(dense(X.matrix), np.concatenate([VALUES[:0], *parts]))
-    assert X.lengths.tolist() == np.diff(X.offsets).tolist() == [len(part) for part in parts]
+    assert (
+        X.lengths.tolist()
+        == np.diff(X.offsets).tolist()
+        == [len(part) for part in parts]
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -86,9 +95,9 @@ def test_names():
         assert SequenceMatrix(KINDS[frame], LENGTHS).feature_names == ("a", "b")
     assert SequenceMatrix(VALUES, LENGTHS).feature_names is None
     odd = ["\ud800", "ü" * 3]
-    assert pickle.loads(pickle.dumps(SequenceMatrix(VALUES, LENGTHS, feature_names=odd))).feature_names == (
-        *odd,
-    )
+    assert pickle.loads(
+        pickle.dumps(SequenceMatrix(VALUES, LENGTHS, feature_names=odd))
+    ).feature_names == (*odd,)
 
 
 def test_what_scikit_learn_splits():
@@ -108,8 +117,16 @@ def test_what_scikit_learn_splits():
 def test_split():
     X = SequenceMatrix(VALUES, LENGTHS)
     assert X.split(list("abcdefg")) == [["a", "b"], [], ["c", "d", "e"], ["f"], ["g"]]
-    assert [part.tolist() for part in X.split(np.arange(7))] == [[0, 1], [], [2, 3, 4], [5], [6]]
-    assert [list(part) for part in X.split(pandas.Series(range(7), index=range(7, 14)))][2] == [2, 3, 4]
+    assert [part.tolist() for part in X.split(np.arange(7))] == [
+        [0, 1],
+        [],
+        [2, 3, 4],
+        [5],
+        [6],
+    ]
+    assert [
+        list(part) for part in X.split(pandas.Series(range(7), index=range(7, 14)))
+    ][2] == [2, 3, 4]
     with pytest.raises(ValueError, match="one entry a token, 7, got 3"):
         X.split("abc")
 
@@ -121,11 +138,22 @@ def test_from_padded():
     assert X.lengths.tolist() == [2, 0, 3] and not np.isnan(X.matrix).any()
     mask = np.array([[False, True, True], [True, False, False], [True, True, True]])
     X = SequenceMatrix.from_padded(np.arange(18.0).reshape(3, 3, 2), mask)
-    assert_is(X, [np.array([[2.0, 3], [4, 5]]), np.array([[6.0, 7]]), np.arange(12.0, 18).reshape(3, 2)])
+    assert_is(
+        X,
+        [
+            np.array([[2.0, 3], [4, 5]]),
+            np.array([[6.0, 7]]),
+            np.arange(12.0, 18).reshape(3, 2),
+        ],
+    )
     padded[2, 1, 0] = np.nan
-    with pytest.raises(ValueError, match=r"X: sequence 2, position 1, column 0: nan is not finite"):
+    with pytest.raises(
+        ValueError, match=r"X: sequence 2, position 1, column 0: nan is not finite"
+    ):
         SequenceMatrix.from_padded(padded)
-    with pytest.raises(ValueError, match="sequence 0: the mask has padding between tokens"):
+    with pytest.raises(
+        ValueError, match="sequence 0: the mask has padding between tokens"
+    ):
         SequenceMatrix.from_padded(np.zeros((1, 3, 1)), [[1, 0, 1]])
     with pytest.raises(ValueError, match="three dimensions"):
         SequenceMatrix.from_padded(np.zeros((3, 3)))
@@ -135,16 +163,33 @@ def test_from_padded():
 
 @pytest.mark.parametrize("library", [pandas, polars])
 def test_from_frame(library):
-    table = {"who": ["u", "u", "v", "w", "w"], "x": [1.5, 2, 3, 4, 5], "on": [True, False, True, True, False]}
+    table = {
+        "who": ["u", "u", "v", "w", "w"],
+        "x": [1.5, 2, 3, 4, 5],
+        "on": [True, False, True, True, False],
+    }
     df = library.DataFrame({**table, "label": list("abcab")})
     X, y = SequenceMatrix.from_frame(df, "who", label="label")
-    assert_is(X, [np.array([[1.5, 1], [2, 0]]), np.array([[3.0, 1]]), np.array([[4.0, 1], [5, 0]])])
+    assert_is(
+        X,
+        [
+            np.array([[1.5, 1], [2, 0]]),
+            np.array([[3.0, 1]]),
+            np.array([[4.0, 1], [5, 0]]),
+        ],
+    )
     assert y == [["a", "b"], ["c"], ["a", "b"]] and X.feature_names == ("x", "on")
-    X = SequenceMatrix.from_frame(df.lazy() if library is polars else df, "who", columns=["on"])
+    X = SequenceMatrix.from_frame(
+        df.lazy() if library is polars else df, "who", columns=["on"]
+    )
     assert X.matrix.shape == (5, 1)
     for by, columns, message in (
         ("nobody", None, "no column 'nobody'; it has who, x, on, label"),
-        ("label", ["x"], "the rows of 'label' = 'a' are not neighbours: row 3 begins anew"),
+        (
+            "label",
+            ["x"],
+            "the rows of 'label' = 'a' are not neighbours: row 3 begins anew",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             SequenceMatrix.from_frame(df, by, columns=columns)
@@ -158,8 +203,14 @@ def broken(value=np.nan):
 
 ONE = np.ones((3, 2))
 ERRORS = [
-    (np.ones((50, 3)), "X is one matrix of 50 rows; say where its sequences end: SequenceMatrix(X, lengths)"),
-    (sparse.eye(50), "X is one matrix of 50 rows; say where its sequences end: SequenceMatrix(X, lengths)"),
+    (
+        np.ones((50, 3)),
+        "X is one matrix of 50 rows; say where its sequences end: SequenceMatrix(X, lengths)",
+    ),
+    (
+        sparse.eye(50),
+        "X is one matrix of 50 rows; say where its sequences end: SequenceMatrix(X, lengths)",
+    ),
     (
         pandas.DataFrame(ONE),
         "X is one table of 3 rows; say where its sequences end: SequenceMatrix.from_frame(df, by), or a list",
@@ -172,26 +223,46 @@ ERRORS = [
         [ONE[:, 0]],
         "X: sequence 0 is one-dimensional; a series of numbers needs one row a token: x.reshape(-1, 1)",
     ),
-    ([np.ones((1, 20)), broken()], "X: sequence 1, position 5, column 17: nan is not finite"),
+    (
+        [np.ones((1, 20)), broken()],
+        "X: sequence 1, position 5, column 17: nan is not finite",
+    ),
     (
         [pandas.DataFrame(broken(np.inf), columns=[f"a{c}" for c in range(20)])],
         "X: sequence 0, position 5, column 17 ('a17'): inf is not finite",
     ),
-    ([sparse.csr_array(broken())], "X: sequence 0, position 5, column 17: nan is not finite"),
-    ([[[1, 2], [3]]], "X: sequence 0, position 1 has 1 column, expected 2 like position 0"),
-    ([[[1, 2], ["x", 3]]], "X: sequence 0, position 1, column 0: expected a number, got str 'x'"),
+    (
+        [sparse.csr_array(broken())],
+        "X: sequence 0, position 5, column 17: nan is not finite",
+    ),
+    (
+        [[[1, 2], [3]]],
+        "X: sequence 0, position 1 has 1 column, expected 2 like position 0",
+    ),
+    (
+        [[[1, 2], ["x", 3]]],
+        "X: sequence 0, position 1, column 0: expected a number, got str 'x'",
+    ),
     (
         [ONE.astype(object), np.array([[1, "x"]], object)],
         "X: sequence 1, position 0, column 1: expected a number",
     ),
     ([ONE, "text"], "X: sequence 1 must be rows of numbers, got str 'text'"),
     ([ONE, 3], "X: sequence 1 must be rows of numbers, got int 3"),
-    ([[[1, 2]], [[1, 2], 3]], "X: sequence 1, position 1: expected a row of numbers, got int 3"),
-    ([ONE, np.ones((2, 2, 2))], "X: sequence 1 must have two dimensions, tokens and columns, got 3"),
+    (
+        [[[1, 2]], [[1, 2], 3]],
+        "X: sequence 1, position 1: expected a row of numbers, got int 3",
+    ),
+    (
+        [ONE, np.ones((2, 2, 2))],
+        "X: sequence 1 must have two dimensions, tokens and columns, got 3",
+    ),
 ]
 
 
-@pytest.mark.parametrize("X, message", ERRORS, ids=[message[:40] for _, message in ERRORS])
+@pytest.mark.parametrize(
+    "X, message", ERRORS, ids=[message[:40] for _, message in ERRORS]
+)
 def test_errors_name_the_place(X, message):
     with pytest.raises(ValueError) as caught:
         StructuredPerceptron().fit(X, [["a"]] * len(LENGTHS))
@@ -207,9 +278,24 @@ def test_errors_name_the_place(X, message):
         (VALUES, [3.5, 3.5], None, "lengths must be a list of integers"),
         (VALUES, [7], ["a"], "feature_names must be 2 names, one a column, got 1"),
         (VALUES[0], [2], None, "matrix must have two dimensions"),
-        ([["a"]], [1], None, "matrix must have two dimensions, tokens and columns, and hold numbers"),
-        (broken(), [2, 4], None, "X: sequence 1, position 3, column 17: nan is not finite"),
-        (sparse.csr_matrix(VALUES * 1j), [7], None, "and hold numbers; got 2 dimensions of type complex128"),
+        (
+            [["a"]],
+            [1],
+            None,
+            "matrix must have two dimensions, tokens and columns, and hold numbers",
+        ),
+        (
+            broken(),
+            [2, 4],
+            None,
+            "X: sequence 1, position 3, column 17: nan is not finite",
+        ),
+        (
+            sparse.csr_matrix(VALUES * 1j),
+            [7],
+            None,
+            "and hold numbers; got 2 dimensions of type complex128",
+        ),
     ],
 )
 def test_a_matrix_that_does_not_fit(matrix, lengths, names, message):
@@ -219,8 +305,13 @@ def test_a_matrix_that_does_not_fit(matrix, lengths, names, message):
 
 def test_masked_values_are_missing():
     rows = np.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[0, 0], [0, 1]])
-    for make in (lambda: SequenceMatrix(rows, [2]), lambda: StructuredPerceptron().fit([rows], [["a", "b"]])):
-        with pytest.raises(ValueError, match="sequence 0, position 1, column 1: nan is not finite"):
+    for make in (
+        lambda: SequenceMatrix(rows, [2]),
+        lambda: StructuredPerceptron().fit([rows], [["a", "b"]]),
+    ):
+        with pytest.raises(
+            ValueError, match="sequence 0, position 1, column 1: nan is not finite"
+        ):
             make()
     padded = np.ma.array(np.ones((1, 3, 2)), mask=[[[0, 0], [0, 0], [1, 1]]])
     assert SequenceMatrix.from_padded(padded).lengths.tolist() == [2]
@@ -228,5 +319,7 @@ def test_masked_values_are_missing():
 
 @pytest.mark.parametrize("rows", [[[10**400]], np.array([[10**400]], dtype=object)])
 def test_numbers_beyond_floats(rows):
-    with pytest.raises(ValueError, match="sequence 0, position 0, column 0: expected a number"):
+    with pytest.raises(
+        ValueError, match="sequence 0, position 0, column 0: expected a number"
+    ):
         StructuredPerceptron().fit([rows], [["a"]])

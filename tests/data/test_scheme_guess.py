@@ -11,7 +11,9 @@ from skstruct.data.schemes import SCHEMES, convert_scheme, rewriting, scheme_lik
 Y = [["B-PER", "I-PER", "I-PER", "B-PER", "O", "B-LOC", "B-ORG", "I-ORG"], [], ["O"]]
 
 
-@pytest.mark.parametrize("name", [name for name in SCHEMES if name not in ("BI", "B2B3MES")])
+@pytest.mark.parametrize(
+    "name", [name for name in SCHEMES if name not in ("BI", "B2B3MES")]
+)
 def test_a_scheme_is_recognised(name):
     assert scheme_like(convert_scheme(Y, "BIO", name, strict=name != "IO")) == name
 
@@ -53,7 +55,9 @@ def test_the_error_names_a_call_that_works(learner, labels, scheme, said):
     model = learner(constraints=scheme, max_iter=1)
     with pytest.raises(ValueError, match=re.escape(said)) as raised:
         model.fit(X, y)
-    call = re.search(r"skstruct\.data\.schemes\.convert_scheme\(.*?\)", str(raised.value)).group()
+    call = re.search(
+        r"skstruct\.data\.schemes\.convert_scheme\(.*?\)", str(raised.value)
+    ).group()
     model.fit(X, eval(call, {"skstruct": skstruct, "y": y}))
 
 
@@ -73,8 +77,19 @@ def test_models_of_the_newer_schemes(scheme, tmp_path):
     for each in model, skstruct.load(tmp_path / "m"):
         assert each.predict(X) == y
         spans = [span for found in each.predict_segment_proba(X) for span, _ in found]
-        expected = [s for labels in y for s in skstruct.data.schemes.labels_to_spans(labels, scheme)]
+        expected = [
+            s
+            for labels in y
+            for s in skstruct.data.schemes.labels_to_spans(labels, scheme)
+        ]
         assert spans == expected
-    assert skstruct.metrics.segment_f1_score(y, model.predict(X), scheme=scheme, mode="strict") == 1.0
-    result = skstruct.metrics.paired_bootstrap(y, y, y, score="segments", scheme=scheme, n_resamples=5)
+    assert (
+        skstruct.metrics.segment_f1_score(
+            y, model.predict(X), scheme=scheme, mode="strict"
+        )
+        == 1.0
+    )
+    result = skstruct.metrics.paired_bootstrap(
+        y, y, y, score="segments", scheme=scheme, n_resamples=5
+    )
     assert result.score_a == 1.0

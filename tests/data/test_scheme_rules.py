@@ -17,7 +17,9 @@ from skstruct.data.scheme_rules import (
 )
 
 LONGEST = 4
-PREFIXED = [name for name in SCHEMES if name != "IO"]  # in which everything can be written
+PREFIXED = [
+    name for name in SCHEMES if name != "IO"
+]  # in which everything can be written
 
 
 def segmentations(length, outside, types=("X", "Y")):
@@ -52,7 +54,10 @@ def spelled(name, segmentation):
 
 
 def all_spelled(name, length):
-    return {tuple(spelled(name, s)[0]) for s in segmentations(length, SPELLINGS[name].outside)}
+    return {
+        tuple(spelled(name, s)[0])
+        for s in segmentations(length, SPELLINGS[name].outside)
+    }
 
 
 @pytest.mark.parametrize("name", PREFIXED)
@@ -65,7 +70,9 @@ def test_spans_of_what_is_spelled(name):
             assert read_spans(labels, LabelTable()) == spans, labels
             parsed = table.parse(labels)
             assert chunks(parsed) == spans
-            assert all(well_formed(name, parsed, start, stop) for start, stop, _ in spans)
+            assert all(
+                well_formed(name, parsed, start, stop) for start, stop, _ in spans
+            )
 
 
 @pytest.mark.parametrize("name", PREFIXED)
@@ -81,12 +88,18 @@ def test_transitions_are_those_of_what_is_spelled(name):
         for sequence in product(labels, repeat=length):
             parsed = table.parse(sequence)
             steps = zip([None, *parsed], parsed)
-            taken = all(may_follow(name, p, q) for p, q in steps) and may_end(name, parsed[-1])
+            taken = all(may_follow(name, p, q) for p, q in steps) and may_end(
+                name, parsed[-1]
+            )
             assert taken == (sequence in expected), sequence
 
 
 def test_names():
-    assert [check_scheme(name) for name in (*SCHEMES, "IOB2", "IOBES")] == [*SCHEMES, "BIO", "BIOES"]
+    assert [check_scheme(name) for name in (*SCHEMES, "IOB2", "IOBES")] == [
+        *SCHEMES,
+        "BIO",
+        "BIOES",
+    ]
     for wrong in ("bio", None, ["BIO"]):
         with pytest.raises(ValueError, match="scheme must be one of 'IOB1', "):
             check_scheme(wrong)
@@ -94,5 +107,7 @@ def test_names():
 
 @pytest.mark.parametrize("label", ["", "X-A", "o", "O-A", 3, None])
 def test_labels_of_no_scheme(label):
-    with pytest.raises(ValueError, match="position 1.*does not belong to the scheme BIO"):
+    with pytest.raises(
+        ValueError, match="position 1.*does not belong to the scheme BIO"
+    ):
         LabelTable("BIO").parse(["B-A", label])

@@ -35,7 +35,10 @@ PREFIXES = {
 
 def typed(prefixes, kinds):
     return [
-        p if p == "O" or not k else f"{p}-{k}" for p in prefixes for k in kinds if p != "O" or k == kinds[0]
+        p if p == "O" or not k else f"{p}-{k}"
+        for p in prefixes
+        for k in kinds
+        if p != "O" or k == kinds[0]
     ]
 
 
@@ -77,7 +80,18 @@ def test_spans_to_labels_values(scheme, expected):
         ("BI", ["B", "B I", "B I I", "B I I I"]),
         ("BIO", ["B", "B I", "B I I"]),
         ("IOB1", ["I", "I I", "I I I"]),
-        ("B2B3MES", ["S", "B E", "B B2 E", "B B2 B3 E", "B B2 B3 M E", "B B2 B3 M M E", "B B2 B3 M M M E"]),
+        (
+            "B2B3MES",
+            [
+                "S",
+                "B E",
+                "B B2 E",
+                "B B2 B3 E",
+                "B B2 B3 M E",
+                "B B2 B3 M M E",
+                "B B2 B3 M M M E",
+            ],
+        ),
     ],
 )
 def test_one_word_of_each_length(scheme, by_length):
@@ -147,7 +161,11 @@ def test_lenient_spans_values(labels, spans):
         ("BIOES", "E-X B-X I-X E-X E-X I-X", [(1, 4, "X")]),
         ("BMES", "B M E M B E S", [(0, 3, ""), (4, 6, ""), (6, 7, "")]),
         ("BI", "I B I", [(1, 3, "")]),
-        ("B2B3MES", "B B2 E B M E B B2 B3 M E B E S", [(0, 3, ""), (6, 11, ""), (11, 13, ""), (13, 14, "")]),
+        (
+            "B2B3MES",
+            "B B2 E B M E B B2 B3 M E B E S",
+            [(0, 3, ""), (6, 11, ""), (11, 13, ""), (13, 14, "")],
+        ),
     ],
 )
 def test_strict_spans_values(scheme, labels, spans):
@@ -155,11 +173,34 @@ def test_strict_spans_values(scheme, labels, spans):
 
 
 # conlleval's published rules as tables of (previous, next) prefixes; a change of type is a rule besides.
-ENDS = {"BB", "BS", "BO", "IB", "IS", "IO", *("E" + p for p in "BIESO"), *("S" + p for p in "BIESO")}
-STARTS = {*(p + "B" for p in "BIESO"), *(p + "S" for p in "BIESO"), "OI", "OE", "EI", "EE", "SI", "SE"}
+ENDS = {
+    "BB",
+    "BS",
+    "BO",
+    "IB",
+    "IS",
+    "IO",
+    *("E" + p for p in "BIESO"),
+    *("S" + p for p in "BIESO"),
+}
+STARTS = {
+    *(p + "B" for p in "BIESO"),
+    *(p + "S" for p in "BIESO"),
+    "OI",
+    "OE",
+    "EI",
+    "EE",
+    "SI",
+    "SE",
+}
 
 
-@given(st.lists(st.sampled_from([p + "-" + k for p in "BIES" for k in "XY"] + ["O"]), max_size=12))
+@given(
+    st.lists(
+        st.sampled_from([p + "-" + k for p in "BIES" for k in "XY"] + ["O"]),
+        max_size=12,
+    )
+)
 def test_lenient_spans_follow_the_tables(labels):
     spans, start = [], None
     padded = [("O", ""), *((lab[0], lab[2:]) for lab in labels), ("O", "")]
@@ -197,7 +238,9 @@ def test_conversion_round_trip(segmentation, source, target):
     assert convert_labels(converted, target, source) == labels
 
 
-@given(segmentations(gaps=False), st.sampled_from(WRITE_ALL), st.sampled_from(WRITE_ALL))
+@given(
+    segmentations(gaps=False), st.sampled_from(WRITE_ALL), st.sampled_from(WRITE_ALL)
+)
 def test_conversion_round_trip_without_gaps(segmentation, source, target):
     labels = spans_to_labels(*segmentation, source)
     (converted,) = convert_scheme([labels], source, target)
@@ -206,7 +249,9 @@ def test_conversion_round_trip_without_gaps(segmentation, source, target):
 
 
 @given(
-    st.lists(st.tuples(st.text(min_size=1, max_size=8), st.sampled_from(["NN", "VV", "A-B"]))),
+    st.lists(
+        st.tuples(st.text(min_size=1, max_size=8), st.sampled_from(["NN", "VV", "A-B"]))
+    ),
     st.sampled_from(WRITE_ALL),
 )
 def test_words_round_trip(items, scheme):
@@ -237,12 +282,26 @@ def test_labels_without_prefix():
         assert labels_to_spans(labels, "IO", strict=strict) == spans
     assert spans_to_labels(spans, 7, "IO") == "PER PER O LOC PER I-B-cell I".split()
     assert spans_to_labels([(0, 1, "O"), (1, 2, "I")], 2, "IO") == ["I-O", "I-I"]
-    assert convert_labels(labels, "IO", "BILOU") == "B-PER L-PER O U-LOC U-PER U-B-cell U".split()
-    assert labels_to_words("abcd", ["X", "X", "Y", "O"], "IO") == [("ab", "X"), ("c", "Y"), ("d", "")]
-    with pytest.raises(ValueError, match="position 1: label 'B-PER' does not belong to the scheme IO"):
+    assert (
+        convert_labels(labels, "IO", "BILOU")
+        == "B-PER L-PER O U-LOC U-PER U-B-cell U".split()
+    )
+    assert labels_to_words("abcd", ["X", "X", "Y", "O"], "IO") == [
+        ("ab", "X"),
+        ("c", "Y"),
+        ("d", ""),
+    ]
+    with pytest.raises(
+        ValueError, match="position 1: label 'B-PER' does not belong to the scheme IO"
+    ):
         labels_to_spans(["O", "B-PER"], "IO", strict=True)
-    assert labels_to_spans(["B-PER", "B-PER", "PER"], "IO") == [(0, 1, "PER"), (1, 3, "PER")]
-    with pytest.raises(ValueError, match="position 0: label 'PER' does not belong to any known scheme"):
+    assert labels_to_spans(["B-PER", "B-PER", "PER"], "IO") == [
+        (0, 1, "PER"),
+        (1, 3, "PER"),
+    ]
+    with pytest.raises(
+        ValueError, match="position 0: label 'PER' does not belong to any known scheme"
+    ):
         labels_to_spans(["PER"], "BIO")
 
 
@@ -253,7 +312,9 @@ def test_every_sequence_is_well_formed_in_io(labels):
     equal = ["".join(re.sub("^I-", "", label)) for label in labels]
     runs = [(kind, len(list(group))) for kind, group in itertools.groupby(equal)]
     stops = list(itertools.accumulate(n for _, n in runs))
-    expected = [(b - n, b, "" if k == "I" else k) for (k, n), b in zip(runs, stops) if k != "O"]
+    expected = [
+        (b - n, b, "" if k == "I" else k) for (k, n), b in zip(runs, stops) if k != "O"
+    ]
     assert spans == expected
     assert labels_to_spans(spans_to_labels(spans, len(labels), "IO"), "IO") == spans
     start, transition, end = allowed_transitions(IO_LABELS, "IO")
@@ -262,7 +323,10 @@ def test_every_sequence_is_well_formed_in_io(labels):
 
 def test_io_cannot_keep_neighbours_of_one_type_apart():
     touching = ["B-X", "B-X", "I-X", "O"]
-    with pytest.raises(ValueError, match="position 1: the spans .* touch; the scheme IO would make them one"):
+    with pytest.raises(
+        ValueError,
+        match="position 1: the spans .* touch; the scheme IO would make them one",
+    ):
         convert_labels(touching, "BIO", "IO")
     assert convert_labels(touching, "BIO", "IO", strict=False) == ["X", "X", "X", "O"]
     assert convert_labels(["B-X", "B-Y"], "BIO", "IO") == ["X", "Y"]
@@ -276,7 +340,10 @@ def test_transitions_permit_exactly_what_spans_can_spell(scheme, kinds):
     labels = typed(PREFIXES[scheme], kinds)
     start, transition, end = allowed_transitions(labels, scheme)
     assert start.dtype == transition.dtype == end.dtype == bool
-    assert start.shape == end.shape == (len(labels),) and transition.shape == (len(labels),) * 2
+    assert (
+        start.shape == end.shape == (len(labels),)
+        and transition.shape == (len(labels),) * 2
+    )
     for n in range(1, 5 if len(labels) < 8 else 4):
         for path in itertools.product(range(len(labels)), repeat=n):
             sequence = [labels[j] for j in path]
@@ -307,7 +374,12 @@ def test_transitions_joint_words_keep_their_tag():
     labels = ["B-NN", "E-NN", "B-VV", "E-VV"]
     start, transition, end = allowed_transitions(labels, "BMES")
     assert start.tolist() == [True, False, True, False]
-    assert transition.astype(int).tolist() == [[0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1], [1, 0, 1, 0]]
+    assert transition.astype(int).tolist() == [
+        [0, 1, 0, 0],
+        [1, 0, 1, 0],
+        [0, 0, 0, 1],
+        [1, 0, 1, 0],
+    ]
     assert end.tolist() == [False, True, False, True]
 
 

@@ -9,7 +9,12 @@ from span_oracle import aligned as oracle
 from span_oracle import random_text
 
 from skstruct import Span
-from skstruct.data.alignment_report import PROBLEMS, AlignmentReport, align_spans, labels_of
+from skstruct.data.alignment_report import (
+    PROBLEMS,
+    AlignmentReport,
+    align_spans,
+    labels_of,
+)
 from skstruct.data.schemes import labels_to_spans
 from skstruct.data.spans import as_spans
 from skstruct.data.text import tokenized
@@ -22,7 +27,13 @@ def random_spans(rng, text, n_labels=2, missing=0.1):
     for _ in range(rng.randrange(5)):
         start = rng.randrange(len(text) + 1)
         end = min(len(text), start + rng.randrange(8))
-        spans.append((start, end, None if rng.random() < missing else "AB"[rng.randrange(n_labels)]))
+        spans.append(
+            (
+                start,
+                end,
+                None if rng.random() < missing else "AB"[rng.randrange(n_labels)],
+            )
+        )
     return spans
 
 
@@ -36,7 +47,9 @@ def test_alignment_is_that_of_the_oracle(align, tokenizer):
     found = align_spans(tokens, given, align, "longest")
     labels = labels_of(found, given, tokens.first, "BIO")
     moves = []
-    for i, (text, pairs, spans, each) in enumerate(zip(texts, tokens.pairs(), y, labels)):
+    for i, (text, pairs, spans, each) in enumerate(
+        zip(texts, tokens.pairs(), y, labels)
+    ):
         expected, problems = oracle(text, pairs, spans, align)
         other = [label if label in (None, "O") else "in a span" for label in each]
         assert other == [k if k in (None, "O") else "in a span" for k in expected]
@@ -44,7 +57,10 @@ def test_alignment_is_that_of_the_oracle(align, tokenizer):
         for t, k in enumerate(expected):
             if isinstance(k, int):
                 where.setdefault(k, []).append(t)
-        chunks = [(ts[0], ts[-1] + 1, spans[k][2]) for k, ts in sorted(where.items(), key=lambda s: s[1])]
+        chunks = [
+            (ts[0], ts[-1] + 1, spans[k][2])
+            for k, ts in sorted(where.items(), key=lambda s: s[1])
+        ]
         assert labels_to_spans([label or "O" for label in each], "BIO") == chunks
         moves += [
             (
@@ -52,7 +68,9 @@ def test_alignment_is_that_of_the_oracle(align, tokenizer):
                 k,
                 spans[k],
                 p,
-                k in where and (pairs[where[k][0]][0], pairs[where[k][-1]][1], spans[k][2]) or None,
+                k in where
+                and (pairs[where[k][0]][0], pairs[where[k][-1]][1], spans[k][2])
+                or None,
             )
             for k, p in enumerate(problems)
             if p
@@ -67,7 +85,9 @@ def test_alignment_is_that_of_the_oracle(align, tokenizer):
 
 
 def test_forms_of_spans():
-    y = [[[0, 3, "PER"], {"start": np.int64(8), "end": 13, "label": "LOC"}, (4, 7, None)]]
+    y = [
+        [[0, 3, "PER"], {"start": np.int64(8), "end": 13, "label": "LOC"}, (4, 7, None)]
+    ]
     given = as_spans(y, [TEXT])
     assert given.spans == [(0, 3, "PER"), (8, 13, "LOC"), (4, 7, None)]
     assert all(type(span) is Span and type(span.start) is int for span in given.spans)
@@ -78,14 +98,32 @@ BAD = [
     ([5], "position 0: expected (start, end, label), got int 5"),
     ([(0.0, 3, "PER")], "position 0: start and end must be ints, got float 0.0"),
     ([(0, True, "PER")], "position 0: start and end must be ints, got bool True"),
-    ([(0, float("nan"), "PER")], "position 0: start and end must be ints, got float nan"),
+    (
+        [(0, float("nan"), "PER")],
+        "position 0: start and end must be ints, got float nan",
+    ),
     ([{"start": 0}], "position 0: expected (start, end, label), got dict {'start': 0}"),
-    ([(0, 3, 7)], "position 0: the label must be a str that is not empty, or None, got int 7"),
-    ([(0, 3, "")], "position 0: the label must be a str that is not empty, or None, got str ''"),
+    (
+        [(0, 3, 7)],
+        "position 0: the label must be a str that is not empty, or None, got int 7",
+    ),
+    (
+        [(0, 3, "")],
+        "position 0: the label must be a str that is not empty, or None, got str ''",
+    ),
     ([(9, 3, "PER")], "position 0: (9, 3, 'PER') ends before it begins"),
-    ([(0, 3, "A"), (30, 41, "PER")], "position 1: (30, 41, 'PER') leaves the text, which has 20 characters"),
-    ([(0, 10**30, "A")], f"position 0: (0, {10**30}, 'A') leaves the text, which has 20 characters"),
-    ([(-1, 3, "PER")], "position 0: (-1, 3, 'PER') leaves the text, which has 20 characters"),
+    (
+        [(0, 3, "A"), (30, 41, "PER")],
+        "position 1: (30, 41, 'PER') leaves the text, which has 20 characters",
+    ),
+    (
+        [(0, 10**30, "A")],
+        f"position 0: (0, {10**30}, 'A') leaves the text, which has 20 characters",
+    ),
+    (
+        [(-1, 3, "PER")],
+        "position 0: (-1, 3, 'PER') leaves the text, which has 20 characters",
+    ),
     (
         [(17, 21, "ORG")],
         "position 0: (17, 21, 'ORG') leaves the text, which has 20 characters; in UTF-16 units it has 21: "
@@ -112,16 +150,22 @@ BAD = [
 @pytest.mark.parametrize("spans, message", BAD)
 def test_bad_spans(spans, message):
     texts = ["", TEXT]
-    with pytest.raises(ValueError, match=re.escape("y: sequence 1, " + message) + r"\Z"):
+    with pytest.raises(
+        ValueError, match=re.escape("y: sequence 1, " + message) + r"\Z"
+    ):
         align_spans(tokenized(texts), as_spans([[], spans], texts), "error", "error")
 
 
 def test_bad_lists():
     with pytest.raises(ValueError, match="X has 3 texts, y has 1 lists of spans"):
         as_spans([[]], ["a", "b", "c"])
-    with pytest.raises(ValueError, match="y must be a list of lists of spans, got None"):
+    with pytest.raises(
+        ValueError, match="y must be a list of lists of spans, got None"
+    ):
         as_spans(None, ["a"])
-    with pytest.raises(ValueError, match="y: sequence 0 must be a list of spans, got int 3"):
+    with pytest.raises(
+        ValueError, match="y: sequence 0 must be a list of spans, got int 3"
+    ):
         as_spans([3], ["a"])
 
 
@@ -130,7 +174,12 @@ def test_report_is_shown():
     y = [[(0, 4, "PER"), (8, 12, "LOC"), (4, 7, None)], [(2, 3, "X")]]
     tokens, given = tokenized(texts), as_spans(y, texts)
     report = AlignmentReport(tokens, given, align_spans(tokens, given))
-    assert report.counts["trimmed"] == report.counts["moved"] == report.counts["empty"] == 1
+    assert (
+        report.counts["trimmed"]
+        == report.counts["moved"]
+        == report.counts["empty"]
+        == 1
+    )
     assert report.reachable == pytest.approx(1 / 3)
     assert str(report).splitlines() == [
         "3 spans, 33.3% of them whole tokens; 1 trimmed, 1 empty, 1 moved",
@@ -138,4 +187,7 @@ def test_report_is_shown():
         "  text 0, position 1: moved: (8, 12, 'LOC') 'Indi' -> (8, 13, 'LOC') 'India'",
         "  text 1, position 0: empty: (2, 3, 'X') ' ' -> nothing",
     ]
-    assert report.to_frame().new_end.tolist()[:2] == [3, 13] and "<td>moved</td>" in report._repr_html_()
+    assert (
+        report.to_frame().new_end.tolist()[:2] == [3, 13]
+        and "<td>moved</td>" in report._repr_html_()
+    )

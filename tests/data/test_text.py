@@ -46,21 +46,40 @@ def test_other_tokenizers():
     assert words("Aé b\n😀", "characters") == list("Aéb😀")
     assert words("a-b, c", r"\w+") == ["a", "b", "c"]
     assert words("a-b, c", str.split) == ["a-b,", "c"]
-    assert words("a-b c", lambda text: [m.span() for m in re.finditer("[a-z-]+", text)]) == ["a-b", "c"]
+    assert words(
+        "a-b c", lambda text: [m.span() for m in re.finditer("[a-z-]+", text)]
+    ) == ["a-b", "c"]
     assert words("a b", list) == ["a", "b"]  # white space among strings is no token
-    assert tokenized([], "words").pairs() == [] and tokenized([""], str.split).pairs() == [[]]
+    assert tokenized([], "words").pairs() == [] and tokenized(
+        [""], str.split
+    ).pairs() == [[]]
 
 
 @pytest.mark.parametrize(
     "tokenizer, message",
     [
-        ("([", r'tokenizer must be "words", .* got \'\(\[\' \(unterminated character set'),
-        (7, r'tokenizer must be "words", "characters", a regular expression or a function, got 7'),
-        (lambda text: [(0, 1), (2, 2)], r"tokenizer: sequence 1: token 1, \(2, 2\), is empty"),
-        (lambda text: [(0, 2), (1, 3)], r"sequence 1: token 1, \(1, 3\), begins before token 0 ends"),
+        (
+            "([",
+            r'tokenizer must be "words", .* got \'\(\[\' \(unterminated character set',
+        ),
+        (
+            7,
+            r'tokenizer must be "words", "characters", a regular expression or a function, got 7',
+        ),
+        (
+            lambda text: [(0, 1), (2, 2)],
+            r"tokenizer: sequence 1: token 1, \(2, 2\), is empty",
+        ),
+        (
+            lambda text: [(0, 2), (1, 3)],
+            r"sequence 1: token 1, \(1, 3\), begins before token 0 ends",
+        ),
         (lambda text: [(-1, 2)], r"sequence 1: token 0, \(-1, 2\), leaves the text"),
         (lambda text: [(0, 9**30)], r"sequence 1: token 0, .* leaves the text"),
-        (lambda text: [(0, 2.0)], r"sequence 1: token 0: expected \(start, end\) or a str, got tuple"),
+        (
+            lambda text: [(0, 2.0)],
+            r"sequence 1: token 0: expected \(start, end\) or a str, got tuple",
+        ),
         (
             lambda text: ["Ann", "``"],
             "sequence 1: token 1, '``', is not in the text behind token 0; return .* instead of strings",
@@ -69,7 +88,11 @@ def test_other_tokenizers():
     ],
 )
 def test_bad_tokenizer(tokenizer, message):
-    used = tokenizer if isinstance(tokenizer, (str, int)) else lambda text: tokenizer(text) if text else []
+    used = (
+        tokenizer
+        if isinstance(tokenizer, (str, int))
+        else lambda text: tokenizer(text) if text else []
+    )
     with pytest.raises(ValueError, match=message):
         check_tokenizer(used)
         tokenized(["", "Ann Lee"], used)
@@ -106,7 +129,9 @@ def test_random_texts():
     texts = [random_text(rng) for _ in range(1500)]
     tokens = assert_tokens_partition(texts)
     # A text has the same tokens alone.
-    assert [tokenized([text]).pairs()[0] for text in texts[:200]] == tokens.pairs()[:200]
+    assert [tokenized([text]).pairs()[0] for text in texts[:200]] == tokens.pairs()[
+        :200
+    ]
     assert all(unicodedata.is_normalized("NFC", word) for word in tokens.words(False))
 
 

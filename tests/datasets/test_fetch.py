@@ -21,7 +21,9 @@ from skstruct.datasets import (
 from skstruct.datasets.fetch import fetch_file
 
 COLUMNS = "He PRP B-NP\nreckons VBZ B-VP\n\nYes UH O\n\n"
-TREES = "1\tEs\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tgeht\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+TREES = (
+    "1\tEs\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tgeht\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+)
 CONTENT = b"some words\n" * 20_000
 
 
@@ -55,7 +57,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content[: len(content) // 2] if path.startswith("short/") else content)
+        self.wfile.write(
+            content[: len(content) // 2] if path.startswith("short/") else content
+        )
 
     def log_message(self, *_):
         pass
@@ -67,7 +71,9 @@ def server(monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     with Server() as server:
         server.hold = threading.Event()
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        thread = threading.Thread(
+            target=server.serve_forever, args=(0.01,), daemon=True
+        )
         thread.start()
         server.files["words.txt"] = CONTENT
         yield server
@@ -87,7 +93,9 @@ def names(folder):
 def test_download_then_cache(server, tmp_path, capsys, expected):
     path = tmp_path / "new" / "words.txt"
     for _ in range(2):
-        found = fetch_file(server.url + "words.txt", path, sha256=expected, notice="Licence: none")
+        found = fetch_file(
+            server.url + "words.txt", path, sha256=expected, notice="Licence: none"
+        )
         assert found == str(path) and path.read_bytes() == CONTENT
     assert server.asked == ["words.txt"] and names(path.parent) == ["words.txt"]
     assert capsys.readouterr().err.count("Licence: none") == 1
@@ -96,7 +104,10 @@ def test_download_then_cache(server, tmp_path, capsys, expected):
 
 
 def test_wrong_checksum_keeps_nothing(server, tmp_path):
-    with pytest.raises(ValueError, match=f"not the file expected: its SHA-256 is {sha256(CONTENT)}, not 0"):
+    with pytest.raises(
+        ValueError,
+        match=f"not the file expected: its SHA-256 is {sha256(CONTENT)}, not 0",
+    ):
         fetch_file(server.url + "words.txt", tmp_path / "words.txt", sha256="0" * 64)
     assert names(tmp_path) == []
 
@@ -104,16 +115,22 @@ def test_wrong_checksum_keeps_nothing(server, tmp_path):
 def test_first_checksum_is_recorded(server, tmp_path):
     path = tmp_path / "words.txt"
     fetch_file(server.url + "words.txt", path)
-    assert (tmp_path / "words.txt.sha256").read_text() == f"{sha256(CONTENT)}  words.txt\n"
+    assert (
+        tmp_path / "words.txt.sha256"
+    ).read_text() == f"{sha256(CONTENT)}  words.txt\n"
     assert names(tmp_path) == ["words.txt", "words.txt.sha256"]
     fetch_file(server.url + "words.txt", path)
     path.write_bytes(CONTENT[:-1])
-    with pytest.raises(ValueError, match="not the file expected: .*, recorded in .*; delete it and that"):
+    with pytest.raises(
+        ValueError,
+        match="not the file expected: .*, recorded in .*; delete it and that",
+    ):
         fetch_file(server.url + "words.txt", path)
     path.unlink()  # the record outlives the file
     server.files["words.txt"] = b"other content"
     with pytest.raises(
-        ValueError, match=f"not {sha256(CONTENT)}, recorded in .*words.txt.sha256; delete that"
+        ValueError,
+        match=f"not {sha256(CONTENT)}, recorded in .*words.txt.sha256; delete that",
     ):
         fetch_file(server.url + "words.txt", path)
     assert names(tmp_path) == ["words.txt.sha256"]
@@ -130,7 +147,9 @@ def test_first_checksum_is_recorded(server, tmp_path):
 def test_damage_in_the_cache(server, tmp_path):
     path = tmp_path / "words.txt"
     path.write_bytes(b"other")
-    with pytest.raises(ValueError, match="not the file expected: its SHA-256 .*; delete it to download"):
+    with pytest.raises(
+        ValueError, match="not the file expected: its SHA-256 .*; delete it to download"
+    ):
         fetch_file(server.url + "words.txt", path, sha256=sha256(CONTENT))
     assert server.asked == [] and path.read_bytes() == b"other"
 
@@ -139,7 +158,10 @@ def test_damage_in_the_cache(server, tmp_path):
     "address, message",
     [
         ("nothing.txt", "the server answered 404"),
-        ("short/words.txt", f"broke off after {len(CONTENT) // 2} of {len(CONTENT)} bytes"),
+        (
+            "short/words.txt",
+            f"broke off after {len(CONTENT) // 2} of {len(CONTENT)} bytes",
+        ),
     ],
 )
 def test_failed_downloads(server, tmp_path, address, message):
@@ -182,14 +204,19 @@ def test_what_is_no_corpus_is_refused(server, tmp_path):
     def check(path):
         raise ValueError(f"{path}, line 1: expected columns")
 
-    with pytest.raises(ValueError, match=r"not the file expected: words.txt, line 1: .*nothing was kept"):
+    with pytest.raises(
+        ValueError,
+        match=r"not the file expected: words.txt, line 1: .*nothing was kept",
+    ):
         fetch_file(server.url + "words.txt", tmp_path / "words.txt", check=check)
     assert names(tmp_path) == []
 
 
 def test_a_folder_that_cannot_be_written_to(server, tmp_path):
     (tmp_path / "home").write_text("a file, where a folder should be")
-    with pytest.raises(DownloadError, match="cannot write to the folder .*home.*SKSTRUCT_CACHE"):
+    with pytest.raises(
+        DownloadError, match="cannot write to the folder .*home.*SKSTRUCT_CACHE"
+    ):
         fetch_file(server.url + "words.txt", tmp_path / "home" / "corpus" / "words.txt")
     assert names(tmp_path) == ["home"]
 
@@ -245,7 +272,10 @@ def test_conll2000_uncompressed_on_the_way(server, tmp_path, monkeypatch):
     server.files["test.txt.gz"] = COLUMNS.encode()
     part = Part(server.url + "test.txt.gz", (sha256(COLUMNS.encode()),))
     monkeypatch.setitem(CONLL2000, "test", part)
-    assert fetch_conll2000("test", data_home=tmp_path).target == [["B-NP", "B-VP"], ["O"]]
+    assert fetch_conll2000("test", data_home=tmp_path).target == [
+        ["B-NP", "B-VP"],
+        ["O"],
+    ]
 
 
 def test_published_checksum_is_that_of_the_corpus(corpus_path):
@@ -275,12 +305,18 @@ def test_ud(server, tmp_path, monkeypatch):
     server.files["UD_Chinese-GSD/r2.14/zh_gsd-ud-train.conllu"] = TREES.encode()
     monkeypatch.setattr(corpora, "UD", server.url)
     options = {"data_home": tmp_path, "return_X_y": True}
-    assert fetch_ud("German-GSD", "dev", **options) == ([["Es", "geht"]], [["PRON", "VERB"]])
+    assert fetch_ud("German-GSD", "dev", **options) == (
+        [["Es", "geht"]],
+        [["PRON", "VERB"]],
+    )
     assert fetch_ud("German-GSD", "dev", task="parsing", **options) == (
         [[("Es", "PRON"), ("geht", "VERB")]],
         [[(2, "nsubj"), (0, "root")]],
     )
-    assert fetch_ud("Chinese-GSD", task="segmentation", **options) == (["Esgeht"], [["Es", "geht"]])
+    assert fetch_ud("Chinese-GSD", task="segmentation", **options) == (
+        ["Esgeht"],
+        [["Es", "geht"]],
+    )
     assert len(server.asked) == 2
     assert "CC BY-SA 4.0" in fetch_ud("German-GSD", "dev", data_home=tmp_path).DESCR
 
@@ -289,7 +325,9 @@ def test_a_page_instead_of_a_corpus(server, tmp_path, monkeypatch):
     monkeypatch.setattr(corpora, "UD", server.url)
     page = b"<html>\n<body>Log in</body>\n</html>\n"
     server.files["UD_English-EWT/r2.14/en_ewt-ud-train.conllu"] = page
-    with pytest.raises(ValueError, match="en_ewt-ud-train.conllu is not the file expected: .*line 1"):
+    with pytest.raises(
+        ValueError, match="en_ewt-ud-train.conllu is not the file expected: .*line 1"
+    ):
         fetch_ud(data_home=tmp_path)
     assert names(tmp_path / "ud" / "r2.14") == []
 
@@ -297,7 +335,10 @@ def test_a_page_instead_of_a_corpus(server, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda: fetch_conll2000("dev"), "subset must be one of 'train', 'test'; got 'dev'"),
+        (
+            lambda: fetch_conll2000("dev"),
+            "subset must be one of 'train', 'test'; got 'dev'",
+        ),
         (lambda: fetch_conll2002("de"), "language must be one of"),
         (lambda: fetch_ud("Klingon"), "treebank must be one of"),
         (lambda: fetch_ud(task="singing"), "task must be one of"),

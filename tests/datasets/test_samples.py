@@ -34,7 +34,9 @@ def en():
 
 def described_tags(description):
     """All words of the description, with and without the brackets and commas around some tags."""
-    return set(description.split()) | set(description.replace("(", " ").replace(",", " ").split())
+    return set(description.split()) | set(
+        description.replace("(", " ").replace(",", " ").split()
+    )
 
 
 def assert_aligned(sample, columns):
@@ -42,7 +44,9 @@ def assert_aligned(sample, columns):
     assert 140 <= len(first) <= 170
     for column in columns:
         assert type(sample[column]) is list
-        assert [len(sentence) for sentence in sample[column]] == [len(sentence) for sentence in first]
+        assert [len(sentence) for sentence in sample[column]] == [
+            len(sentence) for sentence in first
+        ]
         assert all(type(sentence) is list and sentence for sentence in sample[column])
     assert len(sample.DESCR) > 100 and "\t" not in sample.DESCR
     # Sentences that occur twice would leak from training to test parts.
@@ -91,7 +95,15 @@ def test_zh_punctuation_is_tagged_as_such(zh):
 
 
 def test_en_columns(en):
-    assert set(en) == {"tokens", "pos", "chunks", "entities", "heads", "labels", "DESCR"}
+    assert set(en) == {
+        "tokens",
+        "pos",
+        "chunks",
+        "entities",
+        "heads",
+        "labels",
+        "DESCR",
+    }
     assert_aligned(en, ["tokens", "pos", "chunks", "entities", "heads", "labels"])
     columns = (en.tokens, en.pos, en.chunks, en.entities, en.labels)
     assert_clean(value for column in columns for value in items(column))
@@ -104,9 +116,16 @@ def test_en_bio_is_well_formed(en, column):
     for tokens, labels in zip(en.tokens, en[column]):
         before = "O"
         for label in labels:
-            assert label == "O" or label[:2] in ("B-", "I-") and label[2:], (tokens, label)
+            assert label == "O" or label[:2] in ("B-", "I-") and label[2:], (
+                tokens,
+                label,
+            )
             if label.startswith("I-"):
-                assert before != "O" and before[2:] == label[2:], (tokens, before, label)
+                assert before != "O" and before[2:] == label[2:], (
+                    tokens,
+                    before,
+                    label,
+                )
             types.add(label[2:])
             before = label
     assert types - {""} <= described_tags(en.DESCR)
@@ -131,7 +150,9 @@ def test_en_trees(en):
         assert all(0 <= head <= n for head in heads), tokens
         assert heads.count(0) == 1, tokens
         # The root and nothing else bears the relation root.
-        assert [head == 0 for head in heads] == [label == "root" for label in labels], tokens
+        assert [head == 0 for head in heads] == [label == "root" for label in labels], (
+            tokens
+        )
         for i in range(1, n + 1):
             seen = set()
             while i:
@@ -145,7 +166,9 @@ def test_en_trees_are_projective(en):
         # Arcs from the root at position 0 count too: nothing may span the root's child.
         arcs = [(min(i, head), max(i, head)) for i, head in enumerate(heads, start=1)]
         for a, b in arcs:
-            assert not any(a < c < b < d for c, d in arcs), f"{tokens}: an arc crosses {a}-{b}"
+            assert not any(a < c < b < d for c, d in arcs), (
+                f"{tokens}: an arc crosses {a}-{b}"
+            )
 
 
 def test_loaders_agree_with_the_samples(zh, en):
@@ -159,13 +182,19 @@ def test_loaders_agree_with_the_samples(zh, en):
     assert load_parsing() == (pairs, arcs)
 
 
-@pytest.mark.parametrize(("language", "columns"), [("zh", ["words", "tags"]), ("en", ["tokens", "pos"])])
+@pytest.mark.parametrize(
+    ("language", "columns"), [("zh", ["words", "tags"]), ("en", ["tokens", "pos"])]
+)
 def test_the_public_reader_reads_the_same(language, columns):
     sample = load(language)
-    with resources.as_file(resources.files("skstruct.datasets") / f"sample_{language}.txt") as path:
+    with resources.as_file(
+        resources.files("skstruct.datasets") / f"sample_{language}.txt"
+    ) as path:
         sentences = read_columns(path, separator="\t", comment="# ")
     for k, column in enumerate(columns):
-        assert [[token[k] for token in sentence] for sentence in sentences] == sample[column]
+        assert [[token[k] for token in sentence] for sentence in sentences] == sample[
+            column
+        ]
 
 
 def test_each_call_returns_new_lists(zh):

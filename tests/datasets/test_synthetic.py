@@ -20,7 +20,9 @@ def n_words_of_several_labels(X, y):
 
 
 def test_shapes_types_and_names():
-    X, y = make_hmm_sequences(500, n_labels=3, n_words=20, min_length=2, max_length=9, random_state=0)
+    X, y = make_hmm_sequences(
+        500, n_labels=3, n_words=20, min_length=2, max_length=9, random_state=0
+    )
     assert type(X) is type(y) is list and len(X) == len(y) == 500
     assert all(type(sequence) is list for sequence in X + y)
     assert [len(tokens) for tokens in X] == [len(labels) for labels in y]
@@ -40,10 +42,15 @@ def test_defaults():
 def test_deterministic_by_random_state():
     first = make_hmm_sequences(20, noise=0.1, random_state=7)
     assert make_hmm_sequences(20, noise=0.1, random_state=7) == first
-    assert make_hmm_sequences(20, noise=0.1, random_state=np.random.RandomState(7)) == first
+    assert (
+        make_hmm_sequences(20, noise=0.1, random_state=np.random.RandomState(7))
+        == first
+    )
     assert make_hmm_sequences(20, noise=0.1, random_state=8) != first
     rng = np.random.RandomState(7)
-    assert make_hmm_sequences(20, random_state=rng) != make_hmm_sequences(20, random_state=rng)
+    assert make_hmm_sequences(20, random_state=rng) != make_hmm_sequences(
+        20, random_state=rng
+    )
 
 
 def test_global_random_state_is_left_alone():
@@ -56,7 +63,9 @@ def test_global_random_state_is_left_alone():
 
 @pytest.mark.parametrize("stickiness", [0.0, 0.3, 0.9, 1.0])
 def test_stickiness_is_the_share_of_repeated_labels(stickiness):
-    _, y = make_hmm_sequences(2000, n_labels=4, label_stickiness=stickiness, random_state=0)
+    _, y = make_hmm_sequences(
+        2000, n_labels=4, label_stickiness=stickiness, random_state=0
+    )
     repeats = [a == b for labels in y for a, b in pairwise(labels)]
     # 33,000 draws: a deviation of 0.012 is more than four standard errors.
     assert np.mean(repeats) == pytest.approx(stickiness, abs=0.012)
@@ -65,7 +74,9 @@ def test_stickiness_is_the_share_of_repeated_labels(stickiness):
 
 
 def test_first_labels_are_uniform():
-    _, y = make_hmm_sequences(20_000, n_labels=5, min_length=1, max_length=1, random_state=0)
+    _, y = make_hmm_sequences(
+        20_000, n_labels=5, min_length=1, max_length=1, random_state=0
+    )
     counts = np.unique(flat(y), return_counts=True)[1]
     np.testing.assert_allclose(counts / 20_000, 0.2, atol=0.012)
 
@@ -82,7 +93,9 @@ def test_transitions_depend_on_the_label_before():
 
 @pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0])
 def test_words_of_a_label_follow_zipf(exponent):
-    X, y = make_hmm_sequences(2000, n_labels=2, n_words=50, zipf_exponent=exponent, random_state=0)
+    X, y = make_hmm_sequences(
+        2000, n_labels=2, n_words=50, zipf_exponent=exponent, random_state=0
+    )
     words = [word for word, label in zip(flat(X), flat(y)) if label == "L0"]
     shares = np.sort(np.unique(words, return_counts=True)[1])[::-1] / len(words)
     expected = np.arange(1, 51) ** -exponent
@@ -105,7 +118,9 @@ def test_labels_share_words_unless_separable():
 
 @pytest.mark.parametrize(("n_labels", "n_words"), [(1, 1), (3, 3), (3, 10), (7, 9)])
 def test_separable_with_few_words(n_labels, n_words):
-    X, y = make_hmm_sequences(200, n_labels=n_labels, n_words=n_words, separable=True, random_state=0)
+    X, y = make_hmm_sequences(
+        200, n_labels=n_labels, n_words=n_words, separable=True, random_state=0
+    )
     assert n_words_of_several_labels(X, y) == 0
     assert len(set(flat(X))) == n_words and len(set(flat(y))) == n_labels
 
@@ -116,12 +131,16 @@ def test_fewer_words_than_labels():
 
 
 def test_separable_data_is_learned_by_a_perceptron_over_words():
-    X, y = make_hmm_sequences(100, n_labels=3, n_words=60, separable=True, random_state=0)
+    X, y = make_hmm_sequences(
+        100, n_labels=3, n_words=60, separable=True, random_state=0
+    )
     weights = {}
     for _ in range(3):
         mistakes = 0
         for word, label in zip(flat(X), flat(y)):
-            guess = max(("L0", "L1", "L2"), key=lambda L: (weights.get((word, L), 0), L))
+            guess = max(
+                ("L0", "L1", "L2"), key=lambda L: (weights.get((word, L), 0), L)
+            )
             if guess != label:
                 mistakes += 1
                 weights[word, label] = weights.get((word, label), 0) + 1
@@ -148,7 +167,9 @@ def test_one_label_one_word_one_token_and_none():
 
 
 def test_numpy_scalars_are_accepted():
-    X, _ = make_hmm_sequences(np.int64(3), label_stickiness=np.float32(0.5), separable=np.True_)
+    X, _ = make_hmm_sequences(
+        np.int64(3), label_stickiness=np.float32(0.5), separable=np.True_
+    )
     assert len(X) == 3
 
 
@@ -162,17 +183,37 @@ def test_numpy_scalars_are_accepted():
         ({"n_labels": "3"}, TypeError, "n_labels must be an int, got '3'"),
         ({"n_words": 0}, ValueError, "n_words must be at least 1, got 0"),
         ({"min_length": 0}, ValueError, "min_length must be at least 1, got 0"),
-        ({"max_length": 4}, ValueError, "max_length must be at least min_length=5, got 4"),
-        ({"label_stickiness": 1.5}, ValueError, "label_stickiness must be from 0 to 1, got 1.5"),
+        (
+            {"max_length": 4},
+            ValueError,
+            "max_length must be at least min_length=5, got 4",
+        ),
+        (
+            {"label_stickiness": 1.5},
+            ValueError,
+            "label_stickiness must be from 0 to 1, got 1.5",
+        ),
         ({"label_stickiness": float("nan")}, ValueError, "from 0 to 1, got nan"),
-        ({"label_stickiness": None}, TypeError, "label_stickiness must be a float, got None"),
+        (
+            {"label_stickiness": None},
+            TypeError,
+            "label_stickiness must be a float, got None",
+        ),
         ({"zipf_exponent": -1}, ValueError, "zipf_exponent must be from 0 to"),
         ({"zipf_exponent": float("inf")}, ValueError, "got inf"),
         ({"noise": -0.1}, ValueError, "noise must be from 0 to 1, got -0.1"),
         ({"noise": False}, TypeError, "noise must be a float, got False"),
         ({"separable": 1}, TypeError, "separable must be a bool, got 1"),
-        ({"separable": True, "noise": 0.1}, ValueError, "separable=True contradicts noise=0.1"),
-        ({"separable": True, "n_words": 4}, ValueError, "needs n_words >= n_labels=5, got 4"),
+        (
+            {"separable": True, "noise": 0.1},
+            ValueError,
+            "separable=True contradicts noise=0.1",
+        ),
+        (
+            {"separable": True, "n_words": 4},
+            ValueError,
+            "needs n_words >= n_labels=5, got 4",
+        ),
         ({"noise": 0.1, "n_labels": 1}, ValueError, "needs another label"),
         ({"random_state": "x"}, ValueError, "'x' cannot be used to seed"),
     ],

@@ -21,8 +21,12 @@ def definition(X):
         for n in range(1, LONGEST + 1):
             for p in range(len(sentence) - n + 1):
                 s, q = sentence[p : p + n], p + n
-                left.setdefault(s, set()).add(sentence[p - 1] if p else ("begins", sentence))
-                right.setdefault(s, set()).add(sentence[q] if q < len(sentence) else ("ends", sentence))
+                left.setdefault(s, set()).add(
+                    sentence[p - 1] if p else ("begins", sentence)
+                )
+                right.setdefault(s, set()).add(
+                    sentence[q] if q < len(sentence) else ("ends", sentence)
+                )
     return {s: min(len(left[s]), len(right[s])) for s in left}
 
 
@@ -82,14 +86,25 @@ def test_the_last_bucket_takes_all():
     statistics = AccessorVariety().set(Alphabet("abcdefgh"), [nothing] * 3, varieties)
     assert [variety_of(statistics, c) for c in "abcdefgh"] == counts
     first = statistics.buckets(list("abcdefgh"), np.array([0, 8]))[0][0]
-    assert first.tolist() == [0, 0, 1, 1, 2, N_BUCKETS - 2, N_BUCKETS - 1, N_BUCKETS - 1]
+    assert first.tolist() == [
+        0,
+        0,
+        1,
+        1,
+        2,
+        N_BUCKETS - 2,
+        N_BUCKETS - 1,
+        N_BUCKETS - 1,
+    ]
 
 
 def test_lone_surrogates_and_an_empty_text():
     assert variety_of(fit(["\ud800b", "a\ud800b"]), "\ud800b") == 2
     statistics = fit([])
     assert variety_of(statistics, "a") == 0
-    assert [b.shape for b in statistics.buckets([], np.zeros(1, np.int64))] == [(3, 0)] * LONGEST
+    assert [b.shape for b in statistics.buckets([], np.zeros(1, np.int64))] == [
+        (3, 0)
+    ] * LONGEST
 
 
 @needs_compiled
@@ -108,5 +123,7 @@ def test_a_text_is_read_a_fixed_number_of_times():
 def test_sxu(corpus_path):
     from skstruct.datasets import read_segmented
 
-    statistics = fit(["".join(words) for words in read_segmented(corpus_path("sxu/train.txt"))])
+    statistics = fit(
+        ["".join(words) for words in read_segmented(corpus_path("sxu/train.txt"))]
+    )
     assert variety_of(statistics, "北京") > variety_of(statistics, "京大")

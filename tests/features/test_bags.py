@@ -21,7 +21,9 @@ NUMBER = st.one_of(
     st.booleans(),
     st.integers(-3, 3),
     st.floats(-4, 4, allow_nan=False),
-    st.sampled_from([np.float32(0.5), np.int64(2), np.bool_(True), np.bool_(False), 0.0, -0.0]),
+    st.sampled_from(
+        [np.float32(0.5), np.int64(2), np.bool_(True), np.bool_(False), 0.0, -0.0]
+    ),
 )
 FLAT = st.dictionaries(NAME, st.one_of(NAME, NUMBER), max_size=4)
 NESTED = st.recursive(
@@ -39,7 +41,9 @@ LIST = st.lists(NAME, max_size=5)
 
 
 def corpora(token):
-    return st.lists(st.lists(token, max_size=4), min_size=1, max_size=3).filter(lambda X: any(map(len, X)))
+    return st.lists(st.lists(token, max_size=4), min_size=1, max_size=3).filter(
+        lambda X: any(map(len, X))
+    )
 
 
 def encode(encoder, X, grow):
@@ -47,7 +51,11 @@ def encode(encoder, X, grow):
     value = value if value.shape[0] else np.ones(row.shape[0])
     assert start[0] == 0 and start[-1] == row.shape[0] == value.shape[0]
     index = encoder.nodes
-    names = {int(index.row_of[k]): name for name, k in index.ids.items() if index.row_of[k] >= 0}
+    names = {
+        int(index.row_of[k]): name
+        for name, k in index.ids.items()
+        if index.row_of[k] >= 0
+    }
     assert len(names) == np.count_nonzero(index.row_of >= 0)  # no row has two names
     found = []
     for a, b in zip(start, start[1:]):
@@ -90,7 +98,12 @@ def test_bags_are_read_as_crfsuite_reads_them(token, data):
     train, test = data.draw(corpora(token)), data.draw(corpora(token))
     encoder = BagEncoder()
     same(encode(encoder, train, True), expected(train))
-    known = {name for token in flatten(train) for name, value in oracles.bag_items(plain(token)) if value}
+    known = {
+        name
+        for token in flatten(train)
+        for name, value in oracles.bag_items(plain(token))
+        if value
+    }
     assert encoder.n_features == len(known)
     same(encode(encoder, test, False), expected(test, known))
     assert encoder.n_features == len(known)
@@ -102,9 +115,13 @@ def test_bags_are_read_as_crfsuite_reads_them(token, data):
 def test_growth_keeps_rows(token, data):
     encoder = BagEncoder()
     encode(encoder, data.draw(corpora(token)), True)
-    before = {name: int(encoder.nodes.row_of[k]) for name, k in encoder.nodes.ids.items()}
+    before = {
+        name: int(encoder.nodes.row_of[k]) for name, k in encoder.nodes.ids.items()
+    }
     encode(encoder, data.draw(corpora(token)), True)
-    after = {name: int(encoder.nodes.row_of[k]) for name, k in encoder.nodes.ids.items()}
+    after = {
+        name: int(encoder.nodes.row_of[k]) for name, k in encoder.nodes.ids.items()
+    }
     assert before.items() <= after.items()
 
 
@@ -126,7 +143,11 @@ def test_chunks_do_not_show(monkeypatch):
     generator = np.random.default_rng(0)
     X = [
         [
-            {"w": str(generator.integers(9)), "x": float(generator.normal()), "n": ["p", "q"]}
+            {
+                "w": str(generator.integers(9)),
+                "x": float(generator.normal()),
+                "n": ["p", "q"],
+            }
             for _ in range(10)
         ]
         for _ in range(5)
@@ -150,7 +171,13 @@ def test_spellings_of_the_same_feature():
 def test_values_that_several_keys_share():
     """A value is the same under every key, be it a number, a flag or a str; an unseen one is no feature."""
     encoder = BagEncoder()
-    X = [[{"a": 1, "b": True, "c": "x"}, {"a": "x", "b": 1.0}, {"c": 0, "d": False, "a": 2}]]
+    X = [
+        [
+            {"a": 1, "b": True, "c": "x"},
+            {"a": "x", "b": 1.0},
+            {"c": 0, "d": False, "a": 2},
+        ]
+    ]
     rows = [
         Counter({"a": 1.0, "b": 1.0, "c:x": 1.0}),
         Counter({"a:x": 1.0, "b": 1.0}),
@@ -166,12 +193,20 @@ def test_a_name_that_two_pairs_spell():
     """``a:b:c`` is the value ``b:c`` of ``a`` and the value ``c`` of ``a:b``."""
     encoder = BagEncoder()
     encode(encoder, [[{"a:b": "c", "a": "d"}]], True)
-    same(encode(encoder, [[{"a": "b:c"}, {"a": "b:d"}]], False), [Counter({"a:b:c": 1.0}), Counter()])
+    same(
+        encode(encoder, [[{"a": "b:c"}, {"a": "b:d"}]], False),
+        [Counter({"a:b:c": 1.0}), Counter()],
+    )
 
 
 def test_repeated_features_count_repeatedly():
-    same(encode(BagEncoder(), [[["a", "a", "b"]]], True), [Counter({"a": 2.0, "b": 1.0})])
-    same(encode(BagEncoder(), [[{"a": ["b", "b"], "a:b": 2.5}]], True), [Counter({"a:b": 4.5})])
+    same(
+        encode(BagEncoder(), [[["a", "a", "b"]]], True), [Counter({"a": 2.0, "b": 1.0})]
+    )
+    same(
+        encode(BagEncoder(), [[{"a": ["b", "b"], "a:b": 2.5}]], True),
+        [Counter({"a:b": 4.5})],
+    )
 
 
 @pytest.mark.parametrize(
@@ -239,7 +274,11 @@ def test_a_failed_call_leaves_a_usable_model(good, bad):
 
 def test_dicts_and_lists_mix():
     """A list names what is True in a dict; whatever is mixed how, the model is that of dicts alone."""
-    dicts = [[{"a": True, "b:c": True}, {"w": "x", "n": 2.0}], [{"b:c": True}, {"a": True}], [{"w": "x"}]]
+    dicts = [
+        [{"a": True, "b:c": True}, {"w": "x", "n": 2.0}],
+        [{"b:c": True}, {"a": True}],
+        [{"w": "x"}],
+    ]
     lists = [[["a", "b:c"], ["w:x"]], [["b:c"], ["a"]], [["w:x"]]]
     mixed = [[lists[0][0], dicts[0][1]], [dicts[1][0], lists[1][1]], lists[2]]
     y = [["X", "Y"], ["Y", "X"], ["X"]]
@@ -250,7 +289,9 @@ def test_dicts_and_lists_mix():
             assert other.predict(X) == plain.predict(X)
             assert (other.decision_function(X) == plain.decision_function(X)).all()
     for wrong in ([[["a"], ("a",)]], [[{"a": 1}], ["a"]], [[["a"]], ["a"]]):
-        with pytest.raises(ValueError, match="expected a dict or a list of features, got "):
+        with pytest.raises(
+            ValueError, match="expected a dict or a list of features, got "
+        ):
             StructuredPerceptron().fit(wrong, [["X"] * len(x) for x in wrong])
 
 
@@ -284,7 +325,12 @@ def last_first(token):
 @pytest.mark.parametrize("kind", [Alphabetic, last_first, OrderedDict, Counter])
 def test_dicts_with_an_order_of_their_own(kind):
     """What stands under a key is its value, in whatever order a mapping is read."""
-    X = [[{"w": f"w{k % 7}", "b": k % 3, "a": {"z": k, "y": 0.5}, "l": ["u", "v"]} for k in range(20)]]
+    X = [
+        [
+            {"w": f"w{k % 7}", "b": k % 3, "a": {"z": k, "y": 0.5}, "l": ["u", "v"]}
+            for k in range(20)
+        ]
+    ]
     flat = [[{key: token[key] for key in "wb"} for token in X[0]]]
     y = [[f"L{k % 3}" for k in range(20)]]
     for corpus in (flat, X):
@@ -295,16 +341,26 @@ def test_dicts_with_an_order_of_their_own(kind):
             f for f, _, _ in feature_weights(plain)
         )
         assert (
-            tagger.predict(other) == tagger.predict(corpus) == plain.predict(other) == plain.predict(corpus)
+            tagger.predict(other)
+            == tagger.predict(corpus)
+            == plain.predict(other)
+            == plain.predict(corpus)
         )
         mixed = [[token if k % 2 else kind(token) for k, token in enumerate(corpus[0])]]
-        assert plain.decision_function(mixed) == pytest.approx(plain.decision_function(corpus), rel=1e-12)
+        assert plain.decision_function(mixed) == pytest.approx(
+            plain.decision_function(corpus), rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("token", ["b", ("b",), 3])
 def test_the_first_token_is_not_compared_with_itself(token):
-    tagger = StructuredPerceptron(random_state=0).fit([[{"a": 1}, {"b": 2}]], [["x", "y"]])
+    tagger = StructuredPerceptron(random_state=0).fit(
+        [[{"a": 1}, {"b": 2}]], [["x", "y"]]
+    )
     text = "X: sequence 0, position 0: expected a dict or a list of features as in training, got"
-    for call in (lambda: tagger.predict([[token]]), lambda: tagger.partial_fit([[token]], [["x"]])):
+    for call in (
+        lambda: tagger.predict([[token]]),
+        lambda: tagger.partial_fit([[token]], [["x"]]),
+    ):
         with pytest.raises(ValueError, match=text):
             call()

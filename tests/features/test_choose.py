@@ -30,24 +30,35 @@ class NamespaceEncoder(BagEncoder):
 
     def encode(self, corpus, grow):
         """As lists."""
-        return super().encode(as_tokens([[sorted(t.names) for t in sequence] for sequence in corpus]), grow)
+        return super().encode(
+            as_tokens([[sorted(t.names) for t in sequence] for sequence in corpus]),
+            grow,
+        )
 
 
-@pytest.mark.parametrize("kind", [set, frozenset, lambda token: dict.fromkeys(token).keys()])
+@pytest.mark.parametrize(
+    "kind", [set, frozenset, lambda token: dict.fromkeys(token).keys()]
+)
 def test_sets_of_features_are_as_their_lists(kind):
     X = [[kind(token) for token in sequence] for sequence in LISTS]
     mixed = [LISTS[0], *X[1:]]
-    expected = StructuredPerceptron(random_state=0).fit([[sorted(t) for t in x] for x in LISTS], Y)
+    expected = StructuredPerceptron(random_state=0).fit(
+        [[sorted(t) for t in x] for x in LISTS], Y
+    )
     for corpus in (X, mixed):
         tagger = StructuredPerceptron(random_state=0).fit(corpus, Y)
         assert tagger.predict(X) == expected.predict(LISTS) == tagger.predict(LISTS)
         assert sorted(features_of(tagger, corpus[0])[0]) == ["short", "w=the"]
-    with pytest.raises(ValueError, match="sequence 0, position 0: a feature must be a str, got int"):
+    with pytest.raises(
+        ValueError, match="sequence 0, position 0: a feature must be a str, got int"
+    ):
         StructuredPerceptron().fit([[kind([1])]], [["N"]])
 
 
 def test_a_new_kind_of_input_is_one_class(monkeypatch):
-    with pytest.raises(ValueError, match="a token must be a str, .* got SimpleNamespace"):
+    with pytest.raises(
+        ValueError, match="a token must be a str, .* got SimpleNamespace"
+    ):
         StructuredPerceptron().fit(BAGS, Y)
     with pytest.raises(ValueError, match="X: sequence 1, position 0: a token must be"):
         StructuredPerceptron().fit([[], *BAGS], [[], *Y])
@@ -57,8 +68,12 @@ def test_a_new_kind_of_input_is_one_class(monkeypatch):
         StructuredPerceptron(order=2, min_count=2, random_state=0),
         ParameterMixer(StructuredPerceptron(min_count=2), n_shards=2, random_state=0),
     ):
-        expected = learner.fit([[sorted(t) for t in x] for x in LISTS], Y).decision_function(LISTS)
-        assert learner.fit(BAGS, Y).decision_function(BAGS).tolist() == expected.tolist()
+        expected = learner.fit(
+            [[sorted(t) for t in x] for x in LISTS], Y
+        ).decision_function(LISTS)
+        assert (
+            learner.fit(BAGS, Y).decision_function(BAGS).tolist() == expected.tolist()
+        )
     tagger = StructuredPerceptron(random_state=0).fit(BAGS, Y)
     assert tagger.inputs.token is SimpleNamespace
     assert features_of(tagger, BAGS[0]) == [["short", "w=the"], ["w=dog"], ["w=barks"]]

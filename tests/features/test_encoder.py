@@ -13,8 +13,22 @@ from skstruct.data.inputs import as_tokens
 from skstruct.features.template_encoder import TemplateEncoder
 from skstruct.features.templates import FeatureTemplates
 
-FUNCTIONS = ["x", "x", "x", "suffix2", "prefix1", "lower", "shape", "digit", "upper", "hyphen"]
-SHARED = [pytest.param(False, id="own identifiers"), pytest.param(True, id="shared identifiers")]
+FUNCTIONS = [
+    "x",
+    "x",
+    "x",
+    "suffix2",
+    "prefix1",
+    "lower",
+    "shape",
+    "digit",
+    "upper",
+    "hyphen",
+]
+SHARED = [
+    pytest.param(False, id="own identifiers"),
+    pytest.param(True, id="shared identifiers"),
+]
 WORD = st.text("aAb/1_-", min_size=0, max_size=3)
 TOKEN = st.one_of(st.sampled_from(["_B-1", "_B+1", "a", "b", "ab"]), WORD)
 
@@ -26,7 +40,9 @@ def template_sets(draw, shared=True, repeats=True):
     for k in range(draw(st.integers(1, 5))):
         atoms = draw(
             st.lists(
-                st.tuples(st.sampled_from(FUNCTIONS), st.integers(-2, 2), st.integers(0, 1)),
+                st.tuples(
+                    st.sampled_from(FUNCTIONS), st.integers(-2, 2), st.integers(0, 1)
+                ),
                 min_size=1,
                 max_size=3,
             )
@@ -34,9 +50,12 @@ def template_sets(draw, shared=True, repeats=True):
         letter = draw(st.sampled_from("UUUB"))
         shifts = [0]
         if shared and draw(st.booleans()):
-            shifts = draw(st.lists(st.integers(-2, 2), min_size=1, max_size=3, unique=True))
+            shifts = draw(
+                st.lists(st.integers(-2, 2), min_size=1, max_size=3, unique=True)
+            )
         lines += [
-            f"{letter}{k}:" + "/".join(f"%{f}[{o + shift},{c}]" for f, o, c in atoms) for shift in shifts
+            f"{letter}{k}:" + "/".join(f"%{f}[{o + shift},{c}]" for f, o, c in atoms)
+            for shift in shifts
         ]
     lines += draw(st.sampled_from([[], ["U99"], ["B"], ["U98", "U99", "B"]]))
     if repeats and draw(st.booleans()):
@@ -44,7 +63,9 @@ def template_sets(draw, shared=True, repeats=True):
     return draw(st.permutations(lines))
 
 
-CORPUS = st.lists(st.lists(st.tuples(TOKEN, TOKEN), min_size=0, max_size=5), min_size=1, max_size=4)
+CORPUS = st.lists(
+    st.lists(st.tuples(TOKEN, TOKEN), min_size=0, max_size=5), min_size=1, max_size=4
+)
 
 
 def grow(encoder, X):
@@ -65,7 +86,13 @@ def expected_counts(lines, X, keep=lambda edge, name: True):
         features = oracles.template_features(lines, sequence)
         for edge, counters in ((False, features.nodes), (True, features.edges)):
             for t, counter in enumerate(counters):
-                kept = Counter({n: c for n, c in counter.items() if n != oracles.BIGRAM and keep(edge, n)})
+                kept = Counter(
+                    {
+                        n: c
+                        for n, c in counter.items()
+                        if n != oracles.BIGRAM and keep(edge, n)
+                    }
+                )
                 if kept:
                     found[edge, i, t] = kept
     return found
@@ -92,7 +119,9 @@ def test_growth_keeps_rows(shared, data, first, second):
     grow(encoder, second)
     after = weights_view.rows_by_name(encoder, [*first, *second])
     assert before.items() <= after.items()
-    assert counted(encoder, [*first, *second]) == expected_counts(lines, [*first, *second])
+    assert counted(encoder, [*first, *second]) == expected_counts(
+        lines, [*first, *second]
+    )
 
 
 @given(template_sets(), CORPUS, CORPUS)
@@ -103,7 +132,11 @@ def test_prediction_finds_what_training_knew(lines, train, test):
     n_rows = encoder.nodes.n_rows, encoder.edges.n_rows, len(encoder.alphabets[0])
     found = weights_view.rows_by_name(encoder, [*train, *test])
     assert known.items() <= found.items()
-    assert n_rows == (encoder.nodes.n_rows, encoder.edges.n_rows, len(encoder.alphabets[0]))
+    assert n_rows == (
+        encoder.nodes.n_rows,
+        encoder.edges.n_rows,
+        len(encoder.alphabets[0]),
+    )
     expected = expected_counts(lines, test, lambda edge, name: (edge, name) in known)
     for key, names in expected.items():
         have = counted(encoder, test).get(key, Counter())
@@ -111,7 +144,13 @@ def test_prediction_finds_what_training_knew(lines, train, test):
 
 
 def test_unknown_combinations_have_no_feature():
-    lines = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%suffix2[0,0]", "U3:%x[-1,0]/%x[1,0]", "B1:%x[0,0]"]
+    lines = [
+        "U0:%x[0,0]",
+        "U1:%x[-1,0]/%x[0,0]",
+        "U2:%suffix2[0,0]",
+        "U3:%x[-1,0]/%x[1,0]",
+        "B1:%x[0,0]",
+    ]
     encoder = TemplateEncoder(FeatureTemplates(lines))
     grow(encoder, [["walking", "on", "ice"]])
     rows = weights_view.rows_by_name(encoder, [["singing", "on", "on", "ice"]])
@@ -130,7 +169,11 @@ def test_unknown_combinations_have_no_feature():
 
 
 @pytest.mark.parametrize("shared", SHARED)
-@given(data=st.data(), parts=st.lists(CORPUS, min_size=1, max_size=3), min_count=st.integers(2, 4))
+@given(
+    data=st.data(),
+    parts=st.lists(CORPUS, min_size=1, max_size=3),
+    min_count=st.integers(2, 4),
+)
 def test_min_count_is_exact(shared, data, parts, min_count):
     """Counts add up over calls; sharing an identifier is sharing a count."""
     lines = data.draw(template_sets(shared, repeats=False), label="lines")
@@ -139,8 +182,12 @@ def test_min_count_is_exact(shared, data, parts, min_count):
     for part in parts:
         grow(encoder, part)
         seen += part
-        nodes, edges = oracles.occurrences([oracles.template_features(lines, s) for s in seen])
-        expected = expected_counts(lines, seen, lambda edge, n, c=(nodes, edges): c[edge][n] >= min_count)
+        nodes, edges = oracles.occurrences(
+            [oracles.template_features(lines, s) for s in seen]
+        )
+        expected = expected_counts(
+            lines, seen, lambda edge, n, c=(nodes, edges): c[edge][n] >= min_count
+        )
         assert counted(encoder, seen) == expected
         weights_view.rows_by_name(encoder, seen)
         assert encoder.n_features == sum(c >= min_count for c in nodes.values())
@@ -156,7 +203,11 @@ def test_rows_of_features_that_min_count_drops_stay_the_same(lines, X):
 
 
 @given(
-    st.lists(st.lists(st.text("ab", min_size=1, max_size=1), max_size=30), min_size=1, max_size=3),
+    st.lists(
+        st.lists(st.text("ab", min_size=1, max_size=1), max_size=30),
+        min_size=1,
+        max_size=3,
+    ),
 )
 def test_plain_strings_are_tuples_of_one(X):
     lines = ["U0:%x[0,0]", "U1:%x[-2,0]/%x[0,0]/%x[1,0]", "B0:%x[-1,0]"]
@@ -189,10 +240,14 @@ def test_a_token_spelled_like_a_boundary_is_a_token():
 
 
 def test_boundaries_have_no_affixes():
-    encoder = TemplateEncoder(FeatureTemplates(["U0:%suffix2[-1,0]", "U1:%prefix1[1,0]"]))
+    encoder = TemplateEncoder(
+        FeatureTemplates(["U0:%suffix2[-1,0]", "U1:%prefix1[1,0]"])
+    )
     X = [["-1", "_B"]]
     grow(encoder, X)
-    assert counted(encoder, X) == expected_counts(["U0:%suffix2[-1,0]", "U1:%prefix1[1,0]"], X)
+    assert counted(encoder, X) == expected_counts(
+        ["U0:%suffix2[-1,0]", "U1:%prefix1[1,0]"], X
+    )
 
 
 @pytest.mark.parametrize(

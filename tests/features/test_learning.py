@@ -7,7 +7,12 @@ from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.linear_model import Perceptron
 from sklearn.model_selection import KFold
 from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler, TargetEncoder
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    StandardScaler,
+    TargetEncoder,
+)
 
 from skstruct import StructuredPerceptron
 from skstruct.features import TokenPredictions, TokenTransformer
@@ -19,17 +24,33 @@ Y = [["high" if row.sum() > 6 else "low" for row in rows] for rows in X]
 
 @pytest.mark.parametrize("per", ["corpus", "sequence"])
 def test_what_learns_nothing_reads_what_it_can(per):
-    letters = FunctionTransformer(lambda tokens: [[len("".join(token))] for token in tokens])
-    for trained, other in ((WORDS, [["a", "bc"]]), ([["a"]], [[("a", "b")], []]), ([[("a",)]], [["abc"]])):
+    letters = FunctionTransformer(
+        lambda tokens: [[len("".join(token))] for token in tokens]
+    )
+    for trained, other in (
+        (WORDS, [["a", "bc"]]),
+        ([["a"]], [[("a", "b")], []]),
+        ([[("a",)]], [["abc"]]),
+    ):
         found = TokenTransformer(letters, per=per).fit(trained).transform(other)
         expected = TokenTransformer(letters, per=per).fit_transform(other)
         assert found.matrix.tolist() == expected.matrix.tolist()
         assert found.lengths.tolist() == expected.lengths.tolist()
     counted = TokenTransformer(letters, per=per).fit(WORDS)
-    stacked = TokenTransformer(FunctionTransformer(lambda rows: rows.sum(axis=1, keepdims=True)), per=per)
+    stacked = TokenTransformer(
+        FunctionTransformer(lambda rows: rows.sum(axis=1, keepdims=True)), per=per
+    )
     for fitted, other, match in (
-        (stacked.fit(X), WORDS, "expected rows of numbers as in training, got str 'w0'"),
-        (counted, X, "expected strings or tuples of strings as in training, got a row of 4"),
+        (
+            stacked.fit(X),
+            WORDS,
+            "expected rows of numbers as in training, got str 'w0'",
+        ),
+        (
+            counted,
+            X,
+            "expected strings or tuples of strings as in training, got a row of 4",
+        ),
     ):
         with pytest.raises(ValueError, match=match):
             fitted.transform(other)
@@ -37,16 +58,24 @@ def test_what_learns_nothing_reads_what_it_can(per):
 
 @pytest.mark.parametrize("form", [tuple, list], ids=["tuples", "lists"])
 @pytest.mark.parametrize(
-    "inner", [StandardScaler(), OneHotEncoder(handle_unknown="ignore")], ids=["scaler", "one-hot"]
+    "inner",
+    [StandardScaler(), OneHotEncoder(handle_unknown="ignore")],
+    ids=["scaler", "one-hot"],
 )
 def test_numbers_that_are_written_as_strings_are_numbers(inner, form):
     text = [[form(map(str, row)) for row in rows.tolist()] for rows in X]
-    for make in (TokenTransformer(inner), TokenPredictions(make_pipeline(inner, Perceptron()), cv=2)):
+    for make in (
+        TokenTransformer(inner),
+        TokenPredictions(make_pipeline(inner, Perceptron()), cv=2),
+    ):
         fitted = make.fit(X, Y)
-        assert abs(fitted.transform(text).matrix - fitted.transform(X).matrix).max() == 0
+        assert (
+            abs(fitted.transform(text).matrix - fitted.transform(X).matrix).max() == 0
+        )
         text[0][0] = form(["a", *"234"])
         with pytest.raises(
-            ValueError, match="sequence 0, position 0: expected rows of numbers as in training"
+            ValueError,
+            match="sequence 0, position 0: expected rows of numbers as in training",
         ):
             fitted.transform(text)
         text[0][0] = form(map(str, X[0][0].tolist()))
@@ -172,7 +201,9 @@ def test_a_target_encoder_takes_tokens_without_label_and_bad_folds_change_nothin
     y[3] = [None, *y[3][1:]]
     encoder = TokenTransformer(TargetEncoder(target_type="binary", cv=3))
     found = encoder.fit_transform(X, y)
-    assert np.isfinite(found.matrix).all() and found.lengths.tolist() == [len(x) for x in X]
+    assert np.isfinite(found.matrix).all() and found.lengths.tolist() == [
+        len(x) for x in X
+    ]
     before = encoder.transform(X).matrix.tolist()
     with pytest.raises(ValueError, match="n_splits=3"):
         encoder.fit_transform(X[:2], y[:2])

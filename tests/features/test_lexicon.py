@@ -29,7 +29,10 @@ def definition(words, text):
     return out
 
 
-@given(words=st.sets(st.text("abcd", min_size=1, max_size=4), max_size=8), X=st.lists(TEXT, max_size=5))
+@given(
+    words=st.sets(st.text("abcd", min_size=1, max_size=4), max_size=8),
+    X=st.lists(TEXT, max_size=5),
+)
 def test_longest_from_left_to_right(words, X):
     lexicon = Lexicon(as_entries(words, "it"), characters=True)
     assert marks_of(lexicon, X) == [definition(words, x) for x in X]
@@ -37,13 +40,22 @@ def test_longest_from_left_to_right(words, X):
 
 def test_words_and_tuples():
     sentence = ["in", "New", "York", "City", "or", "New", "Ulm", "City"]
-    lexicon = Lexicon(as_entries(["New York", ("New", "York", "City"), "City", ("New Ulm",)], "it"), False)
+    lexicon = Lexicon(
+        as_entries(["New York", ("New", "York", "City"), "City", ("New Ulm",)], "it"),
+        False,
+    )
     assert marks_of(lexicon, [sentence]) == ["OBIEOOOS"]
-    assert marks_of(Lexicon(as_entries([("北", "京"), "上 海"], "it"), True), ["北京上海"]) == ["BEBE"]
+    assert marks_of(
+        Lexicon(as_entries([("北", "京"), "上 海"], "it"), True), ["北京上海"]
+    ) == ["BEBE"]
 
 
 def test_what_characters_are():
-    assert are_characters(["a", "b", "cd"]) and not are_characters(["a", "bc"]) and not are_characters([])
+    assert (
+        are_characters(["a", "b", "cd"])
+        and not are_characters(["a", "bc"])
+        and not are_characters([])
+    )
 
 
 def test_entries_are_a_set():
@@ -60,12 +72,24 @@ def test_entries_are_a_set():
 @pytest.mark.parametrize(
     ("lexicons", "error", "message"),
     [
-        (None, ValueError, "reads the lexicon 'a', which is not among those given: none"),
+        (
+            None,
+            ValueError,
+            "reads the lexicon 'a', which is not among those given: none",
+        ),
         ({"b": ["x"]}, ValueError, "'a', which is not among those given: 'b'"),
         ({"a": ["x"], "b": ["x"]}, ValueError, "no template reads %lex_b"),
-        ({"a": "x"}, ValueError, r"lexicons\['a'\] must be a list of str or of tuples of str, got str 'x'"),
+        (
+            {"a": "x"},
+            ValueError,
+            r"lexicons\['a'\] must be a list of str or of tuples of str, got str 'x'",
+        ),
         ({"a": 3}, ValueError, "must be a list"),
-        ({"a": ["x", 3]}, ValueError, "entry 1 must be a str or a tuple of str, and not empty, got int 3"),
+        (
+            {"a": ["x", 3]},
+            ValueError,
+            "entry 1 must be a str or a tuple of str, and not empty, got int 3",
+        ),
         ({"a": [" "]}, ValueError, "entry 0"),
         ({"a": [()]}, ValueError, "entry 0"),
         ({"a": [("x", "")]}, ValueError, "entry 0"),
@@ -91,6 +115,8 @@ def test_a_long_text_does_not_go_through_the_entries():
                 lambda text=text, words=words: marks_of(Lexicon(words, True), text)
             )
             assert marks == ["BIIIE" * (len(text[0]) // 5)]
-    few, many = (counts[n_words, 1000] - counts[n_words, 10] for n_words in (100, 10_000))
+    few, many = (
+        counts[n_words, 1000] - counts[n_words, 10] for n_words in (100, 10_000)
+    )
     assert many <= few + 10
     assert counts[10_000, 10] < 100 * counts[100, 10]

@@ -10,9 +10,17 @@ from skstruct.features.choose import merge_encoders, new_encoder
 from skstruct.features.encoded import RowMap, count_rows
 from skstruct.features.templates import FeatureTemplates
 
-LINES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%suffix1[1,0]/%shape[0,0]", "B", "B1:%x[-1,0]/%x[0,0]"]
+LINES = [
+    "U0:%x[0,0]",
+    "U1:%x[-1,0]/%x[0,0]",
+    "U2:%suffix1[1,0]/%shape[0,0]",
+    "B",
+    "B1:%x[-1,0]/%x[0,0]",
+]
 COLUMNS = ["U0:%x[0,0]", "U1:%x[0,1]/%x[1,0]/%x[2,1]", "U1b:%x[0,1]", "B"]
-LEXICON = FeatureTemplates(["U0:%x[0,0]", "U1:%lex_names[0,0]", "B"], lexicons={"names": ["a b", "c"]})
+LEXICON = FeatureTemplates(
+    ["U0:%x[0,0]", "U1:%lex_names[0,0]", "B"], lexicons={"names": ["a b", "c"]}
+)
 
 
 def encoded(features, sequences, min_count):
@@ -22,13 +30,25 @@ def encoded(features, sequences, min_count):
 
 def arrays_of(encoder, sequences):
     task = make_task(encoder, as_tokens(sequences))
-    return task.nodes.row, task.edges.row, task.bag.row, task.node_alive, task.edge_alive
+    return (
+        task.nodes.row,
+        task.edges.row,
+        task.bag.row,
+        task.node_alive,
+        task.edge_alive,
+    )
 
 
 @pytest.mark.parametrize("min_count", [1, 2, 3])
 @pytest.mark.parametrize(
     "kind, features",
-    [("str", LINES), ("tuple", COLUMNS), ("str", LEXICON), ("dict", "auto"), ("list", "auto")],
+    [
+        ("str", LINES),
+        ("tuple", COLUMNS),
+        ("str", LEXICON),
+        ("dict", "auto"),
+        ("list", "auto"),
+    ],
 )
 def test_union(kind, features, min_count):
     X = corpus(1, kind, n=18)[0] + corpus(2, kind, n=3)[0]
@@ -36,7 +56,9 @@ def test_union(kind, features, min_count):
     whole, task = encoded(features, X, min_count)
     encoders, tasks = zip(*(encoded(features, shard, 1) for shard in shards))
     counts = [count_rows(encoder, task) for encoder, task in zip(encoders, tasks)]
-    united, maps = merge_encoders(encoders, counts if min_count > 1 else [None] * 3, min_count)
+    united, maps = merge_encoders(
+        encoders, counts if min_count > 1 else [None] * 3, min_count
+    )
     # What the union makes of the corpus is what the whole encoder does, row for row.
     for mine, theirs in zip(arrays_of(united, X), arrays_of(whole, X)):
         np.testing.assert_array_equal(mine, theirs)

@@ -53,5 +53,7 @@ def test_a_table_takes_as_many_as_there_are_numbers_for(monkeypatch):
     texts, expected = ["".join(words) for words in TEXT], []
     for most in (hashing.MOST_NUMBERED, 1000):
         monkeypatch.setattr(hashing, "MOST_NUMBERED", most)
-        expected.append(feature_weights(WordSegmenter(max_iter=2, random_state=0).fit(texts, TEXT)))
+        expected.append(
+            feature_weights(WordSegmenter(max_iter=2, random_state=0).fit(texts, TEXT))
+        )
     assert expected[0] == expected[1] and 10 < len(expected[0]) < 1000

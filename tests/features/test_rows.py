@@ -32,12 +32,17 @@ def data(n=40, F=6, seed=0, density=0.6):
         for T in rng.integers(0, 9, n)
     ]
     weights = np.random.default_rng(1).normal(size=(F, 3))
-    y = [[f"L{k}" for k in (x @ weights + rng.normal(size=(len(x), 3))).argmax(axis=1)] for x in X]
+    y = [
+        [f"L{k}" for k in (x @ weights + rng.normal(size=(len(x), 3))).argmax(axis=1)]
+        for x in X
+    ]
     return X, y
 
 
 def as_dicts(X):
-    return [[{f"x{c}": float(v) for c, v in enumerate(row) if v} for row in x] for x in X]
+    return [
+        [{f"x{c}": float(v) for c, v in enumerate(row) if v} for row in x] for x in X
+    ]
 
 
 LEARNERS = {
@@ -46,12 +51,20 @@ LEARNERS = {
     "l1": StructuredPerceptron(penalty="l1", alpha=0.01, max_iter=4, random_state=0),
     "l2": StructuredPerceptron(penalty="l2", alpha=0.01, max_iter=4, random_state=0),
     "passive-aggressive": PassiveAggressiveTagger(max_iter=4, random_state=0),
-    "hamming": PassiveAggressiveTagger(variant="PA", cost="hamming", max_iter=4, random_state=0),
-    "cumulative": PassiveAggressiveTagger(penalty="l1-cumulative", alpha=0.01, max_iter=4, random_state=0),
+    "hamming": PassiveAggressiveTagger(
+        variant="PA", cost="hamming", max_iter=4, random_state=0
+    ),
+    "cumulative": PassiveAggressiveTagger(
+        penalty="l1-cumulative", alpha=0.01, max_iter=4, random_state=0
+    ),
     "dropout": StructuredPerceptron(dropout=0.2, max_iter=4, random_state=0),
-    "costs": StructuredPerceptron(class_weight={"L0": 2.0, "L1": 0.5}, max_iter=4, random_state=0),
+    "costs": StructuredPerceptron(
+        class_weight={"L0": 2.0, "L1": 0.5}, max_iter=4, random_state=0
+    ),
     "windows": StructuredPerceptron(max_iter=4, random_state=0),
-    "averager": BaggingShuffleAverager(StructuredPerceptron(max_iter=3), 3, random_state=0),
+    "averager": BaggingShuffleAverager(
+        StructuredPerceptron(max_iter=3), 3, random_state=0
+    ),
     "mixer": ParameterMixer(StructuredPerceptron(max_iter=3), 2, random_state=0),
 }
 
@@ -59,7 +72,9 @@ LEARNERS = {
 def with_features(learner, features):
     learner = clone(learner)
     name = (
-        next(name for name in learner.get_params() if name.split("__")[-1] == "features")
+        next(
+            name for name in learner.get_params() if name.split("__")[-1] == "features"
+        )
         if hasattr(learner, "features")
         else "estimator__features"
     )
@@ -85,7 +100,9 @@ def in_windows(X, low, high):
     """Rows that hold their neighbours too; zeros beyond the ends."""
     out = []
     for x in X:
-        padded = np.concatenate([np.zeros((-low, x.shape[1])), x, np.zeros((high, x.shape[1]))])
+        padded = np.concatenate(
+            [np.zeros((-low, x.shape[1])), x, np.zeros((high, x.shape[1]))]
+        )
         out.append(np.hstack([padded[k : k + len(x)] for k in range(high - low + 1)]))
     return out
 
@@ -112,25 +129,41 @@ def test_all_forms_are_equal(learner, bias):
     assert named.decision_function(dicts).tolist() == scores
 
 
-@pytest.mark.parametrize("learner", ["perceptron", "passive-aggressive", "l1", "order2"])
+@pytest.mark.parametrize(
+    "learner", ["perceptron", "passive-aggressive", "l1", "order2"]
+)
 def test_float32_is_as_good_as_the_same_values(learner):
     X, y = data()
     X = [x.astype(np.float32) for x in X]
     expected = clone(LEARNERS[learner]).fit([x.astype(np.float64) for x in X], y)
     found = clone(LEARNERS[learner]).fit(X, y)
-    for form in (X, [x.astype(np.float64) for x in X], [sparse.csr_array(x) for x in X]):
-        assert found.decision_function(form).tolist() == expected.decision_function(X).tolist()
+    for form in (
+        X,
+        [x.astype(np.float64) for x in X],
+        [sparse.csr_array(x) for x in X],
+    ):
+        assert (
+            found.decision_function(form).tolist()
+            == expected.decision_function(X).tolist()
+        )
     halves = [np.round(x * 4).astype(np.float16) for x in X]
     for kind in (np.int8, np.int64, np.float32):
         same = clone(LEARNERS[learner]).fit([x.astype(kind) for x in halves], y)
         expected = clone(LEARNERS[learner]).fit(halves, y)
-        assert same.decision_function(halves).tolist() == expected.decision_function(halves).tolist()
+        assert (
+            same.decision_function(halves).tolist()
+            == expected.decision_function(halves).tolist()
+        )
 
 
 def test_noise_is_drawn_by_column():
     X, y = data()
     noisy = StructuredPerceptron(
-        feature_noise="zipf", edge_noise="dropout", penalty="l2", max_iter=4, random_state=0
+        feature_noise="zipf",
+        edge_noise="dropout",
+        penalty="l2",
+        max_iter=4,
+        random_state=0,
     )
     noisy.set_params(features=AS_GIVEN)
     everything = [np.ones((1, 6)), *X]  # so that columns are met in their order
@@ -150,10 +183,16 @@ def test_many_labels_in_sparse_weights():
     y = [[f"L{int(k)}" for k in rng.integers(0, L, 3)] for _ in X]
     classes = [f"L{k}" for k in range(L)]
     features = NumericFeatures(scale=1.0)
-    found = StructuredPerceptron(features, random_state=0).partial_fit(X, y, classes=classes)
+    found = StructuredPerceptron(features, random_state=0).partial_fit(
+        X, y, classes=classes
+    )
     rows = [sparse.csr_array(x) for x in X]
-    expected = StructuredPerceptron(features, random_state=0).partial_fit(rows, y, classes=classes)
-    assert found.decision_function(X).tolist() == expected.decision_function(rows).tolist()
+    expected = StructuredPerceptron(features, random_state=0).partial_fit(
+        rows, y, classes=classes
+    )
+    assert (
+        found.decision_function(X).tolist() == expected.decision_function(rows).tolist()
+    )
     assert found.predict(X) == expected.predict(rows)
 
 
@@ -168,7 +207,8 @@ def test_the_crf_agrees():
     assert named.objective_ == pytest.approx(expected.objective_, rel=1e-3)
     # Values as they are: the objective is stated in the units given.
     assert (
-        L1CRF(NumericFeatures(bias=False), c1=0.1, random_state=0).fit(X, y).objective_ == expected.objective_
+        L1CRF(NumericFeatures(bias=False), c1=0.1, random_state=0).fit(X, y).objective_
+        == expected.objective_
     )
 
 
@@ -185,7 +225,9 @@ def test_the_scale_is_that_of_the_first_fit():
     X, y = data()
     tagger = StructuredPerceptron(random_state=0).fit(X, y)
     by_hand = 2 / np.sqrt(np.mean(np.sum(np.concatenate(X) ** 2, axis=1)))
-    same = StructuredPerceptron(NumericFeatures(scale=by_hand), random_state=0).fit(X, y)
+    same = StructuredPerceptron(NumericFeatures(scale=by_hand), random_state=0).fit(
+        X, y
+    )
     np.testing.assert_allclose(same.decision_function(X), tagger.decision_function(X))
     larger = [3 * x for x in X]
     for each in (tagger, same):
@@ -194,9 +236,15 @@ def test_the_scale_is_that_of_the_first_fit():
     # What is held out, or has no weight, does not take part.
     weight = np.arange(len(X)) % 2
     part = StructuredPerceptron(random_state=0).fit(X[1::2], y[1::2])
-    all_but = StructuredPerceptron(random_state=0, shuffle=False).fit(larger, y, sample_weight=weight)
-    expected = StructuredPerceptron(random_state=0, shuffle=False).fit(larger[1::2], y[1::2])
-    np.testing.assert_array_equal(all_but.decision_function(larger), expected.decision_function(larger))
+    all_but = StructuredPerceptron(random_state=0, shuffle=False).fit(
+        larger, y, sample_weight=weight
+    )
+    expected = StructuredPerceptron(random_state=0, shuffle=False).fit(
+        larger[1::2], y[1::2]
+    )
+    np.testing.assert_array_equal(
+        all_but.decision_function(larger), expected.decision_function(larger)
+    )
     assert part.n_features() == 7
 
 
@@ -205,15 +253,21 @@ def test_shards_have_one_scale():
     X = [x * (5.0 if i % 2 else 1.0) for i, x in enumerate(X)]
     squares = np.mean(np.sum(np.concatenate(X) ** 2, axis=1))
     mixer = ParameterMixer(StructuredPerceptron(max_iter=3), 2, random_state=0)
-    expected = with_features(mixer, NumericFeatures(scale=2 / np.sqrt(squares))).fit(X, y)
-    np.testing.assert_allclose(mixer.fit(X, y).decision_function(X), expected.decision_function(X))
+    expected = with_features(mixer, NumericFeatures(scale=2 / np.sqrt(squares))).fit(
+        X, y
+    )
+    np.testing.assert_allclose(
+        mixer.fit(X, y).decision_function(X), expected.decision_function(X)
+    )
 
 
 @pytest.mark.parametrize("n", [1, 3])
 def test_shards_of_sparse_rows(n):
     X, y = data(F=200, density=0.02)
     X = SequenceMatrix(sparse.csr_array(np.concatenate(X)), [len(x) for x in X])
-    mixer = ParameterMixer(StructuredPerceptron(max_iter=3, min_count=2), random_state=0)
+    mixer = ParameterMixer(
+        StructuredPerceptron(max_iter=3, min_count=2), random_state=0
+    )
     fitted = clone(mixer).set_params(n_shards=n).fit(X, y)
     keep = np.flatnonzero(X.lengths)
     parts = [keep[s::n] for s in range(n)]
@@ -228,12 +282,18 @@ def test_columns_that_are_rare_or_absent():
     rng = np.random.default_rng(0)
     n, F = 300, 2**20
     columns = rng.zipf(1.3, n * 5) % F
-    matrix = sparse.csr_array((np.ones(n * 5), columns, np.arange(0, n * 5 + 1, 5)), shape=(n, F))
+    matrix = sparse.csr_array(
+        (np.ones(n * 5), columns, np.arange(0, n * 5 + 1, 5)), shape=(n, F)
+    )
     X = SequenceMatrix(matrix, [6] * 50)
     y = X.split([f"L{k}" for k in columns[::5] % 3])
     for min_count in (1, 2, 3):
-        tagger = StructuredPerceptron(AS_GIVEN, min_count=min_count, random_state=0).fit(X, y)
-        used = np.bincount(matrix.tocsr().indices, minlength=F)  # duplicates within a row are one
+        tagger = StructuredPerceptron(
+            AS_GIVEN, min_count=min_count, random_state=0
+        ).fit(X, y)
+        used = np.bincount(
+            matrix.tocsr().indices, minlength=F
+        )  # duplicates within a row are one
         assert tagger.n_features() == np.count_nonzero(
             np.bincount(X.matrix.indices, minlength=F) >= min_count
         )
@@ -248,18 +308,23 @@ def test_columns_that_are_rare_or_absent():
 
 def test_zeros_that_are_written_down_are_no_features():
     stored = sparse.csr_array(
-        (np.array([1.0, 0.0, 2.0]), np.array([0, 1, 2]), np.array([0, 2, 3])), shape=(2, 3)
+        (np.array([1.0, 0.0, 2.0]), np.array([0, 1, 2]), np.array([0, 2, 3])),
+        shape=(2, 3),
     )
     tagger = StructuredPerceptron(random_state=0).fit([stored], [["a", "b"]])
     assert {name for name, _, _ in feature_weights(tagger)} <= {"x0", "x2", "bias"}
-    double = sparse.coo_array((np.array([1.0, 1.0]), (np.array([0, 0]), np.array([1, 1]))), shape=(1, 3))
+    double = sparse.coo_array(
+        (np.array([1.0, 1.0]), (np.array([0, 0]), np.array([1, 1]))), shape=(1, 3)
+    )
     expected = tagger.decision_function([np.array([[0.0, 2.0, 0.0]])])
     assert tagger.decision_function([double]).tolist() == expected.tolist()
 
 
 def test_names_of_features():
     X, y = data()
-    named = SequenceMatrix(np.concatenate(X), [len(x) for x in X], feature_names="abcdef")
+    named = SequenceMatrix(
+        np.concatenate(X), [len(x) for x in X], feature_names="abcdef"
+    )
     found = feature_weights(StructuredPerceptron(random_state=0).fit(named, y))
     assert {name for name, _, _ in found} == {*"abcdef", "bias"}
     found = feature_weights(StructuredPerceptron(random_state=0).fit(X, y))
@@ -270,23 +335,33 @@ def test_kept_in_files(tmp_path):
     X, y = data()
     for learner in ("perceptron", "order2", "mixer"):
         for form, given in forms(X).items():
-            tagger = with_features(LEARNERS[learner], NumericFeatures(scale=0.5)).fit(given, y)
+            tagger = with_features(LEARNERS[learner], NumericFeatures(scale=0.5)).fit(
+                given, y
+            )
             tagger.save(tmp_path / "model")
             again = skstruct.load(tmp_path / "model")
-            assert again.decision_function(given).tolist() == tagger.decision_function(given).tolist(), form
-            assert again.get_params()["estimator__features" if learner == "mixer" else "features"] == (
-                NumericFeatures(scale=0.5)
-            )
+            assert (
+                again.decision_function(given).tolist()
+                == tagger.decision_function(given).tolist()
+            ), form
+            assert again.get_params()[
+                "estimator__features" if learner == "mixer" else "features"
+            ] == (NumericFeatures(scale=0.5))
 
 
 def test_read_only_memory(tmp_path):
     X, y = data()
     given = SequenceMatrix(sparse.csr_array(np.concatenate(X)), [len(x) for x in X])
-    joblib.dump([given, SequenceMatrix(np.concatenate(X), given.lengths)], tmp_path / "X")
+    joblib.dump(
+        [given, SequenceMatrix(np.concatenate(X), given.lengths)], tmp_path / "X"
+    )
     for mapped in joblib.load(tmp_path / "X", mmap_mode="r"):
         tagger = StructuredPerceptron(AS_GIVEN, random_state=0).fit(mapped, y)
         expected = StructuredPerceptron(AS_GIVEN, random_state=0).fit(X, y)
-        assert tagger.decision_function(mapped).tolist() == expected.decision_function(X).tolist()
+        assert (
+            tagger.decision_function(mapped).tolist()
+            == expected.decision_function(X).tolist()
+        )
 
 
 @pytest.mark.parametrize(
@@ -307,15 +382,23 @@ def test_features_that_do_not_fit(features, message):
     with pytest.raises(ValueError) as caught:
         StructuredPerceptron(features).fit(X, y)
     assert message in str(caught.value)
-    with pytest.raises(ValueError, match="reads rows of numbers, but the first token is str 'a'"):
+    with pytest.raises(
+        ValueError, match="reads rows of numbers, but the first token is str 'a'"
+    ):
         StructuredPerceptron(NumericFeatures()).fit([["a"]], [["b"]])
-    for options, message in (({"bias": 1}, "bias"), ({"scale": 0}, "scale"), ({"scale": "x"}, "scale")):
+    for options, message in (
+        ({"bias": 1}, "bias"),
+        ({"scale": 0}, "scale"),
+        ({"scale": "x"}, "scale"),
+    ):
         with pytest.raises(ValueError, match=message):
             NumericFeatures(**options)
     tagger = StructuredPerceptron(random_state=0, warm_start=True).fit(X, y)
     with pytest.raises(ValueError, match="differ from those of the training so far"):
         tagger.set_params(features=AS_GIVEN).fit(X, y)
-    with pytest.raises(ValueError, match="X: sequence 0 has 5 columns, expected 6 as in training"):
+    with pytest.raises(
+        ValueError, match="X: sequence 0 has 5 columns, expected 6 as in training"
+    ):
         tagger.predict([np.ones((2, 5))])
     with pytest.raises(ValueError, match="there is nothing to adapt"):
         tagger.adapt(X)
@@ -347,7 +430,9 @@ print(peak() - before, len(pickle.dumps(wide)))
 def test_columns_that_never_occur_take_no_memory():
     """Hashed features have millions of columns: what is kept of them are those that were met."""
     pytest.importorskip("resource")
-    found = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True)
+    found = subprocess.run(
+        [sys.executable, "-c", MEMORY], capture_output=True, text=True
+    )
     assert found.returncode == 0, found.stderr
     peak, pickled = map(int, found.stdout.split())
     assert peak < 100 << 20 and pickled < 100_000

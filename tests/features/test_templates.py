@@ -100,7 +100,9 @@ def test_sets():
     assert len(templates) == 3
     assert templates.offsets == (-2, 0, 1)
     assert templates.n_columns == 3
-    assert templates == FeatureTemplates(lines[:3]) and hash(templates) == hash(FeatureTemplates(lines[:3]))
+    assert templates == FeatureTemplates(lines[:3]) and hash(templates) == hash(
+        FeatureTemplates(lines[:3])
+    )
     assert templates != FeatureTemplates(["B"])
     assert eval(repr(templates)) == templates
 
@@ -153,7 +155,13 @@ B
 def test_reading_a_file(tmp_path):
     path = tmp_path / "template"
     path.write_text(CRFPP, encoding="utf-8")
-    expected = ("U00:%x[-2,0]", "U01:%x[-1,0]", "U02:%x[0,0]/%x[0,1]", "U03:%x[0,0]#not a comment", "B")
+    expected = (
+        "U00:%x[-2,0]",
+        "U01:%x[-1,0]",
+        "U02:%x[0,0]/%x[0,1]",
+        "U03:%x[0,0]#not a comment",
+        "B",
+    )
     assert FeatureTemplates.from_file(path).lines == expected
     assert FeatureTemplates.from_file(str(path)).lines == expected
     path.write_bytes(CRFPP.replace("\n", "\r\n").encode())
@@ -176,7 +184,12 @@ def test_an_estimator_reads_the_file(tmp_path):
     path = tmp_path / "template"
     path.write_text("# words\nU00:%x[0,0]\nB\n")
     X, y = [["a", "b"], ["b", "a"]], [["X", "Y"], ["Y", "X"]]
-    for features in (path, str(path), ["U00:%x[0,0]", "B"], FeatureTemplates(["U00:%x[0,0]", "B"])):
+    for features in (
+        path,
+        str(path),
+        ["U00:%x[0,0]", "B"],
+        FeatureTemplates(["U00:%x[0,0]", "B"]),
+    ):
         tagger = StructuredPerceptron(features, random_state=0).fit(X, y)
         assert model_of(tagger).encoder.templates.lines == ("U00:%x[0,0]", "B")
         assert list(tagger.predict(X)) == y
@@ -215,7 +228,9 @@ def test_chunk_is_crfsuites_tutorial():
     assert len(lines) == 19
     w, p = [f"=w{k}" for k in range(5)], [f"=p{k}" for k in range(5)]
     expected = [(v,) for v in w + p] + [(w[1], w[2]), (w[2], w[3])]
-    expected += [tuple(p[k : k + 2]) for k in range(4)] + [tuple(p[k : k + 3]) for k in range(3)]
+    expected += [tuple(p[k : k + 2]) for k in range(4)] + [
+        tuple(p[k : k + 3]) for k in range(3)
+    ]
     sequence = [(a[1:], b[1:]) for a, b in zip(w, p)]
     assert values(lines, sequence, 2) == sorted(expected)
 

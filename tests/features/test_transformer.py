@@ -46,23 +46,34 @@ def frames(X, library):
 def test_tokens_are_stacked_and_cut():
     X, y = data()
     expected = StandardScaler().fit_transform(X.matrix)
-    for given in (X, list(X), [x.tolist() for x in X], frames(X, pandas), frames(X, polars)):
+    for given in (
+        X,
+        list(X),
+        [x.tolist() for x in X],
+        frames(X, pandas),
+        frames(X, polars),
+    ):
         found = TokenTransformer(StandardScaler()).fit_transform(given, y)
         np.testing.assert_allclose(found.matrix, expected)
         assert found.lengths.tolist() == LENGTHS
     transformer = TokenTransformer(StandardScaler()).fit(X[2:])
     np.testing.assert_allclose(
-        transformer.transform(X).matrix, StandardScaler().fit(X[2:].matrix).transform(X.matrix)
+        transformer.transform(X).matrix,
+        StandardScaler().fit(X[2:].matrix).transform(X.matrix),
     )
     back = transformer.inverse_transform(transformer.transform(X))
     np.testing.assert_allclose(back.matrix, X.matrix)
-    assert transformer.n_features_in_ == 4 and list(transformer.get_feature_names_out()) == [
+    assert transformer.n_features_in_ == 4 and list(
+        transformer.get_feature_names_out()
+    ) == [
         "x0",
         "x1",
         "x2",
         "x3",
     ]
-    assert len(transformer.transform([])) == 0 and transformer.transform([[], []]).lengths.tolist() == [0, 0]
+    assert len(transformer.transform([])) == 0 and transformer.transform(
+        [[], []]
+    ).lengths.tolist() == [0, 0]
 
 
 def test_sparse_rows_stay_sparse():
@@ -77,22 +88,29 @@ def test_strings_dicts_tuples_and_lists():
     flat = [word for sequence in words for word in sequence]
     hashing = HashingVectorizer(analyzer="char", ngram_range=(1, 2), n_features=2**10)
     found = TokenTransformer(hashing).fit_transform(words)
-    assert (found.matrix != hashing.fit_transform(flat)).nnz == 0 and found.lengths.tolist() == [2, 0, 3]
+    assert (
+        found.matrix != hashing.fit_transform(flat)
+    ).nnz == 0 and found.lengths.tolist() == [2, 0, 3]
     dicts = [[{"w": word, "n": len(word)} for word in sequence] for sequence in words]
     found = TokenTransformer(DictVectorizer()).fit_transform(dicts)
     assert found.feature_names == ("n", "w=a", "w=cat", "w=dog", "w=the")
     transformer = TokenTransformer(DictVectorizer()).fit(dicts)
     assert [len(x) for x in transformer.inverse_transform(found)] == [2, 0, 3]
     pairs = [[(word, word[-1].upper()) for word in sequence] for sequence in words]
-    columns = ColumnTransformer([("form", hashing, 0), ("tag", OneHotEncoder(handle_unknown="ignore"), [1])])
+    columns = ColumnTransformer(
+        [("form", hashing, 0), ("tag", OneHotEncoder(handle_unknown="ignore"), [1])]
+    )
     assert TokenTransformer(columns).fit_transform(pairs).matrix.shape == (5, 2**10 + 4)
     lists = [[[f"w={word}", "bias"] for word in sequence] for sequence in words]
-    assert TokenTransformer(FeatureHasher(32, input_type="string")).fit_transform(lists).matrix.shape == (
+    assert TokenTransformer(FeatureHasher(32, input_type="string")).fit_transform(
+        lists
+    ).matrix.shape == (
         5,
         32,
     )
     with pytest.raises(
-        ValueError, match="X: sequence 1, position 1: expected a tuple of 2 like the first token"
+        ValueError,
+        match="X: sequence 1, position 1: expected a tuple of 2 like the first token",
     ):
         TokenTransformer(columns).fit([[("a", "b")], [("c", "d"), "e"]])
 
@@ -100,14 +118,17 @@ def test_strings_dicts_tuples_and_lists():
 @pytest.mark.parametrize("library", [pandas, polars])
 def test_columns_by_name(library):
     X, y = data()
-    columns = ColumnTransformer([("s", StandardScaler(), ["a", "b"]), ("p", "passthrough", ["d"])])
+    columns = ColumnTransformer(
+        [("s", StandardScaler(), ["a", "b"]), ("p", "passthrough", ["d"])]
+    )
     found = TokenTransformer(columns).fit_transform(frames(X, library))
     assert found.feature_names == ("s__a", "s__b", "p__d")
-    tagger = make_pipeline(TokenTransformer(columns), StructuredPerceptron(random_state=0)).fit(
-        frames(X, library), y
-    )
+    tagger = make_pipeline(
+        TokenTransformer(columns), StructuredPerceptron(random_state=0)
+    ).fit(frames(X, library), y)
     assert (
-        tagger[-1].feature_names_in_.tolist() == ["s__a", "s__b", "p__d"] and tagger[-1].n_features_in_ == 3
+        tagger[-1].feature_names_in_.tolist() == ["s__a", "s__b", "p__d"]
+        and tagger[-1].n_features_in_ == 3
     )
 
 
@@ -115,19 +136,28 @@ def test_labels_are_handed_on():
     X, y = data()
     found = TokenTransformer(SelectKBest(k=1)).fit(X, y)
     assert found.transformer_.get_support().tolist() == [False, True, False, False]
-    some = [[None if i == 2 else label for label in labels] for i, labels in enumerate(y)]
+    some = [
+        [None if i == 2 else label for label in labels] for i, labels in enumerate(y)
+    ]
     keep = np.repeat(np.arange(5) != 2, LENGTHS)
     flat = [label for labels in y for label in labels]
     expected = SelectKBest(k=1).fit(X.matrix[keep], np.array(flat)[keep])
     np.testing.assert_array_equal(
-        TokenTransformer(SelectKBest(k=1)).fit(X, some).transformer_.scores_, expected.scores_
+        TokenTransformer(SelectKBest(k=1)).fit(X, some).transformer_.scores_,
+        expected.scores_,
     )
-    assert TokenTransformer(LinearDiscriminantAnalysis()).fit_transform(X, y).matrix.shape == (12, 1)
-    union = FeatureUnion([("scale", StandardScaler()), ("best", SelectKBest(k=2)), ("pca", PCA(1))])
+    assert TokenTransformer(LinearDiscriminantAnalysis()).fit_transform(
+        X, y
+    ).matrix.shape == (12, 1)
+    union = FeatureUnion(
+        [("scale", StandardScaler()), ("best", SelectKBest(k=2)), ("pca", PCA(1))]
+    )
     assert TokenTransformer(union).fit_transform(X, y).matrix.shape == (12, 7)
     with pytest.raises(ValueError, match="y holds no label"):
         TokenTransformer(SelectKBest(k=1)).fit(X, [[None] * n for n in LENGTHS])
-    with pytest.raises(ValueError, match="X and y: sequence 4|sequence 4: as many labels as tokens"):
+    with pytest.raises(
+        ValueError, match="X and y: sequence 4|sequence 4: as many labels as tokens"
+    ):
         TokenTransformer(SelectKBest(k=1)).fit(X, [*y[:4], y[4][:1]])
 
 
@@ -139,9 +169,13 @@ def test_each_sequence_by_itself():
             np.testing.assert_allclose(mine, StandardScaler().fit_transform(theirs))
     assert found.lengths.tolist() == LENGTHS
     transformer = TokenTransformer(VarianceThreshold(), per="sequence").fit(X)
-    with pytest.raises(ValueError, match="X: sequence 2 has 3 columns, expected 4 like sequence 0"):
+    with pytest.raises(
+        ValueError, match="X: sequence 2 has 3 columns, expected 4 like sequence 0"
+    ):
         transformer.transform([X[0], [], X[0] * [1, 0, 1, 1]])
-    with pytest.raises(ValueError, match="X: sequence 2: No feature in X meets the variance threshold"):
+    with pytest.raises(
+        ValueError, match="X: sequence 2: No feature in X meets the variance threshold"
+    ):
         transformer.transform([X[0], [], X[0] * 0])
     with pytest.raises(ValueError, match='per="sequence"'):
         transformer.inverse_transform(X)
@@ -159,21 +193,33 @@ def test_partial_fit():
 
 def test_containers_of_scikit_learn():
     X, y = data()
-    pipeline = make_pipeline(TokenTransformer(StandardScaler()), StructuredPerceptron(random_state=0))
+    pipeline = make_pipeline(
+        TokenTransformer(StandardScaler()), StructuredPerceptron(random_state=0)
+    )
     expected = pipeline.fit(X, y).predict(X)
     with sklearn.config_context(transform_output="pandas"):
-        assert clone(pipeline).fit(frames(X, pandas), y).predict(frames(X, pandas)) == expected
-    assert clone(pipeline).set_output(transform="pandas").fit(X, y).predict(X) == expected
+        assert (
+            clone(pipeline).fit(frames(X, pandas), y).predict(frames(X, pandas))
+            == expected
+        )
+    assert (
+        clone(pipeline).set_output(transform="pandas").fit(X, y).predict(X) == expected
+    )
 
 
 def test_in_searches():
     X, y = data()
     pipeline = Pipeline(
-        [("scale", TokenTransformer(StandardScaler())), ("tag", StructuredPerceptron(random_state=0))]
+        [
+            ("scale", TokenTransformer(StandardScaler())),
+            ("tag", StructuredPerceptron(random_state=0)),
+        ]
     )
     grid = {"scale__transformer__with_mean": [True, False], "tag__max_iter": [2, 4]}
     for given in (X, list(X)):
-        search = GridSearchCV(pipeline, grid, cv=2, n_jobs=2, error_score="raise").fit(given, y)
+        search = GridSearchCV(pipeline, grid, cv=2, n_jobs=2, error_score="raise").fit(
+            given, y
+        )
         assert len(search.predict(given)) == 5
     assert cross_val_predict(pipeline, X, y, cv=2).shape == (5,)
 
@@ -194,12 +240,18 @@ def test_metadata_is_repeated_by_token():
     weight = np.arange(5.0) + 1
     found = TokenTransformer(Weighted()).fit(X, y, sample_weight=weight)
     assert found.transformer_.weights_.tolist() == np.repeat(weight, LENGTHS).tolist()
-    with pytest.raises(ValueError, match="sample_weight must have one value a sequence, 5, got 4"):
+    with pytest.raises(
+        ValueError, match="sample_weight must have one value a sequence, 5, got 4"
+    ):
         TokenTransformer(Weighted()).fit(X, y, sample_weight=weight[:4])
     with sklearn.config_context(enable_metadata_routing=True):
         inner = Weighted().set_fit_request(sample_weight=True)
-        tagger = StructuredPerceptron(random_state=0).set_fit_request(sample_weight=True)
-        pipeline = make_pipeline(TokenTransformer(inner), tagger).fit(X, y, sample_weight=weight)
+        tagger = StructuredPerceptron(random_state=0).set_fit_request(
+            sample_weight=True
+        )
+        pipeline = make_pipeline(TokenTransformer(inner), tagger).fit(
+            X, y, sample_weight=weight
+        )
         assert pipeline[0].transformer_.weights_.shape == (12,)
 
 
@@ -213,7 +265,9 @@ class Short(BaseEstimator):
 
 def test_what_is_refused():
     X, y = data()
-    with pytest.raises(ValueError, match="the transformer returned 11 rows for 12 tokens"):
+    with pytest.raises(
+        ValueError, match="the transformer returned 11 rows for 12 tokens"
+    ):
         TokenTransformer(Short()).fit_transform(X)
     with pytest.raises(ValueError, match="transformer"):
         TokenTransformer(3).fit(X)
@@ -226,7 +280,9 @@ def test_what_is_refused():
     with pytest.raises(NotFittedError):
         TokenTransformer(StandardScaler()).transform(X)
     far = SequenceMatrix(X.matrix + 1e4, LENGTHS)
-    with pytest.warns(UserWarning, match="the mean of the rows makes up .* centre the columns first"):
+    with pytest.warns(
+        UserWarning, match="the mean of the rows makes up .* centre the columns first"
+    ):
         StructuredPerceptron(random_state=0).fit(far, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
@@ -255,7 +311,10 @@ def test_a_fit_that_fails_changes_nothing(bad, method):
     X, _ = data()
     X = SequenceMatrix(X.matrix, LENGTHS, feature_names=list("abcd"))
     transformer = TokenTransformer(Narrow()).fit(X)
-    expected, names = transformer.transform(X), transformer.get_feature_names_out().tolist()
+    expected, names = (
+        transformer.transform(X),
+        transformer.get_feature_names_out().tolist(),
+    )
     with pytest.raises(ValueError, match="too"):
         getattr(transformer, method)(SequenceMatrix(bad, [len(bad)]))
     assert (transformer.transform(X).matrix == expected.matrix).all()
@@ -278,13 +337,17 @@ def test_a_split_that_fails_changes_nothing():
     expected, known = predictions.transform(X), predictions.classifier_
     with pytest.raises(ValueError, match="too few"):
         predictions.set_params(cv=2, method="predict_proba").fit_transform(X, y)
-    assert predictions.classifier_ is known and predictions.method_ == "predict_log_proba"
+    assert (
+        predictions.classifier_ is known and predictions.method_ == "predict_log_proba"
+    )
     assert (predictions.transform(X).matrix == expected.matrix).all()
 
 
 def test_a_union_that_fails_knows_its_columns_still():
     X, _ = data()
-    union = SequenceUnion([("raw", "passthrough"), ("scaled", TokenTransformer(Narrow()))])
+    union = SequenceUnion(
+        [("raw", "passthrough"), ("scaled", TokenTransformer(Narrow()))]
+    )
     columns = union.fit_transform(X).feature_names
     for fit in union.fit, union.fit_transform:
         with pytest.raises(ValueError, match="too wide"):
@@ -296,7 +359,9 @@ def test_a_union_that_fails_knows_its_columns_still():
 def test_names_of_a_union_with_rows_as_they_come():
     """They are the columns', whatever holds the rows and however long the first sequence is."""
     X, _ = data()
-    union = SequenceUnion([("raw", "passthrough"), ("scaled", TokenTransformer(StandardScaler()))])
+    union = SequenceUnion(
+        [("raw", "passthrough"), ("scaled", TokenTransformer(StandardScaler()))]
+    )
     named = SequenceMatrix(X.matrix, LENGTHS, feature_names=list("abcd"))
     for given, names in (
         (X, ["x0", "x1", "x2", "x3"]),
@@ -310,7 +375,9 @@ def test_names_of_a_union_with_rows_as_they_come():
         assert (
             found.matrix[:, :4]
             == (
-                given if given is X else SequenceMatrix(np.vstack(list(given)), [len(x) for x in given])
+                given
+                if given is X
+                else SequenceMatrix(np.vstack(list(given)), [len(x) for x in given])
             ).matrix
         ).all()
 
@@ -318,10 +385,15 @@ def test_names_of_a_union_with_rows_as_they_come():
 @pytest.mark.parametrize("library", [pandas, polars])
 def test_frames_of_other_columns(library):
     """The message says which columns, where there would be missing values."""
-    frames = [library.DataFrame({"a": [1.0], "b": [2.0]}), library.DataFrame({"a": [1.0], "c": [2.0]})]
+    frames = [
+        library.DataFrame({"a": [1.0], "b": [2.0]}),
+        library.DataFrame({"a": [1.0], "c": [2.0]}),
+    ]
     text = "X: sequence 1 has the columns a, c, that of sequence 0 a, b"
     for call in (TokenTransformer(StandardScaler()).fit, StructuredPerceptron().fit):
         with pytest.raises(ValueError, match=text):
             call(frames, [["x"], ["y"]])
-    fitted = TokenTransformer(StandardScaler()).fit([frames[0], frames[0][:0], frames[0]])
+    fitted = TokenTransformer(StandardScaler()).fit(
+        [frames[0], frames[0][:0], frames[0]]
+    )
     assert fitted.transformer_.n_features_in_ == 2

@@ -23,9 +23,20 @@ from skstruct import (
 )
 from skstruct.datasets import load_chunking
 from skstruct.features import TokenTransformer, TokenVectorizer
-from skstruct.inspection import explain, feature_weights, features_of, transition_weights
+from skstruct.inspection import (
+    explain,
+    feature_weights,
+    features_of,
+    transition_weights,
+)
 
-TEMPLATES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%x[0,0]/%x[1,0]", "U3:%x[-2,0]", "B"]
+TEMPLATES = [
+    "U0:%x[0,0]",
+    "U1:%x[-1,0]/%x[0,0]",
+    "U2:%x[0,0]/%x[1,0]",
+    "U3:%x[-2,0]",
+    "B",
+]
 
 KINDS = {
     "str": (tokens, TEMPLATES),
@@ -50,14 +61,24 @@ def corpus(kind):
 
 LEARNERS = {
     "perceptron": lambda **p: StructuredPerceptron(max_iter=3, random_state=0, **p),
-    "order2": lambda **p: StructuredPerceptron(order=2, max_iter=3, random_state=0, **p),
-    "rare": lambda **p: StructuredPerceptron(max_iter=3, min_count=2, penalty="l1", random_state=0, **p),
-    "passive-aggressive": lambda **p: PassiveAggressiveTagger(max_iter=3, random_state=0, **p),
+    "order2": lambda **p: StructuredPerceptron(
+        order=2, max_iter=3, random_state=0, **p
+    ),
+    "rare": lambda **p: StructuredPerceptron(
+        max_iter=3, min_count=2, penalty="l1", random_state=0, **p
+    ),
+    "passive-aggressive": lambda **p: PassiveAggressiveTagger(
+        max_iter=3, random_state=0, **p
+    ),
     "stops": lambda **p: StructuredPerceptron(
         early_stopping=True, validation_fraction=0.3, random_state=1, **p
     ),
-    "averager": lambda **p: BaggingShuffleAverager(StructuredPerceptron(max_iter=2, **p), 2, random_state=0),
-    "mixer": lambda **p: ParameterMixer(StructuredPerceptron(max_iter=2, **p), 2, random_state=0),
+    "averager": lambda **p: BaggingShuffleAverager(
+        StructuredPerceptron(max_iter=2, **p), 2, random_state=0
+    ),
+    "mixer": lambda **p: ParameterMixer(
+        StructuredPerceptron(max_iter=2, **p), 2, random_state=0
+    ),
 }
 
 
@@ -74,7 +95,10 @@ def test_the_matrix_stands_for_the_tokens(kind, learner):
         expected = LEARNERS[learner](features=features).fit(part, labels)
         found = LEARNERS[learner]().fit(matrix[keep], labels)
         assert found.predict(matrix) == expected.predict(X)
-        assert found.decision_function(matrix).tolist() == expected.decision_function(X).tolist()
+        assert (
+            found.decision_function(matrix).tolist()
+            == expected.decision_function(X).tolist()
+        )
         assert found.predict_kbest(matrix, 3) == expected.predict_kbest(X, 3)
         assert found.score(matrix, y) == expected.score(X, y)
 
@@ -83,12 +107,18 @@ def test_the_matrix_stands_for_the_tokens(kind, learner):
 def test_the_crf_too(kind):
     X, y, features = corpus(kind)
     matrix = TokenVectorizer(features).fit_transform(X)
-    for parameters in ({"c1": 0.3}, {"c1": 0.0, "c2": 0.5}, {"c1": 0.1, "all_pairs": False, "min_count": 2}):
+    for parameters in (
+        {"c1": 0.3},
+        {"c1": 0.0, "c2": 0.5},
+        {"c1": 0.1, "all_pairs": False, "min_count": 2},
+    ):
         expected = L1CRF(features, random_state=0, **parameters).fit(X, y)
         found = L1CRF(random_state=0, **parameters).fit(matrix, y)
         assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
         assert found.predict(matrix) == expected.predict(X)
-        for mine, theirs in zip(found.predict_marginals(matrix), expected.predict_marginals(X)):
+        for mine, theirs in zip(
+            found.predict_marginals(matrix), expected.predict_marginals(X)
+        ):
             np.testing.assert_allclose(mine, theirs, atol=1e-3)
 
 
@@ -96,21 +126,31 @@ def test_the_crf_too(kind):
 def test_with_ready_made_features_noise_is_the_same(kind):
     X, y, _ = corpus(kind)
     matrix = TokenVectorizer().fit_transform(X)
-    noisy = StructuredPerceptron(feature_noise="dropout", dropout=0.1, noise_rate=0.3, random_state=0)
+    noisy = StructuredPerceptron(
+        feature_noise="dropout", dropout=0.1, noise_rate=0.3, random_state=0
+    )
     expected = clone(noisy).fit(X[2:], y[2:]).partial_fit(X, y)
     found = clone(noisy).fit(matrix[2:], y[2:]).partial_fit(matrix, y)
-    assert found.decision_function(matrix).tolist() == expected.decision_function(X).tolist()
+    assert (
+        found.decision_function(matrix).tolist()
+        == expected.decision_function(X).tolist()
+    )
 
 
 def test_real_text():
     X, y = load_chunking()
     vectorizer = TokenVectorizer("chunk").fit(X)
     matrix = vectorizer.transform(X[::2])
-    expected = StructuredPerceptron("chunk", max_iter=2, random_state=0).fit(X[::2], y[::2])
+    expected = StructuredPerceptron("chunk", max_iter=2, random_state=0).fit(
+        X[::2], y[::2]
+    )
     found = StructuredPerceptron(max_iter=2, random_state=0).fit(matrix, y[::2])
     unseen = vectorizer.transform(X[1::2])
     assert found.predict(unseen) == expected.predict(X[1::2])
-    assert found.decision_function(unseen).tolist() == expected.decision_function(X[1::2]).tolist()
+    assert (
+        found.decision_function(unseen).tolist()
+        == expected.decision_function(X[1::2]).tolist()
+    )
 
 
 def test_names():
@@ -118,13 +158,19 @@ def test_names():
     vectorizer = TokenVectorizer(features)
     matrix = vectorizer.fit_transform(X)
     names = vectorizer.get_feature_names_out()
-    assert names.dtype == object and names.shape == (vectorizer.n_features_out_,) == (matrix.matrix.shape[1],)
+    assert names.dtype == object and names.shape == (vectorizer.n_features_out_,) == (
+        matrix.matrix.shape[1],
+    )
     assert len(set(names)) == len(names) and matrix.feature_names == tuple(names)
     expected = StructuredPerceptron(features, max_iter=3, random_state=0).fit(X, y)
     found = StructuredPerceptron(max_iter=3, random_state=0).fit(matrix, y)
     assert sorted(feature_weights(found)) == sorted(feature_weights(expected))
-    assert list(map(sorted, features_of(found, matrix[1]))) == list(map(sorted, features_of(expected, X[1])))
-    np.testing.assert_array_equal(transition_weights(found), transition_weights(expected))
+    assert list(map(sorted, features_of(found, matrix[1]))) == list(
+        map(sorted, features_of(expected, X[1]))
+    )
+    np.testing.assert_array_equal(
+        transition_weights(found), transition_weights(expected)
+    )
     explained = explain(found, matrix[1])
     assert explained.labels == expected.predict([X[1]])[0]
     assert explained.score == pytest.approx(expected.decision_function([X[1]])[0])
@@ -133,14 +179,25 @@ def test_names():
 def test_rare_features_and_unknown_ones():
     X = [["a", "a", "b"], ["a", "c"]]
     vectorizer = TokenVectorizer(["U0:%x[0,0]", "U1:%x[0,0]/%x[1,0]"], min_count=2)
-    assert vectorizer.fit_transform(X).matrix.toarray().tolist() == [[1.0], [1.0], [0.0], [1.0], [0.0]]
-    assert vectorizer.get_feature_names_out().tolist() == ["U0:a"]
-    assert vectorizer.transform([["d", "a"], []]).matrix.toarray().tolist() == [[0.0], [1.0]]
-    vectorizer = TokenVectorizer().fit([[{"w": "a", "n": 2.5, "t": True}, {"w": "b", "n": 0}]])
-    assert vectorizer.get_feature_names_out().tolist() == ["w:a", "n", "t", "w:b"]
-    assert vectorizer.transform([[{"w": "z", "n": -1.5}]]).matrix.toarray().tolist() == [
-        [0.0, -1.5, 0.0, 0.0]
+    assert vectorizer.fit_transform(X).matrix.toarray().tolist() == [
+        [1.0],
+        [1.0],
+        [0.0],
+        [1.0],
+        [0.0],
     ]
+    assert vectorizer.get_feature_names_out().tolist() == ["U0:a"]
+    assert vectorizer.transform([["d", "a"], []]).matrix.toarray().tolist() == [
+        [0.0],
+        [1.0],
+    ]
+    vectorizer = TokenVectorizer().fit(
+        [[{"w": "a", "n": 2.5, "t": True}, {"w": "b", "n": 0}]]
+    )
+    assert vectorizer.get_feature_names_out().tolist() == ["w:a", "n", "t", "w:b"]
+    assert vectorizer.transform(
+        [[{"w": "z", "n": -1.5}]]
+    ).matrix.toarray().tolist() == [[0.0, -1.5, 0.0, 0.0]]
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
@@ -155,18 +212,25 @@ def test_a_search_encodes_once(n_jobs):
     for key in (f"split{k}_test_score" for k in range(3)):
         assert found.cv_results_[key].tolist() == expected.cv_results_[key].tolist()
     assert found.predict(matrix) == expected.predict(X)
-    RandomizedSearchCV(L1CRF(random_state=0), grid, n_iter=2, random_state=0, **options).fit(matrix, y)
+    RandomizedSearchCV(
+        L1CRF(random_state=0), grid, n_iter=2, random_state=0, **options
+    ).fit(matrix, y)
 
 
 def test_in_a_pipeline():
     X, y, features = corpus("str")
     pipeline = Pipeline(
-        [("encode", TokenVectorizer(features)), ("tag", StructuredPerceptron(random_state=0))]
+        [
+            ("encode", TokenVectorizer(features)),
+            ("tag", StructuredPerceptron(random_state=0)),
+        ]
     )
     tagger = StructuredPerceptron(features, random_state=0).fit(X, y)
     assert pipeline.fit(X, y).predict(X) == tagger.predict(X)
     assert pickle.loads(pickle.dumps(pipeline)).predict(X) == tagger.predict(X)
-    search = GridSearchCV(pipeline, {"encode__min_count": [1, 2], "tag__max_iter": [2, 3]}, cv=2)
+    search = GridSearchCV(
+        pipeline, {"encode__min_count": [1, 2], "tag__max_iter": [2, 3]}, cv=2
+    )
     assert len(search.fit(X, y).predict(X)) == len(X)
     # What follows may be one of scikit-learn's own, on the matrix of all tokens.
     matrix = pipeline[0].transform(X)
@@ -186,14 +250,19 @@ def test_models_of_it_can_be_kept(tmp_path):
     again = skstruct.load(tmp_path / "model")
     for model in (tagger, again):
         model.partial_fit(matrix, y)
-    assert again.decision_function(matrix).tolist() == tagger.decision_function(matrix).tolist()
+    assert (
+        again.decision_function(matrix).tolist()
+        == tagger.decision_function(matrix).tolist()
+    )
     assert feature_weights(again) == feature_weights(tagger)
     assert not transition_weights(again).any()  # the templates have no B
 
 
 def test_what_is_refused():
     X, y, features = corpus("str")
-    with pytest.raises(ValueError, match=r"templates of transitions, such as 'B1:%x\[0,0\]'"):
+    with pytest.raises(
+        ValueError, match=r"templates of transitions, such as 'B1:%x\[0,0\]'"
+    ):
         TokenVectorizer([*features, "B1:%x[0,0]"]).fit(X)
     with pytest.raises(ValueError, match="the tokens are rows of numbers already"):
         TokenVectorizer().fit([np.eye(2)])
@@ -205,20 +274,26 @@ def test_what_is_refused():
         TokenVectorizer().transform(X)
     vectorizer = TokenVectorizer(features).fit(X)
     with pytest.raises(
-        ValueError, match="X: sequence 1, position 0: expected a token of the type str, got int 3"
+        ValueError,
+        match="X: sequence 1, position 0: expected a token of the type str, got int 3",
     ):
         vectorizer.transform([["a"], [3]])
     matrix = vectorizer.transform(X)
     tagger = StructuredPerceptron(features, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="expected strings or tuples of strings as .* got a row of"):
+    with pytest.raises(
+        ValueError, match="expected strings or tuples of strings as .* got a row of"
+    ):
         tagger.predict(matrix)
     tagger = StructuredPerceptron(random_state=0).fit(matrix, y)
     other = TokenVectorizer(features).fit(X[::-1]).transform(X)
     with pytest.raises(
-        ValueError, match="feature names differ from those of training: column 4 is 'U0:w4', was 'U0:w1'"
+        ValueError,
+        match="feature names differ from those of training: column 4 is 'U0:w4', was 'U0:w1'",
     ):
         tagger.predict(other)
-    with pytest.raises(ValueError, match="X: sequence 0 has 2 columns, expected .* as in training"):
+    with pytest.raises(
+        ValueError, match="X: sequence 0 has 2 columns, expected .* as in training"
+    ):
         tagger.predict([np.eye(2)])
 
 
@@ -226,7 +301,12 @@ def test_what_is_refused():
     "tokens",
     [
         [["a", "b", "a"], ["c"], ["a"], ["b", "b"]],
-        [{"a": 1.0, "b": True, "l": ["x", "x", "y"]}, {"l": {"x": 2.0}, "l:x": 0.5}, {"a": 3}, {"b": False}],
+        [
+            {"a": 1.0, "b": True, "l": ["x", "x", "y"]},
+            {"l": {"x": 2.0}, "l:x": 0.5},
+            {"a": 3},
+            {"b": False},
+        ],
     ],
 )
 def test_a_feature_named_twice_is_one_entry(tokens):
@@ -237,14 +317,26 @@ def test_a_feature_named_twice_is_one_entry(tokens):
     for found in (matrix, again):
         summed = found.matrix.copy()
         summed.sum_duplicates()
-        assert found.matrix.nnz == summed.nnz and (found.matrix.toarray() == summed.toarray()).all()
-    plain = CountVectorizer(analyzer=list).fit_transform(tokens) if isinstance(tokens[0], list) else None
+        assert (
+            found.matrix.nnz == summed.nnz
+            and (found.matrix.toarray() == summed.toarray()).all()
+        )
+    plain = (
+        CountVectorizer(analyzer=list).fit_transform(tokens)
+        if isinstance(tokens[0], list)
+        else None
+    )
     if plain is not None:
-        assert sorted(map(tuple, matrix.matrix.toarray().T)) == sorted(map(tuple, plain.toarray().T))
+        assert sorted(map(tuple, matrix.matrix.toarray().T)) == sorted(
+            map(tuple, plain.toarray().T)
+        )
         found = TokenTransformer(TfidfTransformer()).fit(matrix).transformer_.idf_
         assert sorted(found) == sorted(TfidfTransformer().fit(plain).idf_)
     X, y = [tokens, tokens[::-1]], [["p", "q", "p", "q"], ["q", "p", "q", "p"]]
-    tagger, same = StructuredPerceptron(random_state=0), StructuredPerceptron(random_state=0)
+    tagger, same = (
+        StructuredPerceptron(random_state=0),
+        StructuredPerceptron(random_state=0),
+    )
     tagger.fit(X, y)
     same.fit(vectorizer.fit_transform(X), y)
     scores = same.decision_function(vectorizer.transform(X))

@@ -28,7 +28,10 @@ from skstruct.features.patterns import Patterns
 from skstruct.inspection import explain
 from skstruct.interchange import export
 
-NOUNS, VERBS = ["dog", "cat", "bird", "fish", "US"], ["barks", "sleeps", "sings", "swims"]
+NOUNS, VERBS = (
+    ["dog", "cat", "bird", "fish", "US"],
+    ["barks", "sleeps", "sings", "swims"],
+)
 LINES = [f"{a} {noun} {verb}" for a in ("The", "a") for noun in NOUNS for verb in VERBS]
 TEXT = [line.split() for line in LINES]
 X, Y = [["the", "dog", "barks"], ["a", "cat", "sleeps"]], [["D", "N", "V"]] * 2
@@ -38,7 +41,9 @@ SPANS = [[(4, 7, "ANIMAL")], [(2, 5, "ANIMAL")]]
 
 
 def vectors(**parameters):
-    return WordVectors(3, **{"n_clusters": 3, "min_count": 2, "random_state": 0, **parameters})
+    return WordVectors(
+        3, **{"n_clusters": 3, "min_count": 2, "random_state": 0, **parameters}
+    )
 
 
 def words_in(tagger):
@@ -83,7 +88,13 @@ def test_lower_case():
     cased = vectors(lowercase=False).fit_text(lines)
     assert {"US", "us", "The"} <= cased.words_.keys() and "the" not in cased.words_
     table = cased.table()
-    assert table.label("Dog") == table.label("dog") != "_" == table.label("the") == table.label("xyz")
+    assert (
+        table.label("Dog")
+        == table.label("dog")
+        != "_"
+        == table.label("the")
+        == table.label("xyz")
+    )
     [[dog, unknown]] = cased.transform([["DOG", "xyz"]])
     assert dog[1] == cased.transform([["dog"]])[0][0][1] and unknown[1] == "_"
     assert "US" not in vectors().fit_text(lines).words_
@@ -91,7 +102,11 @@ def test_lower_case():
 
 def test_a_table_is_itself(words):
     assert clone(words) is copy.deepcopy(words) is words.table() is words
-    assert pickle.loads(pickle.dumps(words)) == words != vectors(n_clusters=2).fit_text(LINES).table()
+    assert (
+        pickle.loads(pickle.dumps(words))
+        == words
+        != vectors(n_clusters=2).fit_text(LINES).table()
+    )
     assert clone(tagger(words)).words is words
     assert repr(words) == "<3 clusters of 11 words>"
     with pytest.raises(ValueError, match="n_clusters=500"):
@@ -101,21 +116,35 @@ def test_a_table_is_itself(words):
 # -- taggers ---------------------------------------------------------------------------------------
 def test_templates_are_added_unless_there_are_some(words):
     added = tuple(f"Ucluster0{o:+d}:%cluster[{o},0]" for o in (-1, 0, 1))
-    assert model_of(tagger(words, ["U:%x[0,0]", "B"]).fit(X, Y)).lines == ("U:%x[0,0]", "B", *added)
+    assert model_of(tagger(words, ["U:%x[0,0]", "B"]).fit(X, Y)).lines == (
+        "U:%x[0,0]",
+        "B",
+        *added,
+    )
     own = tagger(words).fit(X, Y)
     assert model_of(own).lines == tuple(READS_CLUSTERS)
     assert own.predict(UNSEEN) == Y[:1]
-    assert tagger(words, "auto").fit([[("the", "x"), ("dog", "y")]], [["D", "N"]]).predict([[("a", "y")]])
+    assert (
+        tagger(words, "auto")
+        .fit([[("the", "x"), ("dog", "y")]], [["D", "N"]])
+        .predict([[("a", "y")]])
+    )
 
 
 @pytest.mark.parametrize(
     "new",
     [
         tagger,
-        lambda words: PassiveAggressiveTagger(READS_CLUSTERS, words=words, random_state=0),
+        lambda words: PassiveAggressiveTagger(
+            READS_CLUSTERS, words=words, random_state=0
+        ),
         lambda words: L1CRF(READS_CLUSTERS, words=words, c1=0.01, random_state=0),
-        lambda words: L1CRFCV(READS_CLUSTERS, words=words, c1s=[0.01], c2s=[0], cv=2, random_state=0),
-        lambda words: BaggingShuffleAverager(tagger(words), n_estimators=2, random_state=0),
+        lambda words: L1CRFCV(
+            READS_CLUSTERS, words=words, c1s=[0.01], c2s=[0], cv=2, random_state=0
+        ),
+        lambda words: BaggingShuffleAverager(
+            tagger(words), n_estimators=2, random_state=0
+        ),
         lambda words: ParameterMixer(tagger(words), n_shards=2, random_state=0),
         lambda words: CalibratedTagger(tagger(words), cv=2, random_state=0),
         lambda words: tagger(FrozenEstimator(vectors().fit_text(LINES))),
@@ -128,13 +157,20 @@ def test_models_carry_their_clusters(new, words, tmp_path):
     loaded = skstruct.load(tmp_path / "model")
     export(model, tmp_path / "model.py")
     exported = imported(tmp_path / "model.py")
-    for other in (loaded, model.compress(), exported, pickle.loads(pickle.dumps(model))):
+    for other in (
+        loaded,
+        model.compress(),
+        exported,
+        pickle.loads(pickle.dumps(model)),
+    ):
         assert other.predict(TEXT) == model.predict(TEXT)
     assert loaded.info()["file_bytes"] == model.info()["file_bytes"]
 
 
 def test_a_file_has_them_once(words, tmp_path):
-    model = SpanTagger(tagger(None), words=words).fit(["the dog barks", "a cat sleeps"], SPANS)
+    model = SpanTagger(tagger(None), words=words).fit(
+        ["the dog barks", "a cat sleeps"], SPANS
+    )
     model.save(tmp_path / "model", training=False)
     loaded = skstruct.load(tmp_path / "model")
     assert loaded.words is loaded.tagger_.words is words_in(loaded.tagger_)
@@ -159,20 +195,30 @@ def test_learned_on_the_texts_of_fit():
 
 
 def test_all_members_have_the_same(words):
-    search = GridSearchCV(tagger(words), {"max_iter": [1, 2]}, cv=2, error_score="raise")
+    search = GridSearchCV(
+        tagger(words), {"max_iter": [1, 2]}, cv=2, error_score="raise"
+    )
     search.fit(X * 2, Y * 2)
     assert words_in(search.best_estimator_) is words
-    average = BaggingShuffleAverager(tagger(words), n_estimators=2, random_state=0).fit(X, Y)
+    average = BaggingShuffleAverager(tagger(words), n_estimators=2, random_state=0).fit(
+        X, Y
+    )
     assert words_in(average) == words
-    calibrated = CalibratedTagger(SpanTagger(tagger(words)).tagger, cv=2, random_state=0).fit(X * 2, Y * 2)
+    calibrated = CalibratedTagger(
+        SpanTagger(tagger(words)).tagger, cv=2, random_state=0
+    ).fit(X * 2, Y * 2)
     assert words_in(calibrated.estimator_) is words
-    grid = GridSearchCV(tagger(None, "word"), {"words": [None, words]}, cv=2, error_score="raise")
+    grid = GridSearchCV(
+        tagger(None, "word"), {"words": [None, words]}, cv=2, error_score="raise"
+    )
     assert grid.fit(X * 2, Y * 2).predict(X) == Y
 
 
 def test_spans_and_probabilities(words):
     inner = CalibratedTagger(StructuredPerceptron(random_state=0), cv=2, random_state=0)
-    model = SpanTagger(inner, words=words).fit(["the dog barks", "a cat sleeps"] * 3, SPANS * 3)
+    model = SpanTagger(inner, words=words).fit(
+        ["the dog barks", "a cat sleeps"] * 3, SPANS * 3
+    )
     assert model.tagger_.estimator_.words is words
     assert model.predict(["the bird sings"])[0][0].label == "ANIMAL"
 
@@ -188,7 +234,9 @@ def test_explained_by_examples(words):
 def test_a_fitted_one_is_frozen_or_a_table(words):
     fitted = vectors().fit(TEXT)
     for new in (StructuredPerceptron, L1CRF, SpanTagger):
-        with pytest.raises(ValueError, match=r"words\.table\(\), or FrozenEstimator\(words\)"):
+        with pytest.raises(
+            ValueError, match=r"words\.table\(\), or FrozenEstimator\(words\)"
+        ):
             new(words=fitted)
     late = tagger(vectors())
     late.words.fit(TEXT)
@@ -199,10 +247,16 @@ def test_a_fitted_one_is_frozen_or_a_table(words):
 def test_what_is_refused(words):
     for tokens in ([[{"w": "a"}]], [np.ones((1, 2))]):
         for given in (words, vectors()):
-            with pytest.raises(ValueError, match="words: clusters are of tokens that are str or tuples"):
+            with pytest.raises(
+                ValueError, match="words: clusters are of tokens that are str or tuples"
+            ):
                 StructuredPerceptron(words=given).fit(tokens, [["D"]])
-    with pytest.raises(ValueError, match="the SpanTagger and its tagger have different words="):
-        SpanTagger(tagger(words), words=vectors(n_clusters=2).fit_text(LINES).table()).fit(["a dog"], [[]])
+    with pytest.raises(
+        ValueError, match="the SpanTagger and its tagger have different words="
+    ):
+        SpanTagger(
+            tagger(words), words=vectors(n_clusters=2).fit_text(LINES).table()
+        ).fit(["a dog"], [[]])
     with pytest.raises(ValueError, match=r"there are no clusters: give words="):
         tagger(None).fit(X, Y)
     with pytest.raises(ValueError, match="templates read clusters"):
@@ -212,8 +266,12 @@ def test_what_is_refused(words):
         tagger(words, FeatureTemplates(READS_CLUSTERS, words=other)).fit(X, Y)
     with pytest.raises(ValueError, match="'words' parameter"):
         StructuredPerceptron(words=3).fit(X, Y)
-    with pytest.raises(ValueError, match="words= differ from those of the training so far"):
+    with pytest.raises(
+        ValueError, match="words= differ from those of the training so far"
+    ):
         tagger(words, "word").fit(X, Y).set_params(words=None).partial_fit(X, Y)
-    shards = [lambda part=part: (part, Y[:1] * len(part)) for part in (TEXT[:20], TEXT[20:])]
+    shards = [
+        lambda part=part: (part, Y[:1] * len(part)) for part in (TEXT[:20], TEXT[20:])
+    ]
     with pytest.raises(ValueError, match=r"shard 1: .* words\.table"):
         ParameterMixer(tagger(vectors(min_count=1)), random_state=0).fit_shards(shards)

@@ -23,7 +23,10 @@ WRONG = [
     ({"control": 3}, "control must be a str"),
     ({"annotator": [1]}, "annotator must be a str or an int"),
     ({"label_names": "PER"}, "label_names must be"),
-    ({"format": "spacy", "control": "a"}, "control is for label-studio, and format is 'spacy'"),
+    (
+        {"format": "spacy", "control": "a"},
+        "control is for label-studio, and format is 'spacy'",
+    ),
     ({"format": "jsonl", "discontinuous": "skip"}, "discontinuous is for brat"),
     ({"format": "brat", "text": "body"}, "text is for"),
     ({"format": "label-studio", "spans": "x"}, "spans is for"),
@@ -42,7 +45,9 @@ def test_the_key_of_the_spans():
     record = {"text": "Ann", "label": [[0, 1, "X"]], "names": [[0, 3, "PER"]]}
     assert read_spans([record], spans="names") == (["Ann"], [[(0, 3, "PER")]])
     assert read_spans([{**record, "names": None}], spans="names")[1] == [[]]
-    with pytest.raises(ValueError, match="no list of spans under 'name': found keys text, label, names"):
+    with pytest.raises(
+        ValueError, match="no list of spans under 'name': found keys text, label, names"
+    ):
         read_spans([record], spans="name")
 
 
@@ -61,7 +66,9 @@ def test_one_control_of_label_studio():
     for record in task, small:
         assert read_spans([record], control="who")[1] == [[(0, 3, "WHO")]]
         assert len(read_spans([record])[1][0]) == 2
-        with pytest.raises(ValueError, match="there is no control 'why'; found what, who"):
+        with pytest.raises(
+            ValueError, match="there is no control 'why'; found what, who"
+        ):
             read_spans([record], control="why")
 
 
@@ -82,7 +89,13 @@ def test_compressed_files(tmp_path):
 
 def test_a_reader_reads_several_sources_alike():
     reader = AnnotationReader(annotator="x")
-    record = {"_input_hash": 1, "_annotator_id": "x", "text": "Ann", "spans": [], "answer": "accept"}
+    record = {
+        "_input_hash": 1,
+        "_annotator_id": "x",
+        "text": "Ann",
+        "spans": [],
+        "answer": "accept",
+    }
     for _ in range(2):
         assert [found.text for found, _ in reader.marked([record])] == ["Ann"]
     with pytest.raises(AttributeError):
@@ -95,11 +108,15 @@ def test_what_a_rejected_span_says():
         {"start": 8, "end": 11, "label": "PER", "answer": "ignore"},
     ]}  # fmt: skip
     assert read_spans([marked])[1] == [[(0, 3, "PER"), (4, 7, None), (8, 11, None)]]
-    assert read_spans([marked], rejected="outside")[1] == [[(0, 3, "PER"), (8, 11, None)]]
+    assert read_spans([marked], rejected="outside")[1] == [
+        [(0, 3, "PER"), (8, 11, None)]
+    ]
 
 
 def test_types_that_are_annotated():
-    ((spans,),) = read_spans([{"text": "Ann", "spans": [[0, 3, "PER"]]}], annotated=["PER", "LOC"])[1:]
+    ((spans,),) = read_spans(
+        [{"text": "Ann", "spans": [[0, 3, "PER"]]}], annotated=["PER", "LOC"]
+    )[1:]
     assert spans == [(0, 3, "PER")] and spans.types == {"PER", "LOC"}
     ((_, spans, _),) = iter_spans([{"text": "Ann", "spans": []}], annotated=["PER"])
     assert spans.types == {"PER"}
@@ -108,8 +125,15 @@ def test_types_that_are_annotated():
 @pytest.mark.parametrize("empty", [[], None])
 def test_records_without_a_list_of_spans_are_told(empty):
     """Empty lists are lists, and Prodigy writes none where there is no span."""
-    records = [{"text": "Ann", "spans": [[0, 3, "PER"]]}, {"text": "Bob"}, {"text": "Eve"}]
-    with pytest.warns(UserWarning, match="2 of the records have no list of spans, first record 1: read as"):
+    records = [
+        {"text": "Ann", "spans": [[0, 3, "PER"]]},
+        {"text": "Bob"},
+        {"text": "Eve"},
+    ]
+    with pytest.warns(
+        UserWarning,
+        match="2 of the records have no list of spans, first record 1: read as",
+    ):
         assert len(read_spans(records)[0]) == 3
     records = [
         records[0],

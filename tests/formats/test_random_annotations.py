@@ -9,7 +9,9 @@ from span_oracle import random_text
 from skstruct.data.spans import from_utf16, to_utf16
 from skstruct.datasets import read_spans, write_spans
 
-WORDS = "Ann 🚒 é e\u0301x 北京 Zoë 👩🏽\u200d🚒 \ufeff Oslo, 𝒜𝒷 (Bo) 12:30 🇳🇴 \x85 नमस्ते".split(" ")
+WORDS = "Ann 🚒 é e\u0301x 北京 Zoë 👩🏽\u200d🚒 \ufeff Oslo, 𝒜𝒷 (Bo) 12:30 🇳🇴 \x85 नमस्ते".split(
+    " "
+)
 GAPS = " ", " ", "\r\n", "\n", "\t", "  ", "\u00a0", ""
 
 
@@ -17,16 +19,24 @@ def random_record(rng, at_words):
     """A text and spans, which end where words do or anywhere."""
     if not at_words and rng.random() < 0.5:
         text = random_text(rng)
-        edges = [sorted(rng.choices(range(len(text) + 1), k=2)) for _ in range(rng.randrange(4))]
+        edges = [
+            sorted(rng.choices(range(len(text) + 1), k=2))
+            for _ in range(rng.randrange(4))
+        ]
     else:
         text, places = "", []
         for word in rng.choices(WORDS, k=rng.randrange(1, 12)):
             text += rng.choice(GAPS)
             places.append((len(text), len(text) + len(word)))
             text += word
-        chosen = [sorted(rng.choices(range(len(places)), k=2)) for _ in range(rng.randrange(4))]
+        chosen = [
+            sorted(rng.choices(range(len(places)), k=2))
+            for _ in range(rng.randrange(4))
+        ]
         edges = [(places[a][0], places[b][1]) for a, b in chosen]
-    return text, [(start, end, rng.choice(["PER", "LOC", "ü 🚒"])) for start, end in edges]
+    return text, [
+        (start, end, rng.choice(["PER", "LOC", "ü 🚒"])) for start, end in edges
+    ]
 
 
 def random_corpus(rng, n=30, at_words=False):
@@ -37,25 +47,39 @@ def random_corpus(rng, n=30, at_words=False):
 
 
 def jsonl(text, spans, covered):
-    rows = [{"start_offset": s, "end_offset": e, "label": label} for s, e, label in spans]
-    return {"text": text, "entities": [{**row, **said} for row, said in zip(rows, covered)]}
+    rows = [
+        {"start_offset": s, "end_offset": e, "label": label} for s, e, label in spans
+    ]
+    return {
+        "text": text,
+        "entities": [{**row, **said} for row, said in zip(rows, covered)],
+    }
 
 
 def prodigy(text, spans, covered):
-    rows = [{"start": s, "end": e, "token_end": 9, "label": label} for s, e, label in spans]
+    rows = [
+        {"start": s, "end": e, "token_end": 9, "label": label} for s, e, label in spans
+    ]
     rows = [{**row, **said} for row, said in zip(rows, covered)]
     return {"text": text, "spans": rows, "answer": "accept", "_task_hash": 1}
 
 
 def label_studio(text, spans, covered):
     values = [{"start": s, "end": e, "labels": [label]} for s, e, label in spans]
-    result = [{"type": "labels", "value": {**value, **said}} for value, said in zip(values, covered)]
+    result = [
+        {"type": "labels", "value": {**value, **said}}
+        for value, said in zip(values, covered)
+    ]
     return {"id": 3, "data": {"text": text}, "annotations": [{"result": result}]}
 
 
 def label_studio_min(text, spans, covered):
     rows = [{"start": s, "end": e, "labels": [label]} for s, e, label in spans]
-    return {"id": 3, "text": text, "label": [{**row, **said} for row, said in zip(rows, covered)]}
+    return {
+        "id": 3,
+        "text": text,
+        "label": [{**row, **said} for row, said in zip(rows, covered)],
+    }
 
 
 SAYING = jsonl, prodigy, label_studio, label_studio_min
@@ -72,7 +96,10 @@ def spacy(text, spans, _):
 
 def written(tool, X, y, given, saying=True):
     """Records of a tool, with offsets as ``given``."""
-    covered = [[{"text": x[s:e]} if saying else {} for s, e, _ in spans] for x, spans in zip(X, y)]
+    covered = [
+        [{"text": x[s:e]} if saying else {} for s, e, _ in spans]
+        for x, spans in zip(X, y)
+    ]
     return [tool(*record) for record in zip(X, given, covered)]
 
 
@@ -121,7 +148,11 @@ def test_offsets_of_neither_unit_are_refused(tool):
             (found,) = from_utf16([X[i]], [[moved[i][k]]])
         except ValueError:
             found = None
-        same = found and X[i][found[0].start : found[0].end].split() == X[i][y[i][k][0] : y[i][k][1]].split()
+        same = (
+            found
+            and X[i][found[0].start : found[0].end].split()
+            == X[i][y[i][k][0] : y[i][k][1]].split()
+        )
         if not same:
             with pytest.raises(ValueError, match=rf"^record {i}\b.* span {k}\b"):
                 read_spans(written(tool, X, y, moved), offsets="utf-16")
@@ -135,7 +166,9 @@ def random_ann(rng, text):
     lines, spans = [], []
     for k in range(rng.randrange(8)):
         label = rng.choice(["PER", "Gene_or-protein", "Größe"])
-        edges = sorted(rng.choices(range(len(text) + 1), k=2 * rng.choice([1, 1, 2, 3])))
+        edges = sorted(
+            rng.choices(range(len(text) + 1), k=2 * rng.choice([1, 1, 2, 3]))
+        )
         parts = list(zip(edges[::2], edges[1::2]))
         shown = " ".join(re.sub(r"[\r\n]", " ", text[a:b]) for a, b in parts)
         offsets = ";".join(f"{a} {b}" for a, b in parts)
@@ -173,11 +206,15 @@ def test_random_files_of_brat(tmp_path):
     X = [text for _, text, _ in expected]
     everything = [[span for span, _ in spans] for *_, spans in expected]
     whole = [[span for span, apart in spans if not apart] for *_, spans in expected]
-    assert sum(map(len, everything)) > 500 and sum(map(len, whole)) < sum(map(len, everything))
+    assert sum(map(len, everything)) > 500 and sum(map(len, whole)) < sum(
+        map(len, everything)
+    )
     assert read_spans(tmp_path / "all", discontinuous="cover") == (X, everything)
     found = read_spans(tmp_path / "all", discontinuous="skip", return_metadata=True)
     assert found[:2] == (X, whole)
     write_spans(tmp_path / "again", X, whole, "brat", metadata=found[2])
     assert read_spans(tmp_path / "again", return_metadata=True) == found
-    with pytest.raises(ValueError, match=r"\.ann, line \d+: the span .* is discontinuous"):
+    with pytest.raises(
+        ValueError, match=r"\.ann, line \d+: the span .* is discontinuous"
+    ):
         read_spans(tmp_path / "all")

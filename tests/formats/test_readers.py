@@ -115,7 +115,9 @@ def test_columns_options():
     assert read_columns(io.StringIO(text), separator="\t", comment="# ") == [
         [("a", "b c", ""), ("-DOCSTART- x", "", ""), ("#", "", "")]
     ]
-    assert read_columns(io.StringIO("-DOCSTART- x\n\na b\n"), comment="-DOCSTART-") == [[("a", "b")]]
+    assert read_columns(io.StringIO("-DOCSTART- x\n\na b\n"), comment="-DOCSTART-") == [
+        [("a", "b")]
+    ]
 
 
 def test_tokens_and_labels_of_columns():
@@ -125,16 +127,26 @@ def test_tokens_and_labels_of_columns():
     chosen = read_columns(io.StringIO(COLUMNS), columns=[-1, 0, 1], return_X_y=True)
     assert chosen[0][1] == [("O", "Yes")] and len(chosen[1][1]) == 1
     assert read_columns(io.StringIO("\n"), return_X_y=True) == ([], [])
-    with pytest.raises(ValueError, match="expected columns of a token and a label; found 1"):
+    with pytest.raises(
+        ValueError, match="expected columns of a token and a label; found 1"
+    ):
         read_columns(io.StringIO("a\nb\n"), return_X_y=True)
 
 
 @pytest.mark.parametrize(
     ("text", "options", "hint"),
     [
-        ("Ana\tB\nNew York\tB\n", {}, r"found 3; separator='\\t' \(--separator tab\) splits at tabs only"),
+        (
+            "Ana\tB\nNew York\tB\n",
+            {},
+            r"found 3; separator='\\t' \(--separator tab\) splits at tabs only",
+        ),
         ("Ana\tB\nNew York\tB\n", {"separator": " "}, "found 2$"),
-        ("a X\n\n# id 1\na X\n", {}, r"line 3: .*found 3; comment='# ' \(--comment '# '\).*'# id 1'"),
+        (
+            "a X\n\n# id 1\na X\n",
+            {},
+            r"line 3: .*found 3; comment='# ' \(--comment '# '\).*'# id 1'",
+        ),
         ("# id 1\na X\n", {}, r"line 2: .*found 2; comment='# ' .*'# id 1'"),
         ("#id\na X\n", {"comment": "# "}, "found 2$"),
         ("a X\nb\n", {}, "found 1$"),
@@ -154,7 +166,10 @@ def test_columns_split_at_spaces_and_tabs_only():
 def test_ragged_columns(tmp_path):
     path = tmp_path / "ragged.txt"
     path.write_text("a b c\n\nd e f\ng h\n")
-    with pytest.raises(ValueError, match=r"ragged\.txt, line 4: expected 3 columns, as on line 1; found 2"):
+    with pytest.raises(
+        ValueError,
+        match=r"ragged\.txt, line 4: expected 3 columns, as on line 1; found 2",
+    ):
         read_columns(path)
     sentences = iter_columns(path)
     assert next(sentences) == [("a", "b", "c")]  # what came before the error is usable
@@ -164,7 +179,9 @@ def test_missing_column(tmp_path):
     path = tmp_path / "two.txt"
     path.write_text("\na b\n")
     for columns in ([2], [0, -3]):
-        with pytest.raises(ValueError, match=rf"two\.txt, line 2: .* {columns[-1]}; found 2 columns"):
+        with pytest.raises(
+            ValueError, match=rf"two\.txt, line 2: .* {columns[-1]}; found 2 columns"
+        ):
             read_columns(path, columns=columns)
 
 
@@ -181,7 +198,9 @@ def test_missing_column(tmp_path):
 )
 def test_columns_bad_options(options):
     with pytest.raises(ValueError, match=next(iter(options))):
-        iter_columns("nowhere", **options)  # at once, not when the first sentence is asked for
+        iter_columns(
+            "nowhere", **options
+        )  # at once, not when the first sentence is asked for
 
 
 # ----------------------------------------------------------------------------------------- CoNLL-U
@@ -197,14 +216,23 @@ def test_conllu_fields():
     "text, message",
     [
         (conllu((1, 0), (2, 3)), "line 2: expected a head between 0 and 2; found 3"),
-        (conllu((1, 0), (2, 2)), "line 2: expected a head between 0 and 2; found the word itself"),
+        (
+            conllu((1, 0), (2, 2)),
+            "line 2: expected a head between 0 and 2; found the word itself",
+        ),
         (conllu((1, 0), (2, "_")), "line 2: expected a head, .* found '_'"),
         (conllu((1, 0), (2, -1)), "line 2: expected a head, .* found '-1'"),
         ("# c\n" + conllu((1, 0), (3, 1)), "line 3: expected the id 2; found '3'"),
         (conllu((2, 0)), "line 1: expected the id 1; found '2'"),
-        (conllu((1, 0)) + "\n" + conllu(("x-y", 0)), "line 3: expected the id 1; found 'x-y'"),
+        (
+            conllu((1, 0)) + "\n" + conllu(("x-y", 0)),
+            "line 3: expected the id 1; found 'x-y'",
+        ),
         ("1\tw\t_\n", "line 1: expected 10 columns separated by tabs; found 3"),
-        (conllu((1, 9)) + "\n" + conllu((1, 0)), "line 1: expected a head between 0 and 1; found 9"),
+        (
+            conllu((1, 9)) + "\n" + conllu((1, 0)),
+            "line 1: expected a head between 0 and 1; found 9",
+        ),
     ],
 )
 def test_conllu_errors(text, message, tmp_path):
@@ -215,7 +243,9 @@ def test_conllu_errors(text, message, tmp_path):
 
 
 def test_conllu_heads_matter_only_if_asked_for():
-    assert read_conllu(io.StringIO(conllu((1, "_"), (2, 7))), fields=["form"]) == [[("w",), ("w",)]]
+    assert read_conllu(io.StringIO(conllu((1, "_"), (2, 7))), fields=["form"]) == [
+        [("w",), ("w",)]
+    ]
 
 
 @pytest.mark.parametrize("fields", [["word"], [], ["form", "form"], "heads"])
@@ -231,7 +261,10 @@ def test_undecodable_bytes(read, tmp_path):
     path.write_bytes(b"# a\n" * 5 + b"caf\xe9\n")
     with pytest.raises(ValueError, match=r"latin\.txt, line 6: not valid utf-8"):
         read(path)
-    with open(path, encoding="utf-8") as file, pytest.raises(ValueError, match=r"latin\.txt, line 6:"):
+    with (
+        open(path, encoding="utf-8") as file,
+        pytest.raises(ValueError, match=r"latin\.txt, line 6:"),
+    ):
         read(file)
 
 
@@ -239,7 +272,9 @@ def test_undecodable_bytes(read, tmp_path):
 def test_files_that_are_none(read, tmp_path):
     with pytest.raises(TypeError, match="text mode"):
         read(io.BytesIO(b"a b\n"))
-    with pytest.raises(TypeError, match="path_or_file must be a path or an open text file; got list"):
+    with pytest.raises(
+        TypeError, match="path_or_file must be a path or an open text file; got list"
+    ):
         read(["a b"])
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "nowhere")
@@ -270,23 +305,31 @@ def sentences(token):
 
 def as_columns(y, separator):
     """Sentences as a file of columns."""
-    return "".join("".join(separator.join(row) + "\n" for row in rows) + "\n" for rows in y)
+    return "".join(
+        "".join(separator.join(row) + "\n" for row in rows) + "\n" for rows in y
+    )
 
 
 @given(sentences(st.tuples(PLAIN, PLAIN)), st.sampled_from([" ", "\t"]))
 def test_columns_round_trip(y, separator):
-    assert read_columns(io.StringIO(as_columns(y, separator))) == [rows for rows in y if rows]
+    assert read_columns(io.StringIO(as_columns(y, separator))) == [
+        rows for rows in y if rows
+    ]
 
 
 @given(sentences(st.tuples(NO_TAB, NO_TAB.filter(str.strip))))
 def test_columns_round_trip_with_tabs(y):
-    assert read_columns(io.StringIO(as_columns(y, "\t")), separator="\t") == [rows for rows in y if rows]
+    assert read_columns(io.StringIO(as_columns(y, "\t")), separator="\t") == [
+        rows for rows in y if rows
+    ]
 
 
 @given(sentences(WORD))
 def test_segmented_round_trip(y):
     for separator in " \u3000":
-        assert read_segmented(io.StringIO("\n".join(map(separator.join, y)))) == [s for s in y if s]
+        assert read_segmented(io.StringIO("\n".join(map(separator.join, y)))) == [
+            s for s in y if s
+        ]
 
 
 @given(st.data())
@@ -294,21 +337,33 @@ def test_conllu_round_trip(data):
     y = data.draw(sentences(st.tuples(NO_TAB, NO_TAB, NO_TAB)))
     y = [
         [
-            (form, tag, data.draw(st.sampled_from(sorted({*range(len(s) + 1)} - {t + 1}))), label)
+            (
+                form,
+                tag,
+                data.draw(st.sampled_from(sorted({*range(len(s) + 1)} - {t + 1}))),
+                label,
+            )
             for t, (form, tag, label) in enumerate(s)
         ]
         for s in y
     ]
     rows = [
-        [[str(t), form, "_", "_", tag, "_", str(head), label, "_", "_"] for t, (form, tag, head, label) in s]
+        [
+            [str(t), form, "_", "_", tag, "_", str(head), label, "_", "_"]
+            for t, (form, tag, head, label) in s
+        ]
         for s in (enumerate(s, start=1) for s in y)
     ]
-    file = io.StringIO("\n".join("".join("\t".join(row) + "\n" for row in s) for s in rows))
+    file = io.StringIO(
+        "\n".join("".join("\t".join(row) + "\n" for row in s) for s in rows)
+    )
     assert read_conllu(file) == y
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(sentences(st.tuples(PLAIN, PLAIN)), st.sampled_from(["utf-8", "utf-16", "gb18030"]))
+@given(
+    sentences(st.tuples(PLAIN, PLAIN)), st.sampled_from(["utf-8", "utf-16", "gb18030"])
+)
 def test_round_trip_on_disk(tmp_path, y, encoding):
     path = pathlib.Path(tmp_path) / "out.txt"
     path.write_text(as_columns(y, " "), encoding=encoding, newline="")

@@ -25,7 +25,10 @@ TOOLS = {
             [("Zoë", "PER"), ("Oslo", "LOC")],
         ],
     ),
-    "doccano-old.jsonl": (NAMED, [[("Ann Lee", "PER"), ("Bo", "PER")], [("Rome", "LOC")], []]),
+    "doccano-old.jsonl": (
+        NAMED,
+        [[("Ann Lee", "PER"), ("Bo", "PER")], [("Rome", "LOC")], []],
+    ),
     "prodigy.jsonl": (
         {},
         [
@@ -35,7 +38,10 @@ TOOLS = {
             [],
         ],
     ),
-    "label-studio.json": ({}, [[("Ann Lee", "PER"), ("Bo", "PER"), ("Rome", "LOC")], [("Oslo", "LOC")]]),
+    "label-studio.json": (
+        {},
+        [[("Ann Lee", "PER"), ("Bo", "PER"), ("Rome", "LOC")], [("Oslo", "LOC")]],
+    ),
     "label-studio-min.json": ({}, [[("Ann", "PER"), ("Bo", "PER")], []]),
     "spacy.json": ({}, [[("Ann Lee", "PER"), ("Bern", "LOC"), ("Bo", "PER")], []]),
     "brat": (
@@ -55,7 +61,10 @@ TOOLS = {
 
 
 def covered(X, y):
-    return [[(text[start:end], label) for start, end, label in spans] for text, spans in zip(X, y)]
+    return [
+        [(text[start:end], label) for start, end, label in spans]
+        for text, spans in zip(X, y)
+    ]
 
 
 def lines(*records):
@@ -63,11 +72,18 @@ def lines(*records):
 
 
 def task(result, text="💩 Ann", **more):
-    return {"id": 7, "data": {"text": text}, "annotations": [{"result": result, **more}]}
+    return {
+        "id": 7,
+        "data": {"text": text},
+        "annotations": [{"result": result, **more}],
+    }
 
 
 def region(start, end, *labels, **value):
-    return {"type": "labels", "value": {"start": start, "end": end, "labels": list(labels), **value}}
+    return {
+        "type": "labels",
+        "value": {"start": start, "end": end, "labels": list(labels), **value},
+    }
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -76,7 +92,9 @@ def test_each_tool(name):
     X, y = read_spans(FILES / name, **options)
     assert covered(X, y) == expected
     assert all(type(span) is Span for spans in y for span in spans)
-    assert [record[:2] for record in iter_spans(str(FILES / name), **options)] == list(zip(X, y))
+    assert [record[:2] for record in iter_spans(str(FILES / name), **options)] == list(
+        zip(X, y)
+    )
 
 
 def test_the_ending_of_a_file_does_not_matter(tmp_path):
@@ -89,15 +107,23 @@ def test_the_ending_of_a_file_does_not_matter(tmp_path):
 def test_metadata():
     *_, metadata = read_spans(FILES / "label-studio.json", return_metadata=True)
     assert metadata == [{"id": 101, "source": "letters"}, {"id": 103}]
-    *_, metadata = read_spans(FILES / "brat", discontinuous="cover", return_metadata=True)
+    *_, metadata = read_spans(
+        FILES / "brat", discontinuous="cover", return_metadata=True
+    )
     assert metadata == [{"name": "empty"}, {"name": "letter"}, {"name": "more/parts"}]
-    *_, metadata = read_spans(lines({"text": "a", "spans": [], "by": 3}), return_metadata=True)
+    *_, metadata = read_spans(
+        lines({"text": "a", "spans": [], "by": 3}), return_metadata=True
+    )
     assert metadata == [{"by": 3}]
 
 
 def test_keys_of_spans_without_a_value():
     record = {"text": "Ann", "spans": None, "entities": [[0, 3, "PER"]], "label": None}
-    assert read_spans([record], return_metadata=True) == (["Ann"], [[(0, 3, "PER")]], [{}])
+    assert read_spans([record], return_metadata=True) == (
+        ["Ann"],
+        [[(0, 3, "PER")]],
+        [{}],
+    )
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -119,7 +145,11 @@ def test_texts_alone(name):
         task([region(0, 3, "A", "B")], text="Ann"),
         task([{"type": "hypertextlabels", "value": {"start": "/p[1]"}}], text="Ann"),
         {"id": 7, "data": {"text": "Ann"}, "annotations": 5},
-        {"id": 7, "text": "Ann", "label": [{"start": 0, "end": 99, "labels": ["A", "B"]}]},
+        {
+            "id": 7,
+            "text": "Ann",
+            "label": [{"start": 0, "end": 99, "labels": ["A", "B"]}],
+        },
         {"id": 7, "text": "Ann", "labels": ["politics", 3]},
         {"id": 7, "text": "Ann", "spans": {"start": [0], "end": []}},
         {"id": 7, "text": "Ann", "label": [[0, 3, 5, 1]], "answer": "accept"},
@@ -146,7 +176,8 @@ def test_texts_alone_of_brat(tmp_path):
 def test_binary_files_of_spacy(tmp_path):
     (tmp_path / "train.spacy").write_bytes(b"x\x9c\x00\xff")
     with pytest.raises(
-        ValueError, match=r"train.spacy: .* spaCy reads: .*DocBin\(\).from_disk\('.*train.spacy'"
+        ValueError,
+        match=r"train.spacy: .* spaCy reads: .*DocBin\(\).from_disk\('.*train.spacy'",
     ):
         read_spans(tmp_path / "train.spacy")
 
@@ -154,13 +185,20 @@ def test_binary_files_of_spacy(tmp_path):
 def test_records_without_a_file():
     rows = [{"text": "Ann", "entities": {"start": [0], "end": [3], "label": [0]}}]
     assert read_spans(rows, label_names=["PER"]) == (["Ann"], [[(0, 3, "PER")]])
-    assert read_spans([("Ann", {"entities": [(0, 3, "PER")]})]) == (["Ann"], [[(0, 3, "PER")]])
-    assert read_spans(iter([{"body": "Ann", "text": 3, "labels": [[0, 3, None]]}]), text="body") == (
+    assert read_spans([("Ann", {"entities": [(0, 3, "PER")]})]) == (
+        ["Ann"],
+        [[(0, 3, "PER")]],
+    )
+    assert read_spans(
+        iter([{"body": "Ann", "text": 3, "labels": [[0, 3, None]]}]), text="body"
+    ) == (
         ["Ann"],
         [[(0, 3, None)]],
     )
     assert read_spans([]) == read_spans(io.StringIO("")) == ([], [])
-    with pytest.raises(TypeError, match="source must be a path, an open text file or a list of records"):
+    with pytest.raises(
+        TypeError, match="source must be a path, an open text file or a list of records"
+    ):
         read_spans({"text": "Ann"})
 
 
@@ -169,19 +207,29 @@ def test_records_without_a_file():
 # --------------------------------------------------------------------------------------------------
 def test_several_annotators():
     with pytest.raises(
-        ValueError, match="doccano-old.jsonl, line 1: the text has annotations of 1, 3; annotator="
+        ValueError,
+        match="doccano-old.jsonl, line 1: the text has annotations of 1, 3; annotator=",
     ):
         read_spans(FILES / "doccano-old.jsonl", label_names=NAMED["label_names"])
-    X, y = read_spans(FILES / "doccano-old.jsonl", label_names={2: "PER"}, annotator="3")
-    assert covered(X, y) == [[("Ann", "PER")], []]  # of the second text there is no annotation of theirs
+    X, y = read_spans(
+        FILES / "doccano-old.jsonl", label_names={2: "PER"}, annotator="3"
+    )
+    assert covered(X, y) == [
+        [("Ann", "PER")],
+        [],
+    ]  # of the second text there is no annotation of theirs
     with pytest.raises(ValueError, match="there is no annotator 9; found 1, 3"):
-        read_spans(FILES / "doccano-old.jsonl", label_names=NAMED["label_names"], annotator=9)
+        read_spans(
+            FILES / "doccano-old.jsonl", label_names=NAMED["label_names"], annotator=9
+        )
 
     both = {"id": 7, "data": {"text": "Ann"}, "annotations": [
         {"completed_by": {"id": 1, "email": "a@b"}, "result": [region(0, 3, "PER")]},
         {"completed_by": {"id": 2, "email": "c@d"}, "result": []},
     ]}  # fmt: skip
-    with pytest.raises(ValueError, match=r"record 0 \(task 7\): the text has annotations of a@b, c@d"):
+    with pytest.raises(
+        ValueError, match=r"record 0 \(task 7\): the text has annotations of a@b, c@d"
+    ):
         read_spans([both])
     assert read_spans([both], annotator="a@b") == (["Ann"], [[(0, 3, "PER")]])
     assert read_spans([both], annotator="c@d") == (["Ann"], [[]])
@@ -210,7 +258,10 @@ def test_the_last_annotation_of_a_task_counts():
     assert read_spans([both])[1] == [[(0, 3, "C")]]
     del dates[0]["created_at"]
     assert read_spans([both])[1] == [[(0, 3, "A")]]  # the order in the file
-    unseen = {"data": {"text": "Ann"}, "predictions": [{"result": []}, {"result": [region(0, 3, "P")]}]}
+    unseen = {
+        "data": {"text": "Ann"},
+        "predictions": [{"result": []}, {"result": [region(0, 3, "P")]}],
+    }
     assert read_spans([unseen])[1] == [[(0, 3, "P")]]
     assert read_spans([{**unseen, "annotations": []}]) == ([], [])
     assert read_spans([{**unseen, "annotations": None}])[1] == [[(0, 3, "P")]]
@@ -218,7 +269,8 @@ def test_the_last_annotation_of_a_task_counts():
 
 def test_discontinuous_spans():
     with pytest.raises(
-        ValueError, match="parts.ann, line 1: the span 'Part' is discontinuous: 'upper ... jaw'; "
+        ValueError,
+        match="parts.ann, line 1: the span 'Part' is discontinuous: 'upper ... jaw'; ",
     ):
         read_spans(FILES / "brat")
     X, y = read_spans(FILES / "brat" / "more" / "parts.txt", discontinuous="cover")
@@ -291,16 +343,28 @@ def test_refused(record, message, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"text": "a"}\n{"text": ', r"line 2: not valid JSON: Expecting value \(column 10\)"),
+        (
+            '{"text": "a"}\n{"text": ',
+            r"line 2: not valid JSON: Expecting value \(column 10\)",
+        ),
         (
             "\n\nAnn met Bo.\n",
             "line 3: expected JSON, or files NAME.txt and NAME.ann of brat, got 'Ann met Bo.'",
         ),
-        ('[\n{"text": "a",\n "spans": ]}', r"line 3: not valid JSON: Expecting value \(column 11\)"),
+        (
+            '[\n{"text": "a",\n "spans": ]}',
+            r"line 3: not valid JSON: Expecting value \(column 11\)",
+        ),
         ("[" * 100_000, "line 1: the JSON is nested too deeply"),
-        ('{"text": "a", "spans": [[0, ' + "9" * 5000 + ', "A"]]}', "line 1: not valid JSON: .*4300"),
+        (
+            '{"text": "a", "spans": [[0, ' + "9" * 5000 + ', "A"]]}',
+            "line 1: not valid JSON: .*4300",
+        ),
         ('[]\n{"text": "a"}', "line 2: nothing is expected behind a list of records"),
-        ('[{"text": "a", "spans": []}, 3]', "record 1: expected an object with the key 'text', got int 3"),
+        (
+            '[{"text": "a", "spans": []}, 3]',
+            "record 1: expected an object with the key 'text', got int 3",
+        ),
     ],
 )
 def test_files_that_are_none(content, message, tmp_path):
@@ -312,8 +376,14 @@ def test_files_that_are_none(content, message, tmp_path):
 def test_refused_files_of_brat(tmp_path):
     (tmp_path / "a.txt").write_bytes("\ufeffAnn".encode())
     for line, message in (
-        ("T1\tPER 0 9\tAnn", r"a.ann, line 2: \(0, 9, 'PER'\) leaves the text, which has 4 characters"),
-        ("T1\tPER x 9\tAnn", "a.ann, line 2: expected T1<tab>LABEL START END<tab>TEXT, got"),
+        (
+            "T1\tPER 0 9\tAnn",
+            r"a.ann, line 2: \(0, 9, 'PER'\) leaves the text, which has 4 characters",
+        ),
+        (
+            "T1\tPER x 9\tAnn",
+            "a.ann, line 2: expected T1<tab>LABEL START END<tab>TEXT, got",
+        ),
         ("T1\tPER 0 3\tBo", "a.ann, line 2: .* and the file says 'Bo'"),
     ):
         (tmp_path / "a.ann").write_text(f"T2\tPER 1 4\tAnn\n{line}\n")
@@ -327,15 +397,23 @@ def test_refused_files_of_brat(tmp_path):
 
 
 def test_options():
-    with pytest.raises(ValueError, match="format must be one of 'auto', 'jsonl', .*, 'brat'; got 'xml'"):
+    with pytest.raises(
+        ValueError, match="format must be one of 'auto', 'jsonl', .*, 'brat'; got 'xml'"
+    ):
         read_spans([], "xml")
     with pytest.raises(
-        ValueError, match="offsets must be one of 'auto', 'characters', 'utf-16'; got 'bytes'"
+        ValueError,
+        match="offsets must be one of 'auto', 'characters', 'utf-16'; got 'bytes'",
     ):
         read_spans([], offsets="bytes")
-    with pytest.raises(ValueError, match="label_names must be a list or a dict of names, got str 'PER'"):
+    with pytest.raises(
+        ValueError, match="label_names must be a list or a dict of names, got str 'PER'"
+    ):
         read_spans([], label_names="PER")
-    with pytest.raises(ValueError, match=r"text must be a str, the key of the text, got list \['text'\]"):
+    with pytest.raises(
+        ValueError,
+        match=r"text must be a str, the key of the text, got list \['text'\]",
+    ):
         read_spans([{"text": "Ann"}], text=["text"])
 
 
@@ -343,23 +421,34 @@ def test_options():
     "record",
     [
         {"text": "Ann", "ner": [[0, 3, "PER"]]},
-        {"text": "Ann", "label": "good", "answer": "accept", "_view_id": "classification"},
+        {
+            "text": "Ann",
+            "label": "good",
+            "answer": "accept",
+            "_view_id": "classification",
+        },
         task([{"type": "choices", "value": {"choices": ["good"]}}], text="Ann"),
         ["Ann", {"ents": [[0, 3, "PER"]]}],
     ],
 )
 def test_files_without_spans_are_warned_of(record):
     keys = ", ".join(record[1] if isinstance(record, list) else record)
-    with pytest.warns(UserWarning, match=f"no record has spans, .*; the first has the keys {keys}"):
+    with pytest.warns(
+        UserWarning, match=f"no record has spans, .*; the first has the keys {keys}"
+    ):
         read_spans([record])
 
 
 @pytest.mark.parametrize("escaped", [True, False])
 def test_text_that_was_encoded_twice_is_warned_of_once(escaped, tmp_path):
     text = "El niño llegó.".encode().decode("cp1252")
-    rows = [json.dumps({"text": text, "spans": []}, ensure_ascii=escaped) for _ in range(3)]
+    rows = [
+        json.dumps({"text": text, "spans": []}, ensure_ascii=escaped) for _ in range(3)
+    ]
     (tmp_path / "notes.jsonl").write_text("\n".join(rows), encoding="utf-8")
-    with pytest.warns(UserWarning, match="notes.jsonl: the text looks like UTF-8 .* 'Ã±' for 'ñ'") as found:
+    with pytest.warns(
+        UserWarning, match="notes.jsonl: the text looks like UTF-8 .* 'Ã±' for 'ñ'"
+    ) as found:
         read_spans(tmp_path / "notes.jsonl")
     assert len(found) == 1
 
@@ -374,11 +463,16 @@ def test_identifiers_of_any_kind(key):
 
 def test_names_of_labels_go_by_numbers():
     with pytest.raises(ValueError, match="keys of label_names must be numbers"):
-        read_spans([{"text": "Ann", "spans": [[0, 3, 1]]}], label_names={"PER": "person"})
+        read_spans(
+            [{"text": "Ann", "spans": [[0, 3, 1]]}], label_names={"PER": "person"}
+        )
 
 
 def test_spans_that_are_arrays():
     columns = {"start": np.array([0]), "end": np.array([3]), "label": np.array(["PER"])}
     rows = np.array([[0, 3, "PER"]], dtype=object)
     for spans in (columns, rows):
-        assert read_spans([{"text": "Ann", "spans": spans}]) == (["Ann"], [[(0, 3, "PER")]])
+        assert read_spans([{"text": "Ann", "spans": spans}]) == (
+            ["Ann"],
+            [[(0, 3, "PER")]],
+        )

@@ -14,11 +14,17 @@ LATIN = (
         [(11, 15, "LOC")],
     ],
 )
-CHINESE = ["🚒在北京大学", "上海🚒有大学"], [[(2, 4, "LOC")], [(0, 2, "LOC"), (4, 6, "ORG")]]
+CHINESE = (
+    ["🚒在北京大学", "上海🚒有大学"],
+    [[(2, 4, "LOC")], [(0, 2, "LOC"), (4, 6, "ORG")]],
+)
 
 
 def doccano(X, y):
-    return [{"text": text, "label": [list(span) for span in spans]} for text, spans in zip(X, y)]
+    return [
+        {"text": text, "label": [list(span) for span in spans]}
+        for text, spans in zip(X, y)
+    ]
 
 
 def spacy(X, y):
@@ -35,7 +41,10 @@ def saying(X, y):
 
 
 def covered(X, y):
-    return [[(text[start:end], label) for start, end, label in spans] for text, spans in zip(X, y)]
+    return [
+        [(text[start:end], label) for start, end, label in spans]
+        for text, spans in zip(X, y)
+    ]
 
 
 @pytest.mark.filterwarnings("error")
@@ -45,7 +54,14 @@ def test_the_text_of_a_span_decides():
             [
                 {
                     "text": "🚒 in Rome",
-                    "spans": [{"start": start, "end": start + 4, "label": "LOC", "text": "Rome"}],
+                    "spans": [
+                        {
+                            "start": start,
+                            "end": start + 4,
+                            "label": "LOC",
+                            "text": "Rome",
+                        }
+                    ],
                 }
             ]
         )
@@ -61,7 +77,9 @@ def test_white_space_in_the_text_of_a_span_does_not_count():
     ]
     result = [{"type": "labels", "value": value} for value in values]
     record = {"id": 7, "data": {"text": text}, "annotations": [{"result": result}]}
-    assert covered(*read_spans([record])) == [[("New\r\nYork  City", "LOC"), ("\\n", "X")]]
+    assert covered(*read_spans([record])) == [
+        [("New\r\nYork  City", "LOC"), ("\\n", "X")]
+    ]
 
 
 def test_words_decide_where_no_text_does():
@@ -69,22 +87,39 @@ def test_words_decide_where_no_text_does():
     units = [[], [[3, 6, "PER"], [10, 14, "LOC"]], [[0, 4, "LOC"], [14, 16, "PER"]]]
     for name, shift in (("UTF-16 units", 0), ("characters", 1)):
         rows = [
-            {"text": t, "label": [[s - shift * (s > 0), e - shift * (s > 0), lab] for s, e, lab in spans]}
+            {
+                "text": t,
+                "label": [
+                    [s - shift * (s > 0), e - shift * (s > 0), lab]
+                    for s, e, lab in spans
+                ],
+            }
             for t, spans in zip(texts, units)
         ]
         with pytest.warns(
-            UserWarning, match=f"source: offsets are taken for {name}: [68] of them are ends of words"
+            UserWarning,
+            match=f"source: offsets are taken for {name}: [68] of them are ends of words",
         ):
             X, y = read_spans(rows)
-        assert covered(X, y)[1:] == [[("Ann", "PER"), ("Rome", "LOC")], [("Oslo", "LOC"), ("Bo", "PER")]]
-    assert covered(*read_spans(rows, offsets="utf-16"))[1] == [(" An", "PER"), (" Rom", "LOC")]
+        assert covered(X, y)[1:] == [
+            [("Ann", "PER"), ("Rome", "LOC")],
+            [("Oslo", "LOC"), ("Bo", "PER")],
+        ]
+    assert covered(*read_spans(rows, offsets="utf-16"))[1] == [
+        (" An", "PER"),
+        (" Rom", "LOC"),
+    ]
 
 
 @pytest.mark.filterwarnings("error")
 def test_an_offset_beyond_the_characters_decides():
-    assert covered(*read_spans([{"text": "a 🚒🚒 b", "label": [[7, 8, "X"]]}])) == [[("b", "X")]]
+    assert covered(*read_spans([{"text": "a 🚒🚒 b", "label": [[7, 8, "X"]]}])) == [
+        [("b", "X")]
+    ]
     # and nothing has to be decided where both say the same
-    assert covered(*read_spans([{"text": "ab 🚒", "label": [[0, 1, "X"]]}])) == [[("a", "X")]]
+    assert covered(*read_spans([{"text": "ab 🚒", "label": [[0, 1, "X"]]}])) == [
+        [("a", "X")]
+    ]
 
 
 @pytest.mark.filterwarnings("error")
@@ -92,7 +127,13 @@ def test_prodigy_and_spacy_count_characters():
     # where both units are possible, also if the ends of words speak for the other
     rows = [("🚒 in Rome!", {"entities": [(6, 10, "LOC")]})]
     assert covered(*read_spans(rows)) == [[("ome!", "LOC")]]
-    rows = [{"text": "🚒 in Rome!", "answer": "accept", "spans": [{"start": 6, "end": 10, "label": "LOC"}]}]
+    rows = [
+        {
+            "text": "🚒 in Rome!",
+            "answer": "accept",
+            "spans": [{"start": 6, "end": 10, "label": "LOC"}],
+        }
+    ]
     assert covered(*read_spans(rows)) == [[("ome!", "LOC")]]
     assert covered(*read_spans(rows, offsets="utf-16")) == [[("Rome", "LOC")]]
 
@@ -100,8 +141,14 @@ def test_prodigy_and_spacy_count_characters():
 # --------------------------------------------------------------------------------------------------
 # One record that fits the other unit only
 # --------------------------------------------------------------------------------------------------
-BEYOND = {"text": "🚒 Bob in Oslo", "label": [[2, 5, "PER"], [9, 14, "LOC"]]}  # one too far
-INSIDE = {"text": "Bob 🚒in Oslo", "label": [[5, 7, "X"]]}  # in UTF-16 it begins within the emoji
+BEYOND = {
+    "text": "🚒 Bob in Oslo",
+    "label": [[2, 5, "PER"], [9, 14, "LOC"]],
+}  # one too far
+INSIDE = {
+    "text": "Bob 🚒in Oslo",
+    "label": [[5, 7, "X"]],
+}  # in UTF-16 it begins within the emoji
 
 
 @pytest.mark.filterwarnings("error")
@@ -117,14 +164,26 @@ INSIDE = {"text": "Bob 🚒in Oslo", "label": [[5, 7, "X"]]}  # in UTF-16 it beg
     ids=["latin", "chinese", "spacy", "saying"],
 )
 def test_one_span_too_far_does_not_move_all_others(records, at, tmp_path):
-    odd = [BEYOND["text"], {"entities": BEYOND["label"]}] if isinstance(records[0], list) else BEYOND
+    odd = (
+        [BEYOND["text"], {"entities": BEYOND["label"]}]
+        if isinstance(records[0], list)
+        else BEYOND
+    )
     path = tmp_path / "notes.jsonl"
-    path.write_text("".join(json.dumps(record) + "\n" for record in [*records[:at], odd, *records[at:]]))
+    path.write_text(
+        "".join(
+            json.dumps(record) + "\n" for record in [*records[:at], odd, *records[at:]]
+        )
+    )
     for read in (read_spans, lambda path: list(iter_spans(path))):
         with pytest.raises(ValueError) as caught:
             read(path)
         untold = isinstance(records[0], dict) and records[0]["text"] in CHINESE[0]
-        said = "nothing tells what other records count" if untold else "other records count characters"
+        said = (
+            "nothing tells what other records count"
+            if untold
+            else "other records count characters"
+        )
         assert str(caught.value) == (
             f"{path}, line {at + 1}, span 1: (9, 14, 'LOC') leaves the text, which has 13 characters; in "
             "UTF-16 units it has 14; in UTF-16 units the spans of this record are ' Bo', ' Oslo', but "
@@ -137,7 +196,9 @@ def test_a_span_within_a_character_does_not_move_all_others():
     X, y = LATIN[0] * 20, LATIN[1] * 20
     for odd in (INSIDE, {**INSIDE, "label": [[5, 7, "X"], [8, 12, "LOC"]]}):
         rows = [odd, *doccano(X, to_utf16(X, y))]
-        with pytest.raises(ValueError, match=r"record 0, span 0: \(5, 7, 'X'\) begins between .*'in'"):
+        with pytest.raises(
+            ValueError, match=r"record 0, span 0: \(5, 7, 'X'\) begins between .*'in'"
+        ):
             read_spans(rows)
         with pytest.raises(ValueError, match="record 0"):
             read_spans(rows, offsets="utf-16")
@@ -150,11 +211,14 @@ def test_a_text_that_fits_the_other_unit_is_named():
     rows = saying(X, y)
     rows[33]["spans"] = [{"start": 3, "end": 6, "label": "PER", "text": "Ann"}]
     with pytest.raises(
-        ValueError, match="record 33, span 0: .* is 'nn ', and the file says 'Ann'; in UTF-16 .*'Ann'"
+        ValueError,
+        match="record 33, span 0: .* is 'nn ', and the file says 'Ann'; in UTF-16 .*'Ann'",
     ):
         read_spans(rows)
     rows[33]["spans"][0]["text"] = "Bob"  # what is wrong in both is named as such
-    with pytest.raises(ValueError, match="record 33, span 0: .* is 'nn ', and the file says 'Bob'$"):
+    with pytest.raises(
+        ValueError, match="record 33, span 0: .* is 'nn ', and the file says 'Bob'$"
+    ):
         read_spans(rows)
 
 
@@ -174,7 +238,12 @@ def test_words_and_bounds_that_agree_need_no_warning():
 
 def test_what_nothing_tells_is_not_said():
     """Texts without spaces have no ends of words that would tell what offsets count."""
-    untold = [{"text": f"今天🎉我在北京市{k}区", "label": [[6, 9, "LOC"]]} for k in "甲乙丙丁" * 10]
+    untold = [
+        {"text": f"今天🎉我在北京市{k}区", "label": [[6, 9, "LOC"]]}
+        for k in "甲乙丙丁" * 10
+    ]
     odd = {"text": "🎉北京", "label": [[2, 4, "LOC"]]}
-    with pytest.raises(ValueError, match="nothing tells what other records count: .* offsets='utf-16'"):
+    with pytest.raises(
+        ValueError, match="nothing tells what other records count: .* offsets='utf-16'"
+    ):
         read_spans([*untold, odd])

@@ -25,7 +25,12 @@ def annotated(draw, labels, texts=TEXTS):
     y = []
     for text in X:
         edges = st.tuples(*[st.integers(0, len(text))] * 2).map(sorted)
-        y.append([(*e, draw(st.sampled_from(labels))) for e in draw(st.lists(edges, max_size=4))])
+        y.append(
+            [
+                (*e, draw(st.sampled_from(labels)))
+                for e in draw(st.lists(edges, max_size=4))
+            ]
+        )
     return X, y
 
 
@@ -40,19 +45,29 @@ def test_what_is_written_is_read_again(format, tmp_path_factory):
         metadata = [{"id": k, "meta": {"data": [k]}} for k in range(len(X))]
         write_spans(path, X, y, format, metadata=metadata)
         offsets = "characters" if format == "doccano" else "auto"
-        assert read_spans(path, offsets=offsets, return_metadata=True) == (X, y, metadata)
+        assert read_spans(path, offsets=offsets, return_metadata=True) == (
+            X,
+            y,
+            metadata,
+        )
 
     check()
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("format", ["jsonl", "prodigy", "label-studio", "spacy", "brat"])
+@pytest.mark.parametrize(
+    "format", ["jsonl", "prodigy", "label-studio", "spacy", "brat"]
+)
 @pytest.mark.parametrize("span", [(3, 9), (4, 10), (12, 13), (13, 15)])
 def test_the_unit_of_what_is_written_is_known(format, span, tmp_path):
     """Also where words, or letters that are repeated, speak for the other unit."""
     texts, spans = ["🚒 abcdef ghaaaa", "no"], [[(*span, "X")], [(0, 2, "X")]]
     write_spans(tmp_path / "out", texts, spans, format)
-    assert read_spans(tmp_path / "out", format) == read_spans(tmp_path / "out") == (texts, spans)
+    assert (
+        read_spans(tmp_path / "out", format)
+        == read_spans(tmp_path / "out")
+        == (texts, spans)
+    )
 
 
 def test_doccano_has_no_place_for_the_unit(tmp_path):
@@ -60,13 +75,17 @@ def test_doccano_has_no_place_for_the_unit(tmp_path):
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always")
             write_spans(tmp_path / "out", [text], [[(2, 3, "X")]], "doccano")
-        assert len(found) == n and all("offsets='characters'" in str(each.message) for each in found)
+        assert len(found) == n and all(
+            "offsets='characters'" in str(each.message) for each in found
+        )
 
 
 def test_what_json_takes_for_one_character(tmp_path):
     for format in JSON[:1] + JSON[3:]:
         with pytest.raises(ValueError, match="sequence 1: two surrogates in a row"):
-            write_spans(tmp_path / "out", ["a", "\ud83d\ude92 b"], [[], [(3, 4, "X")]], format)
+            write_spans(
+                tmp_path / "out", ["a", "\ud83d\ude92 b"], [[], [(3, 4, "X")]], format
+            )
     assert not list(tmp_path.iterdir())
 
 
@@ -82,7 +101,10 @@ def test_what_is_written_for_brat_is_read_again(tmp_path_factory, corpus):
 def test_lines(tmp_path):
     path = tmp_path / "out"
     write_spans(path, X[:1], Y[:1], metadata=[{"id": 3}])
-    rows = [{"start": s, "end": e, "label": label, "text": X[0][s:e]} for s, e, label in Y[0]]
+    rows = [
+        {"start": s, "end": e, "label": label, "text": X[0][s:e]}
+        for s, e, label in Y[0]
+    ]
     assert path.read_bytes().endswith(b"}\n") and "🚒" in path.read_text("utf-8")
     assert json.loads(path.read_text("utf-8")) == {"text": X[0], "spans": rows, "id": 3}
     write_spans(path, X, Y, "doccano")
@@ -97,18 +119,33 @@ def test_predictions_for_review(tmp_path):
     proba = [[(span, p) for span, p in zip(Y[0], (0.5, 0.75, 1.0))], []]
     control = ("ner", "letter")
     write_spans(
-        path, X, Y, "label-studio", proba=proba, model_version="v1", control=control, metadata=[{}, {"id": 8}]
+        path,
+        X,
+        Y,
+        "label-studio",
+        proba=proba,
+        model_version="v1",
+        control=control,
+        metadata=[{}, {"id": 8}],
     )
     first, second = json.loads(path.read_text("utf-8"))
     (prediction,) = first["predictions"]
-    assert first["data"] == {"text": X[0]} and second["data"] == {"id": 8, "text": "none"}
+    assert first["data"] == {"text": X[0]} and second["data"] == {
+        "id": 8,
+        "text": "none",
+    }
     assert prediction["model_version"] == "v1" and prediction["score"] == 0.75
     assert second["predictions"] == [{"model_version": "v1", "result": []}]
     assert len({region["id"] for region in prediction["result"]}) == 3
     for region, span, (start, end, label), (_, p) in zip(
         prediction["result"], Y[0], to_utf16(X, Y)[0], proba[0]
     ):
-        value = {"start": start, "end": end, "text": X[0][span[0] : span[1]], "labels": [label]}
+        value = {
+            "start": start,
+            "end": end,
+            "text": X[0][span[0] : span[1]],
+            "labels": [label],
+        }
         del region["id"]
         assert region == {
             "from_name": "ner",
@@ -118,7 +155,10 @@ def test_predictions_for_review(tmp_path):
             "score": p,
         }
     write_spans(path, X, Y, proba=proba)
-    assert [row["probability"] for row in json.loads(path.read_text("utf-8").split("\n")[0])["spans"]] == [
+    assert [
+        row["probability"]
+        for row in json.loads(path.read_text("utf-8").split("\n")[0])["spans"]
+    ] == [
         0.5,
         0.75,
         1.0,
@@ -234,5 +274,8 @@ def test_a_folder_that_cannot_be_written_stays_as_it_was(tmp_path, monkeypatch):
 
 
 def test_brat_needs_a_folder():
-    with pytest.raises(TypeError, match="path must name a folder, in which brat has its files, got StringIO"):
+    with pytest.raises(
+        TypeError,
+        match="path must name a folder, in which brat has its files, got StringIO",
+    ):
         write_spans(io.StringIO(), X, [[], []], "brat")

@@ -12,18 +12,33 @@ import time
 import traceback
 import warnings
 
-MODES = {"checked": "NUMBA_BOUNDSCHECK", "interpreted": "NUMBA_DISABLE_JIT", "plain": None}
+MODES = {
+    "checked": "NUMBA_BOUNDSCHECK",
+    "interpreted": "NUMBA_DISABLE_JIT",
+    "plain": None,
+}
 
 
 def arguments():
     parser = argparse.ArgumentParser(
         "python -m tests.fuzz", description="Random cases through every estimator."
     )
-    parser.add_argument("--minutes", type=float, default=5.0, help="how long (default: 5)")
-    parser.add_argument("--rounds", type=int, help="so many cases of each scenario, instead of minutes")
-    parser.add_argument("--seed", type=int, default=0, help="of the first round; the next one has the next")
+    parser.add_argument(
+        "--minutes", type=float, default=5.0, help="how long (default: 5)"
+    )
+    parser.add_argument(
+        "--rounds", type=int, help="so many cases of each scenario, instead of minutes"
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        help="of the first round; the next one has the next",
+    )
     parser.add_argument("--only", help="scenarios, between commas")
-    parser.add_argument("--skip", default="", help="scenarios to leave out, between commas")
+    parser.add_argument(
+        "--skip", default="", help="scenarios to leave out, between commas"
+    )
     parser.add_argument(
         "--mode",
         choices=MODES,
@@ -31,8 +46,12 @@ def arguments():
         help="kernels with bounds checks (default), as Python, as usual",
     )
     parser.add_argument("--case", metavar="SCENARIO:SEED", help="run that one alone")
-    parser.add_argument("--last", metavar="FILE", help="write each case to it first, for crashes")
-    parser.add_argument("-v", "--verbose", action="store_true", help="a line for each case")
+    parser.add_argument(
+        "--last", metavar="FILE", help="write each case to it first, for crashes"
+    )
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="a line for each case"
+    )
     return parser.parse_args()
 
 
@@ -43,7 +62,9 @@ def set_mode(mode):
     if MODES[mode]:
         os.environ[MODES[mode]] = "1"
     # Numba's files do not tell kernels with checks from others.
-    folder = os.environ.get("NUMBA_CACHE_DIR") or os.path.join(tempfile.gettempdir(), "skstruct-fuzz")
+    folder = os.environ.get("NUMBA_CACHE_DIR") or os.path.join(
+        tempfile.gettempdir(), "skstruct-fuzz"
+    )
     os.environ["NUMBA_CACHE_DIR"] = os.path.join(folder, mode)
 
 
@@ -69,7 +90,9 @@ class Tally:
     """Counts of outcomes, and what is said of them."""
 
     def __init__(self):
-        self.cases, self.faults, self.refusals = (collections.Counter() for _ in range(3))
+        self.cases, self.faults, self.refusals = (
+            collections.Counter() for _ in range(3)
+        )
 
     def add(self, name, seed, outcome, error, notes):
         from .outcomes import frames_of, place_of
@@ -83,7 +106,12 @@ class Tally:
             self.faults[place] += 1
             if self.faults[place] == 1:
                 print(f"\nFAULT {name}:{seed}  {place}\n    {first[:300]}")
-                print("    " + ", ".join(f"{key}={value!r}"[:160] for key, value in notes.items()))
+                print(
+                    "    "
+                    + ", ".join(
+                        f"{key}={value!r}"[:160] for key, value in notes.items()
+                    )
+                )
                 for frame in frames_of(error)[-4:]:
                     file = os.path.basename(frame.filename)
                     print(f"      {file}:{frame.lineno} {frame.name}: {frame.line}")
@@ -94,9 +122,15 @@ class Tally:
 
         print("\ncases:")
         for name in names:
-            counts = ", ".join(f"{self.cases[name, how]} {how}" for how in ("ok", "refused", "fault"))
+            counts = ", ".join(
+                f"{self.cases[name, how]} {how}" for how in ("ok", "refused", "fault")
+            )
             print(f"  {name:14} {counts}")
-        lists = {"faults": self.faults, "refusals": self.refusals, "refusals of verbs": REFUSED_VERBS}
+        lists = {
+            "faults": self.faults,
+            "refusals": self.refusals,
+            "refusals of verbs": REFUSED_VERBS,
+        }
         for title, counter in lists.items():
             print(f"{title}: {sum(counter.values())}")
             for what, n in counter.most_common(60):
@@ -121,7 +155,10 @@ def run_all(options, names):
             outcome, error, notes = run_case(name, seed, options.mode == "interpreted")
             tally.add(name, seed, outcome, error, notes)
             if options.verbose:
-                print(f"{name}:{seed} {outcome} {time.monotonic() - begin:.1f} s", flush=True)
+                print(
+                    f"{name}:{seed} {outcome} {time.monotonic() - begin:.1f} s",
+                    flush=True,
+                )
         else:
             continue
         break
@@ -139,7 +176,9 @@ def main():
     importlib.import_module("tests.fuzz.scenarios")
     if options.case:
         name, seed = options.case.split(":")
-        outcome, error, notes = cases.run_case(name, int(seed), options.mode == "interpreted")
+        outcome, error, notes = cases.run_case(
+            name, int(seed), options.mode == "interpreted"
+        )
         print(outcome, notes)
         if error is not None:
             traceback.print_exception(error)

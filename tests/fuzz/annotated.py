@@ -4,7 +4,22 @@ from skstruct.data.spans import Span
 
 from .corpora import form
 
-GAPS = " ", " ", " ", "", "  ", "\n", "\r\n", "\n\n", "\t", "\u00a0", "\u200b", "\u2028", ", ", ". "
+GAPS = (
+    " ",
+    " ",
+    " ",
+    "",
+    "  ",
+    "\n",
+    "\r\n",
+    "\n\n",
+    "\t",
+    "\u00a0",
+    "\u200b",
+    "\u2028",
+    ", ",
+    ". ",
+)
 ODD = (
     "🚒",
     "👩🏽\u200d🚒",
@@ -38,12 +53,19 @@ class Annotated:
         self.moved = draw.one(0.0, 0.0, 0.2, 1.0)
         self.n_words = draw.one(3, 10, 60)
         self.odd = draw.one(0.0, 0.1, 0.5)
-        draw.note(moved=self.moved, n_words=self.n_words, odd=self.odd, labels=len(self.labels))
+        draw.note(
+            moved=self.moved,
+            n_words=self.n_words,
+            odd=self.odd,
+            labels=len(self.labels),
+        )
         self.X, self.y = self.made(draw, draw.int(6, 30), budget)
 
     def made(self, draw, n, budget):
         """(X, y) of n texts."""
-        pairs = [self._text(draw, draw.one(0, 1, 5, 20, budget // n + 1)) for _ in range(n)]
+        pairs = [
+            self._text(draw, draw.one(0, 1, 5, 20, budget // n + 1)) for _ in range(n)
+        ]
         pairs.append(("wa\n", [(0, 2, self.labels[0])]))
         return [list(each) for each in zip(*pairs)]
 
@@ -61,32 +83,42 @@ class Annotated:
             text += draw.one(*GAPS)
             n_words -= length
         if self.moved:
-            spans = [each for span in spans for each in self._moved(draw, span, len(text))]
+            spans = [
+                each for span in spans for each in self._moved(draw, span, len(text))
+            ]
         return text, spans
 
     def _moved(self, draw, span, size):
         if not draw.chance(self.moved):
             return [span]
-        start, end = sorted(min(max(edge + draw.int(-3, 3), 0), size) for edge in span[:2])
+        start, end = sorted(
+            min(max(edge + draw.int(-3, 3), 0), size) for edge in span[:2]
+        )
         other = Span(start, end, draw.one(span[2], None, *self.labels))
-        return draw.one([other], [span, other], [span, span], [list(span)], [other._asdict()])
+        return draw.one(
+            [other], [span, other], [span, span], [list(span)], [other._asdict()]
+        )
 
 
 def check_tokens(texts, tokens):
     """Tokens are in the text, in order, and none is empty."""
     for text, pairs in zip(texts, tokens):
         edges = [0, *(edge for pair in pairs for edge in pair), len(text)]
-        assert edges == sorted(edges) and all(a < b for a, b in pairs), f"tokens {pairs} of {text!r}"
+        assert edges == sorted(edges) and all(a < b for a, b in pairs), (
+            f"tokens {pairs} of {text!r}"
+        )
 
 
 def check_spans(texts, tokens, found):
     """Spans begin and end where tokens do, in order, and do not overlap."""
     for text, pairs, spans in zip(texts, tokens, found):
         starts, ends = {a for a, _ in pairs}, {b for _, b in pairs}
-        assert all(s.start in starts and s.end in ends and s.start < s.end for s in spans), (
-            f"{spans} of {text!r}"
+        assert all(
+            s.start in starts and s.end in ends and s.start < s.end for s in spans
+        ), f"{spans} of {text!r}"
+        assert all(a.end <= b.start for a, b in zip(spans, spans[1:])), (
+            f"{spans} of {text!r} overlap"
         )
-        assert all(a.end <= b.start for a, b in zip(spans, spans[1:])), f"{spans} of {text!r} overlap"
 
 
 def check_report(texts, y, tokens, report):
@@ -94,11 +126,17 @@ def check_report(texts, y, tokens, report):
     changed = [name for *_, name, _ in report.moves]
     assert report.counts == {
         "spans": sum(
-            Span(*(s.values() if isinstance(s, dict) else s)).label is not None for r in y for s in r
+            Span(*(s.values() if isinstance(s, dict) else s)).label is not None
+            for r in y
+            for s in r
         ),
         **{name: changed.count(name) for name in list(report.counts)[1:]},
     }, f"counts {report.counts}"
-    assert 0.0 <= report.reachable <= 1.0 and str(report) and report._repr_html_() is not None
+    assert (
+        0.0 <= report.reachable <= 1.0
+        and str(report)
+        and report._repr_html_() is not None
+    )
     for i, *_, result in report.moves:
         if result is not None:
             check_spans(texts[i : i + 1], tokens[i : i + 1], [[result]])

@@ -27,7 +27,11 @@ READ_AS = {
 
 def form(number):
     """The string of a word number."""
-    return "wxyz"[number % 4] + "".join("abcdefghij"[int(c)] for c in str(number)) + "-Q1" * (number % 5 == 0)
+    return (
+        "wxyz"[number % 4]
+        + "".join("abcdefghij"[int(c)] for c in str(number))
+        + "-Q1" * (number % 5 == 0)
+    )
 
 
 class Tokens:
@@ -45,30 +49,45 @@ class Tokens:
     def grow(self, draw, more):
         """Let there be more words."""
         self.n_words += more
-        self.table = np.concatenate([self.table, draw.rng.normal(size=(more, self.width))])
+        self.table = np.concatenate(
+            [self.table, draw.rng.normal(size=(more, self.width))]
+        )
 
     def sequences(self, numbers):
         """The corpus of sequences of word numbers."""
         if self.kind in ("matrix", "union"):
             rows = [self.table[np.asarray(sequence, int)] for sequence in numbers]
-            X = SequenceMatrix(np.concatenate(rows), lengths=[len(sequence) for sequence in numbers])
+            X = SequenceMatrix(
+                np.concatenate(rows), lengths=[len(sequence) for sequence in numbers]
+            )
             return self._united(X) if self.kind == "union" and self.width > 1 else X
         return [self.sequence(sequence) for sequence in numbers]
 
     def _united(self, X):
         """The same rows, half of the columns dense and the others sparse."""
         half = self.width // 2
-        parts = [lambda rows: rows[:, :half], lambda rows: sparse.csr_matrix(rows[:, half:])]
+        parts = [
+            lambda rows: rows[:, :half],
+            lambda rows: sparse.csr_matrix(rows[:, half:]),
+        ]
         return SequenceUnion(
-            [(f"part{k}", TokenTransformer(FunctionTransformer(part))) for k, part in enumerate(parts)]
+            [
+                (f"part{k}", TokenTransformer(FunctionTransformer(part)))
+                for k, part in enumerate(parts)
+            ]
         ).fit_transform(X)
 
     def sequence(self, numbers):
         if self.kind in NUMBERS:
             return self._rows(np.asarray(numbers, int))
         if self.kind == "frame":
-            columns = {"word": [form(k) for k in numbers], "tag": ["NVAD"[k % 4] for k in numbers]}
-            frame = pandas.DataFrame({**columns, "x": self.table[np.asarray(numbers, int), 0]})
+            columns = {
+                "word": [form(k) for k in numbers],
+                "tag": ["NVAD"[k % 4] for k in numbers],
+            }
+            frame = pandas.DataFrame(
+                {**columns, "x": self.table[np.asarray(numbers, int), 0]}
+            )
             return frame.astype({"word": object, "tag": object, "x": float})
         return [self._token(k) for k in numbers]
 
@@ -117,21 +136,47 @@ class Corpus:
     """
 
     def __init__(
-        self, draw, kind=None, labels=None, budget=None, scheme=None, partial=None, most_labels=300, least=1
+        self,
+        draw,
+        kind=None,
+        labels=None,
+        budget=None,
+        scheme=None,
+        partial=None,
+        most_labels=300,
+        least=1,
     ):
-        budget = min(budget or draw.one(60, 300, 1500, 4000), 40 if draw.tiny else 10**9)
+        budget = min(
+            budget or draw.one(60, 300, 1500, 4000), 40 if draw.tiny else 10**9
+        )
         self.scheme = scheme
-        self.labels = drawing.SCHEME_LABELS.get(scheme) or labels or drawing.labels(draw, most_labels)
+        self.labels = (
+            drawing.SCHEME_LABELS.get(scheme)
+            or labels
+            or drawing.labels(draw, most_labels)
+        )
         self.kind = kind or draw.one(*KINDS)
         self.tokens = Tokens(draw, self.kind, draw.one(2, 5, 30, 200))
-        sizes = drawing.many_lengths(draw, budget) if budget > 4000 else drawing.lengths(draw, budget, least)
+        sizes = (
+            drawing.many_lengths(draw, budget)
+            if budget > 4000
+            else drawing.lengths(draw, budget, least)
+        )
         self.X, self.full_y = self.made(draw, sizes)
-        self.partial = draw.one(0.0, 0.0, 0.2, 0.5, 0.95, "whole") if partial is None else partial
+        self.partial = (
+            draw.one(0.0, 0.0, 0.2, 0.5, 0.95, "whole") if partial is None else partial
+        )
         self.y = [self._hidden(draw, sequence) for sequence in self.full_y]
         if all(label is None for sequence in self.y for label in sequence):
             self.y, self.partial = self.full_y, 0.0
-        draw.note(tokens=sum(map(len, self.y)), sequences=len(self.y), partial=self.partial)
-        self.new = self.made(draw, [min(n, 40) for n in drawing.lengths(draw, min(budget, 200))], noise=0.6)
+        draw.note(
+            tokens=sum(map(len, self.y)), sequences=len(self.y), partial=self.partial
+        )
+        self.new = self.made(
+            draw,
+            [min(n, 40) for n in drawing.lengths(draw, min(budget, 200))],
+            noise=0.6,
+        )
 
     def made(self, draw, sizes, noise=0.3):
         """(X, y) of new sequences; ``noise`` is the share of tokens that say nothing of their label."""
@@ -159,13 +204,17 @@ class Corpus:
 
     def is_new_as(self, kind):
         """Whether that are the same numbers, or strings, in another form."""
-        forms = {"dense", "listed", "matrix", "union"} | (set() if self.tokens.one_hot else {"sparse"})
+        forms = {"dense", "listed", "matrix", "union"} | (
+            set() if self.tokens.one_hot else {"sparse"}
+        )
         return kind == self.kind or {kind, self.kind} <= forms
 
     def _words(self, draw, ids, noise):
         n_words, n = self.tokens.n_words, ids.shape[0]
         own = (ids * 2 + draw.rng.integers(0, 2, n)) % n_words
-        return np.where(draw.rng.random(n) < noise, draw.rng.integers(0, n_words, n), own).tolist()
+        return np.where(
+            draw.rng.random(n) < noise, draw.rng.integers(0, n_words, n), own
+        ).tolist()
 
     def _hidden(self, draw, sequence):
         if self.partial == "whole":

@@ -44,7 +44,9 @@ def lengths(draw, budget, least=1):
 
     At least ``least`` sequences are not empty.
     """
-    shape = draw.one("tiny", "small", "mixed", "long", "blocks", "ones", "edges", "empty")
+    shape = draw.one(
+        "tiny", "small", "mixed", "long", "blocks", "ones", "edges", "empty"
+    )
     draw.note(lengths=shape)
     n = draw.int(1, 40)
     if shape == "tiny":
@@ -52,15 +54,23 @@ def lengths(draw, budget, least=1):
     elif shape == "small":
         found = draw.rng.integers(0, 13, n)
     elif shape == "mixed":
-        found = np.where(draw.rng.random(n) < 0.1, draw.rng.integers(50, 301, n), draw.rng.integers(0, 8, n))
+        found = np.where(
+            draw.rng.random(n) < 0.1,
+            draw.rng.integers(50, 301, n),
+            draw.rng.integers(0, 8, n),
+        )
     elif shape == "long":
         found = draw.rng.integers(0, 301, draw.int(1, 6))
     elif shape == "blocks":
-        found = draw.one(*BLOCKS) + draw.rng.integers(0, 2, draw.one(*BLOCKS[:-2], 9, 17, 47, 48))
+        found = draw.one(*BLOCKS) + draw.rng.integers(
+            0, 2, draw.one(*BLOCKS[:-2], 9, 17, 47, 48)
+        )
     elif shape == "ones":
         found = np.append(np.ones(draw.int(1, 70), int), draw.int(1, 200))
     elif shape == "edges":
-        found = np.array([draw.one(0, 1, 2, 300, 64, 65, 128) for _ in range(draw.int(1, 8))])
+        found = np.array(
+            [draw.one(0, 1, 2, 300, 64, 65, 128) for _ in range(draw.int(1, 8))]
+        )
     else:
         found = np.zeros(draw.int(1, 5), int)
         found[0] = draw.int(1, 30)
@@ -70,7 +80,9 @@ def lengths(draw, budget, least=1):
     found = found[np.cumsum(found) <= max(budget, found[0])]
     if found.sum() == 0:
         found[0] = 1
-    return found.tolist() + [draw.int(1, 5) for _ in range(least - np.count_nonzero(found))]
+    return found.tolist() + [
+        draw.int(1, 5) for _ in range(least - np.count_nonzero(found))
+    ]
 
 
 def many_lengths(draw, budget):

@@ -1,6 +1,12 @@
 """Random taggers: features and parameters."""
 
-from skstruct import L1CRF, FeatureTemplates, NumericFeatures, PassiveAggressiveTagger, StructuredPerceptron
+from skstruct import (
+    L1CRF,
+    FeatureTemplates,
+    NumericFeatures,
+    PassiveAggressiveTagger,
+    StructuredPerceptron,
+)
 from skstruct.features.patterns import Patterns
 
 from .corpora import NUMBERS
@@ -56,7 +62,9 @@ def constraints(draw, corpus):
         return None
     draw.note(constraints="pairs")
     more = {(draw.one(*labels), draw.one(*labels)) for _ in labels}
-    return sorted(corpus.pairs() | more | {(None, labels[0]), (labels[0], None)}, key=repr)
+    return sorted(
+        corpus.pairs() | more | {(None, labels[0]), (labels[0], None)}, key=repr
+    )
 
 
 def online_parameters(draw):
@@ -77,7 +85,11 @@ def online_parameters(draw):
     }
     if draw.chance(0.25):
         share = draw.one(0.1, 0.4)
-        found |= {"early_stopping": True, "n_iter_no_change": 1, "validation_fraction": share}
+        found |= {
+            "early_stopping": True,
+            "n_iter_no_change": 1,
+            "validation_fraction": share,
+        }
     return found
 
 
@@ -100,17 +112,26 @@ def crf_parameters(draw, most=6):
     }
 
 
-LEARNERS = {"perceptron": StructuredPerceptron, "pa": PassiveAggressiveTagger, "crf": L1CRF}
+LEARNERS = {
+    "perceptron": StructuredPerceptron,
+    "pa": PassiveAggressiveTagger,
+    "crf": L1CRF,
+}
 
 
 def tagger(draw, corpus, learner=None, orders=(1, 1, 2)):
     """An estimator for a corpus."""
     learner = learner or draw.one(*LEARNERS)
-    found = {"features": features(draw, corpus.kind), "constraints": constraints(draw, corpus)}
+    found = {
+        "features": features(draw, corpus.kind),
+        "constraints": constraints(draw, corpus),
+    }
     if corpus.kind not in NUMBERS and draw.chance(0.2):
         found["min_count"] = draw.one(2, 3, 50)
     if draw.chance(0.2):
-        found["class_weight"] = draw.one("balanced", {corpus.labels[0]: draw.one(0.5, 5.0)})
+        found["class_weight"] = draw.one(
+            "balanced", {corpus.labels[0]: draw.one(0.5, 5.0)}
+        )
     if learner == "crf":
         found |= crf_parameters(draw)
     else:
@@ -119,9 +140,15 @@ def tagger(draw, corpus, learner=None, orders=(1, 1, 2)):
         found["average"] = draw.chance(0.8)
     if learner == "pa":
         found["average"] = draw.one("step", "epoch", None)
-        found |= {"C": draw.one(1.0, 0.01, 100.0), "variant": draw.one("PA", "PA-I", "PA-II")}
+        found |= {
+            "C": draw.one(1.0, 0.01, 100.0),
+            "variant": draw.one("PA", "PA-I", "PA-II"),
+        }
         found["cost"] = draw.one("one", "hamming")
-    draw.note(learner=learner, **{k: v for k, v in found.items() if k not in ("features", "constraints")})
+    draw.note(
+        learner=learner,
+        **{k: v for k, v in found.items() if k not in ("features", "constraints")},
+    )
     return LEARNERS[learner](**found)
 
 

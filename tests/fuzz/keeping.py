@@ -34,9 +34,17 @@ def check_compressed(draw, model, X, scores):
         kept = [one == other for one, other in zip(small.predict(X), model.predict(X))]
         mine, expected = small.decision_function(X)[kept], scores[kept]
         close(mine, expected, "decision_function after compress", rtol=1e-3, atol=1e-4)
-    same(reloaded(small).predict(X), small.predict(X), "predict of a compressed model after load")
-    model.compress(keep=draw.one(0.1, 0.5), dtype=draw.one("float32", "float16")).predict(X)
-    assert small.info()["features"] <= model.info()["features"], "compress adds features"
+    same(
+        reloaded(small).predict(X),
+        small.predict(X),
+        "predict of a compressed model after load",
+    )
+    model.compress(
+        keep=draw.one(0.1, 0.5), dtype=draw.one("float32", "float16")
+    ).predict(X)
+    assert small.info()["features"] <= model.info()["features"], (
+        "compress adds features"
+    )
 
 
 def check_explained(model, X, found, scores):
@@ -49,7 +57,12 @@ def check_explained(model, X, found, scores):
     if scores is not None and finite(scores):
         if hasattr(explanation, "tokens"):  # else a tree
             close(explanation.score, scores[i], "score of explain", atol=1e-6)
-            close(sum(token.score for token in explanation.tokens), scores[i], "sum of explain", atol=1e-6)
+            close(
+                sum(token.score for token in explanation.tokens),
+                scores[i],
+                "sum of explain",
+                atol=1e-6,
+            )
 
 
 TOOLS = {
@@ -80,7 +93,13 @@ def check_exported(model, X, scores):
         if again is None or again.inputs.token is not model.inputs.token:
             continue  # for CRFsuite a token is the list of the features that templates make
         # CRF++ holds weights of four bytes.
-        close(again.decision_function(X), scores, f"scores after {tool}", rtol=1e-3, atol=1e-3)
+        close(
+            again.decision_function(X),
+            scores,
+            f"scores after {tool}",
+            rtol=1e-3,
+            atol=1e-3,
+        )
 
 
 def check_kept(draw, model, X, found, scores):

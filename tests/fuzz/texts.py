@@ -19,7 +19,9 @@ def texts(draw, budget, tags=False):
         while size < n:
             words.append(draw.one(*lexicon))
             size += len(words[-1])
-        blanks = [draw.one("", "", " ", "  ") if draw.chance(0.1) else "" for _ in words]
+        blanks = [
+            draw.one("", "", " ", "  ") if draw.chance(0.1) else "" for _ in words
+        ]
         X.append("".join(blank + word for blank, word in zip(blanks, words)))
         y.append([(word, f"T{len(word) % 3}") for word in words] if tags else words)
     draw.note(texts=len(X), tags=tags)
@@ -30,7 +32,9 @@ def check_words(X, found):
     """Words spell their texts."""
     for text, words in zip(X, found):
         spelled = "".join(word if isinstance(word, str) else word[0] for word in words)
-        assert spelled == "".join(text.split()), f"words {words} are not the text {text!r}"
+        assert spelled == "".join(text.split()), (
+            f"words {words} are not the text {text!r}"
+        )
 
 
 def check_dictionary(model, X, lexicon):
@@ -58,7 +62,11 @@ def check_boundaries(draw, model, X):
         for word in words:
             starts.add(t)
             t += len(word)
-        wrong = [t for t, flag in enumerate(flags) if flag is not None and flag != (t in starts)]
+        wrong = [
+            t
+            for t, flag in enumerate(flags)
+            if flag is not None and flag != (t in starts)
+        ]
         assert not wrong, f"boundaries {wrong} of {text!r} are not kept: {words}"
 
 
@@ -71,10 +79,17 @@ def trees(draw, budget, columns, shape="random"):
     for n in drawing.lengths(draw, 15 if draw.tiny else budget, least=4):
         numbers = [draw.int(0, 30) for _ in range(n)]
         features = [f"A={k % 2}|B={k % 3}" if k % 4 else "_" for k in numbers]
-        words = [(form(k), "NVAD"[k % 4], f"c{k % 3}", f) for k, f in zip(numbers, features)]
+        words = [
+            (form(k), "NVAD"[k % 4], f"c{k % 3}", f) for k, f in zip(numbers, features)
+        ]
         X.append([word[:columns] for word in words])
         heads = _heads(draw, n, shape)
-        y.append([(head, f"r{(head - t) % 4}" if head else "root") for t, head in enumerate(heads)])
+        y.append(
+            [
+                (head, f"r{(head - t) % 4}" if head else "root")
+                for t, head in enumerate(heads)
+            ]
+        )
     return X, y
 
 
@@ -94,7 +109,9 @@ def check_trees(found, X):
     """Every word has a head, and its heads lead to the root."""
     for words, tree in zip(X, found):
         heads = [item[0] if isinstance(item, tuple) else item for item in tree]
-        assert len(heads) == len(words) and all(0 <= h <= len(heads) for h in heads), f"heads {heads}"
+        assert len(heads) == len(words) and all(0 <= h <= len(heads) for h in heads), (
+            f"heads {heads}"
+        )
         for head in heads:
             steps = 0
             while head and steps <= len(heads):

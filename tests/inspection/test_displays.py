@@ -69,7 +69,9 @@ def test_transitions(pyplot, tagger):
     display = TransitionDisplay.from_estimator(tagger)
     labels = tagger.classes_.tolist()
     n = len(labels)
-    np.testing.assert_array_equal(display.im_.get_array()[:n, :n], transition_weights(tagger))
+    np.testing.assert_array_equal(
+        display.im_.get_array()[:n, :n], transition_weights(tagger)
+    )
     assert names(display.ax_.get_yticklabels()) == [*labels, "(start)"]
     assert names(display.ax_.get_xticklabels()) == [*labels, "(end)"]
     crosses = {(int(x), int(y)) for x, y in display.ax_.lines[0].get_xydata()}
@@ -81,22 +83,37 @@ def test_transitions(pyplot, tagger):
     axes = pyplot.subplots()[1]
     assert TransitionDisplay.from_estimator(tagger, ax=axes, cmap="PuOr").ax_ is axes
     pipeline = Pipeline([("same", FunctionTransformer()), ("tag", tagger)])
-    np.testing.assert_array_equal(TransitionDisplay.from_estimator(pipeline).weights, display.weights)
+    np.testing.assert_array_equal(
+        TransitionDisplay.from_estimator(pipeline).weights, display.weights
+    )
     with pytest.raises(TypeError, match="a chain tagger is needed"):
-        TransitionDisplay.from_estimator(WordSegmenter(max_iter=1).fit(["ab"], [["a", "b"]]))
+        TransitionDisplay.from_estimator(
+            WordSegmenter(max_iter=1).fit(["ab"], [["a", "b"]])
+        )
 
 
 def test_histories(tagger, corpus):
     display = HistoryDisplay.from_estimator(tagger)
     training, held_out = display.lines_
-    assert training.get_ydata().tolist() == [record["token_error"] for record in tagger.history_]
-    assert training.get_xdata().tolist() == [record["epoch"] for record in tagger.history_]
-    assert held_out.get_ydata().tolist() == [record["validation_score"] for record in tagger.history_]
+    assert training.get_ydata().tolist() == [
+        record["token_error"] for record in tagger.history_
+    ]
+    assert training.get_xdata().tolist() == [
+        record["epoch"] for record in tagger.history_
+    ]
+    assert held_out.get_ydata().tolist() == [
+        record["validation_score"] for record in tagger.history_
+    ]
     assert display.ax_held_out_ is not None and display.bands_ == []
     X, y, *_ = corpus
     two = HistoryDisplay.from_estimator(tagger, tagger, names=["a", "b"], metric="loss")
-    assert [line.get_label() for line in two.lines_[:2]] == ["a: training", "b: training"]
-    mixer = ParameterMixer(StructuredPerceptron("word", max_iter=2), 2, random_state=0).fit(X, y)
+    assert [line.get_label() for line in two.lines_[:2]] == [
+        "a: training",
+        "b: training",
+    ]
+    mixer = ParameterMixer(
+        StructuredPerceptron("word", max_iter=2), 2, random_state=0
+    ).fit(X, y)
     assert HistoryDisplay.from_estimator(mixer).lines_[0].get_xdata().tolist() == [1, 2]
     crf = L1CRF("word", max_iter=5, random_state=0).fit(X, y)
     assert HistoryDisplay.from_estimator(crf).metric == "objective"
@@ -104,9 +121,13 @@ def test_histories(tagger, corpus):
 
 def test_the_spread_of_members(corpus):
     X, y, *_ = corpus
-    members = BaggingShuffleAverager(StructuredPerceptron("word", max_iter=3), 3, random_state=0).fit(X, y)
+    members = BaggingShuffleAverager(
+        StructuredPerceptron("word", max_iter=3), 3, random_state=0
+    ).fit(X, y)
     display = HistoryDisplay.from_estimator(members)
-    errors = np.array([record["token_error"] for record in members.history_]).reshape(3, 3)
+    errors = np.array([record["token_error"] for record in members.history_]).reshape(
+        3, 3
+    )
     np.testing.assert_allclose(display.lines_[0].get_ydata(), errors.mean(axis=0))
     corners = display.bands_[0].get_paths()[0].vertices[:, 1]
     assert corners.max() == errors.max() and corners.min() == errors.min()
@@ -118,7 +139,9 @@ def test_histories_that_are_not_there(tagger, corpus):
         HistoryDisplay.from_estimator()
     with pytest.raises(NotFittedError):
         HistoryDisplay.from_estimator(StructuredPerceptron())
-    with pytest.raises(ValueError, match="metric must be one of .*'token_error'.*; got 'no such'"):
+    with pytest.raises(
+        ValueError, match="metric must be one of .*'token_error'.*; got 'no such'"
+    ):
         HistoryDisplay.from_estimator(tagger, metric="no such")
     with pytest.raises(ValueError, match="names must be as many"):
         HistoryDisplay.from_estimator(tagger, names=["a", "b"])
@@ -131,16 +154,23 @@ def test_paths(corpus):
     display = RegularizationPathDisplay.from_path(points)
     assert display.line_.get_xdata().tolist() == [0.5, 2.0, 8.0]
     assert display.line_.get_ydata().tolist() == [p.n_active for p in reversed(points)]
-    assert display.score_line_.get_ydata().tolist() == [p.score for p in reversed(points)]
+    assert display.score_line_.get_ydata().tolist() == [
+        p.score for p in reversed(points)
+    ]
     assert display.ax_.get_xscale() == "log"
     alone = RegularizationPathDisplay.from_estimator(crf, X, y, [0.0, 2])
     assert alone.score_line_ is None and alone.ax_.get_xscale() == "symlog"
     with pytest.raises(ValueError, match="points is empty"):
         RegularizationPathDisplay.from_path([])
-    search = L1CRFCV(features="word", c1s=(0.5, 4), c2s=(0.1, 1), cv=2, max_iter=5, refit=False).fit(X, y)
+    search = L1CRFCV(
+        features="word", c1s=(0.5, 4), c2s=(0.1, 1), cv=2, max_iter=5, refit=False
+    ).fit(X, y)
     scores = search.cv_results_["mean_test_score"]
     display = RegularizationPathDisplay.from_search(search)
-    assert display.line_ is None and display.ax_.get_ylabel() == "mean score over the folds"
+    assert (
+        display.line_ is None
+        and display.ax_.get_ylabel() == "mean score over the folds"
+    )
     first, second = (line.get_ydata().tolist() for line in display.ax_.lines[:2])
     assert (first, second) == (scores[[0, 2]].tolist(), scores[[1, 3]].tolist())
     assert search.best_score_ in display.score_line_.get_ydata()
@@ -148,7 +178,9 @@ def test_paths(corpus):
         RegularizationPathDisplay.from_search(L1CRFCV())
     with pytest.raises(TypeError, match="search must be an L1CRFCV, got a L1CRF"):
         RegularizationPathDisplay.from_search(crf.fit(X, y))
-    with pytest.raises(ValueError, match="metric must be one of 'objective', .*; got 'stage'"):
+    with pytest.raises(
+        ValueError, match="metric must be one of 'objective', .*; got 'stage'"
+    ):
         HistoryDisplay.from_estimator(crf, metric="stage")
 
 
@@ -162,14 +194,20 @@ def test_confusions(tagger, corpus):
     assert display.display_labels == sorted({*flat, *predicted})
     assert display.text_[0, 0].get_text() == str(expected[0, 0])
     for normalize in ("true", "pred", "all"):
-        shares = LabelConfusionDisplay.from_predictions(y, tagger.predict(X), normalize=normalize)
+        shares = LabelConfusionDisplay.from_predictions(
+            y, tagger.predict(X), normalize=normalize
+        )
         np.testing.assert_allclose(
-            shares.confusion_matrix, confusion_matrix(flat, predicted, normalize=normalize)
+            shares.confusion_matrix,
+            confusion_matrix(flat, predicted, normalize=normalize),
         )
     off = LabelConfusionDisplay.from_predictions(
         y, tagger.predict(X), labels=["O", "B-PER"], errors_only=True
     )
-    assert off.confusion_matrix.diagonal().tolist() == [0, 0] and off.display_labels == ["O", "B-PER"]
+    assert off.confusion_matrix.diagonal().tolist() == [
+        0,
+        0,
+    ] and off.display_labels == ["O", "B-PER"]
     unlabelled = LabelConfusionDisplay.from_predictions([["a", None]], [["b", "b"]])
     assert unlabelled.confusion_matrix.tolist() == [[0, 1], [0, 0]]
     mixed = LabelConfusionDisplay.from_predictions([[1, "$a$"]], [["$a$", 1]])
@@ -183,9 +221,14 @@ def test_confusions(tagger, corpus):
 
 def test_feature_weights(pyplot, tagger):
     display = FeatureWeightsDisplay.from_estimator(tagger, label="O", top=6)
-    weights = [item.weight for item in feature_weights(tagger, label="O").by_label()["O"]]
+    weights = [
+        item.weight for item in feature_weights(tagger, label="O").by_label()["O"]
+    ]
     assert [bar.get_width() for bar in display.bars_[0]] == weights[:3] + weights[-3:]
-    assert display.ax_.get_title() == "O" and len(names(display.ax_.get_yticklabels())) == 6
+    assert (
+        display.ax_.get_title() == "O"
+        and len(names(display.ax_.get_yticklabels())) == 6
+    )
     every = FeatureWeightsDisplay.from_estimator(tagger, top=4)
     assert len(every.axes_) == len({item.label for item in feature_weights(tagger)})
     axes = pyplot.subplots()[1]
@@ -198,9 +241,13 @@ def test_feature_weights(pyplot, tagger):
 
 def test_feature_weights_of_other_models():
     X, y = [[("a", "N"), ("b", "V")]], [[(2, "x"), (0, "r")]]
-    parser = ShiftReduceParser("hs28", beam_size=2, max_iter=3, random_state=0).fit(X * 3, y * 3)
+    parser = ShiftReduceParser("hs28", beam_size=2, max_iter=3, random_state=0).fit(
+        X * 3, y * 3
+    )
     texts, words = load_segmentation()
-    segmenter = Segmenter(StructuredPerceptron("char", max_iter=1)).fit(texts[:10], words[:10])
+    segmenter = Segmenter(StructuredPerceptron("char", max_iter=1)).fit(
+        texts[:10], words[:10]
+    )
     for model in (parser, segmenter):
         if feature_weights(model):
             assert FeatureWeightsDisplay.from_estimator(model).bars_
@@ -218,5 +265,8 @@ def test_without_matplotlib(monkeypatch, tagger, corpus):
         lambda: FeatureWeightsDisplay.from_estimator(tagger),
         lambda: TransitionDisplay(np.eye(2), ["a", "b"]).plot(),
     ):
-        with pytest.raises(ImportError, match=r"Display needs matplotlib: pip install 'skstruct\[plot\]'"):
+        with pytest.raises(
+            ImportError,
+            match=r"Display needs matplotlib: pip install 'skstruct\[plot\]'",
+        ):
             make()

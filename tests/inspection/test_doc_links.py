@@ -26,17 +26,30 @@ def site(monkeypatch):
 
 
 def test_links(site):
-    site("Source, https://code.example", "Documentation, https://docs.example/skstruct/")
+    site(
+        "Source, https://code.example", "Documentation, https://docs.example/skstruct/"
+    )
     model = Segmenter(BaggingShuffleAverager(L1CRF()))
     html = model._repr_html_()
     for name in ("Segmenter", "L1CRF"):
-        assert f'href="https://docs.example/skstruct/generated/skstruct.{name}.html"' in html
-    pipeline = make_pipeline(TokenTransformer(StandardScaler()), StructuredPerceptron())._repr_html_()
-    assert "https://docs.example/skstruct/generated/skstruct.features.TokenTransformer.html" in pipeline
+        assert (
+            f'href="https://docs.example/skstruct/generated/skstruct.{name}.html"'
+            in html
+        )
+    pipeline = make_pipeline(
+        TokenTransformer(StandardScaler()), StructuredPerceptron()
+    )._repr_html_()
+    assert (
+        "https://docs.example/skstruct/generated/skstruct.features.TokenTransformer.html"
+        in pipeline
+    )
     assert "scikit-learn.org" in pipeline, "other estimators keep their own links"
 
 
 def test_no_site_no_link(site):
     site("Source, https://code.example")
     html = StructuredPerceptron()._repr_html_()
-    assert "generated/" not in html and "Documentation for StructuredPerceptron" not in html
+    assert (
+        "generated/" not in html
+        and "Documentation for StructuredPerceptron" not in html
+    )

@@ -10,7 +10,12 @@ from sklearn.preprocessing import FunctionTransformer
 from skstruct import Segmenter, ShiftReduceParser, StructuredPerceptron
 from skstruct.cli.evaluate import tagging_scores
 from skstruct.inspection import errors, explain, render
-from skstruct.metrics import attachment_scores, segment_f1_score, token_accuracy_score, word_f1_score
+from skstruct.metrics import (
+    attachment_scores,
+    segment_f1_score,
+    token_accuracy_score,
+    word_f1_score,
+)
 
 
 class Says(BaseEstimator):
@@ -55,7 +60,10 @@ def test_segments():
 
 
 def test_segments_of_the_scheme_io():
-    X, y = [["Ada", "Lovelace", "saw", "New", "York"]], [["PER", "PER", "O", "LOC", "LOC"]]
+    X, y = (
+        [["Ada", "Lovelace", "saw", "New", "York"]],
+        [["PER", "PER", "O", "LOC", "LOC"]],
+    )
     said = [["PER", "PER", "O", "O", "LOC"]]
     assert errors(Says(said), X, y).kind == "labels"
     found = errors(Says(said), X, y, scheme="IO")
@@ -65,7 +73,9 @@ def test_segments_of_the_scheme_io():
     tagger = StructuredPerceptron(constraints="IO", random_state=0).fit(X, y)
     assert errors(tagger, X, [["O", "O", "O", "LOC", "LOC"]]).kind == "segments"
     assert explain(tagger, X[0]).segments == [(0, 2, "PER"), (3, 5, "LOC")]
-    with pytest.raises(ValueError, match="label 'PER' does not belong to any known scheme"):
+    with pytest.raises(
+        ValueError, match="label 'PER' does not belong to any known scheme"
+    ):
         errors(Says(said), X, y, scheme="BIO")
     with pytest.raises(ValueError, match="scheme must be one of"):
         render(X, y, scheme="io")
@@ -77,7 +87,11 @@ def test_segments_beside_tokens_without_label_do_not_count():
     said = [["B-B", "O", "B-B", "I-B", "B-A", "O", "B-A", "O"], ["O", "B-A"]]
     found = errors(Says(said), X, y)
     assert found.kind == "segments" and found.n_items == 2
-    assert pairs(found) == {("A", "B"): 1, ("A", "A (other boundaries)"): 1, ("(none)", "A"): 1}
+    assert pairs(found) == {
+        ("A", "B"): 1,
+        ("A", "A (other boundaries)"): 1,
+        ("(none)", "A"): 1,
+    }
 
 
 def test_words_and_tags():
@@ -101,7 +115,10 @@ def test_trees():
 
 
 def test_a_tagger_remembers_its_words():
-    X, y = [["the", "dog", "barks"], ["a", "cat", "sleeps"]], [["D", "N", "V"], ["D", "N", "V"]]
+    X, y = (
+        [["the", "dog", "barks"], ["a", "cat", "sleeps"]],
+        [["D", "N", "V"], ["D", "N", "V"]],
+    )
     tagger = StructuredPerceptron(random_state=0).fit(X, y)
     new = [["the", "barks", "zzz"], ["new", "words", "here"]]
     gold = [["D", "N", "V"], ["V", "V", "D"]]
@@ -110,7 +127,10 @@ def test_a_tagger_remembers_its_words():
     assert found.n_errors == round((1 - accuracy) * 6) and found.n_unseen == 4
     assert found.n_unseen_errors <= found.n_unseen
     assert errors(tagger, X, y).n_errors == 0 and errors(tagger, X, y).confusions == []
-    assert errors(tagger, X, y).to_frame().empty and "<table" not in errors(tagger, X, y)._repr_html_()
+    assert (
+        errors(tagger, X, y).to_frame().empty
+        and "<table" not in errors(tagger, X, y)._repr_html_()
+    )
 
 
 def split(texts):
@@ -119,23 +139,31 @@ def split(texts):
 
 def test_a_pipeline_over_raw_text():
     texts, y = ["the dog barks", "a cat sleeps"], [["D", "N", "V"], ["D", "N", "V"]]
-    tagger = make_pipeline(FunctionTransformer(split), StructuredPerceptron(random_state=0)).fit(texts, y)
+    tagger = make_pipeline(
+        FunctionTransformer(split), StructuredPerceptron(random_state=0)
+    ).fit(texts, y)
     found = errors(tagger, ["the zzz barks"], [["D", "V", "V"]])
     said = tagger.predict(["the zzz barks"])[0][1]
     assert found.kind == "labels" and (found.n_items, found.n_unseen) == (3, 1)
     assert pairs(found) == ({("V", said): 1} if said != "V" else {})
-    assert [each.text for c in found.confusions for each in c.examples] == ["the [zzz] barks"] * (said != "V")
+    assert [each.text for c in found.confusions for each in c.examples] == [
+        "the [zzz] barks"
+    ] * (said != "V")
 
 
 def test_a_parser_remembers_forms_and_not_tags():
-    X, y = [[("the", "D"), ("dog", "N"), ("barks", "V")]], [[(2, "det"), (3, "nsubj"), (0, "root")]]
+    X, y = (
+        [[("the", "D"), ("dog", "N"), ("barks", "V")]],
+        [[(2, "det"), (3, "nsubj"), (0, "root")]],
+    )
     parser = ShiftReduceParser(beam_size=2, max_iter=3, random_state=0).fit(X, y)
     assert errors(parser, X, y).n_unseen == 0
     assert errors(parser, [[("the", "D"), ("cat", "N"), ("D", "V")]], y).n_unseen == 2
 
 
 @pytest.mark.parametrize(
-    ("labels", "kind"), [(["I", "I"], "labels"), (["I", "O"], "segments"), (["I-X", "I-X"], "segments")]
+    ("labels", "kind"),
+    [(["I", "I"], "labels"), (["I", "O"], "segments"), (["I-X", "I-X"], "segments")],
 )
 def test_the_command_line_agrees_what_segments_are(labels, kind):
     y = [labels, labels]
@@ -145,7 +173,9 @@ def test_the_command_line_agrees_what_segments_are(labels, kind):
 
 def test_frame_dict_text_and_html(monkeypatch):
     X, y = [["<script>", "b", "c"]] * 3, [["A", "B", "C"]] * 3
-    found = errors(Says([["B", "B", "C"]] * 2 + [["A", "C", "C"]]), X, y, vocabulary=["b", "c"])
+    found = errors(
+        Says([["B", "B", "C"]] * 2 + [["A", "C", "C"]]), X, y, vocabulary=["b", "c"]
+    )
     frame = found.to_frame()
     assert frame.columns.tolist() == ["gold", "predicted", "count", "unseen", "example"]
     assert frame["count"].tolist() == [2, 1] and frame["unseen"].tolist() == [2, 0]
@@ -154,10 +184,15 @@ def test_frame_dict_text_and_html(monkeypatch):
     }  # fmt: skip
     text = str(found)
     assert (
-        "3 errors in 9 tokens; with unseen words 2 errors, 3 tokens" in text and "A -> B (2 unseen)" in text
+        "3 errors in 9 tokens; with unseen words 2 errors, 3 tokens" in text
+        and "A -> B (2 unseen)" in text
     )
     html = found._repr_html_()
-    assert "<script>" not in html and "&lt;script&gt;" in html and "with unseen words" in html
+    assert (
+        "<script>" not in html
+        and "&lt;script&gt;" in html
+        and "with unseen words" in html
+    )
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="Errors.to_frame needs pandas"):
         found.to_frame()
@@ -165,12 +200,18 @@ def test_frame_dict_text_and_html(monkeypatch):
 
 def test_segmenters_and_parsers():
     texts, words = ["abab", "ba"], [["ab", "ab"], ["ba"]]
-    segmenter = Segmenter(StructuredPerceptron("char", random_state=0)).fit(texts, words)
+    segmenter = Segmenter(StructuredPerceptron("char", random_state=0)).fit(
+        texts, words
+    )
     assert errors(segmenter, texts, words).n_errors == 0
-    assert errors(segmenter, texts, words).n_unseen is None  # it remembers characters, and no words
+    assert (
+        errors(segmenter, texts, words).n_unseen is None
+    )  # it remembers characters, and no words
     assert errors(segmenter, texts, [["a", "b", "ab"], ["ba"]]).kind == "words"
     X, y = [[("a", "N"), ("b", "V")]], [[(2, "x"), (0, "r")]]
-    parser = ShiftReduceParser("hs28", beam_size=2, max_iter=3, random_state=0).fit(X, y)
+    parser = ShiftReduceParser("hs28", beam_size=2, max_iter=3, random_state=0).fit(
+        X, y
+    )
     assert errors(parser, X, [[(0, "r"), (1, "x")]]).kind == "trees"
 
 

@@ -27,7 +27,13 @@ from skstruct import (
 )
 from skstruct.datasets import load_segmentation, make_hmm_sequences
 from skstruct.features import SequenceUnion, TokenTransformer
-from skstruct.inspection import explain, feature_weights, features_of, report, transition_weights
+from skstruct.inspection import (
+    explain,
+    feature_weights,
+    features_of,
+    report,
+    transition_weights,
+)
 from skstruct.interchange import load_crfsuite, save_crfsuite
 from skstruct.words import word_model as words_model
 from skstruct.words.word_names import feature_names
@@ -36,8 +42,16 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 
 def corpus(n=40, seed=0):
-    X, y = make_hmm_sequences(n, n_labels=4, n_words=40, noise=0.3, max_length=9, random_state=seed)
-    X = [[[f"w={w}", f"last={w[-1]}", f"b={t and s[t - 1]}", "bias"] for t, w in enumerate(s)] for s in X]
+    X, y = make_hmm_sequences(
+        n, n_labels=4, n_words=40, noise=0.3, max_length=9, random_state=seed
+    )
+    X = [
+        [
+            [f"w={w}", f"last={w[-1]}", f"b={t and s[t - 1]}", "bias"]
+            for t, w in enumerate(s)
+        ]
+        for s in X
+    ]
     return X, y
 
 
@@ -56,7 +70,9 @@ def without(sequence, t, features):
         lambda: PassiveAggressiveTagger(max_iter=3, random_state=0),
         lambda: L1CRF(c1=0.1, random_state=0),
         lambda: StructuredPerceptron(order=2, max_iter=3, random_state=0),
-        lambda: CalibratedTagger(StructuredPerceptron(max_iter=3, random_state=0), cv=2),
+        lambda: CalibratedTagger(
+            StructuredPerceptron(max_iter=3, random_state=0), cv=2
+        ),
     ],
 )
 def test_the_counterfactual_is_true_and_the_smallest(make):
@@ -66,7 +82,10 @@ def test_the_counterfactual_is_true_and_the_smallest(make):
         for t, token in enumerate(explain(tagger, sequence).tokens):
             change = token.counterfactual
             if change is None:
-                assert tagger.predict([without(sequence, t, sequence[t])])[0][t] == token.label
+                assert (
+                    tagger.predict([without(sequence, t, sequence[t])])[0][t]
+                    == token.label
+                )
                 continue
             changes += 1
             flipped = tagger.predict([without(sequence, t, change.features)])[0]
@@ -74,14 +93,19 @@ def test_the_counterfactual_is_true_and_the_smallest(make):
             for k in range(1, 16):  # all smaller sets of the four features
                 some = [f for j, f in enumerate(sequence[t]) if k >> j & 1]
                 if len(some) < len(change.features):
-                    assert tagger.predict([without(sequence, t, some)])[0][t] == token.label
+                    assert (
+                        tagger.predict([without(sequence, t, some)])[0][t]
+                        == token.label
+                    )
     assert changes > 5
 
 
 def test_the_counterfactual_of_templates(tmp_path):
     """CRFsuite's items are the features by name, which can be left out."""
     X, y = make_hmm_sequences(30, n_labels=4, n_words=40, noise=0.3, random_state=0)
-    tagger = StructuredPerceptron(["U0:%x[0,0]", "U1:%x[-1,0]", "U2:%suffix2[0,0]", "B"], random_state=0)
+    tagger = StructuredPerceptron(
+        ["U0:%x[0,0]", "U1:%x[-1,0]", "U2:%suffix2[0,0]", "B"], random_state=0
+    )
     save_crfsuite(tagger.fit(X, y), tmp_path / "model")
     same, changes = load_crfsuite(tmp_path / "model"), 0
     for sequence in X[:6]:
@@ -89,14 +113,18 @@ def test_the_counterfactual_of_templates(tmp_path):
         for t, token in enumerate(explain(tagger, sequence).tokens):
             if token.counterfactual is not None:
                 changes += 1
-                label = same.predict([without(items, t, token.counterfactual.features)])[0][t]
+                label = same.predict(
+                    [without(items, t, token.counterfactual.features)]
+                )[0][t]
                 assert label == token.counterfactual.label != token.label
     assert changes > 5
     imported = explain(same, features_of(tagger, X[0]))
     assert imported.score == pytest.approx(explain(tagger, X[0]).score, rel=1e-9)
 
 
-@pytest.mark.parametrize("name", ["perceptron-rows", "perceptron-order2-rows", "perceptron-sparse-rows"])
+@pytest.mark.parametrize(
+    "name", ["perceptron-rows", "perceptron-order2-rows", "perceptron-sparse-rows"]
+)
 def test_the_counterfactual_of_rows_of_numbers(name):
     tagger, X, _ = fitted(name, 4)
     changes = 0
@@ -104,10 +132,22 @@ def test_the_counterfactual_of_rows_of_numbers(name):
         for t, token in enumerate(explain(tagger, sequence).tokens):
             if token.counterfactual is not None:
                 changes += 1
-                other = sequence.copy() if isinstance(sequence, np.ndarray) else sequence.toarray()
-                other[t, [int(name[1:]) for name in token.counterfactual.features]] = 0.0
-                other = other if isinstance(sequence, np.ndarray) else type(sequence)(other)
-                assert tagger.predict([other])[0][t] == token.counterfactual.label != token.label
+                other = (
+                    sequence.copy()
+                    if isinstance(sequence, np.ndarray)
+                    else sequence.toarray()
+                )
+                other[t, [int(name[1:]) for name in token.counterfactual.features]] = (
+                    0.0
+                )
+                other = (
+                    other if isinstance(sequence, np.ndarray) else type(sequence)(other)
+                )
+                assert (
+                    tagger.predict([other])[0][t]
+                    == token.counterfactual.label
+                    != token.label
+                )
     assert changes > 3
 
 
@@ -118,16 +158,27 @@ def _with_numbers(n=40):
     for _ in range(n):
         word, numbers = draw.integers(4, size=6), draw.normal(size=(6, 2))
         frames.append(
-            pandas.DataFrame({"word": [f"w{k}" for k in word], "a": numbers[:, 0], "b": numbers[:, 1]})
+            pandas.DataFrame(
+                {
+                    "word": [f"w{k}" for k in word],
+                    "a": numbers[:, 0],
+                    "b": numbers[:, 1],
+                }
+            )
         )
-        y.append([f"L{k}" for k in np.where(word > 1, word, (numbers[:, 0] > numbers[:, 1]))])
+        y.append(
+            [f"L{k}" for k in np.where(word > 1, word, (numbers[:, 0] > numbers[:, 1]))]
+        )
     return frames, y
 
 
 def test_the_counterfactual_of_strings_with_numbers():
     """What tokens have in common cannot be left out; a word can, and so can a number."""
     X, y = _with_numbers()
-    tagger, changed = StructuredPerceptron(["U0:%x[0,0]", "B"], random_state=0).fit(X, y), set()
+    tagger, changed = (
+        StructuredPerceptron(["U0:%x[0,0]", "B"], random_state=0).fit(X, y),
+        set(),
+    )
     for sequence in X[:6]:
         for t, token in enumerate(explain(tagger, sequence).tokens):
             if token.counterfactual is None:
@@ -137,7 +188,11 @@ def test_the_counterfactual_of_strings_with_numbers():
                 column = 0 if name.startswith("U0:") else list(sequence).index(name)
                 other.iloc[t, column] = 0.0 if column else "unseen"
                 changed.add(column)
-            assert tagger.predict([other])[0][t] == token.counterfactual.label != token.label
+            assert (
+                tagger.predict([other])[0][t]
+                == token.counterfactual.label
+                != token.label
+            )
     assert changed == {0, 1, 2}
 
 
@@ -145,8 +200,12 @@ def test_the_counterfactual_of_dense_and_sparse_rows():
     """The same of columns that a union puts side by side."""
     frames, y = _with_numbers()
     X = [list(frame.itertuples(index=False, name=None)) for frame in frames]
-    numbers = TokenTransformer(FunctionTransformer(lambda rows: np.asarray(rows)[:, 1:].astype(float)))
-    words = TokenTransformer(make_pipeline(FunctionTransformer(lambda rows: rows[:, :1]), OneHotEncoder()))
+    numbers = TokenTransformer(
+        FunctionTransformer(lambda rows: np.asarray(rows)[:, 1:].astype(float))
+    )
+    words = TokenTransformer(
+        make_pipeline(FunctionTransformer(lambda rows: rows[:, :1]), OneHotEncoder())
+    )
     tagger = StructuredPerceptron(random_state=0)
     matrix = SequenceUnion([("n", numbers), ("w", words)]).fit_transform(X)
     tagger.fit(matrix, y)
@@ -156,8 +215,14 @@ def test_the_counterfactual_of_dense_and_sparse_rows():
             if token.counterfactual is not None:
                 changes += 1
                 other = sequence.tolil()
-                other[t, [names.index(name) for name in token.counterfactual.features]] = 0.0
-                assert tagger.predict([other.tocsr()])[0][t] == token.counterfactual.label != token.label
+                other[
+                    t, [names.index(name) for name in token.counterfactual.features]
+                ] = 0.0
+                assert (
+                    tagger.predict([other.tocsr()])[0][t]
+                    == token.counterfactual.label
+                    != token.label
+                )
     assert changes > 5
 
 
@@ -175,8 +240,14 @@ def test_a_set_of_labels_leaves_the_choice_to_the_model():
     X, y = corpus()
     tagger = StructuredPerceptron(max_iter=2, random_state=0).fit(X, y)
     some = [{"L0", "L1"}, frozenset({"L2", "new"}), *y[0][2:]]
-    assert explain(tagger, X[0], some).labels == tagger.predict(X[:1], [[{"L0", "L1"}, "L2", *y[0][2:]]])[0]
-    texts, spans = ["Ann met Bob in Ulm"] * 4, [[(0, 3, "PER"), (8, 11, "PER"), (15, 18, "LOC")]] * 4
+    assert (
+        explain(tagger, X[0], some).labels
+        == tagger.predict(X[:1], [[{"L0", "L1"}, "L2", *y[0][2:]]])[0]
+    )
+    texts, spans = (
+        ["Ann met Bob in Ulm"] * 4,
+        [[(0, 3, "PER"), (8, 11, "PER"), (15, 18, "LOC")]] * 4,
+    )
     model = SpanTagger(StructuredPerceptron(random_state=0)).fit(texts, spans)
     partial = PartialSpans(spans[0][:1], types={"PER"})
     found = explain(model, texts[0], partial).segments
@@ -187,12 +258,16 @@ def test_a_set_of_labels_leaves_the_choice_to_the_model():
 
 def test_pipelines_and_searches_show_the_tokens_that_entered():
     X, y = make_hmm_sequences(20, n_labels=3, n_words=30, random_state=0)
-    bags = FunctionTransformer(lambda X: [[[word, word[-1]] for word in sequence] for sequence in X])
+    bags = FunctionTransformer(
+        lambda X: [[[word, word[-1]] for word in sequence] for sequence in X]
+    )
     pipeline = Pipeline([("bags", bags), ("tag", L1CRF(random_state=0))]).fit(X, y)
     explanation = explain(pipeline, X[0])
     assert [token.token for token in explanation.tokens] == list(X[0])
     assert explanation.labels == pipeline.predict(X[:1])[0]
-    assert explanation.score == pytest.approx(pipeline.decision_function(X[:1])[0], rel=1e-9)
+    assert explanation.score == pytest.approx(
+        pipeline.decision_function(X[:1])[0], rel=1e-9
+    )
     assert feature_weights(pipeline) == feature_weights(pipeline[-1])
     assert (transition_weights(pipeline) == transition_weights(pipeline[-1])).all()
     assert len(features_of(pipeline, X[0])) == len(X[0])
@@ -203,11 +278,13 @@ def test_pipelines_and_searches_show_the_tokens_that_entered():
 def test_columns_that_a_pipeline_makes_keep_their_names():
     X, y = make_hmm_sequences(20, n_labels=3, n_words=30, random_state=0)
     X = [[{"word": word, "size": len(word)} for word in sequence] for sequence in X]
-    pipeline = make_pipeline(TokenTransformer(DictVectorizer()), StructuredPerceptron(random_state=0)).fit(
-        X, y
-    )
+    pipeline = make_pipeline(
+        TokenTransformer(DictVectorizer()), StructuredPerceptron(random_state=0)
+    ).fit(X, y)
     explanation = explain(pipeline, X[0])
-    assert explanation.score == pytest.approx(pipeline.decision_function(X[:1])[0], rel=1e-9)
+    assert explanation.score == pytest.approx(
+        pipeline.decision_function(X[:1])[0], rel=1e-9
+    )
     names = {name for token in explanation.tokens for name, _ in token.features}
     assert f"word={X[0][0]['word']}" in names and "size" in names
     assert explanation.tokens[0].token == X[0][0]
@@ -220,7 +297,9 @@ def test_segmenters_are_explained_character_by_character():
     explanation = explain(segmenter, text)
     characters = "".join(text.split())
     assert [token.token for token in explanation.tokens] == list(characters)
-    assert [characters[a:b] for a, b, _ in explanation.segments] == segmenter.predict([text])[0]
+    assert [characters[a:b] for a, b, _ in explanation.segments] == segmenter.predict(
+        [text]
+    )[0]
     options = [token.label for token in explanation.tokens]
     score = segmenter.tagger_.predict_kbest([list(characters)], 1, [options])[0][0][1]
     assert explanation.score == pytest.approx(score, rel=1e-9)
@@ -234,13 +313,19 @@ def test_segmenters_are_explained_character_by_character():
 @pytest.mark.parametrize("templates", ["zsz18", "zc14"])
 def test_word_segmenters_are_explained_decision_by_decision(templates):
     X, y = load_segmentation()
-    segmenter = WordSegmenter(templates, beam_size=None, max_iter=3, random_state=0).fit(X[:40], y[:40])
+    segmenter = WordSegmenter(
+        templates, beam_size=None, max_iter=3, random_state=0
+    ).fit(X[:40], y[:40])
     weights = {(f, label): w for f, label, w in feature_weights(segmenter)}
     for text in ["他在北京大学。", "图书馆 看书"]:
         explanation = explain(segmenter, text)
-        assert explanation.score == pytest.approx(segmenter.decision_function([text])[0], rel=1e-9)
+        assert explanation.score == pytest.approx(
+            segmenter.decision_function([text])[0], rel=1e-9
+        )
         characters = "".join(text.split())
-        assert [characters[a:b] for a, b, _ in explanation.segments] == segmenter.predict([text])[0]
+        assert [
+            characters[a:b] for a, b, _ in explanation.segments
+        ] == segmenter.predict([text])[0]
         for t, token in enumerate(explanation.tokens):
             for name, value in token.features:
                 label = "word" if templates == "zc14" else token.label
@@ -262,18 +347,30 @@ def test_only_the_features_of_the_text_are_named(monkeypatch):
     X, y = load_segmentation()
     segmenter, named = WordSegmenter(max_iter=2, random_state=0).fit(X[:60], y[:60]), []
     names = {name for name, _, _ in feature_weights(segmenter)}
-    monkeypatch.setattr(words_model, "feature_names", lambda *a: named.append(len(a[1])) or feature_names(*a))
+    monkeypatch.setattr(
+        words_model,
+        "feature_names",
+        lambda *a: named.append(len(a[1])) or feature_names(*a),
+    )
     for token in explain(segmenter, X[0]).tokens:
         assert {name for name, value in token.features if value} <= names
     assert len(named) == 1 and named[0] < segmenter.n_features() / 10
-    assert feature_weights(segmenter, top=3) == feature_weights(segmenter)[:3] and named[1] == 3
+    assert (
+        feature_weights(segmenter, top=3) == feature_weights(segmenter)[:3]
+        and named[1] == 3
+    )
 
 
 def test_rivals_of_words_are_no_decodings_of_whole_texts(monkeypatch):
     X, y = load_segmentation()
-    segmenter, decoded = WordSegmenter(max_iter=1, random_state=0).fit(X[:60], y[:60]), []
+    segmenter, decoded = (
+        WordSegmenter(max_iter=1, random_state=0).fit(X[:60], y[:60]),
+        [],
+    )
     make_task = words_model.make_task
-    monkeypatch.setattr(words_model, "make_task", lambda *a: decoded.extend(a[0]) or make_task(*a))
+    monkeypatch.setattr(
+        words_model, "make_task", lambda *a: decoded.extend(a[0]) or make_task(*a)
+    )
     text = "".join(X[60].split())
     explanation = explain(segmenter, text)
     assert sum(token.margin < math.inf for token in explanation.tokens) == len(text) - 1
@@ -289,20 +386,30 @@ def test_rivals_of_words_are_no_decodings_of_whole_texts(monkeypatch):
 )
 def test_rerankers_are_explained_node_by_node(base):
     X, y = load_segmentation()
-    reranker = KBestReranker(base, k=8, cv=3, max_iter=3, random_state=0).fit(X[:60], y[:60])
+    reranker = KBestReranker(base, k=8, cv=3, max_iter=3, random_state=0).fit(
+        X[:60], y[:60]
+    )
     weights = {f: w for f, _, w in feature_weights(reranker)}
     assert weights and any(name.startswith("w=") for name in weights)
     rivals = 0
     for text in X[60:70]:
         explanation = explain(reranker, text)
-        assert explanation.score == pytest.approx(reranker.decision_function([text])[0], abs=1e-9)
-        assert [token.token for token in explanation.tokens] == reranker.predict([text])[0]
+        assert explanation.score == pytest.approx(
+            reranker.decision_function([text])[0], abs=1e-9
+        )
+        assert [token.token for token in explanation.tokens] == reranker.predict(
+            [text]
+        )[0]
         for token in explanation.tokens:
-            assert all(value == weights.get(name, 0.0) for name, value in token.features)
+            assert all(
+                value == weights.get(name, 0.0) for name, value in token.features
+            )
             rivals += token.margin < math.inf
             assert token.margin >= 0.0
         words = [token.token for token in explanation.tokens]
-        assert explain(reranker, text, words).score == pytest.approx(explanation.score, abs=1e-9)
+        assert explain(reranker, text, words).score == pytest.approx(
+            explanation.score, abs=1e-9
+        )
     assert rivals > 0
     with pytest.raises(ValueError, match="not in the lattice"):
         explain(reranker, X[0], list("".join(X[0].split())))
@@ -313,14 +420,27 @@ def test_frames_and_dicts_hold_everything():
     tagger = StructuredPerceptron(max_iter=2, random_state=0).fit(X, y)
     explanation = explain(tagger, X[0])
     frame = explanation.to_frame()
-    assert frame.columns.tolist() == ["position", "token", "label", "kind", "feature", "contribution"]
+    assert frame.columns.tolist() == [
+        "position",
+        "token",
+        "label",
+        "kind",
+        "feature",
+        "contribution",
+    ]
     assert frame["contribution"].sum() == pytest.approx(explanation.score)
     assert explain(tagger, []).to_frame().empty
     again = json.loads(json.dumps(explanation.to_dict()))
     assert again["score"] == explanation.score and again["labels"] == explanation.labels
-    assert [token["score"] for token in again["tokens"]] == [token.score for token in explanation.tokens]
+    assert [token["score"] for token in again["tokens"]] == [
+        token.score for token in explanation.tokens
+    ]
     weights = transition_weights(tagger)
-    assert weights.to_dict()["L1"]["L2"] == weights[1, 2] == weights.to_frame().loc["L1", "L2"]
+    assert (
+        weights.to_dict()["L1"]["L2"]
+        == weights[1, 2]
+        == weights.to_frame().loc["L1", "L2"]
+    )
     assert type(weights @ weights) is np.ndarray and type(weights.T[0]) is np.ndarray
 
 
@@ -328,8 +448,14 @@ def test_without_pandas_a_sentence_helps(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     X, y = corpus()
     tagger = StructuredPerceptron(max_iter=1, random_state=0).fit(X, y)
-    for result in (explain(tagger, X[0]), feature_weights(tagger), transition_weights(tagger)):
-        with pytest.raises(ImportError, match="to_frame needs pandas: pip install pandas"):
+    for result in (
+        explain(tagger, X[0]),
+        feature_weights(tagger),
+        transition_weights(tagger),
+    ):
+        with pytest.raises(
+            ImportError, match="to_frame needs pandas: pip install pandas"
+        ):
             result.to_frame()
         assert result.to_dict()
 
@@ -351,5 +477,13 @@ def test_the_end_of_a_text_does_not_space_its_characters():
     segmenter = WordSegmenter(random_state=0).fit(["abc"], [["ab", "c"]])
     explanation = explain(segmenter, "abc")
     for each in (explanation, pickle.loads(pickle.dumps(explanation))):
-        picture = re.sub("<[^>]*>", "", each._repr_html_().split("</style>")[1].split('class="note"')[0])
-        assert picture.startswith("ab") and "a b" not in picture and each.tokens[-1].token == "(end)"
+        picture = re.sub(
+            "<[^>]*>",
+            "",
+            each._repr_html_().split("</style>")[1].split('class="note"')[0],
+        )
+        assert (
+            picture.startswith("ab")
+            and "a b" not in picture
+            and each.tokens[-1].token == "(end)"
+        )

@@ -12,7 +12,12 @@ from skstruct import PassiveAggressiveTagger, StructuredPerceptron
 from skstruct.core import store as store_module
 from skstruct.datasets import make_hmm_sequences
 from skstruct.features.tokens import column_function
-from skstruct.inspection import explain, feature_weights, features_of, transition_weights
+from skstruct.inspection import (
+    explain,
+    feature_weights,
+    features_of,
+    transition_weights,
+)
 
 # Every slot of a compound, an identifier that three positions share, a repeated line, atoms out of
 # order, functions, a constant, literal text behind the last macro, and transitions that look.
@@ -59,7 +64,9 @@ def expand(templates, sequence, t, edge=False):
 
 
 def corpus(n=25, seed=0):
-    X, y = make_hmm_sequences(n, n_labels=4, n_words=60, noise=0.2, max_length=9, random_state=seed)
+    X, y = make_hmm_sequences(
+        n, n_labels=4, n_words=60, noise=0.2, max_length=9, random_state=seed
+    )
     X[0], y[0] = X[0][:1], y[0][:1]
     X = [[(f"{word}é", word[-1]) for word in sequence] for sequence in X]
     return X, y
@@ -107,13 +114,17 @@ def check_sums(tagger, X):
 @pytest.mark.parametrize("estimator", [StructuredPerceptron, PassiveAggressiveTagger])
 def test_parts_sum_to_the_score_with_templates(estimator, min_count):
     X, y = corpus()
-    tagger = estimator(TEMPLATES, min_count=min_count, max_iter=5, random_state=0).fit(X[:15], y[:15])
+    tagger = estimator(TEMPLATES, min_count=min_count, max_iter=5, random_state=0).fit(
+        X[:15], y[:15]
+    )
     check_sums(tagger, X)
 
 
 def test_parts_sum_to_the_score_with_sparse_storage(store_sparsely):
     X, y = corpus()
-    tagger = StructuredPerceptron(TEMPLATES, max_iter=5, random_state=0).fit(X[:15], y[:15])
+    tagger = StructuredPerceptron(TEMPLATES, max_iter=5, random_state=0).fit(
+        X[:15], y[:15]
+    )
     assert model_of(tagger).nodes.sparse and model_of(tagger).edges.sparse
     check_sums(tagger, X)
 
@@ -151,7 +162,9 @@ def test_unknown_features_are_left_out():
     X, y = corpus()
     lines = [line for line in TEMPLATES if not line.startswith(("Ubag", "U08"))]
     tagger = StructuredPerceptron(lines, max_iter=1, min_count=3).fit(X[:15], y[:15])
-    seen = Counter(n for s in X[:15] for t in range(len(s)) for n in expand(lines, s, t))
+    seen = Counter(
+        n for s in X[:15] for t in range(len(s)) for n in expand(lines, s, t)
+    )
     for sequence in X:
         for t, names in enumerate(features_of(tagger, sequence)):
             known = [name for name in expand(lines, sequence, t) if seen[name] >= 3]
@@ -166,7 +179,9 @@ def test_positions_that_share_an_identifier(min_count):
     seen = Counter(n for s in X for t in range(len(s)) for n in expand(lines, s, t))
     for sequence in X:
         for t, names in enumerate(features_of(tagger, sequence)):
-            known = [name for name in expand(lines, sequence, t) if seen[name] >= min_count]
+            known = [
+                name for name in expand(lines, sequence, t) if seen[name] >= min_count
+            ]
             assert Counter(names) == Counter(known)
 
 
@@ -177,7 +192,13 @@ def test_transitions_are_named_by_labels_and_observation():
     assert explanation.tokens[0].transitions == []
     for t in range(1, len(X[1])):
         arrow = f"transition {y[1][t - 1]} -> {y[1][t]}"
-        expected = [arrow, *(f"{arrow} given {name}" for name in expand(TEMPLATES, X[1], t, edge=True))]
+        expected = [
+            arrow,
+            *(
+                f"{arrow} given {name}"
+                for name in expand(TEMPLATES, X[1], t, edge=True)
+            ),
+        ]
         assert [name for name, _ in explanation.tokens[t].transitions] == expected
 
 
@@ -187,9 +208,9 @@ def test_weights_by_name_rebuild_every_contribution(kind, request):
         request.getfixturevalue("store_sparsely")
     X, y = corpus()
     X = bags(X) if kind == "bags" else X
-    tagger = StructuredPerceptron("auto" if kind == "bags" else TEMPLATES, max_iter=3, random_state=0).fit(
-        X[:15], y[:15]
-    )
+    tagger = StructuredPerceptron(
+        "auto" if kind == "bags" else TEMPLATES, max_iter=3, random_state=0
+    ).fit(X[:15], y[:15])
     everything = feature_weights(tagger)
     by_name = {(feature, label): weight for feature, label, weight in everything}
     assert len(by_name) == len(everything)
@@ -199,14 +220,18 @@ def test_weights_by_name_rebuild_every_contribution(kind, request):
     for sequence in X:
         explanation = explain(tagger, sequence)
         for t, token in enumerate(explanation.tokens):
-            assert [name for name, _ in token.features] == features_of(tagger, sequence)[t]
+            assert [name for name, _ in token.features] == features_of(
+                tagger, sequence
+            )[t]
             for name, contribution in token.features:
                 weight = by_name.get((name, token.label), 0.0)
                 value = 1.0
                 if kind == "bags":
-                    value = {"position": t / 7, "length": sequence[t]["length"], "nested:x": 0.5}.get(
-                        name, 1.0
-                    )
+                    value = {
+                        "position": t / 7,
+                        "length": sequence[t]["length"],
+                        "nested:x": 0.5,
+                    }.get(name, 1.0)
                 assert contribution == pytest.approx(value * weight, rel=1e-12)
 
 
@@ -227,9 +252,14 @@ def test_feature_weights_by_label_and_top():
 def test_transition_weights_are_those_of_the_explanation():
     X, y = corpus()
     tagger = StructuredPerceptron(TEMPLATES, max_iter=3, random_state=0).fit(X, y)
-    weights, ids = transition_weights(tagger), {v: k for k, v in enumerate(tagger.classes_)}
+    weights, ids = (
+        transition_weights(tagger),
+        {v: k for k, v in enumerate(tagger.classes_)},
+    )
     assert weights.shape == (4, 4) and weights.any()
-    for token, labels in zip(explain(tagger, X[2], y[2]).tokens[1:], zip(y[2], y[2][1:])):
+    for token, labels in zip(
+        explain(tagger, X[2], y[2]).tokens[1:], zip(y[2], y[2][1:])
+    ):
         assert token.transitions[0][1] == weights[ids[labels[0]], ids[labels[1]]]
     weights[:] = 99.0  # a copy
     assert not (transition_weights(tagger) == 99.0).any()
@@ -239,7 +269,9 @@ def test_transition_weights_are_those_of_the_explanation():
 
 def test_runner_up_is_the_best_labelling_with_another_label():
     X, y = corpus()
-    tagger = StructuredPerceptron(TEMPLATES, max_iter=2, random_state=0).fit(X[:10], y[:10])
+    tagger = StructuredPerceptron(TEMPLATES, max_iter=2, random_state=0).fit(
+        X[:10], y[:10]
+    )
     labels = tagger.classes_.tolist()
     for sequence in X[10:16]:
         for given in (None, [labels[t % 4] for t in range(len(sequence))]):
@@ -248,22 +280,30 @@ def test_runner_up_is_the_best_labelling_with_another_label():
                 scores = {}
                 for label in set(labels) - {token.label}:
                     allowed = [label if u == t else None for u in range(len(sequence))]
-                    ((_, scores[label]),) = tagger.predict_kbest([sequence], 1, [allowed])[0]
-                assert token.margin == pytest.approx(explanation.score - max(scores.values()), abs=1e-9)
+                    ((_, scores[label]),) = tagger.predict_kbest(
+                        [sequence], 1, [allowed]
+                    )[0]
+                assert token.margin == pytest.approx(
+                    explanation.score - max(scores.values()), abs=1e-9
+                )
                 assert scores[token.runner_up] == pytest.approx(max(scores.values()))
 
 
 def test_constraints_and_one_label():
     X = [["a", "b", "c"], ["a", "c"]]
     y = [["B-X", "I-X", "O"], ["B-X", "O"]]
-    tagger = StructuredPerceptron(["U:%x[0,0]", "B"], constraints="BIO", random_state=0).fit(X, y)
+    tagger = StructuredPerceptron(
+        ["U:%x[0,0]", "B"], constraints="BIO", random_state=0
+    ).fit(X, y)
     check_sums(tagger, X)
     broken = explain(tagger, X[0], ["I-X", "O", "I-X"])
     assert broken.score == -np.inf
-    assert [name for name, value in broken.tokens[0].transitions if value == -np.inf] == [
-        "constraint: I-X cannot start a sequence"
+    assert [
+        name for name, value in broken.tokens[0].transitions if value == -np.inf
+    ] == ["constraint: I-X cannot start a sequence"]
+    assert "constraint: I-X cannot follow O" in [
+        name for name, _ in broken.tokens[2].transitions
     ]
-    assert "constraint: I-X cannot follow O" in [name for name, _ in broken.tokens[2].transitions]
     assert "-inf" in str(broken)
     alone = StructuredPerceptron(["U:%x[0,0]", "B"]).fit([["a", "b"]], [["A", "A"]])
     token = explain(alone, ["a"]).tokens[0]
@@ -276,7 +316,10 @@ def test_labels_may_be_left_to_the_model():
     tagger = StructuredPerceptron(TEMPLATES, random_state=0).fit(X, y)
     given = [None] * len(X[3])
     given[1] = "L0"
-    assert explain(tagger, X[3], given).labels == tagger.predict([X[3]], allowed=[given])[0]
+    assert (
+        explain(tagger, X[3], given).labels
+        == tagger.predict([X[3]], allowed=[given])[0]
+    )
 
 
 def test_errors():
@@ -322,37 +365,52 @@ def test_text_shows_the_largest_parts_on_single_lines():
     assert all(line.startswith(("score", "0 ", "1 ", "    ")) for line in lines)
     check_sums(tagger, X)
     X, y = corpus()
-    explanation = explain(StructuredPerceptron(TEMPLATES, random_state=0).fit(X, y), X[1])
+    explanation = explain(
+        StructuredPerceptron(TEMPLATES, random_state=0).fit(X, y), X[1]
+    )
     shorter = explanation.describe(top=2)
     assert len(shorter) < len(str(explanation)) and " more" in shorter
 
 
 def test_duplicates_in_a_bag_count_twice():
-    tagger = StructuredPerceptron(random_state=0).fit([[["a", "a"], ["b"]]], [["A", "B"]])
+    tagger = StructuredPerceptron(random_state=0).fit(
+        [[["a", "a"], ["b"]]], [["A", "B"]]
+    )
     assert features_of(tagger, [["a", "a", "c"]]) == [["a", "a"]]
     check_sums(tagger, [[["a", "a"], ["b"]]])
 
 
 def test_integer_labels():
-    tagger = StructuredPerceptron(["U:%x[0,0]", "B"], random_state=0).fit([["a", "b"]], [[3, 1]])
+    tagger = StructuredPerceptron(["U:%x[0,0]", "B"], random_state=0).fit(
+        [["a", "b"]], [[3, 1]]
+    )
     explanation = explain(tagger, ["a", "b"])
     assert explanation.labels == [3, 1] and type(explanation.tokens[0].label) is int
     assert {label for _, label, _ in feature_weights(tagger)} <= {1, 3}
-    assert "transition 3 -> 1" in [name for name, _ in explanation.tokens[1].transitions]
+    assert "transition 3 -> 1" in [
+        name for name, _ in explanation.tokens[1].transitions
+    ]
 
 
 def test_weights_print_as_tables():
     """With the labels, on one line each, in the order of the list; long ones say how much is left out."""
-    X, y = [["the", "dog\n"], ["the", "cat"], ["dogs", "bark"]], [["D", "N"], ["D", "N"], ["N", "V"]]
+    X, y = (
+        [["the", "dog\n"], ["the", "cat"], ["dogs", "bark"]],
+        [["D", "N"], ["D", "N"], ["N", "V"]],
+    )
     tagger = StructuredPerceptron(["U0:%x[0,0]", "B"], random_state=0).fit(X, y)
     weights, found = transition_weights(tagger), feature_weights(tagger)
     head, *rows = str(weights).splitlines()
-    assert head.split() == ["from", "\\", "to", "D", "N", "V"] and [row.split()[0] for row in rows] == [
+    assert head.split() == ["from", "\\", "to", "D", "N", "V"] and [
+        row.split()[0] for row in rows
+    ] == [
         "D",
         "N",
         "V",
     ]
-    assert [[float(x) for x in row.split()[1:]] for row in rows] == np.round(weights, 3).tolist()
+    assert [[float(x) for x in row.split()[1:]] for row in rows] == np.round(
+        weights, 3
+    ).tolist()
     for plain in (weights.T, weights[:2], weights * 2):
         assert "D" not in str(plain)
     assert repr(weights) == repr(np.asarray(weights))
@@ -368,4 +426,8 @@ def test_weights_print_as_tables():
     for each, n in (feature_weights(tagger), None), (transition_weights(tagger), 3600):
         lines = str(each).splitlines()
         assert len(lines) == 42 and lines[-1] == f"{(n or len(each)) - 40:,} more"
-    assert str(transition_weights(tagger)).splitlines()[0].split() == ["weight", "from", "to"]
+    assert str(transition_weights(tagger)).splitlines()[0].split() == [
+        "weight",
+        "from",
+        "to",
+    ]

@@ -30,13 +30,17 @@ def test_planted_errors_come_first():
     X, y = load_chunking()
     y, draw = [list(labels) for labels in y], random.Random(1)
     every = [label for labels in y for label in labels]
-    places = draw.sample([(i, t) for i, labels in enumerate(y) for t in range(len(labels))], 30)
+    places = draw.sample(
+        [(i, t) for i, labels in enumerate(y) for t in range(len(labels))], 30
+    )
     for i, t in places:
         y[i][t] = draw.choice([label for label in every if label != y[i][t]])
     issues = label_issues(L1CRF(random_state=0), X, y)
     found = {issue[:2] for issue in issues[:60]}
     assert sum(place in found for place in places) >= 20
-    assert [issue.score for issue in issues] == sorted((issue.score for issue in issues), reverse=True)
+    assert [issue.score for issue in issues] == sorted(
+        (issue.score for issue in issues), reverse=True
+    )
 
 
 @pytest.mark.parametrize("make", [L1CRF, lambda: StructuredPerceptron(random_state=0)])
@@ -87,11 +91,17 @@ def test_threads_and_pipelines_change_nothing():
     assert [issue[:4] for issue in threads] == [issue[:4] for issue in plain]
     texts = [" ".join(tokens) for tokens in X]
     piped = label_issues(make_pipeline(FunctionTransformer(split), L1CRF()), texts, y)
-    assert piped[0][:4] == plain[0][:4] and piped.context(piped[0]) == plain.context(plain[0]) == "the [cat]"
+    assert (
+        piped[0][:4] == plain[0][:4]
+        and piped.context(piped[0]) == plain.context(plain[0]) == "the [cat]"
+    )
 
 
 def test_positions_in_texts_are_those_of_characters():
-    texts = [f"Then {name} left .\n\n{name} met   Bob ." for name in ("Ann", "Eve", "Tom") * 4]
+    texts = [
+        f"Then {name} left .\n\n{name} met   Bob ."
+        for name in ("Ann", "Eve", "Tom") * 4
+    ]
     spans = [[(5, 8, "PER"), (17, 20, "PER"), (27, 30, "PER")] for _ in texts]
     spans[4] = spans[4][:2]
     issues = label_issues(SpanTagger(L1CRF(c1=0.1), pieces="lines"), texts, spans)
@@ -104,11 +114,15 @@ def test_what_comes_out():
     y[6][1], y[8][0] = "D", "N"
     issues = label_issues(L1CRF(), X, y)
     again = pickle.loads(pickle.dumps(issues))
-    assert again == issues and str(again) == str(issues) and again[:1].context(issues[0])
+    assert (
+        again == issues and str(again) == str(issues) and again[:1].context(issues[0])
+    )
     assert issues.to_dict()["given"] == [issue.given for issue in issues]
     assert issues.to_frame().columns.tolist() == list(LabelIssue._fields)
     html = issues._repr_html_()
-    assert html.count("<tr>") == len(issues) and "a [dog]" not in html and "[cat]" in html
+    assert (
+        html.count("<tr>") == len(issues) and "a [dog]" not in html and "[cat]" in html
+    )
     assert label_issues(L1CRF(), X, tags()) == []
 
 
@@ -127,19 +141,28 @@ def test_folds_that_leave_something_out():
     ("model", "error"),
     [
         (SpanSets(SpanTagger(L1CRF())), "got a SpanSets: .* give the estimator in it"),
-        (SpanTagger(make_pipeline(L1CRF())), "SpanTagger over a Pipeline has no probabilities"),
+        (
+            SpanTagger(make_pipeline(L1CRF())),
+            "SpanTagger over a Pipeline has no probabilities",
+        ),
     ],
 )
 def test_models_without_probabilities(model, error):
     with pytest.raises(TypeError, match=error):
-        label_issues(model, ["Ann met Bob"] * 4, [[(0, 3, "P"), (8, 11, "P")]] * 4, cv=2)
+        label_issues(
+            model, ["Ann met Bob"] * 4, [[(0, 3, "P"), (8, 11, "P")]] * 4, cv=2
+        )
 
 
 @pytest.mark.parametrize(
     ("model", "text", "y"),
     [
         (SpanTagger(L1CRF()), "Ann met Bob", [(0, 3, "P"), (8, 11, "P")]),
-        (SpanTagger(StructuredPerceptron(random_state=0)), "Ann met Bob", [(0, 3, "P"), (8, 11, "P")]),
+        (
+            SpanTagger(StructuredPerceptron(random_state=0)),
+            "Ann met Bob",
+            [(0, 3, "P"), (8, 11, "P")],
+        ),
         (Segmenter(L1CRF()), "ab c", ["ab", "c"]),
         (L1CRF(), ["ab", "c"], ["A", "B"]),
     ],
@@ -147,7 +170,9 @@ def test_models_without_probabilities(model, error):
 def test_a_fold_of_blank_texts(model, text, y):
     """It holds no token, so there is nothing to say of its texts; others are found as without it."""
     blank = ["", "  \n"] if isinstance(text, str) else [[], []]
-    marginals, classes = out_of_fold_marginals(model, [*blank, *[text] * 8], [[], [], *[y] * 8], cv=5)
+    marginals, classes = out_of_fold_marginals(
+        model, [*blank, *[text] * 8], [[], [], *[y] * 8], cv=5
+    )
     assert [rows.shape for rows in marginals[:2]] == [(0, len(classes))] * 2
     expected, same = out_of_fold_marginals(model, [text] * 8, [y] * 8, cv=4)
     assert classes.tolist() == same.tolist()
@@ -157,13 +182,21 @@ def test_a_fold_of_blank_texts(model, text, y):
 
 def test_clusters_of_words_are_those_of_the_tagger():
     texts, spans = columns_to_spans(*(each[:40] for each in load_entities()))
-    words = WordVectors(5, n_clusters=8, min_count=1, random_state=0).fit_text(texts).table()
+    words = (
+        WordVectors(5, n_clusters=8, min_count=1, random_state=0)
+        .fit_text(texts)
+        .table()
+    )
     tagger = StructuredPerceptron(max_iter=2, random_state=0)
     found = [
         label_issues(SpanTagger(tagger, words=words), texts, spans, cv=2),
         label_issues(SpanTagger(tagger.set_params(words=words)), texts, spans, cv=2),
     ]
     assert list(found[0]) == list(found[1]) != []
-    other = WordVectors(5, n_clusters=5, min_count=1, random_state=0).fit_text(texts).table()
+    other = (
+        WordVectors(5, n_clusters=5, min_count=1, random_state=0)
+        .fit_text(texts)
+        .table()
+    )
     with pytest.raises(ValueError, match="different words="):
         SpanTagger(tagger, words=other).fit(texts, spans)

@@ -9,7 +9,14 @@ import pytest
 
 from skstruct import Segmenter, ShiftReduceParser, StructuredPerceptron
 from skstruct.datasets import load_segmentation
-from skstruct.inspection import Html, errors, explain, feature_weights, render, transition_weights
+from skstruct.inspection import (
+    Html,
+    errors,
+    explain,
+    feature_weights,
+    render,
+    transition_weights,
+)
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -58,7 +65,11 @@ def check(html):
     html = html._repr_html_() if isinstance(html, Html) else html
     read = Reader(html)
     assert set(read.tags) <= ELEMENTS
-    assert not [name for name in read.attributes if name.startswith("on") or name in ("src", "href")]
+    assert not [
+        name
+        for name in read.attributes
+        if name.startswith("on") or name in ("src", "href")
+    ]
     assert "url(" not in html and "@import" not in html
     assert not re.search(r"color:(#|black|white)", html), "text has the page's colour"
     html.encode("utf-8")  # a lone surrogate cannot be
@@ -68,7 +79,13 @@ def check(html):
 def hostile_tagger():
     X = [HOSTILE, HOSTILE[::-1]]
     y = [HOSTILE[1:] + HOSTILE[:1], HOSTILE[1:] + HOSTILE[:1]]
-    return StructuredPerceptron(["U0:%x[0,0]", "U1:%x[-1,0]", "B"], random_state=0).fit(X, y), X, y
+    return (
+        StructuredPerceptron(["U0:%x[0,0]", "U1:%x[-1,0]", "B"], random_state=0).fit(
+            X, y
+        ),
+        X,
+        y,
+    )
 
 
 def test_hostile_tokens_stay_text():
@@ -82,12 +99,21 @@ def test_hostile_tokens_stay_text():
     ]
     for html in pictures:
         text = check(html)
-        assert "<script>" in text and "שלום" in text and "\u202e" not in html and "\n" not in html
+        assert (
+            "<script>" in text
+            and "שלום" in text
+            and "\u202e" not in html
+            and "\n" not in html
+        )
         assert len(html) < 200_000, "ten thousand characters are cut"
     trees = [[(1 if t else 0, label) for t, label in enumerate(HOSTILE)]]
-    other = [[(min(t, 1) * 2 if t != 1 else 1, label) for t, label in enumerate(HOSTILE)]]
+    other = [
+        [(min(t, 1) * 2 if t != 1 else 1, label) for t, label in enumerate(HOSTILE)]
+    ]
     tokens = [[(token, token) for token in HOSTILE]]
-    assert "<script>alert(1)" in check(render(tokens, trees)) and "\u202e" not in render(tokens, trees)
+    assert "<script>alert(1)" in check(
+        render(tokens, trees)
+    ) and "\u202e" not in render(tokens, trees)
     check(render(tokens, trees, other))
 
 
@@ -99,14 +125,18 @@ def test_lines_of_texts_are_lines_of_pictures():
 def test_hostile_texts_stay_text():
     texts = ["<b>&\u202ec<", "שלום"]
     words = [["<b>", "&\u202e", "c<"], ["של", "ום"]]
-    segmenter = Segmenter(StructuredPerceptron("char", random_state=0)).fit(texts, words)
+    segmenter = Segmenter(StructuredPerceptron("char", random_state=0)).fit(
+        texts, words
+    )
     assert "<" in check(explain(segmenter, texts[0])._repr_html_())
     assert "✗" in check(render(texts, words, [["<b>&", "\u202e", "c<"], ["שלום"]]))
 
 
 def test_long_sequences_are_cut():
     X, y = [["a", "b"] * 1000], [["A", "B"] * 1000]
-    explanation = explain(StructuredPerceptron(["U:%x[0,0]", "B"], random_state=0).fit(X, y), X[0])
+    explanation = explain(
+        StructuredPerceptron(["U:%x[0,0]", "B"], random_state=0).fit(X, y), X[0]
+    )
     html = explanation._repr_html_()
     assert html.count("<details") == 200 and "1,800 more tokens" in check(html)
     assert explanation.to_frame()["position"].max() == 1999
@@ -131,15 +161,21 @@ def test_segments_are_compared_as_wholes():
 
 def colours(html):
     """{text of a mark: its style}"""
-    marks = re.findall(r'<span class="mark[^"]*" style="([^"]+)">.*?class="below"><bdi>([^<]+)<', html)
+    marks = re.findall(
+        r'<span class="mark[^"]*" style="([^"]+)">.*?class="below"><bdi>([^<]+)<', html
+    )
     return {text: style for style, text in marks}
 
 
 def test_a_label_has_one_colour_in_all_pictures():
     X = [["a", "b"]]
     first = colours(render(X, [["B-LOC", "B-PER"]]))
-    assert colours(render(X, [["B-ORG", "B-LOC"]]))["LOC"] == first["LOC"] != first["PER"]
-    assert colours(render(X, [["LOC", "x"]]))["LOC"] == first["LOC"], "whatever the scheme"
+    assert (
+        colours(render(X, [["B-ORG", "B-LOC"]]))["LOC"] == first["LOC"] != first["PER"]
+    )
+    assert colours(render(X, [["LOC", "x"]]))["LOC"] == first["LOC"], (
+        "whatever the scheme"
+    )
     tagger = StructuredPerceptron(random_state=0).fit(X, [["O", "B-LOC"]])
     assert colours(explain(tagger, ["a", "b"])._repr_html_()) == {"LOC": first["LOC"]}
     usual = ["PER", "LOC", "ORG", "MISC", "DATE"]
@@ -149,10 +185,18 @@ def test_a_label_has_one_colour_in_all_pictures():
 
 
 def test_files_hold_pages(tmp_path):
-    X, y = [["Ada", "é"] * 30, ["Ada", "x", "y"]], [["B-PER", "O"] * 30, ["B-PER", "O", "O"]]
+    X, y = (
+        [["Ada", "é"] * 30, ["Ada", "x", "y"]],
+        [["B-PER", "O"] * 30, ["B-PER", "O", "O"]],
+    )
     tagger = StructuredPerceptron("word", random_state=0).fit(X, y)
     explanation = explain(tagger, X[1])
-    found = [explanation, errors(tagger, X, y), feature_weights(tagger), transition_weights(tagger)]
+    found = [
+        explanation,
+        errors(tagger, X, y),
+        feature_weights(tagger),
+        transition_weights(tagger),
+    ]
     for page in (render(X, y), *(each.to_html() for each in found)):
         assert page.startswith('<!DOCTYPE html><html><head><meta charset="utf-8">')
         assert "width=device-width" in page and "prefers-color-scheme:dark" in page
@@ -161,27 +205,37 @@ def test_files_hold_pages(tmp_path):
         assert again == page and again._repr_html_() == page._repr_html_()
     assert len(explain(tagger, X[0]).to_html()) < 4_000 * 60
     html = explanation._repr_html_()
-    assert html.count("<details") == 4 and "<summary>1–2 " in html, "what is outside is shown on demand"
+    assert html.count("<details") == 4 and "<summary>1–2 " in html, (
+        "what is outside is shown on demand"
+    )
 
 
 @pytest.mark.parametrize("text", ["so it is", "他在北京"])
 def test_a_text_without_spans_is_plain(text):
     """Without a span there is no label below a character, in a corpus of such texts too."""
     for html in (render([text], [[]]), render([text] * 2, [[], []], [[], []])):
-        assert check(html).replace("\n", "") == text.replace("\n", "") * html.count('class="line"')
+        assert check(html).replace("\n", "") == text.replace("\n", "") * html.count(
+            'class="line"'
+        )
         assert 'class="mark' not in html and 'class="below' not in html
     assert check(render([text], [[(0, 1, "O")]])).count("O") == 1
     assert render([text], [[(0, 1, None)]]).count('class="mark') == 0
 
 
 def test_tags_are_compared_one_by_one():
-    text = check(render([["the", "dog", "barks"]], [["D", "N", "V"]], [["D", "V", "V"]]))
+    text = check(
+        render([["the", "dog", "barks"]], [["D", "N", "V"]], [["D", "V", "V"]])
+    )
     assert text.count("✗") == 2 and text.count("D") == 2
     assert check(render([np.eye(3)], [["a", "b", None]])).count("a") == 1
 
 
 def test_words_are_drawn_with_their_tags():
-    text = check(render(["他在北京。"], [[("他", "PN"), ("在", "P"), ("北京", "NR"), ("。", "PU")]]))
+    text = check(
+        render(
+            ["他在北京。"], [[("他", "PN"), ("在", "P"), ("北京", "NR"), ("。", "PU")]]
+        )
+    )
     assert text.replace(" ", "") == "他PN在P北京NR。PU"
     X, y = load_segmentation()
     text = check(render(X[:2], y[:2], [list(X[0]), y[1]]))
@@ -194,7 +248,9 @@ def test_trees_are_arcs():
     html = render(X, y)
     text = check(html)
     assert html.count("<svg") == 1 and html.count("<path") == 6
-    assert all(word in text for word in ("the", "DT", "nsubj", "root")) and "✗" not in text
+    assert (
+        all(word in text for word in ("the", "DT", "nsubj", "root")) and "✗" not in text
+    )
     wrong = check(render(X, y, [[(3, "det"), (3, "nsubj"), (0, "root")]]))
     assert wrong.count("det ✗") == 2 and wrong.count("nsubj") == 1
     heads = render(X, [[2, 3, 0]])
@@ -210,7 +266,10 @@ def test_heads_alone_are_told_from_labels_that_are_ints():
 
 def test_a_tree_from_right_to_left():
     X, y = [[("שלום", "N"), ("עולם", "N")]], [[(0, "root"), (1, "mod")]]
-    places = [float(x) for x in re.findall(r'<text x="([\d.]+)"[^>]*font-size="14"', render(X, y))]
+    places = [
+        float(x)
+        for x in re.findall(r'<text x="([\d.]+)"[^>]*font-size="14"', render(X, y))
+    ]
     assert places[0] > places[1]
 
 
@@ -236,9 +295,17 @@ def test_places_of_errors():
 @pytest.mark.parametrize(
     ("X", "y", "error"),
     [
-        ([["a"], ["b"]], [["A"], 7], "y: sequence 1 must be a list of labels, got int 7"),
+        (
+            [["a"], ["b"]],
+            [["A"], 7],
+            "y: sequence 1 must be a list of labels, got int 7",
+        ),
         (["ab", "c"], [["ab"], 7], "y: sequence 1 must be a list of words, got int 7"),
-        (["ab"], [[1]], r"y: sequence 0, position 0: expected \(start, end, label\), got int 1"),
+        (
+            ["ab"],
+            [[1]],
+            r"y: sequence 0, position 0: expected \(start, end, label\), got int 1",
+        ),
     ],
 )
 def test_what_is_no_list_of_labels_is_named(X, y, error):

@@ -27,7 +27,11 @@ def pyplot():
 @pytest.fixture(scope="module")
 def tagged():
     X, y = load_entities()
-    return L1CRF(c1=0.5, constraints="BIO", random_state=0).fit(X[:100], y[:100]), X[100:], y[100:]
+    return (
+        L1CRF(c1=0.5, constraints="BIO", random_state=0).fit(X[:100], y[:100]),
+        X[100:],
+        y[100:],
+    )
 
 
 def test_tokens(pyplot, tagged):
@@ -44,13 +48,25 @@ def test_tokens(pyplot, tagged):
         "L1CRF",
     ]
     again = ReliabilityDisplay.from_predictions(
-        y, crf.predict_marginals(X), labels=crf.classes_, n_bins=5, ax=display.ax_, name="five", color="red"
+        y,
+        crf.predict_marginals(X),
+        labels=crf.classes_,
+        n_bins=5,
+        ax=display.ax_,
+        name="five",
+        color="red",
     )
-    assert again.ax_ is display.ax_ and len(again.confidence) == 5 and again.line_.get_color() == "red"
+    assert (
+        again.ax_ is display.ax_
+        and len(again.confidence) == 5
+        and again.line_.get_color() == "red"
+    )
     names = [text.get_text() for text in again.ax_.get_legend().get_texts()]
     assert names == ["Perfectly calibrated", "L1CRF", "five"]
     pipeline = Pipeline([("same", FunctionTransformer()), ("crf", crf)])
-    same = ReliabilityDisplay.from_estimator(pipeline, X, y, ref_line=False, name="p").confidence
+    same = ReliabilityDisplay.from_estimator(
+        pipeline, X, y, ref_line=False, name="p"
+    ).confidence
     np.testing.assert_array_equal(same, display.confidence)
 
 
@@ -58,7 +74,11 @@ def test_segments(pyplot, tagged):
     crf, X, y = tagged
     display = ReliabilityDisplay.from_estimator(crf, X, y, scheme="BIO", n_bins=2)
     found = [labels_to_spans(labels, "BIO") for labels in crf.predict(X)]
-    right = [s in labels_to_spans(gold, "BIO") for spans, gold in zip(found, y) for s in spans]
+    right = [
+        s in labels_to_spans(gold, "BIO")
+        for spans, gold in zip(found, y)
+        for s in spans
+    ]
     assert display.count.sum() == len(right)
     assert display.accuracy @ display.count == pytest.approx(sum(right))
 
@@ -66,7 +86,9 @@ def test_segments(pyplot, tagged):
 def test_a_label_that_is_no_segment_is_named_by_its_place(pyplot, tagged):
     crf, X, y = tagged
     bad = [*y[:3], ["NN", *y[3][1:]]]
-    with pytest.raises(ValueError, match="sequence 3, position 0: label 'NN' does not belong"):
+    with pytest.raises(
+        ValueError, match="sequence 3, position 0: label 'NN' does not belong"
+    ):
         ReliabilityDisplay.from_estimator(crf, X[:4], bad, scheme="BIO")
 
 
@@ -82,7 +104,8 @@ def test_without_matplotlib(monkeypatch, tagged):
     crf, X, y = tagged
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(
-        ImportError, match=r"ReliabilityDisplay needs matplotlib: pip install 'skstruct\[plot\]'"
+        ImportError,
+        match=r"ReliabilityDisplay needs matplotlib: pip install 'skstruct\[plot\]'",
     ):
         ReliabilityDisplay.from_estimator(crf, X, y)
     with pytest.raises(ImportError, match="ReliabilityDisplay needs matplotlib"):

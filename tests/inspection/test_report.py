@@ -9,7 +9,13 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from skstruct import L1CRF, ShiftReduceParser, SpanTagger, StructuredPerceptron, WordSegmenter
+from skstruct import (
+    L1CRF,
+    ShiftReduceParser,
+    SpanTagger,
+    StructuredPerceptron,
+    WordSegmenter,
+)
 from skstruct.datasets import load_chunking
 from skstruct.inspection import errors, explain, of_chains, report
 from skstruct.metrics import segment_report, span_f1_score, token_accuracy_score
@@ -27,7 +33,9 @@ class Balanced(html.parser.HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag, attributes):
-        assert tag != "script" and not {"src", "href"} & {name for name, _ in attributes}
+        assert tag != "script" and not {"src", "href"} & {
+            name for name, _ in attributes
+        }
         self.open += [] if tag in VOID else [tag]
 
     def handle_endtag(self, tag):
@@ -46,9 +54,13 @@ def test_scores_are_those_of_the_metrics(chunks):
     model, X, y, page = chunks
     predicted = model.predict(X)
     expected = segment_report(y, predicted, output_dict=True)
-    assert page.scores["accuracy of tokens"].value == pytest.approx(token_accuracy_score(y, predicted))
+    assert page.scores["accuracy of tokens"].value == pytest.approx(
+        token_accuracy_score(y, predicted)
+    )
     for name in ("precision", "recall", "F1"):
-        assert page.scores[name].value == pytest.approx(expected["micro avg"][name.lower()])
+        assert page.scores[name].value == pytest.approx(
+            expected["micro avg"][name.lower()]
+        )
     for name, row in page.by_label.items():
         assert (row["recall"], row["support"]) == (
             pytest.approx(expected[name]["recall"]),
@@ -56,7 +68,9 @@ def test_scores_are_those_of_the_metrics(chunks):
         )
     for value, low, high in page.scores.values():
         assert low < value < high and high - low < 0.25
-    assert sorted(page.wrong) == [i for i, pair in enumerate(zip(y, predicted)) if pair[0] != pair[1]]
+    assert sorted(page.wrong) == [
+        i for i, pair in enumerate(zip(y, predicted)) if pair[0] != pair[1]
+    ]
 
 
 def test_the_surest_come_first(chunks):
@@ -69,7 +83,9 @@ def lead_of(model, X, y, page):
     """What the right label lacks at the first wrong token that is shown, and how the page says it."""
     i = page.wrong[0]
     mine, right = explain(model, X[i]), explain(model, X[i], y[i])
-    t = next(t for t, pair in enumerate(zip(mine.labels, right.labels)) if pair[0] != pair[1])
+    t = next(
+        t for t, pair in enumerate(zip(mine.labels, right.labels)) if pair[0] != pair[1]
+    )
     said = page.to_html().split("all together")[0][-200:]
     return f"{mine.tokens[t].score - right.tokens[t].score:+.3f}</b>", said
 
@@ -116,7 +132,10 @@ def test_pages_stay_small():
     y = [[*["x", "y"] * 240, *["z", "x"] * 10] for _ in X]
     model = StructuredPerceptron(max_iter=1).fit([["aa", "bb"]], [["x", "y"]])
     page = report(model, X, y)
-    assert len(page.wrong) == 210 and 100 < int(re.search(r"(\d+) are shown", page.to_html())[1]) <= 200
+    assert (
+        len(page.wrong) == 210
+        and 100 < int(re.search(r"(\d+) are shown", page.to_html())[1]) <= 200
+    )
     assert len(page.to_html().encode()) < 3_000_000
 
 
@@ -138,11 +157,22 @@ def test_parts_that_are_not_annotated_count_as_in_score():
         for label in "PER", "LOC":
             y = [[(0, 3, label), rest]] * 2
             page = report(model, texts, y)
-            assert page.scores["F1"].value == model.score(texts, y) == float(label == "PER")
-            assert page.by_label[label]["support"] == errors(model, texts, y).n_items == 2
-    model = SpanTagger(StructuredPerceptron(random_state=0)).fit(["Ann", "so"], [[(0, 3, "PER")], []])
+            assert (
+                page.scores["F1"].value
+                == model.score(texts, y)
+                == float(label == "PER")
+            )
+            assert (
+                page.by_label[label]["support"] == errors(model, texts, y).n_items == 2
+            )
+    model = SpanTagger(StructuredPerceptron(random_state=0)).fit(
+        ["Ann", "so"], [[(0, 3, "PER")], []]
+    )
     page = report(model, ["so"], [[]])
-    assert np.isnan(page.scores["F1"].value) and page.scores["sequences that are right"].value == 1.0
+    assert (
+        np.isnan(page.scores["F1"].value)
+        and page.scores["sequences that are right"].value == 1.0
+    )
     Balanced(page.to_html())
 
 
@@ -151,10 +181,14 @@ def test_raw_texts():
     spans = [[(0, 3, "PER"), (8, 11, "PER")], [(0, 3, "PER"), (12, 15, "LOC")]] * 3
     model = SpanTagger(StructuredPerceptron(random_state=0)).fit(texts[:1], spans[:1])
     page = report(model, texts, spans)
-    assert page.scores["F1"].value == pytest.approx(span_f1_score(spans, model.predict(texts)))
+    assert page.scores["F1"].value == pytest.approx(
+        span_f1_score(spans, model.predict(texts))
+    )
     Balanced(page.to_html())
     assert "<b>Ulm" not in page.to_html()
-    piped = make_pipeline(FunctionTransformer(lambda X: [x.split() for x in X]), StructuredPerceptron())
+    piped = make_pipeline(
+        FunctionTransformer(lambda X: [x.split() for x in X]), StructuredPerceptron()
+    )
     labels = [["P", "V", "P"], ["P", "V", "L"]] * 3
     piped.fit(texts[:1], labels[:1])
     assert "left" in report(piped, texts, labels).to_html()
@@ -165,18 +199,31 @@ def _words():
 
 
 def _trees():
-    X = [[("the", "D"), ("dog", "N")], [("dogs", "N"), ("bark", "V")], [("so", "A"), ("it", "P")]] * 4
-    return X, [[(2, "det"), (0, "root")], [(2, "subj"), (0, "root")], [(0, "root"), (1, "dep")]] * 4
+    X = [
+        [("the", "D"), ("dog", "N")],
+        [("dogs", "N"), ("bark", "V")],
+        [("so", "A"), ("it", "P")],
+    ] * 4
+    return X, [
+        [(2, "det"), (0, "root")],
+        [(2, "subj"), (0, "root")],
+        [(0, "root"), (1, "dep")],
+    ] * 4
 
 
 def _numbers():
-    return [np.eye(3)[[k % 3, 1, (k + 1) % 3]] for k in range(12)], [["a", "b", "c"]] * 4 + [["b"] * 3] * 8
+    return [np.eye(3)[[k % 3, 1, (k + 1) % 3]] for k in range(12)], [
+        ["a", "b", "c"]
+    ] * 4 + [["b"] * 3] * 8
 
 
 @pytest.mark.parametrize(
     ("model", "corpus"),
     [
-        (StructuredPerceptron(random_state=0), lambda: tuple(part[:40] for part in load_chunking())),
+        (
+            StructuredPerceptron(random_state=0),
+            lambda: tuple(part[:40] for part in load_chunking()),
+        ),
         (StructuredPerceptron(random_state=0), _numbers),
         (
             SpanTagger(StructuredPerceptron(random_state=0)),
@@ -213,8 +260,12 @@ def test_gold_spans_that_no_labels_express():
 
 def test_without_a_sequence_there_is_no_report():
     tagger = StructuredPerceptron(random_state=0).fit([["a"]], [["x"]])
-    with pytest.raises(ValueError, match="X and y are empty: a report needs at least one sequence"):
+    with pytest.raises(
+        ValueError, match="X and y are empty: a report needs at least one sequence"
+    ):
         report(tagger, [], [])
     for X, y in ([[]], [[]]), ([["a"]], [[None]]):
-        with pytest.raises(ValueError, match="there is nothing to score: no token has a gold label"):
+        with pytest.raises(
+            ValueError, match="there is nothing to score: no token has a gold label"
+        ):
             report(tagger, X, y)

@@ -13,7 +13,9 @@ from skstruct.inspection import select
 @pytest.fixture(scope="module")
 def known():
     X, y = load_chunking()
-    return L1CRF(c1=0.3, c2=0.0, all_pairs=True, random_state=0).fit(X[:40], y[:40]), X[40:]
+    return L1CRF(c1=0.3, c2=0.0, all_pairs=True, random_state=0).fit(X[:40], y[:40]), X[
+        40:
+    ]
 
 
 def share(length):
@@ -25,14 +27,19 @@ def test_short_texts_are_not_preferred(known):
     tagger, X = known
     for strategy in "least_confident", "entropy", "margin":
         chosen = select(tagger, X, 20, strategy=strategy)
-        assert np.median([len(X[i]) for i in chosen]) >= np.median(list(map(len, X))), strategy
+        assert np.median([len(X[i]) for i in chosen]) >= np.median(list(map(len, X))), (
+            strategy
+        )
 
 
 def test_least_confident_is_per_token_up_to_the_median(known):
     tagger, X = known
     length = np.array(list(map(len, X)))
     p = tagger.sequence_log_proba(X, tagger.predict(X)) / length * share(length)
-    assert select(tagger, X, 10, diversity=0.0) == np.argsort(p, kind="stable")[:10].tolist()
+    assert (
+        select(tagger, X, 10, diversity=0.0)
+        == np.argsort(p, kind="stable")[:10].tolist()
+    )
 
 
 def test_sets_of_spans_know_what_their_tagger_does(known):
@@ -44,7 +51,10 @@ def test_sets_of_spans_know_what_their_tagger_does(known):
 
 def test_entropy(known):
     tagger, X = known
-    mean = [-(p * np.log(np.maximum(p, 1e-300))).sum() / len(p) for p in tagger.predict_marginals(X)]
+    mean = [
+        -(p * np.log(np.maximum(p, 1e-300))).sum() / len(p)
+        for p in tagger.predict_marginals(X)
+    ]
     found = select(tagger, X, 5, strategy="entropy", diversity=0.0)
     value = np.array(mean) * share(np.array(list(map(len, X))))
     assert found == np.argsort(-value, kind="stable")[:5].tolist()
@@ -54,7 +64,9 @@ def test_longest_and_random(known):
     tagger, X = known
     found = select(tagger, X, 5, strategy="longest", diversity=0.0)
     assert [len(X[i]) for i in found] == sorted(map(len, X), reverse=True)[:5]
-    draw = [select(tagger, X, 5, strategy="random", random_state=seed) for seed in (0, 0, 1)]
+    draw = [
+        select(tagger, X, 5, strategy="random", random_state=seed) for seed in (0, 0, 1)
+    ]
     assert draw[0] == draw[1] != draw[2]
 
 
@@ -77,19 +89,28 @@ def test_fewer_than_asked_for_and_empty_ones_last(known):
 
 
 def test_texts_are_one_whatever_their_pieces():
-    texts = ["Ann left.\nBob came.", "Ann left. Bob came.", "The train from Ulm was late."]
+    texts = [
+        "Ann left.\nBob came.",
+        "Ann left. Bob came.",
+        "The train from Ulm was late.",
+    ]
     spans = [[(0, 3, "PER"), (10, 13, "PER")], [(0, 3, "PER")], []]
-    model = SpanTagger(L1CRF(c1=0.1, c2=0.0, all_pairs=True), pieces="lines").fit(texts, spans)
+    model = SpanTagger(L1CRF(c1=0.1, c2=0.0, all_pairs=True), pieces="lines").fit(
+        texts, spans
+    )
     found = select(model, texts, 3)
     assert sorted(found) == [0, 1, 2] and found[-1] == 2
-    assert select(model, texts[::-1], 3)[-1] == 0  # where there is no name, however texts are ordered
+    assert (
+        select(model, texts[::-1], 3)[-1] == 0
+    )  # where there is no name, however texts are ordered
 
 
 def test_what_is_refused(known):
     tagger, X = known
     plain = StructuredPerceptron(random_state=0).fit([["a", "b"]], [["x", "y"]])
     with pytest.raises(
-        TypeError, match="knows probabilities, got a StructuredPerceptron.*'margin' needs none"
+        TypeError,
+        match="knows probabilities, got a StructuredPerceptron.*'margin' needs none",
     ):
         select(plain, [["a"]], 1)
     assert len(select(plain, [["a", "b"], ["c", "d"]], 1, strategy="margin")) == 1
@@ -103,7 +124,9 @@ def test_rows_of_numbers_resemble_by_their_means(form):
     """Of sequences of equal means, whatever their lengths, one is enough; calls do not grow with the pool."""
     tagger = StructuredPerceptron(random_state=0).fit([form(np.eye(2))], [["x", "y"]])
     near, far = [[1.0, 3.0], [3.0, 1.0]], [[0.0, 1.0]]
-    pool = [form(np.array(rows)) for rows in (near * 3, far, near * 2, [[2.0, 2.0]] * 3)]
+    pool = [
+        form(np.array(rows)) for rows in (near * 3, far, near * 2, [[2.0, 2.0]] * 3)
+    ]
     pool.append(form(np.empty((0, 2))))
     assert select(tagger, pool, 2, strategy="longest", diversity=1.0) == [0, 1]
     assert select(tagger, pool, 2, strategy="longest", diversity=0.0) == [0, 2]

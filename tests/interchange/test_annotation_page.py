@@ -11,12 +11,17 @@ from skstruct.interchange import export
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), needs_chromium]
 
-TEXTS = ["Ann Lee 😀 lives in Rome.\nBob left Paris.", "In Rome, Ann Lee met Bob.\nBob is in Paris."]
+TEXTS = [
+    "Ann Lee 😀 lives in Rome.\nBob left Paris.",
+    "In Rome, Ann Lee met Bob.\nBob is in Paris.",
+]
 SPANS = [
     [(0, 7, "PER"), (19, 23, "LOC"), (25, 28, "PER"), (34, 39, "LOC")],
     [(3, 7, "LOC"), (9, 16, "PER"), (21, 24, "PER"), (26, 29, "PER"), (36, 41, "LOC")],
 ]
-SHOWN = "Array.from(document.querySelectorAll('#result .span'), (span) => span.textContent)"
+SHOWN = (
+    "Array.from(document.querySelectorAll('#result .span'), (span) => span.textContent)"
+)
 LOC = "Array.from(document.querySelectorAll('#labels button')).find((b) => b.textContent === 'LOC')"
 
 
@@ -24,7 +29,11 @@ LOC = "Array.from(document.querySelectorAll('#labels button')).find((b) => b.tex
 def path(tmp_path_factory):
     """A page."""
     path = tmp_path_factory.mktemp("page") / "spans.html"
-    export(SpanTagger(L1CRF(c1=0.01, max_iter=50, random_state=0)).fit(TEXTS, SPANS), path, example=TEXTS[0])
+    export(
+        SpanTagger(L1CRF(c1=0.01, max_iter=50, random_state=0)).fit(TEXTS, SPANS),
+        path,
+        example=TEXTS[0],
+    )
     return path
 
 
@@ -32,8 +41,12 @@ def path(tmp_path_factory):
 def page(path, browser):
     """The page, in a browser that holds no copy; errors on it fail the test."""
     browser.open(path)
-    browser("localStorage.clear(); URL.createObjectURL = (blob) => { window.saved = blob; return '#'; }")
-    browser("HTMLAnchorElement.prototype.click = function () { window.called = this.download; }")
+    browser(
+        "localStorage.clear(); URL.createObjectURL = (blob) => { window.saved = blob; return '#'; }"
+    )
+    browser(
+        "HTMLAnchorElement.prototype.click = function () { window.called = this.download; }"
+    )
     browser.problems.clear()
     yield browser
     assert browser.problems == []
@@ -42,7 +55,9 @@ def page(path, browser):
 
 def given(page, *files, answer=True):
     """Open files, {name: text}; a question is answered so."""
-    made = ", ".join(f"new File([{json.dumps(text)}], {json.dumps(name)})" for name, text in files)
+    made = ", ".join(
+        f"new File([{json.dumps(text)}], {json.dumps(name)})" for name, text in files
+    )
     page(
         f"(() => {{ const held = new DataTransfer(); window.confirm = () => {json.dumps(answer)};"
         f"for (const file of [{made}]) held.items.add(file);"
@@ -64,7 +79,9 @@ def click(page, name):
 
 def select(page, start, end):
     """Select in the field."""
-    page(f"void (f = document.getElementById('text'), f.focus(), f.setSelectionRange({start}, {end}))")
+    page(
+        f"void (f = document.getElementById('text'), f.focus(), f.setSelectionRange({start}, {end}))"
+    )
 
 
 def saved(page):
@@ -101,7 +118,9 @@ def test_typing_keeps_what_was_corrected(page):
 def test_typing_changes_no_other_text(page):
     """Nor does a pause in typing, which slow pages wait for, after another text is shown."""
     given(page, ("a.jsonl", GOLD))
-    page("performance.now = ((n) => () => (n += 1000))(0)")  # every redrawing seems slow
+    page(
+        "performance.now = ((n) => () => (n += 1000))(0)"
+    )  # every redrawing seems slow
     select(page, 0, 0)
     page.type("So ")
     page.type("so ")
@@ -177,7 +196,9 @@ def test_leaving_asks_and_a_copy_stays(page, path):
     saved(page)
     page.press("Tab")
     page.open(path)
-    assert page.n_asked == before + 2 and page("document.getElementById('restore').hidden")
+    assert page.n_asked == before + 2 and page(
+        "document.getElementById('restore').hidden"
+    )
 
 
 def test_what_is_typed_without_labels_can_be_left(page, path):
@@ -212,12 +233,19 @@ def test_a_text_is_labelled_without_a_mouse(page):
     page.press("Enter", modifiers=2)
     assert said(page, "where") == "text 2 of 2"
     first, second = map(json.loads, saved(page).splitlines())
-    assert first["answer"] == "accept" and "answer" not in second and "reviewed" not in second
+    assert (
+        first["answer"] == "accept"
+        and "answer" not in second
+        and "reviewed" not in second
+    )
 
 
 def test_thousands_of_texts(page, tmp_path):
     """Only the text that is shown is drawn."""
-    lines = [{"id": 2**60 + k, "text": f"Ann {k} 😀 in Rome.", "label": [[0, 3, "PER"]]} for k in range(2000)]
+    lines = [
+        {"id": 2**60 + k, "text": f"Ann {k} 😀 in Rome.", "label": [[0, 3, "PER"]]}
+        for k in range(2000)
+    ]
     given(page, ("export.jsonl", as_lines(*lines)))
     page.until("document.getElementById('where').textContent", "text 1 of 2000")
     for _ in range(20):
@@ -242,8 +270,12 @@ def test_text_from_right_to_left(text, width, page, path):
         "return range.getBoundingClientRect().left; })()"
     )
     first = "document.querySelector('#result .span').getBoundingClientRect().left"
-    assert page(f"{left} < {first}"), "the end of the text is to the left of its beginning"
-    assert page("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page(f"{left} < {first}"), (
+        "the end of the text is to the left of its beginning"
+    )
+    assert page(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
     select(page, text.index("Ann"), text.index("Ann") + 3)
     page(f"{LOC}.click()")
     assert sorted(page(SHOWN)) == sorted([text[:4] + "PER", "AnnLOC"])

@@ -24,7 +24,10 @@ def changed(at, data):
     [
         (b"", "empty"),
         (b"lCRF", "cut off"),
-        (crfsuite_small()[:-8], "byte 4: the file has .* bytes, but says .*: it is cut off"),
+        (
+            crfsuite_small()[:-8],
+            "byte 4: the file has .* bytes, but says .*: it is cut off",
+        ),
         (changed(8, b"XXXX"), "byte 8: expected 'FOMC'"),
         (changed(12, b"\x65"), "byte 12: expected version 100, found 101"),
         (changed(20, b"\xff\xff\xff\xff"), "byte 20: 4294967295 labels"),
@@ -36,8 +39,14 @@ def changed(at, data):
         (changed(68, b"\x09"), "byte 60: a feature of a label above 2"),
         (changed(72, b"\0\0\0\0\0\0\xf8\x7f"), "byte 60: a weight that is not finite"),
         (crfsuite(["O", "O"], [], [], []), "the label 'O' occurs twice"),
-        (crfsuite(["O"], ["a", "a"], [("a", "O", 1.0)], []), "an attribute occurs twice"),
-        (crfsuite(["O"], ["a"], [("a", "O", 1.0), ("a", "O", 2.0)], []), "a feature that occurs before"),
+        (
+            crfsuite(["O"], ["a", "a"], [("a", "O", 1.0)], []),
+            "an attribute occurs twice",
+        ),
+        (
+            crfsuite(["O"], ["a"], [("a", "O", 1.0), ("a", "O", 2.0)], []),
+            "a feature that occurs before",
+        ),
         (crfsuite([], [], [], []), "no labels; it was trained on nothing"),
         (b"PK\x03\x04 something", "neither a CRFsuite model nor a pickle"),
         (b"\x1f\x8b\x08 something", "not a gzip file, or damaged"),

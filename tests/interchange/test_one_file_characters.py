@@ -12,7 +12,9 @@ from skstruct.features.tokens import column_function
 from skstruct.interchange.one_file.keys import FUNCTIONS, tables_for
 from skstruct.interchange.one_file.python import PARTS
 
-NAMES = tuple(name for name in FUNCTIONS if name != "cluster")  # whose table is the user's
+NAMES = tuple(
+    name for name in FUNCTIONS if name != "cluster"
+)  # whose table is the user's
 CODES = [chr(code) for code in range(0x110000)]
 
 
@@ -39,13 +41,17 @@ def random_strings(n, seed=0):
         *"aZ9-Σσς.\u0301\u0345\u00adİǅ三７Ａ😀\u02b0\ud800",
         *(chr(rng.randrange(0x30000)) for _ in range(2000)),
     ]
-    return ["".join(rng.choice(some) for _ in range(rng.randint(0, 7))) for _ in range(n)]
+    return [
+        "".join(rng.choice(some) for _ in range(rng.randint(0, 7))) for _ in range(n)
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_random_strings(name, functions):
     strings = random_strings(30_000)
-    assert list(map(functions[name], strings)) == list(map(column_function(name), strings))
+    assert list(map(functions[name], strings)) == list(
+        map(column_function(name), strings)
+    )
 
 
 N_LONG = 3_000
@@ -70,7 +76,9 @@ def test_many_sigmas_cost_no_more_than_other_letters(functions):
 
 @needs_node
 def test_many_sigmas_in_javascript(tmp_path):
-    model = StructuredPerceptron(["U:%lower[0,0]"], max_iter=1).fit([["aΣ", "B"]], [["X", "Y"]])
+    model = StructuredPerceptron(["U:%lower[0,0]"], max_iter=1).fit(
+        [["aΣ", "B"]], [["X", "Y"]]
+    )
     path = written(model, tmp_path, "tagger.js")
     program = f"""
 const tagger = require({json.dumps(str(path))}), slice = Array.prototype.slice;
@@ -83,7 +91,9 @@ Array.prototype.slice = function (...range) {{
 tagger.predict([["AΣ\u0301".repeat({N_LONG})]]);
 console.log(n);
 """
-    done = subprocess.run([NODE, "-e", program], capture_output=True, check=True, text=True)
+    done = subprocess.run(
+        [NODE, "-e", program], capture_output=True, check=True, text=True
+    )
     assert int(done.stdout) <= 10 * 3 * N_LONG
 
 
@@ -94,9 +104,16 @@ def test_other_interpreters(tmp_path):
     templates = [f"U{name}:%{name}[0,0]" for name in NAMES]
     model = StructuredPerceptron(templates, max_iter=1).fit([["aΣ", "B"]], [["X", "Y"]])
     alone = [c for c in CODES if not "\ud800" <= c <= "\udfff"]
-    strings = [*alone, *(f"A{c}Σ" for c in alone), *(f"AΣ{c}" for c in alone), *random_strings(300_000)]
+    strings = [
+        *alone,
+        *(f"A{c}Σ" for c in alone),
+        *(f"AΣ{c}" for c in alone),
+        *random_strings(300_000),
+    ]
     (tmp_path / "strings.json").write_text(json.dumps(strings), encoding="utf-8")
-    strings = json.loads(json.dumps(strings))  # two lone surrogates side by side become one character
+    strings = json.loads(
+        json.dumps(strings)
+    )  # two lone surrogates side by side become one character
     functions = [column_function(name) for name in NAMES]
     expected = hashed([[function(s) for function in functions] for s in strings])
     header = json.dumps({"tables": tables_for(NAMES), "names": NAMES})
@@ -104,13 +121,23 @@ def test_other_interpreters(tmp_path):
     path = written(model, tmp_path)
     for program in interpreters().values():
         done = subprocess.run(
-            [program, "-c", IN_PYTHON, tmp_path], capture_output=True, check=True, text=True
+            [program, "-c", IN_PYTHON, tmp_path],
+            capture_output=True,
+            check=True,
+            text=True,
         )
         assert done.stdout.split()[-1] == expected
     source = written(model, tmp_path, "tagger.js").read_text(encoding="utf-8")
     start = source.index("const tagger = openModel(DATA);")
-    (tmp_path / "run.js").write_text(source[:start] + IN_NODE + "})();", encoding="utf-8")
-    done = subprocess.run([NODE, tmp_path / "run.js", tmp_path], capture_output=True, check=True, text=True)
+    (tmp_path / "run.js").write_text(
+        source[:start] + IN_NODE + "})();", encoding="utf-8"
+    )
+    done = subprocess.run(
+        [NODE, tmp_path / "run.js", tmp_path],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
     assert done.stdout.split()[-1] == expected
     assert path.exists()
 

@@ -11,7 +11,11 @@ from skstruct import L1CRF, Segmenter, StructuredPerceptron
 from skstruct.datasets import read_columns, read_segmented
 from skstruct.interchange import load_crfsuite
 
-pytestmark = [pytest.mark.corpus, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [
+    pytest.mark.corpus,
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+]
 
 IN_PYTHON = """
 import json, sys
@@ -28,7 +32,9 @@ def check_everywhere(model, X, folder):
     written(model, folder)
     for program in interpreters().values():
         command = [program, "-I", "-S", "-c", IN_PYTHON, folder]
-        said = subprocess.run(command, input=json.dumps(X).encode(), capture_output=True, check=True).stdout
+        said = subprocess.run(
+            command, input=json.dumps(X).encode(), capture_output=True, check=True
+        ).stdout
         assert json.loads(said) == [expected, scores]
     path = written(model, folder, "tagger.js", weights="int16")
     labels = asked(path, X, "predict")["predict"]
@@ -42,15 +48,25 @@ def check_everywhere(model, X, folder):
 def test_chunks(learner, corpus_path, tmp_path):
     X, y = read_columns(corpus_path("conll2000/train.txt"), return_X_y=True)
     model = learner("chunk", constraints="BIO", random_state=0).fit(X, y)
-    check_everywhere(model, read_columns(corpus_path("conll2000/test.txt"), return_X_y=True)[0], tmp_path)
+    check_everywhere(
+        model,
+        read_columns(corpus_path("conll2000/test.txt"), return_X_y=True)[0],
+        tmp_path,
+    )
 
 
 @needs_node
 @pytest.mark.parametrize("name", ["ap", "arow", "l2sgd", "lbfgs", "lbfgs-sparse", "pa"])
 def test_models_of_crfsuite(name, corpus_path, tmp_path):
     path = corpus_path(f"foreign/own/crfsuite-{name}.crfsuite")
-    cases = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["sequences"]
-    X = [case["items"] for case in cases if all(isinstance(token, dict) for token in case["items"])]
+    cases = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))[
+        "sequences"
+    ]
+    X = [
+        case["items"]
+        for case in cases
+        if all(isinstance(token, dict) for token in case["items"])
+    ]
     check_everywhere(load_crfsuite(path), X, tmp_path)
 
 
@@ -59,11 +75,26 @@ def test_the_command_line(corpus, corpus_path, tmp_path):
     train, test = (corpus_path(f"{corpus}/{part}.txt") for part in ("train", "test"))
     if corpus == "sxu":
         words = read_segmented(train)[:3000]
-        model = Segmenter(StructuredPerceptron("char", max_iter=3)).fit(["".join(w) for w in words], words)
+        model = Segmenter(StructuredPerceptron("char", max_iter=3)).fit(
+            ["".join(w) for w in words], words
+        )
     else:
         X, y = read_columns(train, return_X_y=True)
-        model = StructuredPerceptron("chunk", max_iter=3, constraints="BIO").fit(X[:3000], y[:3000])
+        model = StructuredPerceptron("chunk", max_iter=3, constraints="BIO").fit(
+            X[:3000], y[:3000]
+        )
     model.save(tmp_path / "model.skstruct")
-    own = subprocess.run([sys.executable, "-I", "-S", written(model, tmp_path), test], capture_output=True)
-    command = [sys.executable, "-m", "skstruct", "tag", test, "--model", tmp_path / "model.skstruct"]
+    own = subprocess.run(
+        [sys.executable, "-I", "-S", written(model, tmp_path), test],
+        capture_output=True,
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "skstruct",
+        "tag",
+        test,
+        "--model",
+        tmp_path / "model.skstruct",
+    ]
     assert own.stdout == subprocess.run(command, capture_output=True, check=True).stdout

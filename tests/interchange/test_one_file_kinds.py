@@ -31,7 +31,9 @@ def test_exact(case, tmp_path):
     assert file.predict(X) == labels
     assert file.decision_function(X) == scores
     if NODE:
-        said = asked(written(model, tmp_path, "tagger.js"), X, "predict", "decisionFunction")
+        said = asked(
+            written(model, tmp_path, "tagger.js"), X, "predict", "decisionFunction"
+        )
         assert said == {"predict": labels, "decisionFunction": scores}
 
 
@@ -44,14 +46,18 @@ def test_probabilities(case, tmp_path):
             file.predict_marginals(X)
     answers = [file.predict_marginals(X)] if known else []
     if NODE:
-        said = asked(written(model, tmp_path, "tagger.mjs"), X, "predictMarginals")["predictMarginals"]
+        said = asked(written(model, tmp_path, "tagger.mjs"), X, "predictMarginals")[
+            "predictMarginals"
+        ]
         if known:
             answers.append(said)
         else:
             assert said["error"].startswith("the model has no probabilities: ")
     for answer in answers:
         for mine, expected in zip(answer, model.predict_marginals(X), strict=True):
-            np.testing.assert_allclose(np.reshape(mine, expected.shape), expected, rtol=0, atol=1e-12)
+            np.testing.assert_allclose(
+                np.reshape(mine, expected.shape), expected, rtol=0, atol=1e-12
+            )
 
 
 def test_rounded_weights_are_the_same_in_both_languages(case, tmp_path):
@@ -76,33 +82,57 @@ def test_explanations(case, tmp_path):
     found = [file.explain(x) for x in X]
     for x, mine in zip(X, found):
         for token, expected in zip(mine, explain(model, x).tokens, strict=True):
-            assert (token["label"], token["runner_up"]) == (expected.label, expected.runner_up)
+            assert (token["label"], token["runner_up"]) == (
+                expected.label,
+                expected.runner_up,
+            )
             nonzero = sorted((name, w) for name, w, _ in token["features"] if w)
             assert nonzero == sorted((name, w) for name, w in expected.features if w)
             if token["runner_up"] is not None:
                 assert token["margin"] == pytest.approx(expected.margin, abs=1e-9)
-                parts = sum(w - other for _, w, other in token["features"]) + token["neighbours"]
+                parts = (
+                    sum(w - other for _, w, other in token["features"])
+                    + token["neighbours"]
+                )
                 assert parts == pytest.approx(token["margin"], abs=1e-9)
     if NODE:
         said = asked(written(model, tmp_path, "tagger.js"), X, "explain")["explain"]
         for mine, other in zip(found, said, strict=True):
             for token, same in zip(mine, other, strict=True):
-                expected = [token[name] for name in ("label", "runner_up", "margin", "neighbours")]
-                assert [same[name] for name in ("label", "runnerUp", "margin", "neighbours")] == expected
+                expected = [
+                    token[name]
+                    for name in ("label", "runner_up", "margin", "neighbours")
+                ]
+                assert [
+                    same[name] for name in ("label", "runnerUp", "margin", "neighbours")
+                ] == expected
                 assert same["features"] == [list(each) for each in token["features"]]
 
 
 def test_tokens_that_are_sets(tmp_path):
-    rows = [[["w:the", "short"], ["\uff5e", "w:dog"]], [["short", "w:a"], ["w:cat", "\U0001f41f"]]]
+    rows = [
+        [["w:the", "short"], ["\uff5e", "w:dog"]],
+        [["short", "w:a"], ["w:cat", "\U0001f41f"]],
+    ]
     X = [[set(token) for token in row] for row in rows]
     model = StructuredPerceptron(random_state=0).fit(X, [["D", "N"], ["D", "N"]])
     file, scores = loaded(written(model, tmp_path)), model.decision_function(X).tolist()
     assert file.decision_function(X) == scores
-    assert file.decision_function([[dict.fromkeys(token).keys() for token in row] for row in rows]) == scores
+    assert (
+        file.decision_function(
+            [[dict.fromkeys(token).keys() for token in row] for row in rows]
+        )
+        == scores
+    )
     if NODE:
         sets = f"{json.dumps(rows)}.map((row) => row.map((token) => new Set(token)))"
         path = json.dumps(str(written(model, tmp_path, "tagger.cjs")))
         call = f"console.log(JSON.stringify(require({path}).decisionFunction({sets})))"
         assert (
-            json.loads(subprocess.run([NODE, "-e", call], capture_output=True, check=True).stdout) == scores
+            json.loads(
+                subprocess.run(
+                    [NODE, "-e", call], capture_output=True, check=True
+                ).stdout
+            )
+            == scores
         )

@@ -30,7 +30,11 @@ HOSTILE = [
 def pages(tmp_path_factory):
     """{name: (model, path)} of four pages."""
     folder = tmp_path_factory.mktemp("pages")
-    (X, y), (words, tags), (texts, segmented) = load_chunking(), load_tagging(), load_segmentation()
+    (X, y), (words, tags), (texts, segmented) = (
+        load_chunking(),
+        load_tagging(),
+        load_segmentation(),
+    )
     chunks = "\n".join(" ".join(f"{w}/{t}" for w, t in s) for s in X[:3])
     models = {
         "chunks": (L1CRF("chunk", constraints="BIO", **CRF).fit(X[:80], y[:80]), chunks),
@@ -47,13 +51,22 @@ def pages(tmp_path_factory):
     return out
 
 
-TEXTS = ["Ann Lee 😀 lives in Rome.\nBob left Paris.", "In Rome, Ann Lee met Bob.\nBob is in Paris."]
+TEXTS = [
+    "Ann Lee 😀 lives in Rome.\nBob left Paris.",
+    "In Rome, Ann Lee met Bob.\nBob is in Paris.",
+]
 SPANS = [
     [(0, 7, "PER"), (19, 23, "LOC"), (25, 28, "PER"), (34, 39, "LOC")],
     [(3, 7, "LOC"), (9, 16, "PER"), (21, 24, "PER"), (26, 29, "PER"), (36, 41, "LOC")],
 ]
 
-SIGNS = {"(a": "( a", "a).": "a ).", "a-b": "a-b", "😀 a😀 !": "😀 a 😀 !", "a\u3000.": "a ."}
+SIGNS = {
+    "(a": "( a",
+    "a).": "a ).",
+    "a-b": "a-b",
+    "😀 a😀 !": "😀 a 😀 !",
+    "a\u3000.": "a .",
+}
 
 
 @needs_node
@@ -67,7 +80,9 @@ const header = {{ token: "str", characters: false, columns: 1 }}, byId = () => (
 {split}
 console.log(JSON.stringify({json.dumps([*SIGNS, "a" + "!" * 100_000 + "b"])}.map((x) => tokensOf(x).shown)));
 """
-    done = subprocess.run([NODE], input=program, capture_output=True, check=True, text=True, timeout=60)
+    done = subprocess.run(
+        [NODE], input=program, capture_output=True, check=True, text=True, timeout=60
+    )
     *found, whole = json.loads(done.stdout)
     assert found == [tokens.split() for tokens in SIGNS.values()]
     assert whole == ["a" + "!" * 100_000 + "b"]
@@ -103,7 +118,9 @@ def test_widths_and_colours(name, width, dark, pages, browser):
     browser.open(pages[name][1], width=width, dark=dark)
     browser("document.querySelector('#result .token, #result .span').click()")
     assert not browser("document.getElementById('why').hidden")
-    assert browser("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert browser(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
     assert browser(CONTRAST) >= 4.5
     assert browser.problems == []
 
@@ -112,15 +129,28 @@ def test_widths_and_colours(name, width, dark, pages, browser):
 @pytest.mark.parametrize("name", ["chunks", "tags", "words"])
 def test_a_page_says_what_the_model_says(name, pages, browser):
     model, path, example = pages[name]
-    browser.open(path, "#text=" + browser(f"encodeURIComponent({json.dumps(example)})") + "&token=1,2")
-    shown = browser("Array.from(document.querySelectorAll('#result p'), (p) => p.textContent)")
+    browser.open(
+        path,
+        "#text=" + browser(f"encodeURIComponent({json.dumps(example)})") + "&token=1,2",
+    )
+    shown = browser(
+        "Array.from(document.querySelectorAll('#result p'), (p) => p.textContent)"
+    )
     if name == "words":
         assert shown == ["".join(words) for words in model.predict(example.split("\n"))]
-        groups = browser("Array.from(document.querySelectorAll('.word'), (word) => word.textContent)")
-        assert groups == [word for words in model.predict(example.split("\n")) for word in words]
+        groups = browser(
+            "Array.from(document.querySelectorAll('.word'), (word) => word.textContent)"
+        )
+        assert groups == [
+            word for words in model.predict(example.split("\n")) for word in words
+        ]
         return
     lines = [line.split() for line in example.split("\n")]
-    X = [[tuple(w.rsplit("/", 1)) for w in line] for line in lines] if name == "chunks" else lines
+    X = (
+        [[tuple(w.rsplit("/", 1)) for w in line] for line in lines]
+        if name == "chunks"
+        else lines
+    )
     labels = model.predict(X)
     if name == "tags":
         assert [line.split() for line in shown] == [
@@ -129,7 +159,10 @@ def test_a_page_says_what_the_model_says(name, pages, browser):
     (opened,) = browser(
         "Array.from(document.querySelectorAll('[aria-pressed=true]'), (token) => token.textContent)"
     )
-    assert browser("document.querySelector('#why h2').textContent") == f"{opened}: {labels[1][2]}"
+    assert (
+        browser("document.querySelector('#why h2').textContent")
+        == f"{opened}: {labels[1][2]}"
+    )
 
 
 @needs_chromium
@@ -152,10 +185,14 @@ def test_the_keyboard_alone(pages, browser):
     assert browser("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     browser.press("Enter")
     assert browser("document.activeElement.getAttribute('aria-pressed')") == "true"
-    assert browser("document.querySelector('#why h2').textContent").startswith(f"{words[0]}: ")
+    assert browser("document.querySelector('#why h2').textContent").startswith(
+        f"{words[0]}: "
+    )
     assert browser("document.querySelectorAll('#why tbody tr').length") <= 15
     browser.press("Escape")
-    assert browser("document.getElementById('why').hidden") and browser(FOCUS) == words[0]
+    assert (
+        browser("document.getElementById('why').hidden") and browser(FOCUS) == words[0]
+    )
     browser.press("Tab")  # one stop: the next is beyond the tokens
     assert not browser("document.activeElement.classList.contains('token')")
     assert browser.problems == []
@@ -165,13 +202,17 @@ def test_the_keyboard_alone(pages, browser):
 def test_typing(pages, browser):
     browser.open(pages["tags"][1])
     words = f"{TOKENS}.map((token) => token.textContent).join(' ')"
-    browser("document.getElementById('text').select(); document.getElementById('text').focus()")
+    browser(
+        "document.getElementById('text').select(); document.getElementById('text').focus()"
+    )
     browser.type("She left, then.\nShe left.")
     browser.until(words, "She left , then . She left .")
     browser(f"void (window.kept = {TOKENS}[0])")
     browser.type(" So")
     browser.until(words, "She left , then . She left . So")
-    assert browser(f"window.kept === {TOKENS}[0]"), "a sentence that has not changed stays"
+    assert browser(f"window.kept === {TOKENS}[0]"), (
+        "a sentence that has not changed stays"
+    )
     browser("document.getElementById('apart').click()")
     browser.until(words, "She left, then. She left. So")
 
@@ -179,11 +220,15 @@ def test_typing(pages, browser):
 @needs_chromium
 def test_a_token_that_is_wrong_is_named(pages, browser):
     browser.open(pages["chunks"][1], "#text=a%2FDT%20dog")
-    assert "token 2: expected a tuple of 2 str" in browser("document.getElementById('status').textContent")
+    assert "token 2: expected a tuple of 2 str" in browser(
+        "document.getElementById('status').textContent"
+    )
     browser.open(pages["chunks"][1], "#text=a%2FDT%20dog%2FNN")
     assert browser("document.getElementById('status').textContent") == ""
     browser.open(pages["chunks"][1], "#text=a%09DT%0Adog")
-    assert "token 2: expected a tuple of 2 str" in browser("document.getElementById('status').textContent")
+    assert "token 2: expected a tuple of 2 str" in browser(
+        "document.getElementById('status').textContent"
+    )
 
 
 @needs_chromium
@@ -193,7 +238,9 @@ def test_spans_are_corrected_and_saved(pages, browser, tmp_path):
     spans = "Array.from(document.querySelectorAll('#result .span'), (span) => span.textContent)"
     found = ["Ann LeePER", "RomeLOC", "BobPER", "ParisLOC"]
     assert browser(spans) == found
-    records = "".join(json.dumps({"text": text, "id": k}) + "\n" for k, text in enumerate(TEXTS))
+    records = "".join(
+        json.dumps({"text": text, "id": k}) + "\n" for k, text in enumerate(TEXTS)
+    )
     browser(
         "(() => { const held = new DataTransfer();"
         f"held.items.add(new File([{json.dumps(records)}], 'a.jsonl'));"
@@ -221,9 +268,15 @@ def test_spans_are_corrected_and_saved(pages, browser, tmp_path):
     assert browser(spans)[3] == "BobPER"
     browser("document.getElementById('uncertain').click()")
     browser("document.getElementById('next').click()")
-    browser("URL.createObjectURL = (blob) => { window.saved = blob; return 'about:blank'; }")
-    browser("HTMLAnchorElement.prototype.click = () => {}; document.getElementById('save').click()")
-    (tmp_path / "saved.jsonl").write_text(browser("window.saved.text()"), encoding="utf-8")
+    browser(
+        "URL.createObjectURL = (blob) => { window.saved = blob; return 'about:blank'; }"
+    )
+    browser(
+        "HTMLAnchorElement.prototype.click = () => {}; document.getElementById('save').click()"
+    )
+    (tmp_path / "saved.jsonl").write_text(
+        browser("window.saved.text()"), encoding="utf-8"
+    )
     X, y, metadata = read_spans(tmp_path / "saved.jsonl", return_metadata=True)
     assert (X, [m["id"] for m in metadata]) == (TEXTS, [0, 1])
     assert y[0] == [(0, 7, "LOC"), (8, 9, "LOC"), *SPANS[0][1:]]
@@ -241,7 +294,10 @@ def test_a_selection_in_the_result_is_marked(pages, browser):
         "getSelection().removeAllRanges(); getSelection().addRange(range); })()"
     )
     browser("document.querySelector('#labels button').click()")
-    assert browser("document.querySelectorAll('#result .span')[1].firstChild.data") == "lives"
+    assert (
+        browser("document.querySelectorAll('#result .span')[1].firstChild.data")
+        == "lives"
+    )
 
 
 @pytest.mark.slow
@@ -249,7 +305,9 @@ def test_a_selection_in_the_result_is_marked(pages, browser):
 @pytest.mark.parametrize("name", ["tags", "spans"])
 def test_a_million_characters(name, pages, browser):
     browser.open(pages[name][1])
-    browser("document.getElementById('text').value = 'She left Rome and met Ann there .\\n'.repeat(30000)")
+    browser(
+        "document.getElementById('text').value = 'She left Rome and met Ann there .\\n'.repeat(30000)"
+    )
     browser("document.getElementById('text').dispatchEvent(new Event('input'))")
     browser.until("document.getElementById('result').textContent.length > 10000", True)
     assert not browser("document.getElementById('more').hidden")
@@ -261,7 +319,9 @@ def test_a_million_characters(name, pages, browser):
 def hostile():
     X = [[word, "a", word] for word in HOSTILE]
     y = [[f"B-{word}", "O", f"I-{word}"] for word in HOSTILE]
-    lines = [f"U{word.replace(chr(0), '')}:%x[0,0]" for word in HOSTILE if "%" not in word]
+    lines = [
+        f"U{word.replace(chr(0), '')}:%x[0,0]" for word in HOSTILE if "%" not in word
+    ]
     return StructuredPerceptron([*lines, "B"], random_state=0, max_iter=3).fit(X, y), X
 
 
@@ -279,26 +339,41 @@ def test_hostile_names_are_data(hostile, tmp_path):
             path = written(model, tmp_path, name, title=title, example=title)
             assert "alert(1)" not in path.read_text(encoding="utf-8")
             said = asked(path, X, "predict", "about")
-            assert (said["predict"], said["about"]["title"]) == (model.predict(X), title)
+            assert (said["predict"], said["about"]["title"]) == (
+                model.predict(X),
+                title,
+            )
 
 
 @needs_chromium
 def test_hostile_names_in_a_page(hostile, tmp_path, browser):
     model, X = hostile
-    title, words = "".join(HOSTILE), [word for word in HOSTILE if not re.search(r"\s", word)]
+    title, words = (
+        "".join(HOSTILE),
+        [word for word in HOSTILE if not re.search(r"\s", word)],
+    )
     path = written(model, tmp_path, "page.html", title=title, example=" a ".join(words))
-    (script,) = re.findall(r"<script>(.*?)</script>", path.read_text(encoding="utf-8"), re.S)
+    (script,) = re.findall(
+        r"<script>(.*?)</script>", path.read_text(encoding="utf-8"), re.S
+    )
     assert "</script" not in script and "<!--" not in script
     browser.open(path)
     browser("document.getElementById('apart').click()")
     expected = title.replace("\0", "\ufffd").replace("\ud800", "?")
     assert browser("document.title.length") > 50
-    assert browser("document.querySelector('h1').textContent").split() == html.unescape(expected).split()
+    assert (
+        browser("document.querySelector('h1').textContent").split()
+        == html.unescape(expected).split()
+    )
     assert browser("document.querySelectorAll('script').length") == 1
     browser(f"{TOKENS}.forEach((token) => token.click())")
     assert browser.problems == []
-    browser("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=alert(1)>')")
-    assert any("Content Security Policy" in str(problem) for problem in browser.problems)
+    browser(
+        "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=alert(1)>')"
+    )
+    assert any(
+        "Content Security Policy" in str(problem) for problem in browser.problems
+    )
     browser.problems.clear()
 
 

@@ -59,7 +59,9 @@ def of_rows():
 
 
 def behind_a_step():
-    return make_pipeline(TokenTransformer(StandardScaler()), StructuredPerceptron(max_iter=1)).fit(*rows())
+    return make_pipeline(
+        TokenTransformer(StandardScaler()), StructuredPerceptron(max_iter=1)
+    ).fit(*rows())
 
 
 def of_expressions():
@@ -68,7 +70,9 @@ def of_expressions():
 
 
 def of_odd_labels():
-    return StructuredPerceptron("word", max_iter=1).fit([["a", "b"]], [[("A", 1), ("B", 2)]])
+    return StructuredPerceptron("word", max_iter=1).fit(
+        [["a", "b"]], [[("A", 1), ("B", 2)]]
+    )
 
 
 REFUSED = {
@@ -78,10 +82,17 @@ REFUSED = {
     small_spans: (TypeError, HELD + "SpanTagger over a KBestReranker"),
     of_rows: (
         ValueError,
-        WHY + "tokens are rows of numbers; skstruct.inspection.coefficients gives the weights",
+        WHY
+        + "tokens are rows of numbers; skstruct.inspection.coefficients gives the weights",
     ),
-    behind_a_step: (ValueError, WHY + "the step TokenTransformer(...) before the tagger"),
-    of_expressions: (ValueError, WHY + "the pattern 'u:%m[0,0,\".?$\"]' has a regular expression"),
+    behind_a_step: (
+        ValueError,
+        WHY + "the step TokenTransformer(...) before the tagger",
+    ),
+    of_expressions: (
+        ValueError,
+        WHY + "the pattern 'u:%m[0,0,\".?$\"]' has a regular expression",
+    ),
     of_odd_labels: (ValueError, WHY + "labels of type tuple"),
 }
 
@@ -99,7 +110,11 @@ def test_models_that_are_refused(make, tmp_path):
 def tagger():
     X, y = load_chunking()
     X = [[word for word, _ in sentence] for sentence in X]
-    return StructuredPerceptron("word", max_iter=2, random_state=0).fit(X[:30], y[:30]), X, y
+    return (
+        StructuredPerceptron("word", max_iter=2, random_state=0).fit(X[:30], y[:30]),
+        X,
+        y,
+    )
 
 
 PAIR = "\ud83d\ude00"  # two characters of Python, one of JSON and JavaScript
@@ -108,37 +123,60 @@ PAIR = "\ud83d\ude00"  # two characters of Python, one of JSON and JavaScript
 @pytest.mark.parametrize("name", ["tagger.py", "tagger.js", "tagger.html"])
 def test_two_surrogates_side_by_side(name, tmp_path):
     """JSON would make one string of the two tokens, and the weights of all others would move."""
-    X, y = [["a", PAIR, "b"], ["\U0001f600", "z", "b"]], [["A", "B", "C"], ["C", "D", "C"]]
+    X, y = (
+        [["a", PAIR, "b"], ["\U0001f600", "z", "b"]],
+        [["A", "B", "C"], ["C", "D", "C"]],
+    )
     model = StructuredPerceptron("word").fit(X, y)
     with pytest.raises(ValueError) as error:
         export(model, tmp_path / name)
-    assert str(error.value).startswith(f"{WHY}{PAIR!r} has two surrogates that are one character; train on ")
+    assert str(error.value).startswith(
+        f"{WHY}{PAIR!r} has two surrogates that are one character; train on "
+    )
     assert not list(tmp_path.iterdir())
 
 
 def test_two_surrogates_that_only_a_feature_or_label_brings_together(tmp_path):
     high, low = PAIR
-    joined = StructuredPerceptron(Patterns(["U:%x[0,0]%x[1,0]"])).fit([["a", high, low]], [["A", "B", "A"]])
+    joined = StructuredPerceptron(Patterns(["U:%x[0,0]%x[1,0]"])).fit(
+        [["a", high, low]], [["A", "B", "A"]]
+    )
     named = StructuredPerceptron().fit([[{"f": PAIR}, {"f": "z"}]], [["B", "A"]])
     labelled = StructuredPerceptron("word").fit([["a", "b"]], [["A", PAIR]])
     for model in (joined, named, labelled):
-        with pytest.raises(ValueError, match="has two surrogates that are one character"):
+        with pytest.raises(
+            ValueError, match="has two surrogates that are one character"
+        ):
             export(model, tmp_path / "tagger.py")
     alone = StructuredPerceptron("word").fit([["a", high, low]], [["A", "B", "A"]])
-    assert loaded(written(alone, tmp_path)).predict([[high, low]]) == alone.predict([[high, low]])
+    assert loaded(written(alone, tmp_path)).predict([[high, low]]) == alone.predict(
+        [[high, low]]
+    )
 
 
-@pytest.mark.parametrize("features", [["U%x[0,0]"], Patterns(["U%x[0,0]"]), "auto"], ids=str)
+@pytest.mark.parametrize(
+    "features", [["U%x[0,0]"], Patterns(["U%x[0,0]"]), "auto"], ids=str
+)
 def test_a_pair_of_surrogates_without_weights_beside_its_character(features, tmp_path):
     """JavaScript would find the weights of the character, where the model has none."""
-    X, y = [["a", "\U0001f600", "b"]] * 5 + [["a", PAIR, "b"]], [["A", "B", "C"]] * 5 + [["A", "A", "C"]]
+    X, y = (
+        [["a", "\U0001f600", "b"]] * 5 + [["a", PAIR, "b"]],
+        [["A", "B", "C"]] * 5 + [["A", "A", "C"]],
+    )
     asks = [[PAIR], ["\U0001f600"]]
     if features == "auto":
         X, asks = ([[[token] for token in x] for x in given] for given in (X, asks))
     model = L1CRF(features, c1=1.0).fit(X, y)
-    assert loaded(written(model, tmp_path)).predict(asks) == model.predict(asks) == [["A"], ["B"]]
+    assert (
+        loaded(written(model, tmp_path)).predict(asks)
+        == model.predict(asks)
+        == [["A"], ["B"]]
+    )
     for name in ("tagger.js", "tagger.mjs"):
-        with pytest.raises(ValueError, match="JavaScript cannot tell .* which has two surrogates, from "):
+        with pytest.raises(
+            ValueError,
+            match="JavaScript cannot tell .* which has two surrogates, from ",
+        ):
             export(model, tmp_path / name)
 
 
@@ -150,7 +188,9 @@ def test_labels_that_javascript_would_round(tmp_path):
     for name in ("tagger.js", "tagger.mjs", "tagger.html"):
         with pytest.raises(ValueError) as error:
             export(model, tmp_path / name)
-        assert str(error.value).startswith(f"{WHY}the label {-largest - 1} is beyond 2**53")
+        assert str(error.value).startswith(
+            f"{WHY}the label {-largest - 1} is beyond 2**53"
+        )
     exact = StructuredPerceptron("word").fit(X, [[largest, -largest]])
     script = written(exact, tmp_path, "tagger.js")
     if NODE:
@@ -159,16 +199,23 @@ def test_labels_that_javascript_would_round(tmp_path):
 
 def test_searches_and_pipelines_are_what_they_end_in(tagger, tmp_path):
     model, X, y = tagger
-    search = GridSearchCV(StructuredPerceptron("word", random_state=0), {"max_iter": [1, 2]}, cv=2)
+    search = GridSearchCV(
+        StructuredPerceptron("word", random_state=0), {"max_iter": [1, 2]}, cv=2
+    )
     search.fit(X[:30], y[:30])
-    assert loaded(written(search, tmp_path)).predict(X[30:40]) == search.predict(X[30:40])
+    assert loaded(written(search, tmp_path)).predict(X[30:40]) == search.predict(
+        X[30:40]
+    )
     piped = make_pipeline("passthrough", model)
     assert loaded(written(piped, tmp_path)).predict(X[30:40]) == model.predict(X[30:40])
 
 
 def test_input_that_a_file_refuses(tagger, tmp_path):
     model, X, _ = tagger
-    file, script = loaded(written(model, tmp_path)), written(model, tmp_path, "tagger.js")
+    file, script = (
+        loaded(written(model, tmp_path)),
+        written(model, tmp_path, "tagger.js"),
+    )
     wrong = {
         "X: sequence 0, position 2: expected a str, got 5": [["a", "b", 5]],
         "X: sequence 1: expected a list of tokens, got 'ab'": [["a"], "ab"],
@@ -190,7 +237,10 @@ def test_input_that_a_file_refuses(tagger, tmp_path):
             assert [found[ask]["error"] for ask in asks] == [str(error.value)] * 2
     with pytest.raises(ValueError) as error:
         file.predict_marginals(X[:1])
-    assert str(error.value) == "the model has no probabilities: calibrate it, or train an L1CRF"
+    assert (
+        str(error.value)
+        == "the model has no probabilities: calibrate it, or train an L1CRF"
+    )
 
 
 def test_allowed_labels(tagger, tmp_path):
@@ -200,9 +250,14 @@ def test_allowed_labels(tagger, tmp_path):
     allowed = [[None, labels[0], [labels[1], labels[2]], *[None] * (len(X[30]) - 3)]]
     assert file.predict(X[30:31], allowed) == model.predict(X[30:31], allowed)
     if NODE:
-        said = asked(written(model, tmp_path, "tagger.js"), X[30:31], "predict", allowed=allowed)
+        said = asked(
+            written(model, tmp_path, "tagger.js"), X[30:31], "predict", allowed=allowed
+        )
         assert said["predict"] == model.predict(X[30:31], allowed)
-    with pytest.raises(ValueError, match=r"^X: sequence 0, position 0: 'no' is not a label of the model$"):
+    with pytest.raises(
+        ValueError,
+        match=r"^X: sequence 0, position 0: 'no' is not a label of the model$",
+    ):
         file.predict([["a"]], [["no"]])
     for allowed in ([], [[None], [None]]):
         with pytest.raises(
@@ -210,12 +265,21 @@ def test_allowed_labels(tagger, tmp_path):
         ) as error:
             file.predict([["a"]], allowed)
         if NODE:
-            said = asked(written(model, tmp_path, "tagger.js"), [["a"]], "predict", allowed=allowed)
+            said = asked(
+                written(model, tmp_path, "tagger.js"),
+                [["a"]],
+                "predict",
+                allowed=allowed,
+            )
             assert said["predict"]["error"] == str(error.value)
 
 
 def test_models_without_any_weight(tmp_path):
     model = StructuredPerceptron("word", max_iter=1).fit([["a"]], [["A"]])
-    assert loaded(written(model, tmp_path)).predict([["a", "b"]]) == model.predict([["a", "b"]])
+    assert loaded(written(model, tmp_path)).predict([["a", "b"]]) == model.predict(
+        [["a", "b"]]
+    )
     if NODE:
-        assert asked(written(model, tmp_path, "t.js"), [["a"]], "predict") == {"predict": [["A"]]}
+        assert asked(written(model, tmp_path, "t.js"), [["a"]], "predict") == {
+            "predict": [["A"]]
+        }

@@ -18,7 +18,10 @@ def random_texts(n, of, seed=0):
     """Texts of known words and odd characters."""
     rng = random.Random(seed)
     return [
-        "".join(rng.choice(of) if rng.random() < 0.5 else rng.choice(ODD) for _ in range(rng.randint(0, 40)))
+        "".join(
+            rng.choice(of) if rng.random() < 0.5 else rng.choice(ODD)
+            for _ in range(rng.randint(0, 40))
+        )
         for _ in range(n)
     ]
 
@@ -30,23 +33,33 @@ def check_file(model, X, folder):
     file, expected = loaded(path), model.predict(X)
     assert file.predict(X) == expected
     for text in [5, ["a"]]:
-        with pytest.raises(ValueError, match=r"^X: sequence 1: expected a text \(str\), got "):
+        with pytest.raises(
+            ValueError, match=r"^X: sequence 1: expected a text \(str\), got "
+        ):
             file.predict(["a", text])
     for given in (3, "ab"):
         for ask in (file.predict, file.decision_function):
             with pytest.raises(ValueError) as error:
                 ask(given)
-            assert str(error.value) == f"X must be a list of texts, got {given!r}; use [text] for one text"
+            assert (
+                str(error.value)
+                == f"X must be a list of texts, got {given!r}; use [text] for one text"
+            )
         if NODE:
-            found = asked(written(model, folder, "tagger.js"), given, "decisionFunction")
+            found = asked(
+                written(model, folder, "tagger.js"), given, "decisionFunction"
+            )
             assert found["decisionFunction"]["error"] == str(error.value)
     if NODE:
         said = asked(written(model, folder, "tagger.js"), X, "predict", "explain")
         assert said["predict"] == [
-            [[*item] if isinstance(item, tuple) else item for item in x] for x in expected
+            [[*item] if isinstance(item, tuple) else item for item in x]
+            for x in expected
         ]
         mine = [[reasons["margin"] for reasons in file.explain(x)] for x in X[:20]]
-        assert [[reasons["margin"] for reasons in x] for x in said["explain"][:20]] == mine
+        assert [
+            [reasons["margin"] for reasons in x] for x in said["explain"][:20]
+        ] == mine
     return file
 
 
@@ -66,7 +79,14 @@ TEXTS = [
 ]
 SPANS = [
     [(0, 7, "PER"), (17, 21, "LOC"), (24, 27, "PER"), (33, 38, "LOC"), (40, 43, "PER")],
-    [(3, 7, "LOC"), (9, 12, "PER"), (17, 20, "PER"), (22, 29, "PER"), (36, 41, "LOC"), (43, 49, "LOC")],
+    [
+        (3, 7, "LOC"),
+        (9, 12, "PER"),
+        (17, 20, "PER"),
+        (22, 29, "PER"),
+        (36, 41, "LOC"),
+        (43, 49, "LOC"),
+    ],
 ]
 
 
@@ -81,19 +101,28 @@ SPANS = [
     ],
 )
 def test_span_taggers(options, tmp_path):
-    model = SpanTagger(StructuredPerceptron(max_iter=5, random_state=0), **options).fit(TEXTS, SPANS)
+    model = SpanTagger(StructuredPerceptron(max_iter=5, random_state=0), **options).fit(
+        TEXTS, SPANS
+    )
     words = [*" ".join(TEXTS).split(), "\r\n", "\n\n", "\n \n", " "]
     X = [*TEXTS, *random_texts(300, words)]
     check_file(model, X, tmp_path)
     if NODE:
         for name in ("tagger.js", "tagger.mjs"):
             said = asked(written(model, tmp_path, name), TEXTS[0], "tokens")["tokens"]
-            assert "".join(TEXTS[0][start:end] for start, end in said) == "".join(TEXTS[0].split())
-        (said,) = asked(written(model, tmp_path, "tagger.mjs"), X, "predictUtf16").values()
+            assert "".join(TEXTS[0][start:end] for start, end in said) == "".join(
+                TEXTS[0].split()
+            )
+        (said,) = asked(
+            written(model, tmp_path, "tagger.mjs"), X, "predictUtf16"
+        ).values()
         for text, spans, units in zip(X, model.predict(X), said, strict=True):
             raw = text.encode("utf-16-le", "surrogatepass")
             for (start, end, label), (a, b, other) in zip(spans, units, strict=True):
-                assert (raw[2 * a : 2 * b].decode("utf-16-le", "surrogatepass"), other) == (
+                assert (
+                    raw[2 * a : 2 * b].decode("utf-16-le", "surrogatepass"),
+                    other,
+                ) == (
                     text[start:end],
                     label,
                 )
@@ -101,11 +130,15 @@ def test_span_taggers(options, tmp_path):
 
 def test_probabilities_of_characters(tmp_path):
     X, y = load_segmentation()
-    model = Segmenter(L1CRF("char", c1=0.1, max_iter=20, random_state=0)).fit(X[:50], y[:50])
+    model = Segmenter(L1CRF("char", c1=0.1, max_iter=20, random_state=0)).fit(
+        X[:50], y[:50]
+    )
     file = loaded(written(model, tmp_path))
     (rows,) = file.predict_marginals([X[60]])
     assert len(rows) == len(X[60].replace(" ", ""))
-    assert rows[0] == pytest.approx(model.tagger_.predict_marginals([list(X[60])])[0][0].tolist(), abs=1e-12)
+    assert rows[0] == pytest.approx(
+        model.tagger_.predict_marginals([list(X[60])])[0][0].tolist(), abs=1e-12
+    )
 
 
 def test_tokenizers_that_are_refused(tmp_path):

@@ -22,9 +22,13 @@ def test_what_a_line_holds_besides_stays():
     assert saved(line) == line
     assert saved(line, ["relabel", 0, 0, "ORG"]) == line.replace("PER", "ORG")
     both = saved(line, ["mark", 0, 7, 11, "LOC"])
-    assert both == line.replace("}]", '}, {"start_offset": 7, "end_offset": 11, "label": "LOC"}]')
+    assert both == line.replace(
+        "}]", '}, {"start_offset": 7, "end_offset": 11, "label": "LOC"}]'
+    )
     assert saved(line, ["mark", 0, 7, 11, "LOC"], ["remove", 0, 1]) == line
-    assert saved(line, ["accept", 0]) == line.replace("1.0}", '1.0, "answer": "accept"}')
+    assert saved(line, ["accept", 0]) == line.replace(
+        "1.0}", '1.0, "answer": "accept"}'
+    )
 
 
 @pytest.mark.parametrize("key", SPAN_KEYS)
@@ -32,7 +36,9 @@ def test_the_keys_that_are_read(key):
     line = json.dumps({"text": "Ann in Rome", key: [[7, 11, "LOC"]]}) + "\n"
     _, spans = one(line)["spans"][0]
     assert [(span["covers"], span["label"]) for span in spans] == [("Rome", "LOC")]
-    assert saved(line, ["mark", 0, 0, 3, "PER"]) == line.replace("[[", '[[0, 3, "PER"], [')
+    assert saved(line, ["mark", 0, 0, 3, "PER"]) == line.replace(
+        "[[", '[[0, 3, "PER"], ['
+    )
 
 
 def test_predictions_say_that_nobody_has_reviewed_them():
@@ -80,22 +86,37 @@ def test_other_formats_are_refused_with_what_converts_them():
 
 
 def test_spans_are_shown_in_order():
-    spans = one('{"text": "Ann in Rome", "spans": [[7, 11, "LOC"], [0, 3, "PER"]]}')["spans"][0][1]
+    spans = one('{"text": "Ann in Rome", "spans": [[7, 11, "LOC"], [0, 3, "PER"]]}')[
+        "spans"
+    ][0][1]
     assert [span["start"] for span in spans] == [0, 7]
 
 
 def test_many_lines():
     """No call has an argument for each line."""
     line = '{"text": "Ann in Rome", "label": [[7, 11, "LOC"]]}\n'
-    found = ran([{"files": [{"name": "a.jsonl", "text": line * 130_000}], "steps": [["unsaved"]]}])[0]
+    found = ran(
+        [
+            {
+                "files": [{"name": "a.jsonl", "text": line * 130_000}],
+                "steps": [["unsaved"]],
+            }
+        ]
+    )[0]
     assert found["n"] == 130_000 and found["answers"][-1] == 0
 
 
 # -- what offsets count --------------------------------------------------------------------------------
 def lines_of(unit, *texts, marked="Rome"):
-    spans = [[(text.index(marked), text.index(marked) + len(marked), "LOC")] for text in texts]
+    spans = [
+        [(text.index(marked), text.index(marked) + len(marked), "LOC")]
+        for text in texts
+    ]
     counted = to_utf16(texts, spans) if unit == "utf-16" else spans
-    return "\n".join(json.dumps({"text": x, "label": list(map(list, y))}) for x, y in zip(texts, counted))
+    return "\n".join(
+        json.dumps({"text": x, "label": list(map(list, y))})
+        for x, y in zip(texts, counted)
+    )
 
 
 @pytest.mark.parametrize("unit", ["characters", "utf-16"])
@@ -109,7 +130,9 @@ def test_words_and_lengths_tell_the_unit(unit):
     got = one(file)
     assert got["unit"] == unit and "most spans end with words" in got["answers"][0][0]
     assert [span["covers"] for _, (span,) in got["spans"]] == ["Rome"] * 3
-    assert [text[span.start : span.end] for text, (span,) in zip(texts, expected)] == ["Rome"] * 3
+    assert [text[span.start : span.end] for text, (span,) in zip(texts, expected)] == [
+        "Rome"
+    ] * 3
     changed = saved(file, ["relabel", 0, 0, "PLACE"])
     assert changed == file.replace("LOC", "PLACE", 1)
     told = one(lines_of(unit, "😀" * 3 + " Rome"))
@@ -117,11 +140,17 @@ def test_words_and_lengths_tell_the_unit(unit):
 
 
 def test_a_line_that_counts_otherwise_is_an_error():
-    file = lines_of("characters", *["😀 in Rome, then"] * 20) + "\n" + lines_of("utf-16", "😀 so 😀 Rome")
+    file = (
+        lines_of("characters", *["😀 in Rome, then"] * 20)
+        + "\n"
+        + lines_of("utf-16", "😀 so 😀 Rome")
+    )
     with pytest.raises(ValueError, match="UTF-16"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         read_spans(io.StringIO(file))
-    assert "a.jsonl, line 21: its spans fit the text only in utf-16" in one(file)["error"]
+    assert (
+        "a.jsonl, line 21: its spans fit the text only in utf-16" in one(file)["error"]
+    )
 
 
 # -- ends of lines -------------------------------------------------------------------------------------
@@ -137,7 +166,10 @@ def test_ends_of_lines_stay(text):
     name = "a.txt"
     got = ran(
         [
-            {"files": [{"name": name, "text": "s" + text}], "steps": [["edit", 0, f"s{v}", c + 1]]}
+            {
+                "files": [{"name": name, "text": "s" + text}],
+                "steps": [["edit", 0, f"s{v}", c + 1]],
+            }
             for v, c in cases
         ]
     )
@@ -158,13 +190,29 @@ def test_typing_moves_spans_and_says_which_it_cut():
 
 def test_typing_is_one_change_and_predicts_anew_where_nobody_has_corrected():
     got = one(
-        "", ["edit", 0, "A", 1], ["edit", 0, "An", 2], ["edit", 0, "Ann", 3], ["undo"], ["redo"], name="a.txt"
+        "",
+        ["edit", 0, "A", 1],
+        ["edit", 0, "An", 2],
+        ["edit", 0, "Ann", 3],
+        ["undo"],
+        ["redo"],
+        name="a.txt",
     )
     assert "there is no text" in got["error"]
-    steps = ["edit", 0, "I A", 3], ["edit", 0, "I An", 4], ["undo"], ["redo"], ["redo"], ["undo"], ["undo"]
+    steps = (
+        ["edit", 0, "I A", 3],
+        ["edit", 0, "I An", 4],
+        ["undo"],
+        ["redo"],
+        ["redo"],
+        ["undo"],
+        ["undo"],
+    )
     got = one("I", *steps, name="a.txt")
     assert got["answers"][3:] == [0, 0, -1, 0, -1]
-    assert [len(each["spans"][0][1]) for each in (got, one("I", *steps[:2], name="a.txt"))] == [0, 1]
+    assert [
+        len(each["spans"][0][1]) for each in (got, one("I", *steps[:2], name="a.txt"))
+    ] == [0, 1]
 
 
 def test_plain_texts_become_lines():
@@ -176,7 +224,9 @@ def test_plain_texts_become_lines():
 
 def test_marks_are_checked():
     for place in ([0, 1], [2, 2], [3, 9], [1, 3]):
-        assert "Select text first" in one('{"text": "😀 a"}', ["mark", 0, *place, "A"])["error"] or place == [
+        assert "Select text first" in one('{"text": "😀 a"}', ["mark", 0, *place, "A"])[
+            "error"
+        ] or place == [
             1,
             3,
         ]

@@ -27,7 +27,12 @@ from skstruct import (
     StructuredPerceptron,
 )
 from skstruct.features.patterns import Patterns
-from skstruct.inspection import explain, feature_weights, features_of, transition_weights
+from skstruct.inspection import (
+    explain,
+    feature_weights,
+    features_of,
+    transition_weights,
+)
 from skstruct.interchange import (
     load_crfpp,
     load_crfsuite,
@@ -61,7 +66,10 @@ def blocks(name):
     """{key: weights of labels}, {key: weights of transitions}."""
     if name != "Wapiti":
         _, _, keys, weights = crfpp_small()
-        found = {key: np.array(weights[k : k + (9 if key[0] == "B" else 3)]) for k, key in keys}
+        found = {
+            key: np.array(weights[k : k + (9 if key[0] == "B" else 3)])
+            for k, key in keys
+        }
         parts = ({k: v for k, v in found.items() if k[0] == letter} for letter in "UB")
         return tuple(parts)
     _, _, observations, weights = wapiti_small()
@@ -77,12 +85,24 @@ def blocks(name):
 def scores_by_hand(name, x):
     """{labelling: score}"""
     nodes, edges = blocks(name)
-    features = [(wapiti_features if name == "Wapiti" else crfpp_features)(x, t) for t in range(len(x))]
+    features = [
+        (wapiti_features if name == "Wapiti" else crfpp_features)(x, t)
+        for t in range(len(x))
+    ]
     scores = {}
     for path in itertools.product(range(3), repeat=len(x)):
-        score = sum(nodes[k][y] for (mine, _), y in zip(features, path) for k in mine if k in nodes)
+        score = sum(
+            nodes[k][y]
+            for (mine, _), y in zip(features, path)
+            for k in mine
+            if k in nodes
+        )
         for t in range(1, len(x)):
-            score += sum(edges[k].reshape(3, 3)[path[t - 1], path[t]] for k in features[t][1] if k in edges)
+            score += sum(
+                edges[k].reshape(3, 3)[path[t - 1], path[t]]
+                for k in features[t][1]
+                if k in edges
+            )
         scores[tuple(LABELS[y] for y in path)] = score
     return scores
 
@@ -92,21 +112,36 @@ def test_scores_are_those_of_the_file(name):
     crf = small(name)
     assert type(crf) is L1CRF and crf.classes_.tolist() == LABELS
     nodes, edges = blocks(name)
-    expected = {(k, LABELS[y]): w for k, block in nodes.items() for y, w in enumerate(block.tolist()) if w}
+    expected = {
+        (k, LABELS[y]): w
+        for k, block in nodes.items()
+        for y, w in enumerate(block.tolist())
+        if w
+    }
     assert {(n, label): w for n, label, w in feature_weights(crf)} == expected
-    np.testing.assert_array_equal(transition_weights(crf), edges["B" if "B" in edges else "b"].reshape(3, 3))
+    np.testing.assert_array_equal(
+        transition_weights(crf), edges["B" if "B" in edges else "b"].reshape(3, 3)
+    )
     for x in X[:3]:
         scores = scores_by_hand(name, x)
         ranked = sorted(scores.items(), key=lambda item: -item[1])
         best = crf.predict_kbest([x], 27)[0]
-        assert [score for _, score in best] == pytest.approx([score for _, score in ranked])
+        assert [score for _, score in best] == pytest.approx(
+            [score for _, score in ranked]
+        )
         assert scores[tuple(crf.predict([x])[0])] == ranked[0][1]
         log_z = np.log(np.sum(np.exp(list(scores.values()))))
         labels, score = ranked[-1]
-        assert crf.sequence_log_proba([x], [list(labels)])[0] == pytest.approx(score - log_z)
+        assert crf.sequence_log_proba([x], [list(labels)])[0] == pytest.approx(
+            score - log_z
+        )
         for t, y in itertools.product(range(len(x)), range(3)):
-            mine = sum(np.exp(s) for labels, s in scores.items() if labels[t] == LABELS[y])
-            assert crf.predict_marginals([x])[0][t, y] == pytest.approx(mine / np.exp(log_z))
+            mine = sum(
+                np.exp(s) for labels, s in scores.items() if labels[t] == LABELS[y]
+            )
+            assert crf.predict_marginals([x])[0][t, y] == pytest.approx(
+                mine / np.exp(log_z)
+            )
         explanation = explain(crf, x)
         assert explanation.score == pytest.approx(ranked[0][1])
         written = [n for n, _ in explanation.tokens[0].features]
@@ -117,9 +152,15 @@ def test_scores_are_those_of_the_file(name):
 def test_an_imported_model_does_what_any_does(name, tmp_path):
     crf = small(name)
     crf.save(tmp_path / "model")
-    for same in (skstruct.load(tmp_path / "model"), pickle.loads(pickle.dumps(crf)), copy.deepcopy(crf)):
+    for same in (
+        skstruct.load(tmp_path / "model"),
+        pickle.loads(pickle.dumps(crf)),
+        copy.deepcopy(crf),
+    ):
         assert same.features == crf.features and same.classes_.tolist() == LABELS
-        np.testing.assert_array_equal(same.decision_function(X), crf.decision_function(X))
+        np.testing.assert_array_equal(
+            same.decision_function(X), crf.decision_function(X)
+        )
     y = [["A", "O", "B"], ["B"], ["N", "B", "B"], []]
     fresh = clone(crf).set_params(c1=0.01, solver="owlqn").fit(X, y)
     assert fresh.features == crf.features and fresh.predict(X) == y
@@ -128,7 +169,9 @@ def test_an_imported_model_does_what_any_does(name, tmp_path):
     again = copy.deepcopy(grown).fit(X, y)
     assert again.objective_ == pytest.approx(grown.objective_, rel=1e-2)
     with pytest.raises(ValueError, match=r"features=.* differ"):
-        copy.deepcopy(crf).set_params(warm_start=True, features=["U0:%x[0,0]"]).fit(X, y)
+        copy.deepcopy(crf).set_params(warm_start=True, features=["U0:%x[0,0]"]).fit(
+            X, y
+        )
     averager = BaggingShuffleAverager(clone(fresh), 2, random_state=0).fit(X, y)
     assert len(averager.predict(X)) == 4
     with pytest.raises(ValueError, match="there is nothing to adapt"):
@@ -138,14 +181,24 @@ def test_an_imported_model_does_what_any_does(name, tmp_path):
 
 
 def test_patterns_of_one_column_take_str_and_tuples():
-    crf = load_crfpp(crfpp_text(["A", "B"], ["U:%x[0,0]"], [(0, "U:x")], [0.0, 1.0], n_columns=1))
-    assert crf.predict([["x", "y"]]) == crf.predict([[("x", "1"), ("y", "2")]]) == [["B", "A"]]
+    crf = load_crfpp(
+        crfpp_text(["A", "B"], ["U:%x[0,0]"], [(0, "U:x")], [0.0, 1.0], n_columns=1)
+    )
+    assert (
+        crf.predict([["x", "y"]])
+        == crf.predict([[("x", "1"), ("y", "2")]])
+        == [["B", "A"]]
+    )
     assert crf.inputs.token is str
 
 
 def test_patterns_that_every_token_has_add_up():
     weights = [1.0, 0.0, 0.0, 0.5, 0.0, 0.25, 0.0, 0.0]
-    crf = load_crfpp(crfpp_text(["A", "B"], ["U:%x[0,0]", "B", "Bx", "B"], [(0, "B"), (4, "Bx")], weights))
+    crf = load_crfpp(
+        crfpp_text(
+            ["A", "B"], ["U:%x[0,0]", "B", "Bx", "B"], [(0, "B"), (4, "Bx")], weights
+        )
+    )
     assert transition_weights(crf).tolist() == [[2.0, 0.25], [0.0, 1.0]]
 
 
@@ -162,16 +215,24 @@ def test_files_of_wapiti_in_other_shapes():
     with pytest.raises(ModelFileError, match="a maximum entropy Markov model"):
         load_wapiti(wapiti(["A", "B"], ["u:%x[0,0]"], ["u:x"], {1: 1.0}, "#mdl#1#{}"))
     raw = wapiti(["A", "B"], [], ["u:x", "ux"], {1: 1.0, 3: 2.0}, reader="#rdr#{}/0/0")
-    assert load_wapiti(raw).decision_function([[["u:x"]], [["u:x", "ux"]]]).tolist() == [1.0, 3.0]
+    assert load_wapiti(raw).decision_function(
+        [[["u:x"]], [["u:x", "ux"]]]
+    ).tolist() == [1.0, 3.0]
     raw = wapiti(["A", "B"], [], ["u:x", "ux"], {1: 1.0, 3: 2.0}, reader="#rdr#{}/0/1")
-    assert load_wapiti(raw).decision_function([[[":x"]], [[":x", "x"]]]).tolist() == [1.0, 3.0]
+    assert load_wapiti(raw).decision_function([[[":x"]], [[":x", "x"]]]).tolist() == [
+        1.0,
+        3.0,
+    ]
     with pytest.raises(ModelFileError, match="observations of transitions in its data"):
         load_wapiti(wapiti(["A", "B"], [], ["b"], {}, reader="#rdr#{}/0/0"))
 
 
 def test_bytes_that_are_no_text_survive(tmp_path):
     """``.`` is one byte: of é it is half a character."""
-    patterns, observations = ['u:%m[0,0,"^."]', "u:%x[0,0]"], [b"u:\xc3", "u:é".encode()]
+    patterns, observations = (
+        ['u:%m[0,0,"^."]', "u:%x[0,0]"],
+        [b"u:\xc3", "u:é".encode()],
+    )
     strings = [b"%d:%s,\n" % (len(o), o) for o in observations]
     data = wapiti(["A", "B"], patterns, [], {1: 1.0, 3: 2.0})
     data = data.replace(b"#qrk#0\n", b"#qrk#2\n" + b"".join(strings))
@@ -181,7 +242,11 @@ def test_bytes_that_are_no_text_survive(tmp_path):
     assert strings[0] in (tmp_path / "model").read_bytes()
     crf.save(tmp_path / "ours")
     for again in (load_wapiti(tmp_path / "model"), skstruct.load(tmp_path / "ours")):
-        assert again.decision_function([["é"], ["è"], ["e"]]).tolist() == [3.0, 1.0, 0.0]
+        assert again.decision_function([["é"], ["è"], ["e"]]).tolist() == [
+            3.0,
+            1.0,
+            0.0,
+        ]
 
 
 # -- golden files ------------------------------------------------------------------------------------------
@@ -197,10 +262,16 @@ def test_real_models_of_crfpp(corpus_path, name):
             x = [tuple(token) for token in sequence["tokens"]]
             assert crf.predict([x]) == [sequence["labels"]]
             # The tool adds the weights of a token in single precision.
-            assert crf.decision_function([x])[0] == pytest.approx(-sequence["best_cost"], abs=3e-6)
-            np.testing.assert_allclose(crf.predict_marginals([x])[0], sequence["marginals"], atol=1e-6)
+            assert crf.decision_function([x])[0] == pytest.approx(
+                -sequence["best_cost"], abs=3e-6
+            )
+            np.testing.assert_allclose(
+                crf.predict_marginals([x])[0], sequence["marginals"], atol=1e-6
+            )
             best = crf.predict_kbest([x], len(sequence["nbest"]))[0]
-            assert [labels for labels, _ in best] == [labels for labels, _ in sequence["nbest"]]
+            assert [labels for labels, _ in best] == [
+                labels for labels, _ in sequence["nbest"]
+            ]
 
 
 @pytest.mark.parametrize("name", ["crf", "compact", "maxent", "old-header"])
@@ -213,8 +284,12 @@ def test_real_models_of_wapiti(corpus_path, name):
         x = [tuple(token) for token in sequence["tokens"]]
         assert crf.predict([x]) == [sequence["labels"]]
         assert crf.predict_posterior([x]) == [sequence["labels_posterior"]]
-        assert crf.decision_function([x])[0] == pytest.approx(sequence["score"], abs=1e-12)
-        np.testing.assert_allclose(crf.predict_marginals([x])[0], sequence["marginals"], atol=1e-12)
+        assert crf.decision_function([x])[0] == pytest.approx(
+            sequence["score"], abs=1e-12
+        )
+        np.testing.assert_allclose(
+            crf.predict_marginals([x])[0], sequence["marginals"], atol=1e-12
+        )
 
 
 # -- writing -----------------------------------------------------------------------------------------------
@@ -225,7 +300,15 @@ TOKENS = [
 ]
 TAGS = [["D", "N", "V"], ["D", "N"], ["N", "V"]]
 TEMPLATES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,1]", "U2:%x[ +1, 1 ]", "U3:%x[-2,0]", "B"]
-PAIRS = [(None, "D"), (None, "N"), ("D", "N"), ("N", "V"), ("V", "D"), ("N", None), ("V", None)]
+PAIRS = [
+    (None, "D"),
+    (None, "N"),
+    ("D", "N"),
+    ("N", "V"),
+    ("V", "D"),
+    ("N", None),
+    ("V", None),
+]
 SAVERS = {
     "CRF++": (save_crfpp, load_crfpp),
     "CRF++ text": (lambda crf, path: save_crfpp(crf, path, text=True), load_crfpp),
@@ -238,7 +321,12 @@ SAVERS = {
     "tagger",
     [
         L1CRF(TEMPLATES, c1=0.05, random_state=0),
-        L1CRF([*TEMPLATES, "B1:%x[0,1]", "B2:%x[-1,0]"], c1=0.01, constraints=PAIRS, random_state=0),
+        L1CRF(
+            [*TEMPLATES, "B1:%x[0,1]", "B2:%x[-1,0]"],
+            c1=0.01,
+            constraints=PAIRS,
+            random_state=0,
+        ),
         StructuredPerceptron(TEMPLATES[:-1], random_state=0, constraints=PAIRS),
         StructuredPerceptron([*TEMPLATES, "B1:%x[0,1]"], random_state=0),
         PassiveAggressiveTagger(TEMPLATES, min_count=2, random_state=0),
@@ -246,7 +334,8 @@ SAVERS = {
         ParameterMixer(StructuredPerceptron(TEMPLATES), 2, random_state=0),
         StructuredPerceptron(Patterns(CRFPP_TEMPLATES), random_state=0),
         StructuredPerceptron(
-            Patterns(["u:%x[0,0]", "*:%x[-1,1]", "u:%x[-4,0]", "b"], "wapiti"), random_state=0
+            Patterns(["u:%x[0,0]", "*:%x[-1,1]", "u:%x[-4,0]", "b"], "wapiti"),
+            random_state=0,
         ),
     ],
     ids=lambda tagger: type(tagger).__name__,
@@ -257,10 +346,16 @@ def test_what_is_written_predicts_the_same(tool, tagger, tmp_path):
     save(tagger, tmp_path / "model")
     again = load(tmp_path / "model")
     assert again.classes_.tolist() == tagger.classes_.tolist()
-    new = [*TOKENS, [("the", "N"), ("the", "D"), ("cat", "V"), ("x", "N")], [("ran", "N")]]
+    new = [
+        *TOKENS,
+        [("the", "N"), ("the", "D"), ("cat", "V"), ("x", "N")],
+        [("ran", "N")],
+    ]
     assert again.predict(new) == tagger.predict(new)
     tolerance = 1e-5 if tool.startswith("CRF++") else 1e-12
-    np.testing.assert_allclose(again.decision_function(new), tagger.decision_function(new), atol=tolerance)
+    np.testing.assert_allclose(
+        again.decision_function(new), tagger.decision_function(new), atol=tolerance
+    )
     if tool != "CRF++ text":  # whose weights are rounded when they are read
         save(again, tmp_path / "twice")
         assert (tmp_path / "twice").read_bytes() == (tmp_path / "model").read_bytes()
@@ -271,7 +366,9 @@ def test_from_tool_to_tool(tmp_path):
         crf = LOADERS[name](data())
         for tool, (save, load) in SAVERS.items():
             if (name, tool[:5]) == ("Wapiti", "CRF++"):
-                with pytest.raises(ValueError, match="no place for a pattern such as 'u:l=%X"):
+                with pytest.raises(
+                    ValueError, match="no place for a pattern such as 'u:l=%X"
+                ):
                     save(crf, tmp_path / "model")
                 continue
             save(crf, tmp_path / "model")
@@ -279,15 +376,24 @@ def test_from_tool_to_tool(tmp_path):
                 load(tmp_path / "model").decision_function(X), crf.decision_function(X)
             )
     lines = ["U0:%x[0,0]", "B"]
-    crf = load_crfpp(crfpp_text(["A", "B"], lines, [(0, "U0:x"), (2, "B")], [0.0, 1.0, 0.5, 0.0, 0.0, 2.0]))
+    crf = load_crfpp(
+        crfpp_text(
+            ["A", "B"], lines, [(0, "U0:x"), (2, "B")], [0.0, 1.0, 0.5, 0.0, 0.0, 2.0]
+        )
+    )
     save_crfsuite(crf, tmp_path / "model")
-    assert load_crfsuite(tmp_path / "model").decision_function([[["U0:x"], ["U0:y"]]]) == [3.0]
+    assert load_crfsuite(tmp_path / "model").decision_function(
+        [[["U0:x"], ["U0:y"]]]
+    ) == [3.0]
 
 
 def test_symbols_of_one_tool_become_those_of_the_other(tmp_path):
     """Beyond four rows Wapiti has one symbol for what CRF++ tells apart."""
     names = [f"U:_B-{k}" for k in range(1, 5)]
-    keys, weights = [(2 * k, name) for k, name in enumerate(names)], [1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 4.0, 0.0]
+    keys, weights = (
+        [(2 * k, name) for k, name in enumerate(names)],
+        [1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 4.0, 0.0],
+    )
     same = load_crfpp(crfpp_text(["A", "B"], ["U:%x[-4,0]"], keys, weights))
     save_wapiti(same, tmp_path / "model")
     again = load_wapiti(tmp_path / "model")
@@ -305,7 +411,9 @@ def test_a_token_that_is_spelled_like_a_symbol_of_the_other_tool(tmp_path):
     save_wapiti(tagger, tmp_path / "model")
     again = load_wapiti(tmp_path / "model")
     for new in ([x], [["a", "a"]], [["_B-1", "_B-1"]]):
-        assert again.decision_function(new) == pytest.approx(tagger.decision_function(new))
+        assert again.decision_function(new) == pytest.approx(
+            tagger.decision_function(new)
+        )
 
 
 @pytest.mark.parametrize(
@@ -314,7 +422,9 @@ def test_a_token_that_is_spelled_like_a_symbol_of_the_other_tool(tmp_path):
 )
 def test_patterns_that_read_farther_are_refused(tmp_path, syntax, pattern, write):
     """A name without weight would get the weight of another."""
-    crf = L1CRF(Patterns([pattern], syntax)).fit([[(c,) for c in "abcdefgh"]], [list("XYXYXYXY")])
+    crf = L1CRF(Patterns([pattern], syntax)).fit(
+        [[(c,) for c in "abcdefgh"]], [list("XYXYXYXY")]
+    )
     with pytest.raises(ValueError, match=r"no place for a pattern such as '[Uu]:%x"):
         write(crf, tmp_path / "model")
     assert not (tmp_path / "model").exists()
@@ -325,18 +435,35 @@ def test_patterns_that_read_farther_are_refused(tmp_path, syntax, pattern, write
     ("tagger", "message"),
     [
         (lambda: StructuredPerceptron(TEMPLATES, order=2).fit(TOKENS, TAGS), "order=2"),
-        (lambda: L1CRF(["U:%suffix3[0,0]"]).fit(TOKENS, TAGS), "functions of tokens such as %suffix3"),
-        (lambda: L1CRF().fit([[["a"], ["b"]]], [["X", "Y"]]), "features that come ready-made"),
+        (
+            lambda: L1CRF(["U:%suffix3[0,0]"]).fit(TOKENS, TAGS),
+            "functions of tokens such as %suffix3",
+        ),
+        (
+            lambda: L1CRF().fit([[["a"], ["b"]]], [["X", "Y"]]),
+            "features that come ready-made",
+        ),
         (
             lambda: L1CRF(["U:%x[0,0]"], c1=0.01).fit([["a b", "c"]], [["X", "Y"]]),
             "white space .* '[Uu]:a b'",
         ),
-        (lambda: L1CRF(["U: %x[0,0]"]).fit([["a", "c"]], [["X", "Y"]]), "template .* white space"),
-        (lambda: L1CRF(TEMPLATES).fit(TOKENS, [["D D", "N", "V"], *TAGS[1:]]), "label .* white space"),
-        (lambda: L1CRF(TEMPLATES).fit(TOKENS, [[1, 2, 3], [1, 2], [2, 3]]), "labels that are not str"),
+        (
+            lambda: L1CRF(["U: %x[0,0]"]).fit([["a", "c"]], [["X", "Y"]]),
+            "template .* white space",
+        ),
+        (
+            lambda: L1CRF(TEMPLATES).fit(TOKENS, [["D D", "N", "V"], *TAGS[1:]]),
+            "label .* white space",
+        ),
+        (
+            lambda: L1CRF(TEMPLATES).fit(TOKENS, [[1, 2, 3], [1, 2], [2, 3]]),
+            "labels that are not str",
+        ),
     ],
 )
-def test_what_the_formats_have_no_place_for_is_refused_by_name(tool, tagger, message, tmp_path):
+def test_what_the_formats_have_no_place_for_is_refused_by_name(
+    tool, tagger, message, tmp_path
+):
     with pytest.raises(ValueError, match=message):
         SAVERS[tool][0](tagger(), tmp_path / "model")
     assert not (tmp_path / "model").exists()
@@ -361,7 +488,8 @@ def test_a_long_token_is_read_again_or_refused(word, tmp_path):
         assert load_crfpp(tmp_path / "model").predict(X) == y
     else:
         with pytest.raises(
-            ValueError, match="a feature has 4,09. bytes, more than 4,096: 'U:[aé]+' ...; as text"
+            ValueError,
+            match="a feature has 4,09. bytes, more than 4,096: 'U:[aé]+' ...; as text",
         ):
             save_crfpp(tagger, tmp_path / "model")
         assert not (tmp_path / "model").exists()
@@ -370,5 +498,7 @@ def test_a_long_token_is_read_again_or_refused(word, tmp_path):
 def test_many_long_tokens_that_begin_alike_are_refused(tmp_path):
     X, y = [["a" * 3900 + str(k) for k in range(3000)]], [["Y", "X"] * 1500]
     tagger = StructuredPerceptron(["U:%x[0,0]"], random_state=0, max_iter=1).fit(X, y)
-    with pytest.raises(ValueError, match="its features are too long: together more than 64 times"):
+    with pytest.raises(
+        ValueError, match="its features are too long: together more than 64 times"
+    ):
         save_crfpp(tagger, tmp_path / "model")

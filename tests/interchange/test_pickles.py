@@ -63,13 +63,22 @@ def memory_of(data, message):
 LONG = b"X" + struct.pack("<I", 100_000) + b"a" * 100_000 + b"q\x00"
 NAMED = b"cmodule\nname\nq\x01"
 REPEATED = {  # what asks again and again for one long text, or list, and the message
-    "text as arguments": (LONG + NAMED + b"h\x01h\x00R" * 200, "a str is given as arguments"),
+    "text as arguments": (
+        LONG + NAMED + b"h\x01h\x00R" * 200,
+        "a str is given as arguments",
+    ),
     "list as arguments": (
         b"(" + b"N" * 100_000 + b"lq\x00" + NAMED + b"h\x01h\x00\x81" * 200,
         "a list is given as arguments",
     ),
-    "text as a module": (LONG + b"\x8c\x01nq\x01" + b"h\x00h\x01\x93" * 200, "no sklearn_crfsuite"),
-    "text as a name": (LONG + b"\x8c\x01mq\x01" + b"h\x01h\x00\x93" * 200, "no sklearn_crfsuite"),
+    "text as a module": (
+        LONG + b"\x8c\x01nq\x01" + b"h\x00h\x01\x93" * 200,
+        "no sklearn_crfsuite",
+    ),
+    "text as a name": (
+        LONG + b"\x8c\x01mq\x01" + b"h\x01h\x00\x93" * 200,
+        "no sklearn_crfsuite",
+    ),
 }
 
 
@@ -95,7 +104,10 @@ SMALL = {
 @pytest.mark.parametrize("compress", [zlib.compress, bz2.compress, lzma.compress])
 def test_small_objects_in_a_compressed_file(name, compress):
     data = compress(b"\x80\x04" + SMALL[name] * 1_000_000 + b".")
-    assert memory_of(data, "more than [0-9]+ instructions in a file of this size") < 30_000_000
+    assert (
+        memory_of(data, "more than [0-9]+ instructions in a file of this size")
+        < 30_000_000
+    )
 
 
 def test_as_many_small_objects_as_a_pickle_that_is_not_compressed_has():

@@ -68,7 +68,10 @@ class Naive:
         self.spans = (
             self.predicted()
             if self.own
-            else [(s, e, x) if s < b or e <= a else (s + by, e + by, x) for s, e, x in kept]
+            else [
+                (s, e, x) if s < b or e <= a else (s + by, e + by, x)
+                for s, e, x in kept
+            ]
         )
 
     def mark(self, a, b, label):
@@ -96,7 +99,12 @@ def random_spans(draw, text):
     out, at = [], 0
     while at < len(text):
         end = at + draw.randint(1, 4)
-        if end <= len(text) and draw.random() < 0.4 and text[at].strip() and text[end - 1].strip():
+        if (
+            end <= len(text)
+            and draw.random() < 0.4
+            and text[at].strip()
+            and text[end - 1].strip()
+        ):
             out.append((at, end, draw.choice(LABELS)))
         at = end
     return out
@@ -115,14 +123,18 @@ def random_line(draw, kind, unit):
         values["label"] = [list(span) for span, _ in order]
     elif kind == "entities":
         names = "start_offset", "end_offset", "label"
-        values["entities"] = [{"id": 2**60 + k, **dict(zip(names, s))} for k, (s, _) in enumerate(order)]
+        values["entities"] = [
+            {"id": 2**60 + k, **dict(zip(names, s))} for k, (s, _) in enumerate(order)
+        ]
     elif kind == "spans":
         names = "start", "end", "label"
         values["spans"] = [
-            {**dict(zip(names, span)), "text": text[a:b], "more": [1.5]} for span, (a, b, _) in order
+            {**dict(zip(names, span)), "text": text[a:b], "more": [1.5]}
+            for span, (a, b, _) in order
         ]
     members = [
-        f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=draw.random() < 0.5)}" for k, v in values.items()
+        f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=draw.random() < 0.5)}"
+        for k, v in values.items()
     ]
     members += draw.sample(OTHERS, draw.randint(0, 3))
     draw.shuffle(members)
@@ -132,7 +144,10 @@ def random_line(draw, kind, unit):
 def random_case(seed):
     """A file, steps, and the records as they should be."""
     draw = random.Random(seed)
-    kind, unit = draw.choice(["plain", "doccano", "entities", "spans"]), draw.choice(["characters", "utf-16"])
+    kind, unit = (
+        draw.choice(["plain", "doccano", "entities", "spans"]),
+        draw.choice(["characters", "utf-16"]),
+    )
     made = [random_line(draw, kind, unit) for _ in range(draw.randint(1, 4))]
     end = draw.choice(["\n", "\r\n"])
     file = end.join(line for line, _ in made) + draw.choice(["", end, end + "\n"])
@@ -141,14 +156,18 @@ def random_case(seed):
     for _ in range(draw.randint(0, 25)):
         k = draw.randrange(len(records))
         record = records[k]
-        name = draw.choice(["edit", "edit", "mark", "relabel", "remove", "accept", "undo", "redo"])
+        name = draw.choice(
+            ["edit", "edit", "mark", "relabel", "remove", "accept", "undo", "redo"]
+        )
         if name in ("undo", "redo"):
             steps.append([name])
             source, target = (past, future) if name == "undo" else (future, past)
             if source:
                 k, before, after, kind_of = source.pop()
                 target.append((k, before, after, kind_of))
-                records[k].text, records[k].spans, records[k].own = before if name == "undo" else after
+                records[k].text, records[k].spans, records[k].own = (
+                    before if name == "undo" else after
+                )
             continue
         before = record.state()
         if name == "edit":
@@ -162,16 +181,21 @@ def random_case(seed):
             if record.text[a:b] == new:
                 continue
             shown = [
-                "\n" if piece == "\r\n" else piece for piece in [*record.text[:a], *new, *record.text[b:]]
+                "\n" if piece == "\r\n" else piece
+                for piece in [*record.text[:a], *new, *record.text[b:]]
             ]
-            caret = sum(len(piece.encode("utf-16-le")) // 2 for piece in shown[: a + len(new)])
+            caret = sum(
+                len(piece.encode("utf-16-le")) // 2 for piece in shown[: a + len(new)]
+            )
             steps.append(["edit", k, "".join(shown), caret])
             record.edit(a, b, new)
         elif name == "mark":
             a, b = sorted(draw.choices(range(len(record.text) + 1), k=2))
             if not "".join(record.text[a:b]).strip():
                 continue
-            units = [len("".join(record.text[:at]).encode("utf-16-le")) // 2 for at in (a, b)]
+            units = [
+                len("".join(record.text[:at]).encode("utf-16-le")) // 2 for at in (a, b)
+            ]
             steps.append(["mark", k, *units, label := draw.choice(LABELS)])
             record.mark(a, b, label)
         elif name == "accept":
@@ -186,12 +210,21 @@ def random_case(seed):
         else:
             continue
         last = past[-1] if past else None
-        if name == "edit" and last and last[0] == k and last[3] == "edit" and last[2] == before:
+        if (
+            name == "edit"
+            and last
+            and last[0] == k
+            and last[3] == "edit"
+            and last[2] == before
+        ):
             past[-1] = k, last[1], record.state(), "edit"
         else:
             past.append((k, before, record.state(), name))
         future = []
-    told = kind in ("plain", "spans")  # else words alone tell what offsets count, and there are none here
+    told = kind in (
+        "plain",
+        "spans",
+    )  # else words alone tell what offsets count, and there are none here
     return file, None if told else unit, steps, records
 
 
@@ -200,7 +233,10 @@ def test_random_steps():
     cases = [random_case(seed) for seed in range(400)]
     found = ran(
         [
-            {"files": [{"name": "a.jsonl", "text": file}], "steps": [*steps, ["all"], ["text"]]}
+            {
+                "files": [{"name": "a.jsonl", "text": file}],
+                "steps": [*steps, ["all"], ["text"]],
+            }
             for file, _, steps, _ in cases
         ]
     )
@@ -213,11 +249,18 @@ def test_random_steps():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             X, y, metadata = read_spans(
-                io.StringIO(got["answers"][-1], newline=""), offsets=unit, return_metadata=True
+                io.StringIO(got["answers"][-1], newline=""),
+                offsets=unit,
+                return_metadata=True,
             )
-            _, _, before = read_spans(io.StringIO(file, newline=""), offsets=unit, return_metadata=True)
+            _, _, before = read_spans(
+                io.StringIO(file, newline=""), offsets=unit, return_metadata=True
+            )
         assert [(text, sorted(spans)) for text, spans in zip(X, y)] == expected, seed
-        others = [{k: v for k, v in each.items() if k not in ("answer", "reviewed")} for each in metadata]
+        others = [
+            {k: v for k, v in each.items() if k not in ("answer", "reviewed")}
+            for each in metadata
+        ]
         assert others == before, seed
 
 

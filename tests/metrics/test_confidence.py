@@ -22,16 +22,29 @@ Y = [["A", "A"], [], ["A"]]
 def test_by_hand():
     bins = reliability(Y, PROBA, labels=LABELS, n_bins=3)
     np.testing.assert_allclose(bins.confidence, [0.6, 0.7, 0.9])
-    assert bins.accuracy.tolist() == [1.0, 0.0, 1.0] and bins.count.tolist() == [1, 1, 1]
+    assert bins.accuracy.tolist() == [1.0, 0.0, 1.0] and bins.count.tolist() == [
+        1,
+        1,
+        1,
+    ]
     error = expected_calibration_error(Y, PROBA, labels=LABELS, n_bins=3)
     assert error == pytest.approx((0.4 + 0.7 + 0.1) / 3)
-    assert expected_calibration_error(Y, PROBA, labels=LABELS, n_bins=1) == pytest.approx(
-        abs(2.2 / 3 - 2 / 3)
+    assert expected_calibration_error(
+        Y, PROBA, labels=LABELS, n_bins=1
+    ) == pytest.approx(abs(2.2 / 3 - 2 / 3))
+    weighted = expected_calibration_error(
+        Y, PROBA, labels=LABELS, n_bins=1, sample_weight=[1, 5, 0]
     )
-    weighted = expected_calibration_error(Y, PROBA, labels=LABELS, n_bins=1, sample_weight=[1, 5, 0])
     assert weighted == pytest.approx(0.8 - 0.5)
-    assert expected_calibration_error([[None, "B"], [], [None]], PROBA, labels=LABELS) == pytest.approx(0.3)
-    assert expected_calibration_error([["Z", "A"], [], ["A"]], PROBA, labels=LABELS, n_bins=1) > 0.1
+    assert expected_calibration_error(
+        [[None, "B"], [], [None]], PROBA, labels=LABELS
+    ) == pytest.approx(0.3)
+    assert (
+        expected_calibration_error(
+            [["Z", "A"], [], ["A"]], PROBA, labels=LABELS, n_bins=1
+        )
+        > 0.1
+    )
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
@@ -44,7 +57,9 @@ def test_the_curve_is_scikit_learns(strategy):
     np.testing.assert_allclose(bins.confidence, confidence, atol=2e-3)
     np.testing.assert_allclose(bins.accuracy, accuracy, atol=2e-2)
     error = expected_calibration_error(right, p, strategy=strategy)
-    assert error == pytest.approx(np.abs(bins.confidence - bins.accuracy) @ bins.count / 1000)
+    assert error == pytest.approx(
+        np.abs(bins.confidence - bins.accuracy) @ bins.count / 1000
+    )
 
 
 def test_bins_have_equally_many_predictions():
@@ -54,11 +69,21 @@ def test_bins_have_equally_many_predictions():
 
 def test_log_loss():
     assert sequence_log_loss([["A", "B"], ["A"]], [-2.0, -1.0]) == pytest.approx(1.0)
-    assert sequence_log_loss([["A", "B"], ["A"]], [-2.0, -1.0], sample_weight=[0, 3]) == pytest.approx(1.0)
-    impossible = -np.log(np.finfo(float).eps)  # of a label; of a labelling of two as of two labels
-    assert sequence_log_loss([["A"], ["B"]], [-np.inf, -1.0]) == pytest.approx((impossible + 1.0) / 2)
-    assert sequence_log_loss([["A", "B"], ["B"]], [-np.inf, -1.0]) == pytest.approx((2 * impossible + 1) / 3)
-    assert sequence_log_loss([["A"], ["B"]], [-np.inf, -1.0], sample_weight=[0, 1]) == 1.0
+    assert sequence_log_loss(
+        [["A", "B"], ["A"]], [-2.0, -1.0], sample_weight=[0, 3]
+    ) == pytest.approx(1.0)
+    impossible = -np.log(
+        np.finfo(float).eps
+    )  # of a label; of a labelling of two as of two labels
+    assert sequence_log_loss([["A"], ["B"]], [-np.inf, -1.0]) == pytest.approx(
+        (impossible + 1.0) / 2
+    )
+    assert sequence_log_loss([["A", "B"], ["B"]], [-np.inf, -1.0]) == pytest.approx(
+        (2 * impossible + 1) / 3
+    )
+    assert (
+        sequence_log_loss([["A"], ["B"]], [-np.inf, -1.0], sample_weight=[0, 1]) == 1.0
+    )
 
 
 def test_scorers():
@@ -70,7 +95,9 @@ def test_scorers():
     error = expected_calibration_error(y, crf.predict_marginals(X), labels=crf.classes_)
     assert expected_calibration_error_scorer(crf, X, y) == -error
     for scorer in (sequence_log_loss_scorer, expected_calibration_error_scorer):
-        assert (cross_val_score(crf, X, y, scoring=scorer, cv=2, error_score="raise") <= 0.0).all()
+        assert (
+            cross_val_score(crf, X, y, scoring=scorer, cv=2, error_score="raise") <= 0.0
+        ).all()
 
 
 @pytest.mark.parametrize(
@@ -95,14 +122,20 @@ def test_bad_input(given, options, message):
 
 
 def test_bad_log_probabilities():
-    with pytest.raises(ValueError, match=r"log_proba must have shape \(1,\), got \(2,\)"):
+    with pytest.raises(
+        ValueError, match=r"log_proba must have shape \(1,\), got \(2,\)"
+    ):
         sequence_log_loss([["A"]], [-1.0, -2.0])
     for bad in (0.5, np.nan):
-        with pytest.raises(ValueError, match="log_proba: sequence 1: expected a log-probability"):
+        with pytest.raises(
+            ValueError, match="log_proba: sequence 1: expected a log-probability"
+        ):
             sequence_log_loss([["A"], ["B"]], [-1.0, bad])
 
 
 def test_labels_that_are_tuples():
     marginals = [np.array([[0.9, 0.1], [0.2, 0.8]])]
-    found = reliability([[(1, "a"), (2, "b")]], marginals, labels=[(1, "a"), (2, "b")], n_bins=1)
+    found = reliability(
+        [[(1, "a"), (2, "b")]], marginals, labels=[(1, "a"), (2, "b")], n_bins=1
+    )
     assert found.accuracy.tolist() == [1.0]

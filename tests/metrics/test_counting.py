@@ -6,8 +6,18 @@ from metric_cases import METRICS, NO_METRICS, SCORERS
 
 from skstruct import metrics
 
-Y = [["B-X", "I-X", "O", "B-Y"], ["O", "B-Y", "O"], ["B-X", "O"], ["B-X", "I-X", "I-X", "O", "B-Y", "O"]]
-SAID = [["B-X", "I-X", "O", "O"], ["O", "B-X", "O"], ["B-X", "O"], ["B-X", "O", "I-X", "O", "B-Y", "B-Y"]]
+Y = [
+    ["B-X", "I-X", "O", "B-Y"],
+    ["O", "B-Y", "O"],
+    ["B-X", "O"],
+    ["B-X", "I-X", "I-X", "O", "B-Y", "O"],
+]
+SAID = [
+    ["B-X", "I-X", "O", "O"],
+    ["O", "B-X", "O"],
+    ["B-X", "O"],
+    ["B-X", "O", "I-X", "O", "B-Y", "B-Y"],
+]
 
 SCORES = {**METRICS, **SCORERS}
 WITHOUT_NONE = {name for name in SCORES if "word" in name or "segmentation" in name}
@@ -52,7 +62,9 @@ def test_sequences_without_label_do_not_count(name):
     y, said = [*Y, [None, None], []], [*SAID, ["B-X", "I-X"], []]
     weight = None if name in WITHOUT_WEIGHT else [1, 1, 1, 1, 9, 9]
     for given in {None, weight and tuple(weight)}:
-        np.testing.assert_allclose(score_of(name, y, said, given), score_of(name, Y, SAID), rtol=1e-12)
+        np.testing.assert_allclose(
+            score_of(name, y, said, given), score_of(name, Y, SAID), rtol=1e-12
+        )
 
 
 @pytest.mark.parametrize("name", sorted(SCORES))
@@ -70,10 +82,15 @@ def test_where_nothing_counts_there_is_no_score(name):
     if name not in WITHOUT_NONE | SPANS:
         nothing.append(([[None, None], []], [["O", "B-X"], []]))
     for y, said in nothing:
-        with pytest.raises(ValueError, match="there is nothing to score|at least one sequence is needed"):
+        with pytest.raises(
+            ValueError,
+            match="there is nothing to score|at least one sequence is needed",
+        ):
             SCORES[name](y, said, None)
     if name not in WITHOUT_WEIGHT:
-        with pytest.raises(ValueError, match="there is nothing to score: sample_weight is 0 for all"):
+        with pytest.raises(
+            ValueError, match="there is nothing to score: sample_weight is 0 for all"
+        ):
             SCORES[name](Y, SAID, [0] * len(Y))
 
 
@@ -86,7 +103,12 @@ def test_a_label_that_the_model_never_saw_is_its_error(name):
     if "log_loss" in name:
         n = sum(map(len, Y))
         assert 0 < abs(found[0]) - abs(otherwise[0]) <= 3 * 36.1 / n
-    elif not {"segment_report", "weighted", "segment_f1_score, strict", "segment_f1_scorer_for"} & {name}:
+    elif not {
+        "segment_report",
+        "weighted",
+        "segment_f1_score, strict",
+        "segment_f1_scorer_for",
+    } & {name}:
         np.testing.assert_allclose(found, otherwise, rtol=1e-12)
 
 
@@ -111,7 +133,9 @@ def test_no_score_depends_on_the_order_of_the_input(name):
             moved = [[side[i] for i in order] for side in (y, said)]
             other = score_of(name, *moved, given if given is None else given[order])
             np.testing.assert_allclose(other, found, rtol=1e-12)
-            if given is None and "log_loss" not in name:  # whose sum is rounded as it comes
+            if (
+                given is None and "log_loss" not in name
+            ):  # whose sum is rounded as it comes
                 assert (other == found).all()
 
 
@@ -128,7 +152,9 @@ def test_a_weight_multiplies_what_is_counted(name):
         if "uniform" not in name:
             return
     np.testing.assert_allclose(found, score_of(name, *repeated), rtol=1e-12)
-    np.testing.assert_allclose(score_of(name, Y, SAID, [1, 1, 1, 1]), score_of(name, Y, SAID), rtol=1e-12)
+    np.testing.assert_allclose(
+        score_of(name, Y, SAID, [1, 1, 1, 1]), score_of(name, Y, SAID), rtol=1e-12
+    )
     for bad in ([1, 1, 1], [1, -1, 1, 1], [1, np.nan, 1, 1]):
         with pytest.raises(ValueError, match="sample_weight"):
             SCORES[name](Y, SAID, bad)
@@ -140,11 +166,25 @@ def test_segments_beside_a_token_without_label():
     said = ["B-X", "O", "B-X", "B-Y", "O", "O", "B-X"]
     report = metrics.segment_report([gold], [said], output_dict=True)
     assert set(report) == {"Y", "micro avg", "macro avg", "weighted avg"}
-    assert report["micro avg"] == {"precision": 1.0, "recall": 1.0, "f1": 1.0, "support": 1}
-    for scheme, labels in ("BIOES", ["B-X", None, "E-X"]), ("BI", ["B", None, "I"]), ("IO", ["X", None, "X"]):
+    assert report["micro avg"] == {
+        "precision": 1.0,
+        "recall": 1.0,
+        "f1": 1.0,
+        "support": 1,
+    }
+    for scheme, labels in (
+        ("BIOES", ["B-X", None, "E-X"]),
+        ("BI", ["B", None, "I"]),
+        ("IO", ["X", None, "X"]),
+    ):
         for mode in "strict", "conlleval":
-            assert metrics.segment_f1_score([labels], [labels], scheme=scheme, mode=mode) == 1.0
-    with pytest.raises(ValueError, match="sequence 0, position 1: label None does not belong"):
+            assert (
+                metrics.segment_f1_score([labels], [labels], scheme=scheme, mode=mode)
+                == 1.0
+            )
+    with pytest.raises(
+        ValueError, match="sequence 0, position 1: label None does not belong"
+    ):
         metrics.segment_f1_score([["B-X", "O"]], [["B-X", None]])
 
 
@@ -155,7 +195,9 @@ def test_ties_stay_in_one_bin():
         found = metrics.expected_calibration_error(right[order], p[order], n_bins=2)
         share = np.mean(right[order])
         assert found == pytest.approx(abs(share - 0.5))
-    bins = metrics.reliability([1, 0, 1, 1, 0, 1], [0.1, 0.6, 0.6, 0.6, 0.6, 0.9], n_bins=3)
+    bins = metrics.reliability(
+        [1, 0, 1, 1, 0, 1], [0.1, 0.6, 0.6, 0.6, 0.6, 0.9], n_bins=3
+    )
     assert bins.count.tolist() == [1, 4, 1]
 
 

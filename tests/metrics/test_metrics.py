@@ -51,14 +51,21 @@ def f1(true, pred, **options):
 
 # ------------------------------------------------------------------------------ tokens, sequences
 def test_token_accuracy():
-    assert token_accuracy_score([["A", "B"], ["A"]], [["A", "A"], ["A"]]) == pytest.approx(2 / 3)
+    assert token_accuracy_score(
+        [["A", "B"], ["A"]], [["A", "A"], ["A"]]
+    ) == pytest.approx(2 / 3)
     assert token_accuracy_score([["A"], []], [["A"], []]) == 1.0
     assert token_accuracy_score([[1, 2]], [np.array([1, 2])]) == 1.0
 
 
 def test_sequence_accuracy():
-    assert sequence_accuracy_score([["A", "B"], ["A", "A"]], [["A", "B"], ["B", "A"]]) == 0.5
-    assert sequence_accuracy_score([[], ["A"]], [[], ["B"]]) == 0.0  # the empty one does not count
+    assert (
+        sequence_accuracy_score([["A", "B"], ["A", "A"]], [["A", "B"], ["B", "A"]])
+        == 0.5
+    )
+    assert (
+        sequence_accuracy_score([[], ["A"]], [[], ["B"]]) == 0.0
+    )  # the empty one does not count
     assert sequence_accuracy_score((("A",),), [["A"]]) == 1.0
 
 
@@ -66,9 +73,13 @@ def test_tokens_without_true_label_do_not_count():
     y, said = [["A", None, "B"], (None, None), []], [["A", "A", "A"], ["B", "B"], []]
     assert token_accuracy_score(y, said) == 0.5
     assert token_accuracy_score(y, said, sample_weight=[1, 3, 1]) == 0.5
-    assert sequence_accuracy_score(y, said) == 0.0  # the second holds no label, nor does the empty one
+    assert (
+        sequence_accuracy_score(y, said) == 0.0
+    )  # the second holds no label, nor does the empty one
     assert sequence_accuracy_score([["A", None]], [["A", "B"]]) == 1.0
-    result = paired_bootstrap(y, said, [["A", "A", "B"], ["B", "B"], []], n_resamples=10, random_state=0)
+    result = paired_bootstrap(
+        y, said, [["A", "A", "B"], ["B", "B"], []], n_resamples=10, random_state=0
+    )
     assert (result.score_a, result.score_b) == (0.5, 1.0)
 
 
@@ -106,14 +117,18 @@ def test_segment_f1_reads_malformed_sequences_as_conlleval():
     assert f1("B-A I-A O S-B", "B-A E-A O B-B") == 1.0
     assert f1("B-A I-A O", "I-A I-A O", mode="strict") == 0.0
     assert f1("I-A I-A O", "I-A I-A O", mode="strict", scheme="IOB1") == 1.0
-    assert f1("B-A E-A S-B", "B-A E-A B-B", mode="strict", scheme="BIOES") == pytest.approx(2 / 3)
+    assert f1(
+        "B-A E-A S-B", "B-A E-A B-B", mode="strict", scheme="BIOES"
+    ) == pytest.approx(2 / 3)
 
 
 def test_segment_f1_averages():
     true, pred = "B-A O B-A O B-B O", "B-A O O B-C B-B B-B"
     # correct, true, predicted: A 1, 2, 1; B 1, 1, 2; C 0, 0, 1
     assert f1(true, pred) == pytest.approx(4 / 7)
-    assert f1(true, pred, average=None) == pytest.approx({"A": 2 / 3, "B": 2 / 3, "C": 0.0})
+    assert f1(true, pred, average=None) == pytest.approx(
+        {"A": 2 / 3, "B": 2 / 3, "C": 0.0}
+    )
     assert f1(true, pred, average="macro") == pytest.approx(4 / 9)
     assert f1(true, pred, average="weighted") == pytest.approx(2 / 3)
 
@@ -127,7 +142,9 @@ def test_segment_f1_without_segments(average, mode):
     assert segment_f1_score([["O"]], [["O"]], average=None, mode=mode) == {}
 
 
-LABELS = st.sampled_from(["O", *("-".join(pair) for pair in itertools.product("BIES", "XY"))])
+LABELS = st.sampled_from(
+    ["O", *("-".join(pair) for pair in itertools.product("BIES", "XY"))]
+)
 
 
 def conlleval_f1(y_true, y_pred):
@@ -169,16 +186,21 @@ def test_segment_f1_counts_as_conlleval(pairs):
     y_true = [[a for a, _ in s] for s in pairs]
     y_pred = [[b for _, b in s] for s in pairs]
     assume(any(y_true))
-    assert segment_f1_score(y_true, y_pred) == pytest.approx(conlleval_f1(y_true, y_pred))
+    assert segment_f1_score(y_true, y_pred) == pytest.approx(
+        conlleval_f1(y_true, y_pred)
+    )
     assert segment_f1_score(y_true, y_true) == 1.0
 
 
 @given(
-    st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=10), st.sampled_from(["BIO", "IOB1", "BIOES"])
+    st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=10),
+    st.sampled_from(["BIO", "IOB1", "BIOES"]),
 )
 def test_strict_mode_on_well_formed_sequences_is_the_default(pairs, scheme):
     sides = [[a for a, _ in pairs], [b for _, b in pairs]]
-    true, pred = [spans_to_labels(labels_to_spans(s, scheme), len(s), scheme) for s in sides]
+    true, pred = [
+        spans_to_labels(labels_to_spans(s, scheme), len(s), scheme) for s in sides
+    ]
     for average in ("micro", "macro", "weighted", None):
         default, strict = (
             segment_f1_score([true], [pred], scheme=scheme, average=average, mode=mode)
@@ -191,7 +213,10 @@ def test_strict_mode_on_well_formed_sequences_is_the_default(pairs, scheme):
 def test_segment_f1_agrees_with_seqeval(average):
     seqeval = pytest.importorskip("seqeval.metrics", reason="seqeval is not installed")
     rng = np.random.default_rng(0)
-    y = [[str(label) for label in rng.choice(["O", "B-X", "I-X", "B-Y", "I-Y"], 20)] for _ in range(60)]
+    y = [
+        [str(label) for label in rng.choice(["O", "B-X", "I-X", "B-Y", "I-Y"], 20)]
+        for _ in range(60)
+    ]
     y = [spans_to_labels(labels_to_spans(s, "BIO"), len(s), "BIO") for s in y]
     expected = seqeval.f1_score(y[:30], y[30:], average=average)
     assert segment_f1_score(y[:30], y[30:], average=average) == pytest.approx(expected)
@@ -201,9 +226,13 @@ def test_segment_report():
     y_true, y_pred = [["B-A", "O", "B-A", "B-B"]], [["B-A", "O", "O", "B-C"]]
     report = segment_report(y_true, y_pred, output_dict=True)
     assert list(report) == ["A", "B", "C", "micro avg", "macro avg", "weighted avg"]
-    assert report["A"] == pytest.approx({"precision": 1.0, "recall": 0.5, "f1": 2 / 3, "support": 2})
+    assert report["A"] == pytest.approx(
+        {"precision": 1.0, "recall": 0.5, "f1": 2 / 3, "support": 2}
+    )
     assert report["C"] == {"precision": 0.0, "recall": 0.0, "f1": 0.0, "support": 0}
-    assert report["micro avg"] == pytest.approx({"precision": 0.5, "recall": 1 / 3, "f1": 0.4, "support": 3})
+    assert report["micro avg"] == pytest.approx(
+        {"precision": 0.5, "recall": 1 / 3, "f1": 0.4, "support": 3}
+    )
     assert report["macro avg"]["f1"] == pytest.approx(2 / 9)
     assert report["weighted avg"]["precision"] == pytest.approx(2 / 3)
     text = segment_report(y_true, y_pred, digits=2).splitlines()
@@ -228,7 +257,9 @@ def test_containers_and_types(metric):
         score = metric(convert(y), y)
         assert score == 1.0 and type(score) is float
     square = np.array([["B-X", "I-X"], ["O", "B-X"]])
-    assert metric(square, square.astype(object)) == metric(square, square.tolist()) == 1.0
+    assert (
+        metric(square, square.astype(object)) == metric(square, square.tolist()) == 1.0
+    )
 
 
 def test_containers_of_words_and_trees():
@@ -240,7 +271,9 @@ def test_containers_of_words_and_trees():
     assert attachment_scores(trees, [[(2, "x"), (0, "root")]]) == (1.0, 1.0, 1.0, 2)
 
 
-@pytest.mark.parametrize("metric", [*LABELED, word_f1_score, unlabeled_attachment_score])
+@pytest.mark.parametrize(
+    "metric", [*LABELED, word_f1_score, unlabeled_attachment_score]
+)
 def test_length_errors(metric):
     y = [[0, 1] if metric is unlabeled_attachment_score else ["B", "I"]] * 9
     with pytest.raises(ValueError, match="as many sequences: got 9 and 8"):
@@ -268,7 +301,9 @@ def test_segment_f1_errors():
         segment_f1_score(y, [["O", "O"], ["B-X", "NN"]])
     with pytest.raises(ValueError, match="sequence 1, position 1: label None"):
         segment_f1_score(y, [["O", "O"], ["B-X", None]])
-    with pytest.raises(ValueError, match="sequence 0, position 1: label 'E-X' .* scheme BIO"):
+    with pytest.raises(
+        ValueError, match="sequence 0, position 1: label 'E-X' .* scheme BIO"
+    ):
         segment_report([["B-X", "E-X"]], [["B-X", "E-X"]], mode="strict")
 
 
@@ -299,7 +334,9 @@ class Constant(BaseEstimator):
 def test_scorers(name, structure, other):
     scorer = pickle.loads(pickle.dumps(getattr(metrics, name)))
     y = [structure, structure, other, structure] * 2
-    scores = cross_val_score(Constant(structure), [["x", "x"]] * 8, y, cv=2, scoring=scorer)
+    scores = cross_val_score(
+        Constant(structure), [["x", "x"]] * 8, y, cv=2, scoring=scorer
+    )
     score = score_of(scorer)
     assert scores == pytest.approx([score(y[:4], [structure] * 4)] * 2)
     assert 0 < scores[0] < 1
@@ -307,7 +344,9 @@ def test_scorers(name, structure, other):
 
 
 def test_scorer_factory():
-    scorer = pickle.loads(pickle.dumps(segment_f1_scorer_for("IOBES", average="macro", mode="strict")))
+    scorer = pickle.loads(
+        pickle.dumps(segment_f1_scorer_for("IOBES", average="macro", mode="strict"))
+    )
     model = Constant(["B-X", "E-X"])
     assert scorer(model, [["x", "x"]], [["B-X", "E-X"]]) == 1.0
     assert segment_f1_scorer_for("BIO")(model, [["x", "x"]], [["B-X", "I-X"]]) == 1.0
@@ -324,7 +363,9 @@ def test_word_f1_with_weights():
     y_true, y_pred = [["ab", "c"], ["a", "b"]], [["ab", "c"], ["ab"]]
     assert word_f1_score(y_true, y_pred, sample_weight=[1, 0]) == 1.0
     assert word_f1_score(y_true, y_pred, sample_weight=[0, 2]) == 0.0
-    assert word_f1_score(y_true, y_pred, sample_weight=[3, 3]) == pytest.approx(word_f1_score(y_true, y_pred))
+    assert word_f1_score(y_true, y_pred, sample_weight=[3, 3]) == pytest.approx(
+        word_f1_score(y_true, y_pred)
+    )
     with pytest.raises(ValueError, match="sequence 1"):
         word_f1_score(y_true, y_pred, sample_weight=[1, -1])
 
@@ -343,16 +384,26 @@ def test_attachment_scorers_leave_punctuation_out():
     X = [[("a", "D"), ("b", "N"), (".", ".")], [("b", "N")]]
     y = [[(2, "det"), (0, "root"), (2, "punct")], [(0, "root")]]
     parser = Oracle([[(2, "amod"), (0, "root"), (1, "punct")], [(0, "root")]])
-    for score, everything, words in (("uas", 0.75, 1.0), ("las", 0.5, 2 / 3), ("complete", 0.5, 1.0)):
+    for score, everything, words in (
+        ("uas", 0.75, 1.0),
+        ("las", 0.5, 2 / 3),
+        ("complete", 0.5, 1.0),
+    ):
         assert attachment_scorer_for(score)(parser, X, y) == pytest.approx(everything)
-        scorer = pickle.loads(pickle.dumps(attachment_scorer_for(score, punctuation=["."])))
+        scorer = pickle.loads(
+            pickle.dumps(attachment_scorer_for(score, punctuation=["."]))
+        )
         assert scorer(parser, X, y) == pytest.approx(words)
     with pytest.raises(ValueError, match="score must be one of"):
         attachment_scorer_for("LAS")
-    with pytest.raises(ValueError, match="punctuation must be a collection of tags; got '.,'"):
+    with pytest.raises(
+        ValueError, match="punctuation must be a collection of tags; got '.,'"
+    ):
         attachment_scorer_for(punctuation=".,")
     with pytest.raises(ValueError, match="needs .head, label. pairs"):
-        attachment_scorer_for("las")(Oracle([[2, 0]]), [[("a", "D"), ("b", "N")]], [[2, 0]])
+        attachment_scorer_for("las")(
+            Oracle([[2, 0]]), [[("a", "D"), ("b", "N")]], [[2, 0]]
+        )
 
 
 def test_labeled_attachment_needs_labels():

@@ -16,7 +16,13 @@ LABELS = ["O", "B-X", "I-X", "B-Y"]
 
 
 def noisy(y, rate, generator):
-    return [[str(generator.choice(LABELS)) if generator.random() < rate else label for label in s] for s in y]
+    return [
+        [
+            str(generator.choice(LABELS)) if generator.random() < rate else label
+            for label in s
+        ]
+        for s in y
+    ]
 
 
 @pytest.fixture
@@ -27,11 +33,14 @@ def systems():
 
 
 @pytest.mark.parametrize(
-    "score, function", [("accuracy", token_accuracy_score), ("segments", segment_f1_score)]
+    "score, function",
+    [("accuracy", token_accuracy_score), ("segments", segment_f1_score)],
 )
 def test_scores_are_those_of_the_metrics(systems, score, function):
     y, worse, better = systems
-    result = paired_bootstrap(y, worse, better, score=score, n_resamples=500, random_state=0)
+    result = paired_bootstrap(
+        y, worse, better, score=score, n_resamples=500, random_state=0
+    )
     assert result.score_a == pytest.approx(function(y, worse))
     assert result.score_b == pytest.approx(function(y, better))
     assert result.difference == pytest.approx(result.score_b - result.score_a)
@@ -42,31 +51,51 @@ def test_scores_are_those_of_the_metrics(systems, score, function):
 def test_words():
     y = [["ab", "c"], ["a", "bc"], ["abc"]] * 20
     worse = [["a", "bc"], ["a", "bc"], ["abc"]] * 20
-    result = paired_bootstrap(y, worse, y, score="words", n_resamples=300, random_state=0)
-    assert result.score_a == pytest.approx(word_f1_score(y, worse)) and result.score_b == 1.0
+    result = paired_bootstrap(
+        y, worse, y, score="words", n_resamples=300, random_state=0
+    )
+    assert (
+        result.score_a == pytest.approx(word_f1_score(y, worse))
+        and result.score_b == 1.0
+    )
     assert result.p_value < 0.01
 
 
-TRUE = [[(0, 3, "PER"), (9, 13, "LOC")], [], [(0, 4, "LOC")], [(0, 20, None), (2, 4, "PER")]] * 20
+TRUE = [
+    [(0, 3, "PER"), (9, 13, "LOC")],
+    [],
+    [(0, 4, "LOC")],
+    [(0, 20, None), (2, 4, "PER")],
+] * 20
 WORSE = [[(0, 3, "PER")], [(4, 5, "PER")], [(0, 4, "PER")], [(5, 6, "PER")]] * 20
 
 
-@pytest.mark.parametrize("kind", [Span._make, tuple, list, lambda span: dict(zip(Span._fields, span))])
+@pytest.mark.parametrize(
+    "kind", [Span._make, tuple, list, lambda span: dict(zip(Span._fields, span))]
+)
 @pytest.mark.parametrize("score", ["auto", "spans"])
 def test_spans_of_texts(kind, score):
-    y, worse, better = ([list(map(kind, spans)) for spans in corpus] for corpus in (TRUE, WORSE, TRUE))
+    y, worse, better = (
+        [list(map(kind, spans)) for spans in corpus] for corpus in (TRUE, WORSE, TRUE)
+    )
     for none in (0, 3, 5):  # lists of spans may be of any length, and empty
         better[none] = []
-    result = paired_bootstrap(y, worse, better, score=score, n_resamples=300, random_state=0)
+    result = paired_bootstrap(
+        y, worse, better, score=score, n_resamples=300, random_state=0
+    )
     assert result.score_a == pytest.approx(span_f1_score(y, worse))
     assert result.score_b == pytest.approx(span_f1_score(y, better))
     assert result.score_a < 0.4 < 0.9 < result.score_b < 1 and result.p_value < 0.02
-    assert result == paired_bootstrap(TRUE, worse, better, n_resamples=300, random_state=0)
+    assert result == paired_bootstrap(
+        TRUE, worse, better, n_resamples=300, random_state=0
+    )
 
 
 def test_spans_with_white_space_at_their_ends():
     y, a, b = [[(0, 4, "PER")]] * 30, [[(0, 3, "PER")]] * 30, [[]] * 30
-    found = paired_bootstrap(y, a, b, texts=["Ann met Bob."] * 30, n_resamples=50, random_state=0)
+    found = paired_bootstrap(
+        y, a, b, texts=["Ann met Bob."] * 30, n_resamples=50, random_state=0
+    )
     assert (found.score_a, found.score_b) == (1.0, 0.0)
     assert paired_bootstrap(y, a, b, n_resamples=50).score_a == 0.0
     with pytest.raises(ValueError, match="texts is for spans, got score='accuracy'"):
@@ -77,7 +106,10 @@ def test_labels_that_are_tuples_are_labels():
     y, other = [[("A", 1, "x"), ("B", 2, "x")]] * 9, [[("A", 1, "x")] * 2] * 9
     assert paired_bootstrap(y, other, y, n_resamples=20)[:2] == (0.5, 1.0)
     y, other = [[(1, 2, "x")] * 2] * 9, [[(1, 2, "x"), (1, 2, "y")]] * 9
-    assert paired_bootstrap(y, y, other, score="accuracy", n_resamples=20)[:2] == (1.0, 0.5)
+    assert paired_bootstrap(y, y, other, score="accuracy", n_resamples=20)[:2] == (
+        1.0,
+        0.5,
+    )
 
 
 def test_equal_systems(systems):
@@ -111,8 +143,13 @@ def test_p_values_are_right_under_no_difference():
     rejected = 0
     for trial in range(150):
         y = [["A"] * 4 for _ in range(60)]
-        a, b = ([["B" if generator.random() < 0.2 else "A" for _ in s] for s in y] for _ in range(2))
-        rejected += paired_bootstrap(y, a, b, n_resamples=300, random_state=trial).p_value < 0.1
+        a, b = (
+            [["B" if generator.random() < 0.2 else "A" for _ in s] for s in y]
+            for _ in range(2)
+        )
+        rejected += (
+            paired_bootstrap(y, a, b, n_resamples=300, random_state=trial).p_value < 0.1
+        )
     assert 3 <= rejected <= 30
 
 
@@ -124,13 +161,19 @@ def test_bad_input(systems):
         paired_bootstrap(y, a, b, n_resamples=0)
     with pytest.raises(ValueError, match="at least one sequence"):
         paired_bootstrap([], [], [])
-    with pytest.raises(ValueError, match='sequence 1: .* got 1 and 2; of words, write score="words"'):
+    with pytest.raises(
+        ValueError, match='sequence 1: .* got 1 and 2; of words, write score="words"'
+    ):
         paired_bootstrap([["A"], ["A"]], [["A"], ["A"]], [["A"], ["A", "B"]])
 
 
 def test_both_systems_are_scored_with_tags_or_without():
     y_true, y_pred_a, y_pred_b = [[("a", "X")]] * 3, [[("a", "Y")]] * 3, [["a"]] * 3
-    found = paired_bootstrap(y_true, y_pred_a, y_pred_b, score="words", n_resamples=5, random_state=0)
+    found = paired_bootstrap(
+        y_true, y_pred_a, y_pred_b, score="words", n_resamples=5, random_state=0
+    )
     assert (found.score_a, found.score_b) == (1.0, 1.0)
-    found = paired_bootstrap(y_true, y_pred_a, y_true, score="words", n_resamples=5, random_state=0)
+    found = paired_bootstrap(
+        y_true, y_pred_a, y_true, score="words", n_resamples=5, random_state=0
+    )
     assert (found.score_a, found.score_b) == (0.0, 1.0)

@@ -18,7 +18,10 @@ def corpora(n=50):
         return [(a, a + rng.randrange(1, 4), rng.choice(labels)) for a in starts]
 
     true = [spans(["A", "B", None]) for _ in range(n)]
-    pred = [[s for s in t if s[2] and rng.random() < 0.7] + spans(["A", "B", "C"]) for t in true]
+    pred = [
+        [s for s in t if s[2] and rng.random() < 0.7] + spans(["A", "B", "C"])
+        for t in true
+    ]
     return true, pred
 
 
@@ -27,21 +30,36 @@ def counts_of(true, pred, label):
     blank = [s for s in true if s[2] is None]
     true = {s for s in true if s[2] == label}
     pred = {s for s in pred if s[2] == label}
-    pred = {s for s in pred if s in true or all(s[1] <= b[0] or b[1] <= s[0] for b in blank)}
+    pred = {
+        s for s in pred if s in true or all(s[1] <= b[0] or b[1] <= s[0] for b in blank)
+    }
     return len(true & pred), len(true), len(pred)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_scores_are_the_definition(weighted):
     true, pred = corpora()
-    weight = np.random.default_rng(0).integers(0, 3, len(true)) if weighted else np.ones(len(true))
-    counts = {c: weight @ [counts_of(t, p, c) for t, p in zip(true, pred)] for c in "ABC"}
+    weight = (
+        np.random.default_rng(0).integers(0, 3, len(true))
+        if weighted
+        else np.ones(len(true))
+    )
+    counts = {
+        c: weight @ [counts_of(t, p, c) for t, p in zip(true, pred)] for c in "ABC"
+    }
     given = {"sample_weight": weight} if weighted else {}
-    f1 = {c: 2 * correct / (n_true + n_pred) for c, (correct, n_true, n_pred) in counts.items()}
+    f1 = {
+        c: 2 * correct / (n_true + n_pred)
+        for c, (correct, n_true, n_pred) in counts.items()
+    }
     assert span_f1_score(true, pred, average=None, **given) == pytest.approx(f1)
     correct, n_true, n_pred = sum(counts.values())
-    assert span_f1_score(true, pred, **given) == pytest.approx(2 * correct / (n_true + n_pred))
-    assert span_f1_score(true, pred, average="macro", **given) == pytest.approx(sum(f1.values()) / 3)
+    assert span_f1_score(true, pred, **given) == pytest.approx(
+        2 * correct / (n_true + n_pred)
+    )
+    assert span_f1_score(true, pred, average="macro", **given) == pytest.approx(
+        sum(f1.values()) / 3
+    )
     support = {c: n for c, (_, n, _) in counts.items()}
     mean = sum(f1[c] * support[c] for c in "ABC") / sum(support.values())
     assert span_f1_score(true, pred, average="weighted", **given) == pytest.approx(mean)
@@ -55,7 +73,10 @@ def test_scores_are_the_definition(weighted):
 def test_nothing_to_find():
     assert span_f1_score([[], []], [[], []]) == 1.0
     assert span_f1_score([[(0, 9, None)]], [[(2, 3, "A")]]) == 1.0
-    assert span_f1_score([[(0, 9, None), (2, 3, "A")]], [[(2, 3, "A"), (4, 5, "A")]]) == 1.0
+    assert (
+        span_f1_score([[(0, 9, None), (2, 3, "A")]], [[(2, 3, "A"), (4, 5, "A")]])
+        == 1.0
+    )
     assert SCORERS["span_f1"] is span_f1_scorer
 
 
@@ -63,8 +84,16 @@ def test_nothing_to_find():
     "true, pred, message",
     [
         ([[]], [[], []], "y_true and y_pred must have as many sequences: got 1 and 2"),
-        ([[(0, 1)]], [[]], r"y_true: sequence 0, position 0: expected \(start, end, label\), got tuple"),
-        ([[]], [[(3, 1, "A")]], r"y_pred: sequence 0, position 0: \(3, 1, 'A'\) ends before it begins"),
+        (
+            [[(0, 1)]],
+            [[]],
+            r"y_true: sequence 0, position 0: expected \(start, end, label\), got tuple",
+        ),
+        (
+            [[]],
+            [[(3, 1, "A")]],
+            r"y_pred: sequence 0, position 0: \(3, 1, 'A'\) ends before it begins",
+        ),
     ],
 )
 def test_errors(true, pred, message):
@@ -82,12 +111,18 @@ def test_predictions_without_a_label_do_not_count():
     """A file of Prodigy's binary questions as predictions: rejected spans, and what was not asked."""
     true = [[(0, 3, "PER"), (8, 12, "LOC")], [(0, 3, "PER")]]
     for nothing in ([(0, 3, None)], [(0, 3, None), (4, 5, None)]):
-        assert span_f1_score(true, [BINARY, nothing]) == span_f1_score(true, [BINARY[:1], []]) == 0.5
+        assert (
+            span_f1_score(true, [BINARY, nothing])
+            == span_f1_score(true, [BINARY[:1], []])
+            == 0.5
+        )
         assert span_f1_score(true, [BINARY, nothing], average=None) == {
             "LOC": 0.0,
             "PER": pytest.approx(2 / 3),
         }
-        assert span_report(true, [BINARY, nothing]) == span_report(true, [BINARY[:1], []])
+        assert span_report(true, [BINARY, nothing]) == span_report(
+            true, [BINARY[:1], []]
+        )
     assert span_f1_score([BINARY], [BINARY]) == span_f1_score([[]], [BINARY[1:]]) == 1.0
     found = span_scores(["Ann came to Rome, no?"], [BINARY], [BINARY])
     assert found["spans"] == 1 and found["segments"]["micro avg"]["f1"] == 1.0
@@ -100,25 +135,42 @@ EXACT = [[(0, 3, "PER"), (8, 16, "PER")], [(0, 4, "LOC")]]
 
 def test_texts_take_white_space_off():
     assert span_f1_score(SLOPPY, EXACT) == 0.0
-    assert span_f1_score(SLOPPY, EXACT, texts=TEXTS) == span_f1_score(EXACT, SLOPPY, texts=TEXTS) == 1.0
+    assert (
+        span_f1_score(SLOPPY, EXACT, texts=TEXTS)
+        == span_f1_score(EXACT, SLOPPY, texts=TEXTS)
+        == 1.0
+    )
     assert span_report(SLOPPY, EXACT, texts=TEXTS) == span_report(EXACT, EXACT)
-    with pytest.raises(ValueError, match=r"y_pred: sequence 0, position 0: \(0, 99, 'A'\) leaves the text"):
+    with pytest.raises(
+        ValueError,
+        match=r"y_pred: sequence 0, position 0: \(0, 99, 'A'\) leaves the text",
+    ):
         span_f1_score(SLOPPY, [[(0, 99, "A")], []], texts=TEXTS)
-    with pytest.raises(ValueError, match="texts must be a list of texts, got str 'Ann'"):
+    with pytest.raises(
+        ValueError, match="texts must be a list of texts, got str 'Ann'"
+    ):
         span_f1_score(SLOPPY, EXACT, texts="Ann")
 
 
-@pytest.mark.parametrize("y", [[{"entities": [(0, 3, "PER")]}], {"entities": [(0, 3, "PER")]}])
+@pytest.mark.parametrize(
+    "y", [[{"entities": [(0, 3, "PER")]}], {"entities": [(0, 3, "PER")]}]
+)
 def test_spans_in_dicts(y):
     """As spaCy's examples hold them."""
     write = r"y_true: sequence 0: expected a list of spans, got dict .*; write y_true = \[.*\['entities'\]"
     for score in (span_f1_score, span_report):
         with pytest.raises(ValueError, match=write):
             score(y, [[]])
-    with pytest.raises(ValueError, match="y_pred: sequence 0: expected a list of spans"):
+    with pytest.raises(
+        ValueError, match="y_pred: sequence 0: expected a list of spans"
+    ):
         span_f1_score([[]], y)
 
 
 def test_a_report_shows_all_digits_of_a_count():
     spans = [[(k, k + 1, "A") for k in range(12)]]
-    assert span_report(spans, spans, sample_weight=[102_881]).splitlines()[1].endswith(" 1234572")
+    assert (
+        span_report(spans, spans, sample_weight=[102_881])
+        .splitlines()[1]
+        .endswith(" 1234572")
+    )

@@ -17,7 +17,9 @@ from skstruct.metrics import (
 
 # ------------------------------------------------------------------------------------------ words
 def test_word_f1():
-    assert word_f1_score([["我", "喜欢", "图书馆"]], [["我", "喜欢", "图书", "馆"]]) == pytest.approx(4 / 7)
+    assert word_f1_score(
+        [["我", "喜欢", "图书馆"]], [["我", "喜欢", "图书", "馆"]]
+    ) == pytest.approx(4 / 7)
     assert word_f1_score([["ab"], ["c"]], [["a", "b"], ["c"]]) == pytest.approx(2 / 5)
     assert word_f1_score([["ab", "c"]], [["a", "bc"]]) == 0.0
 
@@ -26,7 +28,9 @@ def test_word_f1_with_tags():
     true, pred = [[("ab", "NN"), ("c", "VV")]], [[("ab", "NN"), ("c", "NN")]]
     assert word_f1_score(true, pred) == word_f1_score(true, pred, tagged=True) == 0.5
     assert word_f1_score(true, pred, tagged=False) == 1.0
-    assert word_f1_score([["ab", "c"]], pred) == 1.0  # tags on one side only: segmentation
+    assert (
+        word_f1_score([["ab", "c"]], pred) == 1.0
+    )  # tags on one side only: segmentation
     with pytest.raises(ValueError, match="tagged=True"):
         word_f1_score([["ab", "c"]], pred, tagged=True)
     with pytest.raises(ValueError, match="tagged must be one of None, True, False"):
@@ -87,26 +91,42 @@ def test_attachment_scores():
     pred = [[(2, "obj"), (0, "root"), (1, "punct")], [(0, "root")]]
     scores = attachment_scores(true, pred)
     assert scores == (0.75, 0.5, 0.5, 4)
-    assert scores.uas == 0.75 and scores.las == 0.5 and scores.complete == 0.5 and scores.n_tokens == 4
+    assert (
+        scores.uas == 0.75
+        and scores.las == 0.5
+        and scores.complete == 0.5
+        and scores.n_tokens == 4
+    )
     assert str(scores) == "UAS 0.7500  LAS 0.5000  complete 0.5000  (4 tokens)"
-    without = attachment_scores(true, pred, punctuation=[[False, False, True], np.array([False])])
+    without = attachment_scores(
+        true, pred, punctuation=[[False, False, True], np.array([False])]
+    )
     assert without == (1.0, 2 / 3, 1.0, 3)
     # a sentence of nothing but punctuation is not scored
-    assert attachment_scores(true, pred, punctuation=[[False] * 3, [True]]).complete == 0.0
+    assert (
+        attachment_scores(true, pred, punctuation=[[False] * 3, [True]]).complete == 0.0
+    )
     assert unlabeled_attachment_score(true, pred) == 0.75
 
 
 def test_attachment_scores_without_labels():
     true, pred = [[2, 0], [0], []], [[2, 1], [0], []]
     scores = attachment_scores(true, pred)
-    assert scores[0] == pytest.approx(2 / 3) and math.isnan(scores.las) and scores.complete == 0.5
+    assert (
+        scores[0] == pytest.approx(2 / 3)
+        and math.isnan(scores.las)
+        and scores.complete == 0.5
+    )
     labeled = [[(2, "a"), (1, "b")], [(0, "root")], []]
     assert math.isnan(attachment_scores(true, labeled).las)
     assert attachment_scores(np.array([[2, 0], [0, 1]]), [[2, 0], [0, 1]]).uas == 1.0
 
 
 def test_attachment_subtypes():
-    true, pred = [[(0, "nmod:poss"), (1, ":"), (1, "a")]], [[(0, "nmod"), (1, ":x"), (1, "a:b")]]
+    true, pred = (
+        [[(0, "nmod:poss"), (1, ":"), (1, "a")]],
+        [[(0, "nmod"), (1, ":x"), (1, "a:b")]],
+    )
     assert attachment_scores(true, pred).las == pytest.approx(2 / 3)
     assert attachment_scores(true, pred, subtypes=True).las == 0.0
     assert attachment_scores(true, true, subtypes=True).las == 1.0
@@ -115,8 +135,14 @@ def test_attachment_subtypes():
 @pytest.mark.parametrize(
     "bad, message",
     [
-        ([(2, "x"), ("0", "x")], "sequence 1, position 1: a head must be an integer; got '0'"),
-        ([(2, "x"), (None, "x")], "sequence 1, position 1: a head must be an integer; got None"),
+        (
+            [(2, "x"), ("0", "x")],
+            "sequence 1, position 1: a head must be an integer; got '0'",
+        ),
+        (
+            [(2, "x"), (None, "x")],
+            "sequence 1, position 1: a head must be an integer; got None",
+        ),
         ([(2, "x"), (0,)], "sequence 1: expected .head, label. pairs"),
         ([(2, "x"), 0], "sequence 1: expected .head, label. pairs"),
         ([(2, "x")], "sequence 1: y_true and y_pred must be equally long: got 2 and 1"),
@@ -127,7 +153,9 @@ def test_attachment_errors(bad, message):
     true = [[(0, "root")], [(2, "x"), (0, "root")]]
     with pytest.raises(ValueError, match=message):
         attachment_scores(true, [true[0], bad])
-    with pytest.raises(ValueError, match="sequence 1: y_true and punctuation must be equally long"):
+    with pytest.raises(
+        ValueError, match="sequence 1: y_true and punctuation must be equally long"
+    ):
         attachment_scores(true, true, punctuation=[[False], [False]])
 
 
@@ -138,5 +166,8 @@ def test_punctuation_goes_by_pairs_of_form_and_tag():
 
     scorer = attachment_scorer_for(punctuation={"b"})
     assert scorer(Parser(), [[("a", "a"), ("b", "b")]], [[0, 0]]) == 1.0
-    with pytest.raises(ValueError, match=r"X: sequence 1, position 0: .* \(form, tag\) tokens; got 'ab'"):
+    with pytest.raises(
+        ValueError,
+        match=r"X: sequence 1, position 0: .* \(form, tag\) tokens; got 'ab'",
+    ):
         scorer(Parser(), [[("a", "a")] * 2, ["ab", "cd"]], [[0, 1], [0, 1]])

@@ -33,7 +33,9 @@ from skstruct.training import epochs as loops
 from skstruct.training.interrupt import DeferredInterrupt
 
 TEMPLATES = ["U00:%x[0,0]", "U01:%x[-1,0]/%x[0,0]", "B", "B01:%x[0,0]"]
-X, Y = make_hmm_sequences(40, n_labels=4, n_words=60, noise=0.1, max_length=10, random_state=0)
+X, Y = make_hmm_sequences(
+    40, n_labels=4, n_words=60, noise=0.1, max_length=10, random_state=0
+)
 X_NEW, Y_NEW = X[30:], Y[30:]
 X, Y = X[:30], Y[:30]
 
@@ -43,7 +45,9 @@ def perceptron(**parameters):
 
 
 def averager(base=None, n=3, **parameters):
-    return BaggingShuffleAverager(base or perceptron(), n, **{"random_state": 0, **parameters})
+    return BaggingShuffleAverager(
+        base or perceptron(), n, **{"random_state": 0, **parameters}
+    )
 
 
 def weights(fitted):
@@ -52,7 +56,9 @@ def weights(fitted):
     for part in ("nodes", "edges"):
         store = getattr(model_of(fitted), part)
         keys, values = entries(store) if store.sparse else enumerate_values(store.value)
-        found.update({(part, k): v for k, v in zip(keys.tolist(), values.tolist()) if v != 0.0})
+        found.update(
+            {(part, k): v for k, v in zip(keys.tolist(), values.tolist()) if v != 0.0}
+        )
     return found
 
 
@@ -62,7 +68,9 @@ def enumerate_values(value):
 
 # -- the average ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize("average", ["all", "nonzero"])
-@pytest.mark.parametrize("bootstrap, many_labels", [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize(
+    "bootstrap, many_labels", [(False, False), (True, False), (False, True)]
+)
 def test_is_equation_7_or_8(average, bootstrap, many_labels, monkeypatch):
     y = Y
     if many_labels:
@@ -82,27 +90,43 @@ def assert_average(found, members, average):
         expected[key] = sum(values) / (used if average == "nonzero" else len(values))
     assert any(len({key in member for member in members}) == 2 for key in expected)
     for key in set(expected) | set(found):
-        assert found.get(key, 0.0) == pytest.approx(expected.get(key, 0.0), abs=1e-12), key
+        assert found.get(key, 0.0) == pytest.approx(
+            expected.get(key, 0.0), abs=1e-12
+        ), key
 
 
 @pytest.mark.parametrize("average", ["all", "nonzero"])
-@pytest.mark.parametrize("seed", [1, 2])  # the first member has few weights, or the others have
+@pytest.mark.parametrize(
+    "seed", [1, 2]
+)  # the first member has few weights, or the others have
 def test_members_with_few_and_with_many_weights(average, seed):
     X = [[[f"f{k}"] for k in range(17)], [["g"]]]
     y = [[f"{k:02}" for k in range(17)], ["00"]]
     crf = L1CRF(c1=0, c2=0.01, all_pairs=True, max_iter=20)
     fitted = averager(
-        crf, 4, average=average, bootstrap=True, max_samples=0.5, random_state=seed, keep_members=True
+        crf,
+        4,
+        average=average,
+        bootstrap=True,
+        max_samples=0.5,
+        random_state=seed,
+        keep_members=True,
     ).fit(X, y)
-    assert len({bool(model_of(member).nodes.sparse) for member in fitted.estimators_}) == 2
-    assert_average(weights(fitted), [weights(member) for member in fitted.estimators_], average)
+    assert (
+        len({bool(model_of(member).nodes.sparse) for member in fitted.estimators_}) == 2
+    )
+    assert_average(
+        weights(fitted), [weights(member) for member in fitted.estimators_], average
+    )
     assert fitted.predict(X) == y
 
 
 def test_members_of_a_crf_pass_over_what_they_drew():
     drawn = np.array([1, 3, 3])
     assert tokens_of_member(L1CRF(TEMPLATES[:3]), X, Y, drawn) == len(X[1]) + len(X[3])
-    fitted = averager(L1CRF(TEMPLATES[:3], tol=1e-9), 2, bootstrap=True, keep_members=True).fit(X, Y)
+    fitted = averager(
+        L1CRF(TEMPLATES[:3], tol=1e-9), 2, bootstrap=True, keep_members=True
+    ).fit(X, Y)
     for member in fitted.estimators_:
         again = clone(member).fit(X, Y, sample_weight=drawn_by(fitted, member))
         assert again.objective_ == pytest.approx(member.objective_, rel=1e-6)
@@ -114,7 +138,9 @@ def drawn_by(fitted, member):
     random.randint(2**31 - 1)
     for each in fitted.estimators_:
         random.randint(2**31 - 1)
-        counts = np.bincount(random.choice(len(X), len(X), replace=True), minlength=len(X))
+        counts = np.bincount(
+            random.choice(len(X), len(X), replace=True), minlength=len(X)
+        )
         if each is member:
             return counts
 
@@ -125,11 +151,18 @@ def test_members_are_fits_with_their_seeds():
     for member in fitted.estimators_:
         assert weights(clone(member).fit(X, Y)) == weights(member)
     scores = fitted.member_scores(X_NEW, Y_NEW)
-    assert scores.tolist() == [member.score(X_NEW, Y_NEW) for member in fitted.estimators_]
-    assert fitted.n_iter_ == 2 and fitted.classes_.tolist() == fitted.estimators_[0].classes_.tolist()
+    assert scores.tolist() == [
+        member.score(X_NEW, Y_NEW) for member in fitted.estimators_
+    ]
+    assert (
+        fitted.n_iter_ == 2
+        and fitted.classes_.tolist() == fitted.estimators_[0].classes_.tolist()
+    )
 
 
-@pytest.mark.parametrize("parameters", [{}, {"bootstrap": True, "max_samples": 0.5}, {"max_samples": 0.3}])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"bootstrap": True, "max_samples": 0.5}, {"max_samples": 0.3}]
+)
 @pytest.mark.parametrize(
     "base",
     [
@@ -141,7 +174,9 @@ def test_members_are_fits_with_their_seeds():
 )
 def test_n_jobs_changes_nothing(base, parameters):
     one, two, other = (
-        weights(averager(base, n_jobs=n_jobs, random_state=seed, **parameters).fit(X, Y))
+        weights(
+            averager(base, n_jobs=n_jobs, random_state=seed, **parameters).fit(X, Y)
+        )
         for n_jobs, seed in ((1, 0), (2, 0), (2, 1))
     )
     assert one == two
@@ -170,7 +205,9 @@ def test_predicting_changes_no_parameter(meta):
 def test_a_fit_without_labels_forgets_those_of_the_last():
     fitted = averager().fit(X, Y)
     assert fitted.classes_.shape == (4,)
-    fitted.set_params(estimator=WordSegmenter(max_iter=1)).fit(["abc", "ab"], [["ab", "c"], ["ab"]])
+    fitted.set_params(estimator=WordSegmenter(max_iter=1)).fit(
+        ["abc", "ab"], [["ab", "c"], ["ab"]]
+    )
     assert not hasattr(fitted, "classes_")
 
 
@@ -267,7 +304,9 @@ class Watch:
         self.ready.remove(estimator)
 
     def on_fit_task_begin(self, estimator, context):
-        self.begun.append((type(estimator).__name__, context.task_name, context.task_id))
+        self.begun.append(
+            (type(estimator).__name__, context.task_name, context.task_id)
+        )
 
     def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
         self.ended.append((context.task_name, fitted_estimator))
@@ -286,7 +325,9 @@ def test_callbacks_of_the_averager_see_its_members(n_jobs):
     watch = Watch()
     fitted = watched(averager(n_jobs=n_jobs), watch).fit(X, Y)
     assert watch.begun[0] == ("BaggingShuffleAverager", "fit", 0) and not watch.ready
-    assert sorted(watch.begun[1:]) == [("BaggingShuffleAverager", "member", k) for k in range(3)]
+    assert sorted(watch.begun[1:]) == [
+        ("BaggingShuffleAverager", "member", k) for k in range(3)
+    ]
     name, last = watch.ended[-1]
     assert name == "fit" and last.predict(X_NEW) == fitted.predict(X_NEW)
     assert weights(fitted) == weights(averager().fit(X, Y))
@@ -305,7 +346,9 @@ def test_callbacks_of_the_estimator_see_each_member(n_jobs):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("error", [RuntimeError("boom"), KeyboardInterrupt()], ids=["fails", "interrupts"])
+@pytest.mark.parametrize(
+    "error", [RuntimeError("boom"), KeyboardInterrupt()], ids=["fails", "interrupts"]
+)
 def test_a_member_that_fails_stops_the_others(error, n_jobs):
     watch = Watch(error)
     base = watched(perceptron().set_params(max_iter=10_000), watch)
@@ -329,7 +372,9 @@ def test_scores_can_be_monitored(meta):
     if not hasattr(callback, "ScoringMonitor"):
         pytest.skip("this scikit-learn has no ScoringMonitor")
 
-    monitor = callback.ScoringMonitor(scoring={"score": lambda estimator, X, y: estimator.score(X, y)})
+    monitor = callback.ScoringMonitor(
+        scoring={"score": lambda estimator, X, y: estimator.score(X, y)}
+    )
     fitted = meta(perceptron()).set_callbacks(monitor).fit(X, Y)
     assert monitor.get_logs().data[0]["score"] == fitted.score(X, Y)
 
@@ -337,7 +382,11 @@ def test_scores_can_be_monitored(meta):
 # -- inside scikit-learn -------------------------------------------------------------------------------
 def test_parameters_inside_a_pipeline_can_be_searched():
     pipeline = Pipeline([("tag", averager())])
-    grid = {"tag__estimator__penalty": ["l2"], "tag__n_estimators": [1, 2], "tag__average": ["all"]}
+    grid = {
+        "tag__estimator__penalty": ["l2"],
+        "tag__n_estimators": [1, 2],
+        "tag__average": ["all"],
+    }
     search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(X, Y)
     assert search.best_estimator_[-1].estimator_.penalty == "l2"
 
@@ -354,15 +403,33 @@ class Unaware(BaseEstimator):
 @pytest.mark.parametrize(
     "base, message",
     [
-        (Unaware(), "Unaware cannot be used by BaggingShuffleAverager: it has no linear weights"),
-        (Segmenter(), r"Segmenter cannot be .* put it inside: Segmenter\(BaggingShuffleAverager\(tagger\)\)"),
+        (
+            Unaware(),
+            "Unaware cannot be used by BaggingShuffleAverager: it has no linear weights",
+        ),
+        (
+            Segmenter(),
+            r"Segmenter cannot be .* put it inside: Segmenter\(BaggingShuffleAverager\(tagger\)\)",
+        ),
         (Segmenter(Unaware()), "Segmenter cannot be used .* could share$"),
-        (averager(), "BaggingShuffleAverager cannot be .*; give it the estimator that is inside"),
-        (ParameterMixer(), "ParameterMixer cannot be .*; give it the estimator that is inside"),
+        (
+            averager(),
+            "BaggingShuffleAverager cannot be .*; give it the estimator that is inside",
+        ),
+        (
+            ParameterMixer(),
+            "ParameterMixer cannot be .*; give it the estimator that is inside",
+        ),
         (Pipeline([("tag", perceptron())]), "Pipeline cannot be used by"),
-        (FrozenEstimator(perceptron()), "FrozenEstimator cannot be used by BaggingShuffleAverager: what is"),
+        (
+            FrozenEstimator(perceptron()),
+            "FrozenEstimator cannot be used by BaggingShuffleAverager: what is",
+        ),
         (KBestReranker(), "KBestReranker cannot be used by .* inside of its base$"),
-        (StructuredPerceptron, "estimator must be an instance, got the class StructuredPerceptron"),
+        (
+            StructuredPerceptron,
+            "estimator must be an instance, got the class StructuredPerceptron",
+        ),
     ],
 )
 def test_what_cannot_be_averaged(base, message):
@@ -372,12 +439,20 @@ def test_what_cannot_be_averaged(base, message):
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"n_estimators": 0}, {"max_samples": 0.0}, {"max_samples": 1.1}, {"max_samples": float("nan")}],
+    [
+        {"n_estimators": 0},
+        {"max_samples": 0.0},
+        {"max_samples": 1.1},
+        {"max_samples": float("nan")},
+    ],
 )
 def test_wrong_parameters_leave_a_fit_as_it_was(parameters):
     fitted = averager().fit(X, Y)
     before = weights(fitted)
-    with pytest.raises(ValueError, match=f"'{next(iter(parameters))}' parameter of BaggingShuffleAverager"):
+    with pytest.raises(
+        ValueError,
+        match=f"'{next(iter(parameters))}' parameter of BaggingShuffleAverager",
+    ):
         fitted.set_params(**parameters).fit(X, Y)
     assert weights(fitted) == before
 
@@ -386,5 +461,7 @@ def test_members_that_are_not_there():
     with pytest.raises(NotFittedError):
         averager(keep_members=True).member_scores(X, Y)
     kept = averager(keep_members=True).fit(X, Y)
-    with pytest.raises(ValueError, match="member_scores needs a fit with keep_members=True"):
+    with pytest.raises(
+        ValueError, match="member_scores needs a fit with keep_members=True"
+    ):
         kept.set_params(keep_members=False).fit(X, Y).member_scores(X, Y)

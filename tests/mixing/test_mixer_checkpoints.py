@@ -44,11 +44,19 @@ def killed_after(monkeypatch):
 
 
 @pytest.mark.parametrize("n_shards", [1, 3])
-@pytest.mark.parametrize("noise", [{}, {"penalty": "l1-cumulative", "alpha": 2**-8, **NOISY}])
+@pytest.mark.parametrize(
+    "noise", [{}, {"penalty": "l1-cumulative", "alpha": 2**-8, **NOISY}]
+)
 @pytest.mark.parametrize("estimator, X, y", LEARNERS)
-def test_a_killed_fit_goes_on(estimator, X, y, noise, n_shards, killed_after, monkeypatch, tmp_path):
+def test_a_killed_fit_goes_on(
+    estimator, X, y, noise, n_shards, killed_after, monkeypatch, tmp_path
+):
     if isinstance(estimator, ShiftReduceParser | WordSegmenter) or y is TREES[1]:
-        noise = {key: value for key, value in noise.items() if key != "noise_rate" and key != "feature_noise"}
+        noise = {
+            key: value
+            for key, value in noise.items()
+            if key != "noise_rate" and key != "feature_noise"
+        }
     estimator = clone(estimator)
     inner = estimator.tagger if isinstance(estimator, Segmenter) else estimator
     inner.set_params(**noise)
@@ -63,15 +71,23 @@ def test_a_killed_fit_goes_on(estimator, X, y, noise, n_shards, killed_after, mo
     monkeypatch.undo()
     assert len(list(tmp_path.iterdir())) == 1
     kept.fit(X, y)
-    assert kept.resumed_from_ == 2 and kept.n_iter_ == whole.n_iter_ == len(kept.history_)
+    assert kept.resumed_from_ == 2 and kept.n_iter_ == whole.n_iter_ == len(
+        kept.history_
+    )
     assert not list(tmp_path.iterdir())
     assert_same(kept.estimator_, whole.estimator_)
-    assert [r["updates"] for r in kept.history_] == [r["updates"] for r in whole.history_]
+    assert [r["updates"] for r in kept.history_] == [
+        r["updates"] for r in whole.history_
+    ]
 
 
-def test_a_killed_fit_of_shards_goes_on_with_its_own_key(killed_after, monkeypatch, tmp_path):
+def test_a_killed_fit_of_shards_goes_on_with_its_own_key(
+    killed_after, monkeypatch, tmp_path
+):
     loads = [lambda: (X[:7], Y[:7]), lambda: (X[7:], Y[7:])]
-    mixer = ParameterMixer(StructuredPerceptron(max_iter=5, **NOISY), checkpoint=tmp_path)
+    mixer = ParameterMixer(
+        StructuredPerceptron(max_iter=5, **NOISY), checkpoint=tmp_path
+    )
     with monkeypatch.context():
         killed_after(3)
         with pytest.raises(Killed):
@@ -84,8 +100,13 @@ def test_a_killed_fit_of_shards_goes_on_with_its_own_key(killed_after, monkeypat
 
 
 @pytest.mark.parametrize("n_shards", [1, 3])
-def test_mixers_in_one_folder_do_not_meet(killed_after, monkeypatch, tmp_path, n_shards):
-    X, y = [["a", "b"], ["c", "a", "b"], ["b", "c"]], [["X", "Y"], ["X", "Y", "X"], ["X", "Y"]]
+def test_mixers_in_one_folder_do_not_meet(
+    killed_after, monkeypatch, tmp_path, n_shards
+):
+    X, y = (
+        [["a", "b"], ["c", "a", "b"], ["b", "c"]],
+        [["X", "Y"], ["X", "Y", "X"], ["X", "Y"]],
+    )
     for n_files, options in enumerate(
         (
             {},
@@ -108,7 +129,9 @@ def test_mixers_in_one_folder_do_not_meet(killed_after, monkeypatch, tmp_path, n
 
 
 def test_an_interrupted_fit_goes_on(monkeypatch, tmp_path):
-    mixer = ParameterMixer(StructuredPerceptron(max_iter=4), random_state=0, checkpoint=tmp_path)
+    mixer = ParameterMixer(
+        StructuredPerceptron(max_iter=4), random_state=0, checkpoint=tmp_path
+    )
     expected = clone(mixer).fit(X, Y)
     mix = shards.Mixture.mix
 
@@ -126,7 +149,9 @@ def test_an_interrupted_fit_goes_on(monkeypatch, tmp_path):
 
 
 def test_a_damaged_checkpoint_is_refused(killed_after, monkeypatch, tmp_path):
-    mixer = ParameterMixer(StructuredPerceptron(max_iter=4), random_state=0, checkpoint=tmp_path)
+    mixer = ParameterMixer(
+        StructuredPerceptron(max_iter=4), random_state=0, checkpoint=tmp_path
+    )
     with monkeypatch.context():
         killed_after(2)
         with pytest.raises(Killed):
@@ -254,7 +279,9 @@ def test_callbacks_see_the_rounds(base, x, y, n_shards):
     alone = clone(mixer).fit(x, y)
     fitted = watched(clone(mixer), watch).fit(x, y)
     n = fitted.n_iter_
-    assert watch.begun == [("ParameterMixer", "fit")] + n * [("ParameterMixer", "round")]
+    assert watch.begun == [("ParameterMixer", "fit")] + n * [
+        ("ParameterMixer", "round")
+    ]
     assert watch.scores[-2:] == 2 * [fitted.score(x, y)]
     assert_same(fitted.estimator_, alone.estimator_)
     stopped = watched(clone(mixer), Watch(last=2)).fit(x, y)
@@ -263,12 +290,17 @@ def test_callbacks_see_the_rounds(base, x, y, n_shards):
 
 def test_callbacks_see_the_rounds_of_shards_that_load_themselves():
     watch = Watch()
-    watched(ParameterMixer(StructuredPerceptron(max_iter=2)), watch).fit_shards([lambda: (X, Y)] * 2)
+    watched(ParameterMixer(StructuredPerceptron(max_iter=2)), watch).fit_shards(
+        [lambda: (X, Y)] * 2
+    )
     assert [name for _, name in watch.begun] == ["fit", "round", "round"]
 
 
 def test_a_callback_that_interrupts_leaves_the_rounds():
-    mixer = watched(ParameterMixer(StructuredPerceptron(max_iter=4)), Watch(error=KeyboardInterrupt()))
+    mixer = watched(
+        ParameterMixer(StructuredPerceptron(max_iter=4)),
+        Watch(error=KeyboardInterrupt()),
+    )
     with pytest.raises(KeyboardInterrupt):
         mixer.fit(X, Y)
     assert mixer.n_iter_ == 1 and len(mixer.predict(X)) == len(X)
@@ -277,5 +309,7 @@ def test_a_callback_that_interrupts_leaves_the_rounds():
 def test_callbacks_of_the_learner_are_refused():
     base = watched(StructuredPerceptron(), Watch())
     for estimator in (base, Segmenter(base)):
-        with pytest.raises(ValueError, match="callbacks of StructuredPerceptron do not go with"):
+        with pytest.raises(
+            ValueError, match="callbacks of StructuredPerceptron do not go with"
+        ):
             ParameterMixer(estimator).fit(X, Y)

@@ -28,8 +28,16 @@ def load(s, n):
 @pytest.fixture(scope="module")
 def client():
     """Two processes that are restarted when they die."""
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+    options = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "dashboard_address": None,
+        "memory_limit": 0,
+    }
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         yield client
 
 
@@ -53,15 +61,27 @@ def base(**options):
 
 def assert_same(a, b):
     for name in ("nodes", "edges"):
-        np.testing.assert_array_equal(getattr(model_of(a), name).value, getattr(model_of(b), name).value)
+        np.testing.assert_array_equal(
+            getattr(model_of(a), name).value, getattr(model_of(b), name).value
+        )
 
 
 @pytest.mark.parametrize("n", [1, 3])
 def test_workers_or_threads(client, n):
-    options = {"feature_noise": "dropout", "penalty": "l2", "alpha": 1e-3, "min_count": 2}
+    options = {
+        "feature_noise": "dropout",
+        "penalty": "l2",
+        "alpha": 1e-3,
+        "min_count": 2,
+    }
     mixer = ParameterMixer(base(**options), random_state=0)
     here = mixer.fit_shards(shards(n))
-    assert_same(here, ParameterMixer(base(**options), random_state=0, client="auto").fit_shards(shards(n)))
+    assert_same(
+        here,
+        ParameterMixer(base(**options), random_state=0, client="auto").fit_shards(
+            shards(n)
+        ),
+    )
     # Nothing of it stays behind.
     assert set(client.run(kept_by_a_worker).values()) == {0}
 
@@ -69,26 +89,37 @@ def test_workers_or_threads(client, n):
 def test_fit_by_the_address_of_a_scheduler(client):
     X, y = load(0, 1)
     here = ParameterMixer(base(), n_shards=2, random_state=0).fit(X, y)
-    there = ParameterMixer(base(), n_shards=2, random_state=0, client=client.scheduler.address).fit(X, y)
+    there = ParameterMixer(
+        base(), n_shards=2, random_state=0, client=client.scheduler.address
+    ).fit(X, y)
     assert here.predict(X) == there.predict(X)
     np.testing.assert_array_equal(here.decision_function(X), there.decision_function(X))
 
 
 def test_errors_name_the_shard(client):
     mixer = ParameterMixer(base(), client="auto")
-    with pytest.raises(ValueError, match="shard 1: its callable raised ZeroDivisionError"):
+    with pytest.raises(
+        ValueError, match="shard 1: its callable raised ZeroDivisionError"
+    ):
         mixer.fit_shards([shards(1)[0], lambda: 1 / 0])
 
 
 @pytest.mark.parametrize(
-    "when, n", [(0, 3), (2, 1), *(pytest.param(*pair, marks=pytest.mark.slow) for pair in ((0, 1), (2, 3)))]
+    "when, n",
+    [
+        (0, 3),
+        (2, 1),
+        *(pytest.param(*pair, marks=pytest.mark.slow) for pair in ((0, 1), (2, 3))),
+    ],
 )
 def test_a_worker_that_dies_changes_nothing(client, monkeypatch, n, when):
     killed = []
 
     def kill_too(cluster, s, epoch):
         if epoch == when and not killed:
-            killed.append(client.run(os.getpid, workers=[cluster.home[s]])[cluster.home[s]])
+            killed.append(
+                client.run(os.getpid, workers=[cluster.home[s]])[cluster.home[s]]
+            )
             os.kill(killed[0], signal.SIGKILL)
 
     here = ParameterMixer(base(), random_state=0).fit_shards(shards(n))
@@ -111,7 +142,9 @@ def test_a_driver_that_dies_and_a_worker_too(client, monkeypatch, tmp_path, n):
 
     def kill_too(cluster, s, epoch):
         if epoch == 3 and not killed:
-            killed.append(client.run(os.getpid, workers=[cluster.home[s]])[cluster.home[s]])
+            killed.append(
+                client.run(os.getpid, workers=[cluster.home[s]])[cluster.home[s]]
+            )
             os.kill(killed[0], signal.SIGKILL)
 
     with monkeypatch.context() as patch:
@@ -125,7 +158,9 @@ def test_a_driver_that_dies_and_a_worker_too(client, monkeypatch, tmp_path, n):
 
 
 def test_a_client_that_is_not_there(monkeypatch):
-    monkeypatch.setattr(distributed, "get_client", lambda: (_ for _ in ()).throw(ValueError("none")))
+    monkeypatch.setattr(
+        distributed, "get_client", lambda: (_ for _ in ()).throw(ValueError("none"))
+    )
     with pytest.raises(ValueError, match="client='auto' found no Dask client"):
         ParameterMixer(base(), client="auto").fit(*load(0, 1))
     monkeypatch.setitem(sys.modules, "distributed", None)
@@ -133,7 +168,9 @@ def test_a_client_that_is_not_there(monkeypatch):
         ParameterMixer(base(), client="auto").fit(*load(0, 1))
 
 
-@pytest.mark.parametrize("kind", [sparse.csr_array, pytest.param(np.asarray, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "kind", [sparse.csr_array, pytest.param(np.asarray, marks=pytest.mark.slow)]
+)
 def test_rows_of_numbers(client, kind):
     """Shards share one scale, that of all of them."""
     rng = np.random.default_rng(0)
@@ -141,4 +178,7 @@ def test_rows_of_numbers(client, kind):
     X = SequenceMatrix(kind(flat), [4] * 50, feature_names="abcd")
     y = X.split(flat.argmax(axis=1).tolist())
     here = ParameterMixer(base(), n_shards=3, random_state=0).fit(X, y)
-    assert_same(here, ParameterMixer(base(), n_shards=3, random_state=0, client="auto").fit(X, y))
+    assert_same(
+        here,
+        ParameterMixer(base(), n_shards=3, random_state=0, client="auto").fit(X, y),
+    )

@@ -36,7 +36,9 @@ def test_the_data_of_theorem_2_can_be_separated():
     tagger = StructuredPerceptron(max_iter=50, average=False, random_state=0).fit(X, y)
     assert tagger.history_[-1]["updates"] == 0
     for X_shard, y_shard in SHARDS:  # and each shard alone, by one update
-        alone = StructuredPerceptron(max_iter=5, shuffle=False, average=False).fit(X_shard, y_shard)
+        alone = StructuredPerceptron(max_iter=5, shuffle=False, average=False).fit(
+            X_shard, y_shard
+        )
         assert [h["updates"] for h in alone.history_] == [1, 0, 0, 0, 0]
 
 
@@ -74,13 +76,19 @@ def test_mistake_bound(seed, n_shards, mixing):
                 teacher.setdefault(key, float(generator.normal()))
     y = [list(oracles.k_best(feature, teacher, "XYZ", 1)[0][1]) for feature in features]
     base = StructuredPerceptron(LINES, max_iter=150, average=False)
-    mixer = ParameterMixer(base, n_shards=n_shards, mixing=mixing, random_state=seed).fit(X, y)
+    mixer = ParameterMixer(
+        base, n_shards=n_shards, mixing=mixing, random_state=seed
+    ).fit(X, y)
     assert mixer.history_[-1]["updates"] == 0 and mixer.score(X, y) == 1.0
     # Mistakes by shard follow from mixture and sum under "errors"; under "uniform" only their mean is needed.
     total = 0.0
     for record in mixer.history_:
         share = np.array(record["mixture"])
-        mistakes = share * record["updates"] if mixing == "errors" else record["updates"] / n_shards
+        mistakes = (
+            share * record["updates"]
+            if mixing == "errors"
+            else record["updates"] / n_shards
+        )
         total += float((share * mistakes).sum())
     pairs = list(zip(features, map(tuple, y)))
     learned = weights_view.weights_of(mixer.estimator_, X)

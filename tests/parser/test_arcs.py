@@ -30,7 +30,13 @@ def test_arcs_have_the_weights_of_their_features(templates):
     weights = {(name, label): weight for name, label, weight in feature_weights(parser)}
     explanation = explain(parser, X[1])
     assert explanation.tree == Y[1] and [arc.word for arc in explanation.arcs] == X[1]
-    assert [arc.action for arc in explanation.arcs] == ["LEFT", None, "LEFT", "RIGHT", "RIGHT"]
+    assert [arc.action for arc in explanation.arcs] == [
+        "LEFT",
+        None,
+        "LEFT",
+        "RIGHT",
+        "RIGHT",
+    ]
     for arc, (head, label) in zip(explanation.arcs, Y[1]):
         assert (arc.head, arc.label) == (head, label) and arc.label_features
         assert bool(arc.features) == (head > 0)
@@ -39,7 +45,11 @@ def test_arcs_have_the_weights_of_their_features(templates):
         for name, value in arc.label_features:
             assert weights.get((name, arc.label), 0.0) == value
         assert arc.label_counts == (templates == "auto" and head > 0)
-        counted = arc.shift_features + arc.features + (arc.label_features if arc.label_counts else [])
+        counted = (
+            arc.shift_features
+            + arc.features
+            + (arc.label_features if arc.label_counts else [])
+        )
         assert arc.score == pytest.approx(sum(v for _, v in counted))
         assert arc.runner_up != arc.label and arc.margin > 0.0
     assert json.loads(json.dumps(explanation.to_dict()))["arcs"][0]["label"] == "nsubj"
@@ -72,9 +82,13 @@ def test_labels_of_sentences_left_out_are_not_learned(parameters, weight, second
 
 def test_heads_alone_and_empty_sentences():
     heads = [[head for head, _ in tree] for tree in Y]
-    parser = ShiftReduceParser("hs28", labeled=False, max_iter=4, random_state=0).fit(X, heads)
+    parser = ShiftReduceParser("hs28", labeled=False, max_iter=4, random_state=0).fit(
+        X, heads
+    )
     explanation = explain(parser, X[0])
-    assert explanation.tree == heads[0] and {arc.label for arc in explanation.arcs} == {None}
+    assert explanation.tree == heads[0] and {arc.label for arc in explanation.arcs} == {
+        None
+    }
     assert explain(parser, []).arcs == []
 
 
@@ -93,33 +107,56 @@ def score_of(parser, sentence, actions):
     ]
     if not model.is_joint:
         return oracle.score_of(model.templates.states, weights[0], sentence, actions)
-    return oracle.joint_score(model.templates, weights, model.labels.values, sentence, actions)[0]
+    return oracle.joint_score(
+        model.templates, weights, model.labels.values, sentence, actions
+    )[0]
 
 
-@pytest.mark.parametrize("templates", [JOINT, "hs28", "rich"], ids=["joint", "hs28", "rich"])
+@pytest.mark.parametrize(
+    "templates", [JOINT, "hs28", "rich"], ids=["joint", "hs28", "rich"]
+)
 def test_contributions_add_up_to_the_score_of_the_search(templates):
     problem = Problem(lengths=(1, 2, 3, 4, 5, 5, 7, 7), seed=3)
-    trees = [[(h, "r" if h == 0 else "lm"[h > k]) for k, h in enumerate(tree)] for tree in problem.heads]
-    parser = ShiftReduceParser(templates, max_iter=2, random_state=0).fit(problem.X, trees)
+    trees = [
+        [(h, "r" if h == 0 else "lm"[h > k]) for k, h in enumerate(tree)]
+        for tree in problem.heads
+    ]
+    parser = ShiftReduceParser(templates, max_iter=2, random_state=0).fit(
+        problem.X, trees
+    )
     for sentence, tree in zip(problem.X, parser.predict(problem.X)):
         found = explain(parser, sentence)
         assert found.tree == tree
         (score,) = parser.decision_function([sentence])
         frame = found.to_frame()
         assert set(frame.kind) <= {"shift", "action", "label"}
-        for total in (found.score, math.fsum(arc.score for arc in found.arcs), frame.contribution.sum()):
+        for total in (
+            found.score,
+            math.fsum(arc.score for arc in found.arcs),
+            frame.contribution.sum(),
+        ):
             assert total == pytest.approx(score, abs=1e-9)
-        if len(tree) < 6:  # the score is that of some way to build the tree, written down independently
+        if (
+            len(tree) < 6
+        ):  # the score is that of some way to build the tree, written down independently
             heads = [head for head, _ in tree]
-            ways = [way for way in oracle.derivations(len(tree)) if oracle.heads_of(way) == heads]
-            assert any(score == pytest.approx(score_of(parser, sentence, way)) for way in ways)
+            ways = [
+                way
+                for way in oracle.derivations(len(tree))
+                if oracle.heads_of(way) == heads
+            ]
+            assert any(
+                score == pytest.approx(score_of(parser, sentence, way)) for way in ways
+            )
 
 
 @pytest.mark.parametrize("templates", [JOINT, "hs28"], ids=["joint", "hs28"])
 def test_a_given_tree_is_explained_as_parsers_learn_it(templates):
     parser = ShiftReduceParser(templates, max_iter=2, random_state=0).fit(X, Y)
     for sentence in (X[0], X[1][:4]):
-        for heads in {tuple(oracle.heads_of(way)) for way in oracle.derivations(len(sentence))}:
+        for heads in {
+            tuple(oracle.heads_of(way)) for way in oracle.derivations(len(sentence))
+        }:
             free = explain(parser, sentence, [(head, None) for head in heads])
             assert [head for head, _ in free.tree] == [*heads]
             expected = score_of(parser, sentence, actions_of(heads))
@@ -133,13 +170,21 @@ def test_a_given_tree_is_explained_as_parsers_learn_it(templates):
 
 def test_heads_alone_are_explained_too():
     heads = [[head for head, _ in tree] for tree in Y]
-    parser = ShiftReduceParser("hs28", labeled=False, max_iter=2, random_state=0).fit(X, heads)
-    assert explain(parser, X[1], Y[1]).tree == explain(parser, X[1], heads[1]).tree == heads[1]
+    parser = ShiftReduceParser("hs28", labeled=False, max_iter=2, random_state=0).fit(
+        X, heads
+    )
+    assert (
+        explain(parser, X[1], Y[1]).tree
+        == explain(parser, X[1], heads[1]).tree
+        == heads[1]
+    )
     assert explain(parser, [], []).tree == []
 
 
 def test_a_label_that_is_chosen_later_is_shown_and_does_not_count():
-    explanation = explain(ShiftReduceParser("hs28", max_iter=4, random_state=0).fit(X, Y), X[1])
+    explanation = explain(
+        ShiftReduceParser("hs28", max_iter=4, random_state=0).fit(X, Y), X[1]
+    )
     assert not any(arc.label_counts for arc in explanation.arcs)
     assert "  label nsubj, chosen for the finished tree: +" in str(explanation)
     assert "label nsubj, chosen for the finished tree" in explanation._repr_html_()
@@ -150,7 +195,9 @@ CROSSED = [(4, "x"), (4, "x"), (5, "y"), (0, "root"), (4, "x")]
 
 
 def test_trees_that_a_parser_cannot_build():
-    parser = ShiftReduceParser(max_iter=2, random_state=0).fit([*X, CROSSING], [*Y, CROSSED])
+    parser = ShiftReduceParser(max_iter=2, random_state=0).fit(
+        [*X, CROSSING], [*Y, CROSSED]
+    )
     with pytest.raises(ValueError, match="labels: the tree is not projective"):
         explain(parser, CROSSING, CROSSED)
     with pytest.raises(ValueError, match="got 3 tokens and 2 labels"):

@@ -6,7 +6,12 @@ import pytest
 import skstruct
 from skstruct import BaggingShuffleAverager, ShiftReduceParser, inspection
 from skstruct.parser.atoms import AtomEncoder, check_words, count_parts, parts_of
-from skstruct.parser.state_templates import attributes_of, compile_templates, decode_keys, templates_of
+from skstruct.parser.state_templates import (
+    attributes_of,
+    compile_templates,
+    decode_keys,
+    templates_of,
+)
 from skstruct.parser.states import ARC_PLACES, STATE_PLACES
 from skstruct.parser.template_sets import lines_of, template_lines
 
@@ -29,7 +34,9 @@ def clause(*forms, order="svo"):
 
 
 TRAINING = [
-    clause(*({"s": subject, "o": object_, "v": verb}[what] for what in order), order=order)
+    clause(
+        *({"s": subject, "o": object_, "v": verb}[what] for what in order), order=order
+    )
     for subject in ("puer", "puella")
     for object_ in ("puerum", "puellam")
     for verb in ("videt", "amat")
@@ -61,16 +68,23 @@ def test_features_tell_of_words_that_were_never_seen(fitted):
 
 def test_known_parts_count_however_many_stand_beside_them(fitted):
     def score(change):
-        return fitted.decision_function([[(*w[:3], change(w[3])) for w in s] for s in X])
+        return fitted.decision_function(
+            [[(*w[:3], change(w[3])) for w in s] for s in X]
+        )
 
     one = score(lambda parts: f"{parts}|New=0")
     many = "|".join(f"New={k}" for k in range(5))
     np.testing.assert_array_equal(score(lambda parts: f"{many}|{parts}"), one)
     np.testing.assert_array_equal(score(lambda parts: f"{parts}|{many}"), one)
-    four, five = "Case=Acc|Case=Nom|Gender=Fem|Gender=Masc", "|Number=Sing"  # training: three at most
+    four, five = (
+        "Case=Acc|Case=Nom|Gender=Fem|Gender=Masc",
+        "|Number=Sing",
+    )  # training: three at most
     assert (score(lambda _: four) != score(lambda _: four + five)).all()
     arc = inspection.explain(fitted, [(*X[0][0][:3], four + five), X[0][1]]).arcs[0]
-    assert {f"s1.p3={part}" for part in (four + five).split("|")} <= {name for name, _ in arc.features}
+    assert {f"s1.p3={part}" for part in (four + five).split("|")} <= {
+        name for name, _ in arc.features
+    }
     assert (score(lambda parts: parts) == fitted.decision_function(X)).all()
 
 
@@ -86,7 +100,9 @@ def test_two_columns_are_read_by_rich_alone():
     auto, rich = parser().fit(two, Y), parser(templates="rich").fit(two, Y)
     assert auto.n_features() == rich.n_features()
     assert auto.predict(two) == rich.predict(two)
-    np.testing.assert_array_equal(auto.decision_function(two), rich.decision_function(two))
+    np.testing.assert_array_equal(
+        auto.decision_function(two), rich.decision_function(two)
+    )
 
 
 def test_files_hold_columns(fitted, tmp_path):
@@ -94,7 +110,9 @@ def test_files_hold_columns(fitted, tmp_path):
     again = skstruct.load(tmp_path / "model")
     assert again.inputs.width == 4
     assert again.predict(X) == fitted.predict(X)
-    more = [[(*word[:3], word[3] + "|Style=High") for word in sentence] for sentence in X]  # one more part
+    more = [
+        [(*word[:3], word[3] + "|Style=High") for word in sentence] for sentence in X
+    ]  # one more part
     a, b = again.partial_fit(more, Y), parser().fit(X, Y).partial_fit(more, Y)
     np.testing.assert_array_equal(a.decision_function(more), b.decision_function(more))
     assert any("Style=High" in name for name, _, _ in inspection.feature_weights(a))
@@ -103,36 +121,57 @@ def test_files_hold_columns(fitted, tmp_path):
 def test_columns_are_averaged_and_mixed(fitted):
     model = BaggingShuffleAverager(parser(), 2, random_state=0, n_jobs=2).fit(X, Y)
     assert model.predict(X) == Y
-    shards = [lambda: (X[:2], Y[:2]), lambda: ([[(*w[:3], "_") for w in X[2]], X[3]], Y[2:4])]
+    shards = [
+        lambda: (X[:2], Y[:2]),
+        lambda: ([[(*w[:3], "_") for w in X[2]], X[3]], Y[2:4]),
+    ]
     mixed = skstruct.ParameterMixer(parser(), 2, random_state=0).fit_shards(shards)
     assert len(mixed.predict(X)) == len(X)
     x, y = (
         [("x", "Z", "A=b|C=d"), ("y", "Q", "_")],
         [(0, "r"), (1, "a")],
     )  # two parts in all, and a word without
-    few = skstruct.ParameterMixer(parser(), random_state=0).fit_shards([lambda: ([x], [y])] * 2)
+    few = skstruct.ParameterMixer(parser(), random_state=0).fit_shards(
+        [lambda: ([x], [y])] * 2
+    )
     assert few.predict([x]) == [y]
     narrow = [[word[:3] for word in sentence] for sentence in X]
-    with pytest.raises(ValueError, match="shard 1: its words have 3 columns, those of shard 0 have 4"):
-        skstruct.ParameterMixer(parser(), 2).fit_shards([lambda: (X, Y), lambda: (narrow, Y)])
+    with pytest.raises(
+        ValueError, match="shard 1: its words have 3 columns, those of shard 0 have 4"
+    ):
+        skstruct.ParameterMixer(parser(), 2).fit_shards(
+            [lambda: (X, Y), lambda: (narrow, Y)]
+        )
 
 
 def test_words_of_other_widths_are_refused(fitted):
     wrong = [X[0], [X[1][0], X[1][1][:3], X[1][2]]]
     for each in (lambda: parser().fit(wrong, Y[:2]), lambda: fitted.predict(wrong)):
-        with pytest.raises(ValueError, match=r"sequence 1, position 1: expected a tuple .* of 4 str, got"):
+        with pytest.raises(
+            ValueError,
+            match=r"sequence 1, position 1: expected a tuple .* of 4 str, got",
+        ):
             each()
-    with pytest.raises(ValueError, match="sequence 0, position 1: no column may be empty"):
+    with pytest.raises(
+        ValueError, match="sequence 0, position 1: no column may be empty"
+    ):
         parser().fit([[X[0][0], ("a", "b", "c", "")]], [[(2, "a"), (0, "b")]])
     with pytest.raises(ValueError, match="expected a tuple .* of 4 str"):
         fitted.predict([[("puer", "N")]])
-    with pytest.raises(ValueError, match=r"template 's0.c4' reads column 4, but words have 4 columns"):
+    with pytest.raises(
+        ValueError, match=r"template 's0.c4' reads column 4, but words have 4 columns"
+    ):
         parser(templates=["s0.t s1.t", "s0.c4"]).fit(X, Y)
 
 
 def test_dropout_hides_forms_and_nothing_else():
-    names = [name for name, _, _ in inspection.feature_weights(parser(dropout=1 - 1e-9).fit(X, Y))]
-    assert not any("w=pue" in name for name in names) and any("p3=Case=Nom" in name for name in names)
+    names = [
+        name
+        for name, _, _ in inspection.feature_weights(parser(dropout=1 - 1e-9).fit(X, Y))
+    ]
+    assert not any("w=pue" in name for name in names) and any(
+        "p3=Case=Nom" in name for name in names
+    )
 
 
 # -- parts and alphabets -----------------------------------------------------------------------------
@@ -149,13 +188,23 @@ def test_each_part_is_a_row_of_its_own():
     assert ids[1:].tolist() == [[3, 4, -1], [4, -1, -1]]
     ids, rows = encoder.encode([("a",), ("t",), ("B=2|C=3",)])
     assert ids[1:].tolist() == [[4], [-1]] and rows == encoder.rows
-    assert encoder.encode([("a",), ("t",), ("A=1|B=2|A=1",)])[1] == ["t", "p2", "p2", "p2"]
+    assert encoder.encode([("a",), ("t",), ("A=1|B=2|A=1",)])[1] == [
+        "t",
+        "p2",
+        "p2",
+        "p2",
+    ]
 
 
 def test_templates_without_any_feature_are_refused():
-    with pytest.raises(ValueError, match="give no feature of states: each reads labels, which labeled=False"):
+    with pytest.raises(
+        ValueError,
+        match="give no feature of states: each reads labels, which labeled=False",
+    ):
         parser(templates=["s0.lc.r s0.t"], labeled=False).fit(X, Y)
-    with pytest.raises(ValueError, match="or parts of a column, .* where no word has some"):
+    with pytest.raises(
+        ValueError, match="or parts of a column, .* where no word has some"
+    ):
         parser(templates=["s0.p2"]).fit(X, Y)
     assert parser(templates=["s0.p2", "s0.p3"]).fit(X, Y).n_features() > 0
 
@@ -176,7 +225,9 @@ def test_many_templates_have_keys_of_their_own():
         compounds = codes.astype(np.int64)
         assert templates_of(compounds, some, places).tolist() == list(range(len(some)))
         assert (templates_of(np.array([2**30 + 127, -1]), some, places) == -1).all()
-        symbols = dict.fromkeys(attributes, ["<s>", "NONE", "</s>", *map(str, range(2**15))])
+        symbols = dict.fromkeys(
+            attributes, ["<s>", "NONE", "</s>", *map(str, range(2**15))]
+        )
         keys = np.stack([compounds, *np.full((2, len(some)), 2**15 + 1)], axis=1)
         found = decode_keys(keys, some, places, {**symbols, "r": ["NONE"] * 2**15})
         assert [line for line, _ in found] == some
@@ -185,15 +236,22 @@ def test_many_templates_have_keys_of_their_own():
 def test_auto_is_rich_and_more():
     assert template_lines("auto") == template_lines("rich")
     three = template_lines("auto", 3)
-    assert three[: len(template_lines("rich"))] == template_lines("rich") and "s0.c2 s1.c2" in three
-    assert not any(".p2" in line for line in three) and "s0.p2" in template_lines("auto", 3, {2})
+    assert (
+        three[: len(template_lines("rich"))] == template_lines("rich")
+        and "s0.c2 s1.c2" in three
+    )
+    assert not any(".p2" in line for line in three) and "s0.p2" in template_lines(
+        "auto", 3, {2}
+    )
     with pytest.raises(ValueError, match="at most one atom of parts"):
         compile_templates(["s0.p2 s1.p2"], STATE_PLACES, ["t", "p2"])
 
 
 def test_held_out_words_of_other_columns_are_refused_before_training(fitted):
     others, heads = [[word[:2] for word in sentence] for sentence in X], Y
-    with pytest.raises(ValueError, match=r"^X_val: sequence 0, position 0: expected a tuple"):
+    with pytest.raises(
+        ValueError, match=r"^X_val: sequence 0, position 0: expected a tuple"
+    ):
         parser(max_iter=1).fit(X, Y, X_val=others, y_val=heads)
 
 
@@ -202,4 +260,7 @@ def test_atoms_are_in_the_order_of_rows():
     words = [(form, *columns) for form, columns in WORDS.items()]
     atoms, encoder = AtomEncoder(["t", "w", "p3"], width=4).grown(list(zip(*words)))
     assert encoder.rows == ["t", "w", "p3", "p3", "p3"]
-    assert atoms.flags.c_contiguous and encoder.encode(list(zip(*words)))[0].flags.c_contiguous
+    assert (
+        atoms.flags.c_contiguous
+        and encoder.encode(list(zip(*words)))[0].flags.c_contiguous
+    )

@@ -19,7 +19,10 @@ X = [
     [(f"w{k}", TAGS[k % 6]) for k in rng.integers(0, 40, size=n).tolist()]
     for n in rng.integers(3, 9, 40).tolist()
 ]
-Y = [[(0 if k == 0 else k, f"L{tag}") for k, (_, tag) in enumerate(sentence)] for sentence in X]
+Y = [
+    [(0 if k == 0 else k, f"L{tag}") for k, (_, tag) in enumerate(sentence)]
+    for sentence in X
+]
 
 
 def parser(**parameters):
@@ -77,12 +80,17 @@ def test_a_feature_with_its_weights_takes_some_bytes(fitted, path):
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
 def test_compressed_parsers(dtype, fitted, path):
     small = fitted.compress(dtype=dtype)
-    assert weights(small) == {name: float(np.dtype(dtype).type(w)) for name, w in weights(fitted).items()}
+    assert weights(small) == {
+        name: float(np.dtype(dtype).type(w)) for name, w in weights(fitted).items()
+    }
     small.save(path)
     again = skstruct.load(path)
     assert weights(again) == weights(small) and again.info()["compressed"] == dtype
     fitted.save(path.with_name("whole"), training=False)
-    assert path.stat().st_size < path.with_name("whole").stat().st_size or dtype == "float16"
+    assert (
+        path.stat().st_size < path.with_name("whole").stat().st_size
+        or dtype == "float16"
+    )
 
 
 def test_weights_trained_further_are_no_longer_means_of_integers(fitted, path):
@@ -129,22 +137,52 @@ def _negative_steps(state, arrays):
     ("change", "message"),
     [
         (_set("model.keys.steps", lambda a: a | 128), "keys: a number does not end"),
-        (_set("model.keys.steps", lambda a: joined(a, [255] * 8 + [127])), "keys are out of range"),
-        (_set("model.keys.steps", lambda a: joined(a, [255, 255, 255, 127])), "keys.steps are out of range"),
-        (_set("model.keys.steps", lambda a: a.astype(np.int64)), "keys: groups are bytes"),
+        (
+            _set("model.keys.steps", lambda a: joined(a, [255] * 8 + [127])),
+            "keys are out of range",
+        ),
+        (
+            _set("model.keys.steps", lambda a: joined(a, [255, 255, 255, 127])),
+            "keys.steps are out of range",
+        ),
+        (
+            _set("model.keys.steps", lambda a: a.astype(np.int64)),
+            "keys: groups are bytes",
+        ),
         (_set("model.keys.values1", lambda a: a[:2]), "keys.steps are out of range"),
-        (_set("model.keys.values2", lambda a: joined([255] * 4 + [7], a)), "keys must be int32"),
-        (_set("model.weights.packed", lambda a: joined(a, [2])), "weights.held must mark"),
+        (
+            _set("model.keys.values2", lambda a: joined([255] * 4 + [7], a)),
+            "keys must be int32",
+        ),
+        (
+            _set("model.weights.packed", lambda a: joined(a, [2])),
+            "weights.held must mark",
+        ),
         (_negative_steps, "keys are out of range"),
         (_say(lambda s: s["keys"].pop("steps")), "keys lacks steps"),
         (_say(lambda s: s["keys"].pop("values")), "keys: no array"),
         (_say(lambda s: s["keys"]["values"].pop()), "keys.values must be three"),
         (_say(lambda s: s["keys"]["steps"].update(groups="some")), "unknown groups"),
-        (_say(lambda s: s["keys"]["steps"].update(dtype=["int64"])), "keys: integers expected"),
-        (_say(lambda s: s["keys"]["steps"].update(dtype={})), "keys: integers expected"),
-        (_say(lambda s: s["weights"].update(divisor=0)), "weights.divisor must be an int from 1, below"),
-        (_say(lambda s: s["weights"].update(divisor=0.5)), "weights.divisor must be an int"),
-        (_say(lambda s: s["weights"].update(rounded="int8")), "weights.rounded must be one of"),
+        (
+            _say(lambda s: s["keys"]["steps"].update(dtype=["int64"])),
+            "keys: integers expected",
+        ),
+        (
+            _say(lambda s: s["keys"]["steps"].update(dtype={})),
+            "keys: integers expected",
+        ),
+        (
+            _say(lambda s: s["weights"].update(divisor=0)),
+            "weights.divisor must be an int from 1, below",
+        ),
+        (
+            _say(lambda s: s["weights"].update(divisor=0.5)),
+            "weights.divisor must be an int",
+        ),
+        (
+            _say(lambda s: s["weights"].update(rounded="int8")),
+            "weights.rounded must be one of",
+        ),
         (_say(lambda s: s["weights"].pop("divisor")), "floating-point numbers"),
     ],
 )
@@ -190,10 +228,14 @@ def test_any_array_is_refused_or_safe(fitted, path):
         for _ in range(3):
             wrong = array.copy()
             if wrong.dtype.kind == "f":
-                wrong.flat[random.integers(wrong.size)] = random.choice([np.nan, np.inf, -1e300, 0.0])
+                wrong.flat[random.integers(wrong.size)] = random.choice(
+                    [np.nan, np.inf, -1e300, 0.0]
+                )
             else:
                 limits = np.iinfo(wrong.dtype)
-                choices = np.array([limits.min, limits.max, 0, 1, 2, 3, 5, 50], wrong.dtype)
+                choices = np.array(
+                    [limits.min, limits.max, 0, 1, 2, 3, 5, 50], wrong.dtype
+                )
                 wrong.flat[random.integers(wrong.size)] = random.choice(choices)
             write_container(path, header, {**arrays, name: wrong})
             try:
@@ -206,7 +248,9 @@ def test_any_array_is_refused_or_safe(fitted, path):
 
 
 # -- training that grows ------------------------------------------------------------------------------
-def test_results_do_not_depend_on_the_room_that_training_begins_with(fitted, monkeypatch):
+def test_results_do_not_depend_on_the_room_that_training_begins_with(
+    fitted, monkeypatch
+):
     monkeypatch.setattr(feature_table, "FIRST_CAPACITY", 64)
     assert weights(parser().fit(X, Y)) == weights(fitted)
 
@@ -220,7 +264,9 @@ def test_training_further_leaves_the_model_before_alone():
 
 
 def test_an_average_is_that_of_its_members():
-    averager = BaggingShuffleAverager(parser(), 3, keep_members=True, random_state=0).fit(X, Y)
+    averager = BaggingShuffleAverager(
+        parser(), 3, keep_members=True, random_state=0
+    ).fit(X, Y)
     members = [weights(member) for member in averager.estimators_]
     for name, weight in weights(averager.estimator_).items():
         found = [member[name] for member in members if name in member]
@@ -228,9 +274,13 @@ def test_an_average_is_that_of_its_members():
 
 
 def test_templates_that_read_labels_need_labels(path):
-    parser(templates="hs28", labeled=False).fit(X, [[head for head, _ in tree] for tree in Y]).save(path)
+    parser(templates="hs28", labeled=False).fit(
+        X, [[head for head, _ in tree] for tree in Y]
+    ).save(path)
     forge(path, lambda state, arrays: state["templates"].append("s0.lc.r s0.t"))
-    with pytest.raises(ModelFileError, match="templates read labels; the model has none"):
+    with pytest.raises(
+        ModelFileError, match="templates read labels; the model has none"
+    ):
         skstruct.load(path)
 
 
@@ -238,7 +288,12 @@ def test_templates_that_read_labels_take_no_more_than_have_room(path):
     names = [f"L{k:04}" for k in range(4096)]
     sentence = [("w", "N")] * len(names)
     tree = [(k, name) for k, name in enumerate(names)]
-    parser(templates="hs28", max_iter=1, beam_size=1).fit([sentence], [tree]).save(path, training=False)
+    parser(templates="hs28", max_iter=1, beam_size=1).fit([sentence], [tree]).save(
+        path, training=False
+    )
     forge(path, lambda state, arrays: state["templates"].append("s0.lc.r s0.t"))
-    with pytest.raises(ModelFileError, match="at most 4095 labels are possible if templates read labels"):
+    with pytest.raises(
+        ModelFileError,
+        match="at most 4095 labels are possible if templates read labels",
+    ):
         skstruct.load(path)

@@ -27,7 +27,9 @@ def test_a_joint_score_is_that_of_actions_and_labels(name, merge):
     for i, sentence in enumerate(problem.X):
         path, score, _ = problem.decode(i)
         assert score == pytest.approx(scores[i])
-        expected, labels = oracle.joint_score(problem.lines, weights, problem.labels.values, sentence, path)
+        expected, labels = oracle.joint_score(
+            problem.lines, weights, problem.labels.values, sentence, path
+        )
         assert score == pytest.approx(expected)
         assert oracle.heads_of(path) == [head for head, _ in trees[i]]
         assert all(a == b for a, (head, b) in zip(labels, trees[i]) if head > 0)
@@ -45,15 +47,24 @@ def test_the_best_trees_are_those_of_the_beam(name):
         of_tree = {}
         for actions in oracle.derivations(len(sentence)):
             if name == "hs28":
-                score = oracle.score_of(problem.lines.states, weights[0], sentence, actions)
+                score = oracle.score_of(
+                    problem.lines.states, weights[0], sentence, actions
+                )
             else:
-                score, _ = oracle.joint_score(problem.lines, weights, names, sentence, actions)
+                score, _ = oracle.joint_score(
+                    problem.lines, weights, names, sentence, actions
+                )
             of_tree.setdefault(tuple(oracle.heads_of(actions)), []).append(score)
         for tree, score in found:  # a score is that of some way to build the tree
-            assert any(score == pytest.approx(s) for s in of_tree[tuple(head for head, _ in tree)])
+            assert any(
+                score == pytest.approx(s)
+                for s in of_tree[tuple(head for head, _ in tree)]
+            )
         assert scores[0] == pytest.approx(max(max(each) for each in of_tree.values()))
         assert len(found) > 1 or len(sentence) == 1
-    assert [found[0][0] for found in final.predict_kbest(problem.X, 1)] == final.predict(problem.X)[0]
+    assert [
+        found[0][0] for found in final.predict_kbest(problem.X, 1)
+    ] == final.predict(problem.X)[0]
 
 
 def test_with_all_states_the_joint_search_is_exact():
@@ -65,7 +76,9 @@ def test_with_all_states_the_joint_search_is_exact():
             for d in oracle.derivations(len(sentence))
         ]
         for merge in (True, False):
-            assert problem.with_beam(ALL, merge).decode(i)[1] == pytest.approx(max(found))
+            assert problem.with_beam(ALL, merge).decode(i)[1] == pytest.approx(
+                max(found)
+            )
 
 
 @pytest.mark.parametrize("update", [EARLY, MAX_VIOLATION])
@@ -76,10 +89,18 @@ def test_every_joint_update_corrects_a_violation(update):
     changed = 0
     for _ in range(3):
         for i in range(len(problem.X)):
-            before = [getattr(problem.model, name).weights.value.copy() for name in TABLES.values()]
+            before = [
+                getattr(problem.model, name).weights.value.copy()
+                for name in TABLES.values()
+            ]
             problem.train(order=[i])
-            after = [getattr(problem.model, name).weights.value for name in TABLES.values()]
-            steps = [b - np.append(a, np.zeros(b.shape[0] - a.shape[0])) for a, b in zip(before, after)]
+            after = [
+                getattr(problem.model, name).weights.value for name in TABLES.values()
+            ]
+            steps = [
+                b - np.append(a, np.zeros(b.shape[0] - a.shape[0]))
+                for a, b in zip(before, after)
+            ]
             assert sum(a @ step[: a.shape[0]] for a, step in zip(before, steps)) <= 1e-9
             changed += any(step.any() for step in steps)
     assert changed > 3
@@ -90,7 +111,9 @@ def test_what_was_found_before_makes_no_difference(monkeypatch):
     monkeypatch.setattr(search_module, "REMEMBERED", 1)
     one = Problem("rich").train(2)
     assert one.dictionaries() == several.dictionaries()
-    assert [one.decode(i)[1] for i in range(8)] == [several.decode(i)[1] for i in range(8)]
+    assert [one.decode(i)[1] for i in range(8)] == [
+        several.decode(i)[1] for i in range(8)
+    ]
 
 
 def test_labels_are_the_best_of_each_arc():
@@ -100,6 +123,9 @@ def test_labels_are_the_best_of_each_arc():
     for sentence, tree in zip(problem.X, trees):
         heads = [head for head, _ in tree]
         for k, (_, label) in enumerate(tree):
-            rows = [by_feature.get(f) for f in oracle.arc_features(ARC_LINES, sentence, heads, k)]
+            rows = [
+                by_feature.get(f)
+                for f in oracle.arc_features(ARC_LINES, sentence, heads, k)
+            ]
             total = np.sum([row for row in rows if row] or [np.zeros(3)], axis=0)
             assert total[problem.labels.ids[label]] == pytest.approx(total.max())

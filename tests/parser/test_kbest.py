@@ -19,7 +19,9 @@ def best_by_tree(problem, sentence):
     best = {}
     for actions in oracle.derivations(len(sentence)):
         if joint:
-            score, labels = oracle.joint_score(problem.lines, weights, names, sentence, actions)
+            score, labels = oracle.joint_score(
+                problem.lines, weights, names, sentence, actions
+            )
         else:
             score = oracle.score_of(problem.lines.states, weights[0], sentence, actions)
             labels = [None] * len(sentence)
@@ -30,7 +32,9 @@ def best_by_tree(problem, sentence):
 
 @pytest.mark.parametrize("name", [JOINT, "hs28", "rich"], ids=["joint", "hs28", "rich"])
 def test_with_all_states_they_are_the_best_of_all_trees(name):
-    problem = Problem(name, lengths=(1, 2, 3, 4, 4, 5), seed=4).train(3).with_beam(ALL, True)
+    problem = (
+        Problem(name, lengths=(1, 2, 3, 4, 4, 5), seed=4).train(3).with_beam(ALL, True)
+    )
     final = problem.final()
     for sentence, tree, score in zip(problem.X, *final.predict(problem.X)):
         best = best_by_tree(problem, sentence)
@@ -41,12 +45,19 @@ def test_with_all_states_they_are_the_best_of_all_trees(name):
             assert [s for _, s in found] == pytest.approx(expected[:k])
             assert len({tuple(tree) for tree, _ in found}) == len(found)
             for tree_found, s in found:
-                read = tuple((h, label if final.is_joint and h else None) for h, label in tree_found)
+                read = tuple(
+                    (h, label if final.is_joint and h else None)
+                    for h, label in tree_found
+                )
                 assert best[read] == pytest.approx(s)
 
 
 def test_there_are_as_many_as_projective_trees():
-    problem = Problem("hs28", lengths=(1, 2, 3, 4, 5, 6), seed=1).train(1).with_beam(1400, True)
+    problem = (
+        Problem("hs28", lengths=(1, 2, 3, 4, 5, 6), seed=1)
+        .train(1)
+        .with_beam(1400, True)
+    )
     found = problem.final().predict_kbest(problem.X, 10_000)
     assert [len(each) for each in found] == [1, 2, 7, 30, 143, 728]
 
@@ -63,11 +74,16 @@ def test_a_beam_holds_more_trees_than_states(name, beam):
         assert scores == sorted(scores, reverse=True)
         assert len({tuple(tree) for tree, _ in found}) == len(found)
         assert len(found) > beam or beam == 1
-        assert [found[:k] for k in (1, 2, 7)] == [final.predict_kbest([sentence], k)[0] for k in (1, 2, 7)]
+        assert [found[:k] for k in (1, 2, 7)] == [
+            final.predict_kbest([sentence], k)[0] for k in (1, 2, 7)
+        ]
         if len(sentence) < 6:  # no score is better than the best way to build the tree
             best = best_by_tree(problem, sentence)
             for tree_found, s in found:
-                read = tuple((h, label if final.is_joint and h else None) for h, label in tree_found)
+                read = tuple(
+                    (h, label if final.is_joint and h else None)
+                    for h, label in tree_found
+                )
                 assert s <= best.get(read, s) + 1e-9
 
 
@@ -85,7 +101,9 @@ def test_without_merging_they_are_those_of_the_last_states():
 
 @pytest.mark.parametrize("parameters", [{}, {"templates": "hs28"}, {"labeled": False}])
 def test_of_a_fitted_parser(parameters):
-    model = ShiftReduceParser(max_iter=2, beam_size=16, random_state=0, **parameters).fit(X, Y)
+    model = ShiftReduceParser(
+        max_iter=2, beam_size=16, random_state=0, **parameters
+    ).fit(X, Y)
     found = model.predict_kbest(X, 12)
     assert [len(each) for each in found][:4] == [7, 12, 1, 1] and len(found[4]) == 12
     assert [each[0][0] for each in found] == model.predict(X)
@@ -100,7 +118,9 @@ def test_of_a_fitted_parser(parameters):
 def test_trees_that_become_one_when_they_are_restored_are_one():
     crossing = [[("a", "D"), ("b", "N"), ("c", "V"), ("d", "N"), ("e", "X")]]
     tree = [[(4, "x"), (4, "x"), (5, "y"), (0, "root"), (4, "x")]]
-    model = parser(projectivize="pseudo", max_iter=8, beam_size=64).fit(X + crossing, Y + tree)
+    model = parser(projectivize="pseudo", max_iter=8, beam_size=64).fit(
+        X + crossing, Y + tree
+    )
     (found,) = model.predict_kbest(crossing, 60)
     assert found[0][0] == model.predict(crossing)[0] and len(found) == 60
     assert len({tuple(tree) for tree, _ in found}) == 60

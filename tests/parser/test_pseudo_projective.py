@@ -27,7 +27,9 @@ def test_pseudo_projective_labels_bring_crossing_arcs_back(tmp_path):
     assert "nmod↑nsubj" in model.classes_
     model.save(tmp_path / "model")
     again = skstruct.load(tmp_path / "model")
-    assert again.predict(data[0]) == data[1] == again.partial_fit(*data).predict(data[0])
+    assert (
+        again.predict(data[0]) == data[1] == again.partial_fit(*data).predict(data[0])
+    )
     lifting = parser(templates="auto", max_iter=8).fit(*data)
     assert lifting.predict(data[0])[0][5] == (4, "nmod")
 
@@ -35,13 +37,21 @@ def test_pseudo_projective_labels_bring_crossing_arcs_back(tmp_path):
 @pytest.mark.parametrize(
     "y, parameters, message",
     [
-        ([[(0, 1)]], {}, "sequence 0, position 0: projectivize='pseudo' needs labels of type str"),
+        (
+            [[(0, 1)]],
+            {},
+            "sequence 0, position 0: projectivize='pseudo' needs labels of type str",
+        ),
         (
             [[(0, "a↑b")]],
             {},
             "sequence 0, position 0: projectivize='pseudo' needs labels of type str without",
         ),
-        ([[0]], {"labeled": False}, "projectivize='pseudo' writes what was lifted into labels"),
+        (
+            [[0]],
+            {"labeled": False},
+            "projectivize='pseudo' writes what was lifted into labels",
+        ),
     ],
 )
 def test_pseudo_projective_labels_are_str(y, parameters, message):

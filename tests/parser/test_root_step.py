@@ -30,24 +30,32 @@ def scores_of(problem, sentence):
     for actions in oracle.derivations(len(sentence)):
         labels = [None] * len(sentence)
         if joint:
-            score, labels = oracle.joint_score(problem.lines, weights, names, sentence, actions)
+            score, labels = oracle.joint_score(
+                problem.lines, weights, names, sentence, actions
+            )
         else:
             score = oracle.score_of(problem.lines.states, weights[0], sentence, actions)
         stack, j = [], 0
         for action in actions:
             label = None
             if joint:
-                _, y = oracle.joint_gains(problem.lines, weights, sentence, stack, j, action)
+                _, y = oracle.joint_gains(
+                    problem.lines, weights, sentence, stack, j, action
+                )
                 label = names[y] if y >= 0 else None
             stack, j = oracle.act(action, stack, j, label)
-        last = oracle.gains(problem.lines.states, weights[0], sentence, stack, j)[oracle.RR]
+        last = oracle.gains(problem.lines.states, weights[0], sentence, stack, j)[
+            oracle.RR
+        ]
         yield tuple(zip(oracle.heads_of(actions), labels)), score + last
 
 
 @pytest.mark.parametrize("name", [JOINT, "hs28", "rich"], ids=["joint", "hs28", "rich"])
 @pytest.mark.parametrize("merge", [True, False])
 def test_with_all_states_the_search_is_exact(name, merge):
-    problem = Rooted(name, lengths=(1, 2, 3, 4, 4), seed=1).train(3).with_beam(ALL, merge)
+    problem = (
+        Rooted(name, lengths=(1, 2, 3, 4, 4), seed=1).train(3).with_beam(ALL, merge)
+    )
     final = problem.final()
     for sentence, tree, score in zip(problem.X, *final.predict(problem.X)):
         best = {}
@@ -57,9 +65,13 @@ def test_with_all_states_the_search_is_exact(name, merge):
         (found,) = final.predict_kbest([sentence], 200)
         assert found[0] == (tree, score)
         if merge:
-            assert [s for _, s in found] == pytest.approx(sorted(best.values(), reverse=True))
+            assert [s for _, s in found] == pytest.approx(
+                sorted(best.values(), reverse=True)
+            )
         for built, value in found:
-            read = tuple((h, label if final.is_joint and h else None) for h, label in built)
+            read = tuple(
+                (h, label if final.is_joint and h else None) for h, label in built
+            )
             assert value <= best[read] + 1e-9
 
 
@@ -80,7 +92,9 @@ def test_every_update_corrects_a_violation(update, merge):
 @pytest.mark.parametrize("update", ["max-violation", "early", "standard"])
 @pytest.mark.parametrize("templates", ["auto", "hs28"])
 def test_it_learns(templates, update):
-    model = parser(root_step=True, templates=templates, update=update, max_iter=20).fit(X, Y)
+    model = parser(root_step=True, templates=templates, update=update, max_iter=20).fit(
+        X, Y
+    )
     assert model.predict(X) == Y
 
 
@@ -92,10 +106,17 @@ def test_it_sees_what_no_action_before_can():
     model = parser(root_step=True, templates=lines, max_iter=5).fit(sentences, trees)
     assert model.predict(sentences) == trees
     of_root = {
-        name for name, action, _ in feature_weights(model) if action == "RIGHT" and "NONE s0.rc.t=B" in name
+        name
+        for name, action, _ in feature_weights(model)
+        if action == "RIGHT" and "NONE s0.rc.t=B" in name
     }
     assert of_root == {"s0.lc.t=NONE s0.rc.t=B"}
-    assert parser(templates=lines, max_iter=5).fit(sentences, trees).score(sentences, trees) == 0.5
+    assert (
+        parser(templates=lines, max_iter=5)
+        .fit(sentences, trees)
+        .score(sentences, trees)
+        == 0.5
+    )
 
 
 @pytest.mark.parametrize("templates", ["auto", "hs28"])
@@ -118,13 +139,19 @@ def test_files_averages_mixtures_and_going_on(tmp_path):
         assert (loaded.decision_function(X) == model.decision_function(X)).all()
         loaded.partial_fit(X, Y)
         model.partial_fit(X, Y)
-    assert model.compress().decision_function(X) == pytest.approx(model.decision_function(X))
+    assert model.compress().decision_function(X) == pytest.approx(
+        model.decision_function(X)
+    )
     with pytest.raises(ValueError, match="root_step=False differs"):
         model.set_params(root_step=False).partial_fit(X, Y)
     for many in (
-        BaggingShuffleAverager(parser(root_step=True, max_iter=8), 2, random_state=0).fit(X, Y),
+        BaggingShuffleAverager(
+            parser(root_step=True, max_iter=8), 2, random_state=0
+        ).fit(X, Y),
         ParameterMixer(parser(root_step=True, max_iter=8), 2, random_state=0).fit(X, Y),
     ):
         assert many.score(X, Y) > 0.8
-        assert explain(many, X[0]).score == pytest.approx(many.decision_function(X[:1])[0], abs=1e-9)
+        assert explain(many, X[0]).score == pytest.approx(
+            many.decision_function(X[:1])[0], abs=1e-9
+        )
         assert explain(many, X[0]).arcs[2].action == "RIGHT"

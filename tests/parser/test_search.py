@@ -45,7 +45,9 @@ def test_with_all_states_the_search_is_exact(name):
         for merge in (True, False):
             path, score, _ = problem.with_beam(ALL, merge).decode(i)
             assert score == pytest.approx(best)
-            assert oracle.score_of(problem.lines.states, by_feature, sentence, path) == pytest.approx(best)
+            assert oracle.score_of(
+                problem.lines.states, by_feature, sentence, path
+            ) == pytest.approx(best)
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -56,7 +58,9 @@ def test_a_score_is_that_of_the_actions(name, merge):
     for i, sentence in enumerate(problem.X):
         for beam in (1, 2, 8):
             path, score, _ = problem.with_beam(beam, merge).decode(i)
-            assert oracle.score_of(problem.lines.states, by_feature, sentence, path) == pytest.approx(score)
+            assert oracle.score_of(
+                problem.lines.states, by_feature, sentence, path
+            ) == pytest.approx(score)
 
 
 def test_a_beam_of_one_is_greedy():
@@ -65,7 +69,10 @@ def test_a_beam_of_one_is_greedy():
     for i, sentence in enumerate(problem.X):
         path, _, _ = problem.decode(i)
         expected = oracle.greedy(problem.lines.states, by_feature, sentence)
-        scores = [oracle.score_of(problem.lines.states, by_feature, sentence, p) for p in (path, expected)]
+        scores = [
+            oracle.score_of(problem.lines.states, by_feature, sentence, p)
+            for p in (path, expected)
+        ]
         assert scores[0] == pytest.approx(scores[1])
 
 
@@ -128,21 +135,32 @@ def test_one_sentence_is_learned(update):
 
 
 def test_max_violation_learns_from_the_prefix_that_falls_back_most():
-    problem = Problem("hs28", lengths=(5, 4, 5), beam=1, update=MAX_VIOLATION).train(1, order=[0, 1])
+    problem = Problem("hs28", lengths=(5, 4, 5), beam=1, update=MAX_VIOLATION).train(
+        1, order=[0, 1]
+    )
     by_feature, _ = problem.dictionaries()
     sentence, gold = problem.X[2], actions_of(problem.heads[2])
-    path = oracle.greedy(problem.lines.states, by_feature, sentence)  # in a beam of one, all best states
+    path = oracle.greedy(
+        problem.lines.states, by_feature, sentence
+    )  # in a beam of one, all best states
 
     def gap(m):
         right = oracle.score_of(problem.lines.states, by_feature, sentence, gold[:m])
-        return oracle.score_of(problem.lines.states, by_feature, sentence, path[:m]) - right
+        return (
+            oracle.score_of(problem.lines.states, by_feature, sentence, path[:m])
+            - right
+        )
 
-    m = max((m for m in range(1, 10) if path[:m] != gold[:m]), key=lambda m: (gap(m), m))
+    m = max(
+        (m for m in range(1, 10) if path[:m] != gold[:m]), key=lambda m: (gap(m), m)
+    )
     expected = {}
     for actions, sign in ((gold[:m], 1.0), (path[:m], -1.0)):
         stack, j = [], 0
         for action in actions:
-            for feature in oracle.state_features(problem.lines.states, sentence, stack, j):
+            for feature in oracle.state_features(
+                problem.lines.states, sentence, stack, j
+            ):
                 key = feature, action
                 expected[key] = expected.get(key, 0.0) + sign
             stack, j = oracle.act(action, stack, j)
@@ -152,23 +170,35 @@ def test_max_violation_learns_from_the_prefix_that_falls_back_most():
         for feature, row in after.items()
         for a, w in enumerate(row)
     }
-    assert {k: v for k, v in change.items() if v} == {k: v for k, v in expected.items() if v}
+    assert {k: v for k, v in change.items() if v} == {
+        k: v for k, v in expected.items() if v
+    }
 
 
 def test_the_average_is_that_of_the_weights_after_each_sentence():
-    problem = Problem("hs28", rule=PLAIN._replace(average=EACH_STEP, penalty=L2, alpha=1e-3))
+    problem = Problem(
+        "hs28", rule=PLAIN._replace(average=EACH_STEP, penalty=L2, alpha=1e-3)
+    )
     total, label_total = np.zeros(0), np.zeros(0)
     for i in [*range(len(problem.X))] * 2:
         problem.train(order=[i])
         model = problem.model
-        value, label_value = model.state_features.weights.value, model.arc_features.weights.value
+        value, label_value = (
+            model.state_features.weights.value,
+            model.arc_features.weights.value,
+        )
         for_sum = value * model.clock.scale[0], label_value * model.clock.scale[0]
-        total = for_sum[0] + np.append(total, np.zeros(for_sum[0].shape[0] - total.shape[0]))
+        total = for_sum[0] + np.append(
+            total, np.zeros(for_sum[0].shape[0] - total.shape[0])
+        )
         label_total = for_sum[1] + np.append(
             label_total, np.zeros(for_sum[1].shape[0] - label_total.shape[0])
         )
     T = 2 * len(problem.X)
-    for features, expected in (model.state_features, total), (model.arc_features, label_total):
+    for features, expected in (
+        (model.state_features, total),
+        (model.arc_features, label_total),
+    ):
         averaged = weights(features.weights, model.clock, problem.rule)
         np.testing.assert_allclose(averaged, expected / T, atol=1e-9)
 
@@ -179,7 +209,9 @@ def test_room_for_features_does_not_show(monkeypatch):
     problem = Problem(RICH)
     order = np.arange(len(problem.X))
     work = new_work(problem.task, problem.model)
-    code, k = parse.epoch(problem.task, order, 0, 2, problem.model, problem.rule, QUIET, work)
+    code, k = parse.epoch(
+        problem.task, order, 0, 2, problem.model, problem.rule, QUIET, work
+    )
     assert (code, k) == (TABLE_FULL, 0)
     features = problem.model.state_features
     assert not features.weights.value.any() and features.entries[0] == 0
@@ -191,10 +223,14 @@ def test_order_and_weights_of_sentences_matter_as_they_should():
     problem = Problem("hs28")
     nothing = problem.task._replace(weight=np.zeros(len(problem.X)))
     work = new_work(nothing, problem.model)
-    state = SimpleNamespace(model=problem.model._replace(wanted=np.full(2, 10_000)), rule=problem.rule)
+    state = SimpleNamespace(
+        model=problem.model._replace(wanted=np.full(2, 10_000)), rule=problem.rule
+    )
     grow_tables(state)
     model = state.model
-    code, _ = parse.epoch(nothing, np.arange(len(problem.X)), 0, 8, model, problem.rule, QUIET, work)
+    code, _ = parse.epoch(
+        nothing, np.arange(len(problem.X)), 0, 8, model, problem.rule, QUIET, work
+    )
     assert code == DONE and not model.state_features.weights.value.any()
 
 
@@ -210,7 +246,10 @@ def test_masked_forms_take_their_features_along():
 
 
 def test_no_dropout_is_no_noise():
-    a, b = Problem(RICH).train(2), Problem(RICH).train(2, noise=make_noise(7, dropout=0.0))
+    a, b = (
+        Problem(RICH).train(2),
+        Problem(RICH).train(2, noise=make_noise(7, dropout=0.0)),
+    )
     assert a.dictionaries() == b.dictionaries()
 
 
@@ -220,7 +259,10 @@ def test_noise_on_features_spares_those_of_decisions_unless_asked(kind):
     features = Problem("hs28").train(noise=quiet).final().features("")
     if kind == "dropout":
         assert features and not any("c." in line for line, _ in features)
-    assert Problem("hs28").train(noise=quiet).dictionaries() != Problem("hs28").train().dictionaries()
+    assert (
+        Problem("hs28").train(noise=quiet).dictionaries()
+        != Problem("hs28").train().dictionaries()
+    )
 
 
 def test_rare_features_do_not_count():

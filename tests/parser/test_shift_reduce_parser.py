@@ -31,7 +31,10 @@ def test_it_learns_and_gives_back_what_it_was_given(fitted):
     assert fitted.predict(X) == Y
     assert fitted.score(X, Y) == fitted.score(X, HEADS) == 1.0
     assert fitted.classes_.tolist() == ["det", "nsubj", "obj", "punct", "root"]
-    assert type(fitted.predict(X)[0][0]) is tuple and type(fitted.predict(X)[0][0][0]) is int
+    assert (
+        type(fitted.predict(X)[0][0]) is tuple
+        and type(fitted.predict(X)[0][0][0]) is int
+    )
     scores = fitted.decision_function(X)
     assert scores.shape == (5,) and scores[2] == 0.0 and (scores[[0, 1, 4]] > 0).all()
 
@@ -53,12 +56,20 @@ def test_a_fit_to_heads_alone_forgets_the_labels():
 
 
 def test_labels_that_are_not_known_teach_nothing():
-    partly = [[(head, None if label == "det" else label) for head, label in tree] for tree in Y]
+    partly = [
+        [(head, None if label == "det" else label) for head, label in tree]
+        for tree in Y
+    ]
     model = parser().fit(X, partly)
     assert model.classes_.tolist() == ["nsubj", "obj", "punct", "root"]
     assert [[h for h, _ in tree] for tree in model.predict(X)] == HEADS
     unknown = [[(head, None) for head, _ in tree] for tree in Y]
-    assert model.partial_fit(X, unknown).classes_.tolist() == ["nsubj", "obj", "punct", "root"]
+    assert model.partial_fit(X, unknown).classes_.tolist() == [
+        "nsubj",
+        "obj",
+        "punct",
+        "root",
+    ]
     with pytest.raises(ValueError, match="y holds no label: all are None"):
         parser().fit(X, unknown)
 
@@ -73,7 +84,9 @@ def test_unknown_words_and_tags_are_parsed(fitted):
 def test_every_tree_has_one_root_and_no_crossing_arcs():
     rng = np.random.default_rng(0)
     tags = "DNV."
-    sentences = [[(t, t) for t in rng.choice(list(tags), rng.integers(1, 30))] for _ in range(40)]
+    sentences = [
+        [(t, t) for t in rng.choice(list(tags), rng.integers(1, 30))] for _ in range(40)
+    ]
     for tree in parser(max_iter=1).fit(X, Y).predict(sentences):
         heads = [head for head, _ in tree]
         arcs = [tuple(sorted((h, k))) for k, h in enumerate(heads, 1)]
@@ -128,7 +141,10 @@ def test_threads_change_nothing(fitted):
     many = X * 30
     expected, scores = fitted.predict(many), fitted.decision_function(many)
     other = clone(fitted).set_params(n_jobs=2).fit(X, Y)
-    assert other.predict(many) == expected and (other.decision_function(many) == scores).all()
+    assert (
+        other.predict(many) == expected
+        and (other.decision_function(many) == scores).all()
+    )
 
 
 def test_sample_weights():
@@ -164,7 +180,9 @@ def test_a_stream_learns_new_words_tags_and_labels():
 
 
 def test_early_stopping_keeps_the_best_epoch():
-    model = parser(early_stopping=True, validation_fraction=0.3, max_iter=20, n_iter_no_change=2).fit(X, Y)
+    model = parser(
+        early_stopping=True, validation_fraction=0.3, max_iter=20, n_iter_no_change=2
+    ).fit(X, Y)
     scores = [record["validation_score"] for record in model.history_]
     assert model.n_iter_ == len(scores) < 20
 
@@ -172,20 +190,29 @@ def test_early_stopping_keeps_the_best_epoch():
 def test_a_checkpoint_is_gone_after_the_fit(tmp_path):
     model = parser(checkpoint=str(tmp_path), max_iter=3).fit(X, Y)
     assert model.resumed_from_ == 0 and list(tmp_path.iterdir()) == []
-    assert (model.decision_function(X) == parser(max_iter=3).fit(X, Y).decision_function(X)).all()
+    assert (
+        model.decision_function(X) == parser(max_iter=3).fit(X, Y).decision_function(X)
+    ).all()
 
 
 # -- averages --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("average", ["nonzero", "all"])
 def test_models_are_averaged_feature_by_feature(average):
     averager = BaggingShuffleAverager(
-        parser(max_iter=2), n_estimators=3, average=average, keep_members=True, random_state=1
+        parser(max_iter=2),
+        n_estimators=3,
+        average=average,
+        keep_members=True,
+        random_state=1,
     ).fit(X, Y)
     members = [model_of(m) for m in averager.estimators_]
 
     def by_feature(model):
         features, label_features = map(model.features, model.TABLES)
-        rows = model.weights.value.reshape(-1, 3), model.label_weights.value.reshape(-1, len(model.labels))
+        rows = (
+            model.weights.value.reshape(-1, 3),
+            model.label_weights.value.reshape(-1, len(model.labels)),
+        )
         return {**dict(zip(features, rows[0])), **dict(zip(label_features, rows[1]))}
 
     parts = [by_feature(m) for m in members]
@@ -197,14 +224,23 @@ def test_models_are_averaged_feature_by_feature(average):
 
 
 def test_sparse_label_weights_are_averaged_too():
-    many = [[(head, f"{label}{i}{k}") for k, (head, label) in enumerate(t)] for i, t in enumerate(Y)]
+    many = [
+        [(head, f"{label}{i}{k}") for k, (head, label) in enumerate(t)]
+        for i, t in enumerate(Y)
+    ]
     many += [[(0, f"only{k}")] for k in range(10)]
     sentences = X + [[(f"w{k}", "N")] for k in range(10)]
-    averager = BaggingShuffleAverager(parser(max_iter=8), n_estimators=2, random_state=1).fit(sentences, many)
-    assert model_of(averager).label_weights.sparse and averager.predict(sentences) == many
+    averager = BaggingShuffleAverager(
+        parser(max_iter=8), n_estimators=2, random_state=1
+    ).fit(sentences, many)
+    assert (
+        model_of(averager).label_weights.sparse and averager.predict(sentences) == many
+    )
 
 
-@pytest.mark.parametrize("penalty, alpha", [(None, 0.0), ("l1", 0.01), ("l1-cumulative", 0.01), ("l2", 0.5)])
+@pytest.mark.parametrize(
+    "penalty, alpha", [(None, 0.0), ("l1", 0.01), ("l1-cumulative", 0.01), ("l2", 0.5)]
+)
 def test_label_weights_become_sparse_without_a_trace(monkeypatch, penalty, alpha):
     sentences = X + [[(f"w{k}", "N")] for k in range(20)]
     trees = Y + [[(0, f"only{k}")] for k in range(20)]
@@ -223,13 +259,20 @@ def test_label_weights_become_sparse_without_a_trace(monkeypatch, penalty, alpha
 
 # -- files -----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("labels", ["few", "many", "none"])
-@pytest.mark.parametrize("parameters", [{}, {"penalty": "l1", "alpha": 1e-5}, {"min_count": 2}])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"penalty": "l1", "alpha": 1e-5}, {"min_count": 2}]
+)
 def test_a_file_holds_all_it_takes_to_go_on(tmp_path, labels, parameters):
     y = HEADS if labels == "none" else Y
     sentences = X
     if labels == "many":
-        sentences, y = X + [[(f"w{k}", "N")] for k in range(15)], Y + [[(0, f"only{k}")] for k in range(15)]
-    model = parser(max_iter=2, labeled=labels != "none", warm_start=True, **parameters).fit(sentences, y)
+        sentences, y = (
+            X + [[(f"w{k}", "N")] for k in range(15)],
+            Y + [[(0, f"only{k}")] for k in range(15)],
+        )
+    model = parser(
+        max_iter=2, labeled=labels != "none", warm_start=True, **parameters
+    ).fit(sentences, y)
     model.save(tmp_path / "parser")
     loaded = skstruct.load(tmp_path / "parser")
     for _ in range(2):
@@ -273,7 +316,9 @@ def test_it_is_an_estimator(fitted):
         parser().predict(X)
     assert clone(fitted).get_params() == fitted.get_params()
     sentences, trees = X[:2] * 3, Y[:2] * 3
-    search = GridSearchCV(parser(max_iter=3), {"beam_size": [1, 4]}, cv=3).fit(sentences, trees)
+    search = GridSearchCV(parser(max_iter=3), {"beam_size": [1, 4]}, cv=3).fit(
+        sentences, trees
+    )
     assert 0.0 <= search.best_score_ <= 1.0
     predicted = cross_val_predict(parser(max_iter=10), sentences, trees, cv=3)
     assert attachment_scores(trees, predicted).n_tokens == 24
@@ -285,15 +330,43 @@ def test_it_is_an_estimator(fitted):
         ([], [], "X is empty"),
         ([[]], [[]], "X holds no token"),
         (X, Y[:2], "same number of sequences, got 5 and 2"),
-        ([X[0]], [Y[0][:2]], "sequence 0: as many labels as tokens are expected, got 3 tokens and 2"),
+        (
+            [X[0]],
+            [Y[0][:2]],
+            "sequence 0: as many labels as tokens are expected, got 3 tokens and 2",
+        ),
         (["dog"], [Y[0]], "sequence 0 is the str 'dog'"),
-        ([[("dog",)]], [[(0, "root")]], r"sequence 0, position 0: expected a pair \(form, tag\)"),
-        ([X[0]], [HEADS[0]], r"sequence 0, position 0: expected a pair \(head, label\)"),
+        (
+            [[("dog",)]],
+            [[(0, "root")]],
+            r"sequence 0, position 0: expected a pair \(form, tag\)",
+        ),
+        (
+            [X[0]],
+            [HEADS[0]],
+            r"sequence 0, position 0: expected a pair \(head, label\)",
+        ),
         ([X[0]], [[(2, "a"), (3, "b"), (4, "c")]], "position 2: a head must be in 0"),
-        ([X[0]], [[(2, "a"), (1, "b"), (0, "c")]], "position [01]: the heads from here on form a cycle"),
-        ([X[0]], [[(0, "a"), (0, "b"), (1, "c")]], "exactly one root; positions 0 and 1"),
-        ([X[0]], [[(2, "a"), (2, "b"), (0, "c")]], "position 1: the word is its own head"),
-        ([X[0]], [[(2, "a"), (3, 1), (0, "c")]], "sequence 0, position 1: expected a label of type str"),
+        (
+            [X[0]],
+            [[(2, "a"), (1, "b"), (0, "c")]],
+            "position [01]: the heads from here on form a cycle",
+        ),
+        (
+            [X[0]],
+            [[(0, "a"), (0, "b"), (1, "c")]],
+            "exactly one root; positions 0 and 1",
+        ),
+        (
+            [X[0]],
+            [[(2, "a"), (2, "b"), (0, "c")]],
+            "position 1: the word is its own head",
+        ),
+        (
+            [X[0]],
+            [[(2, "a"), (3, 1), (0, "c")]],
+            "sequence 0, position 1: expected a label of type str",
+        ),
     ],
 )
 def test_bad_input_is_refused_before_anything_changes(x, y, message):
@@ -308,13 +381,19 @@ def test_bad_input_is_refused_before_anything_changes(x, y, message):
 
 def test_scores_take_the_heads_that_fit_takes(fitted):
     converted = [[(np.int64(head), label) for head, label in tree] for tree in Y]
-    assert fitted.score(X, converted) == fitted.score(X, [[h for h, _ in t] for t in converted]) == 1.0
+    assert (
+        fitted.score(X, converted)
+        == fitted.score(X, [[h for h, _ in t] for t in converted])
+        == 1.0
+    )
     stopped = parser(max_iter=2, early_stopping=True).fit(X, converted)
     assert 0.0 <= stopped.history_[-1]["validation_score"] <= 1.0
     unknown = [Y[0], [(None, "det"), *Y[1][1:]]]
     assert fitted.score(X[:2], unknown) == 1.0  # of which one word does not count
     for head in ("2", 2.0):
-        with pytest.raises(ValueError, match="sequence 1, position 0: a head must be an integer"):
+        with pytest.raises(
+            ValueError, match="sequence 1, position 0: a head must be an integer"
+        ):
             fitted.score(X[:2], [Y[0], [(head, "det"), *Y[1][1:]]])
 
 
@@ -335,7 +414,9 @@ def test_a_treebank_is_learned(corpus_path):
     rows = read_conllu(corpus_path("ewt/dev/reviews.conllu"))
     sentences = [[(form, tag) for form, tag, _, _ in s] for s in rows]
     trees = [[(head, label) for _, _, head, label in s] for s in rows]
-    model = ShiftReduceParser(max_iter=3, random_state=0).fit(sentences[:300], trees[:300])
+    model = ShiftReduceParser(max_iter=3, random_state=0).fit(
+        sentences[:300], trees[:300]
+    )
     found = attachment_scores(trees[300:400], model.predict(sentences[300:400]))
     assert found.uas > 0.68 and found.las > 0.6
 
@@ -345,9 +426,18 @@ def test_models_of_sets_that_read_no_labels_go_on():
     lines = without_labels(template_lines("rich"))
     assert len(lines) == 105
     model = parser(templates=lines, max_iter=2).fit(X, Y)
-    expected = parser(templates=lines, max_iter=2).fit(X, Y).partial_fit(X, Y).decision_function(X)
+    expected = (
+        parser(templates=lines, max_iter=2)
+        .fit(X, Y)
+        .partial_fit(X, Y)
+        .decision_function(X)
+    )
     for name in ("rich", "auto"):
-        again = pickle.loads(pickle.dumps(model)).set_params(templates=name).partial_fit(X, Y)
+        again = (
+            pickle.loads(pickle.dumps(model))
+            .set_params(templates=name)
+            .partial_fit(X, Y)
+        )
         np.testing.assert_array_equal(again.decision_function(X), expected)
     with pytest.raises(ValueError, match="templates='hs28' differs"):
         model.set_params(templates="hs28").partial_fit(X, Y)
@@ -355,17 +445,23 @@ def test_models_of_sets_that_read_no_labels_go_on():
 
 def test_the_number_of_labels_that_templates_read_is_limited():
     n = 4096
-    words, tree = [("a", "D")] * n, [(min(k + 2, n) % n if k < n - 1 else 0, f"l{k}") for k in range(n)]
+    words, tree = (
+        [("a", "D")] * n,
+        [(min(k + 2, n) % n if k < n - 1 else 0, f"l{k}") for k in range(n)],
+    )
     tree[n - 2] = (n, tree[n - 2][1])
     with pytest.raises(
-        ValueError, match="at most 4095 labels are possible if templates read labels, got 4096"
+        ValueError,
+        match="at most 4095 labels are possible if templates read labels, got 4096",
     ):
         parser(templates="auto").fit([words], [tree])
 
 
 def test_the_best_trees_of_a_fitted_parser():
     model = parser(templates="auto", max_iter=3).fit(X, Y)
-    for found, tree, score in zip(model.predict_kbest(X, 4), model.predict(X), model.decision_function(X)):
+    for found, tree, score in zip(
+        model.predict_kbest(X, 4), model.predict(X), model.decision_function(X)
+    ):
         assert found[0] == (tree, score) and len(found) <= 4
         assert [s for _, s in found] == sorted([s for _, s in found], reverse=True)
     with pytest.raises(ValueError, match="k must be an int of at least 1, got 0"):

@@ -21,7 +21,12 @@ from skstruct.parser.dependency_trees import (
 )
 from skstruct.parser.state_templates import attributes_of, compile_templates
 from skstruct.parser.states import ARC_PLACES, STATE_PLACES, tracked_fields
-from skstruct.parser.template_sets import ARC_LINES, JOINT_LINES, TEMPLATE_SETS, template_lines
+from skstruct.parser.template_sets import (
+    ARC_LINES,
+    JOINT_LINES,
+    TEMPLATE_SETS,
+    template_lines,
+)
 
 
 def check(*trees):
@@ -88,7 +93,9 @@ def test_lifting_is_that_of_one_arc_after_the_other():
         order = draw.sample(range(1, 13), 12)
         heads = [0] * 12
         for k, word in enumerate(order[1:], 1):
-            heads[word - 1] = draw.choice(order[max(0, k - draw.choice([1, 3, 12])) : k])
+            heads[word - 1] = draw.choice(
+                order[max(0, k - draw.choice([1, 3, 12])) : k]
+            )
         assert lift(heads) == lift_naively(heads)
         lifted += lift(heads) != heads
     assert lifted > 200
@@ -115,17 +122,25 @@ def test_trees_that_are_not_projective_are_lifted_or_skipped():
     assert actions.shape == (16,) and actions[:4].tolist() == [0, 0, 1, 2]
     assert oracle.heads_of(actions[4:13].tolist()) == heads[2:7].tolist()
     actions, heads, skipped = encode_trees(flat, token, False)
-    assert skipped == [1] and heads.tolist() == flat.tolist() and (actions[4:14] == -1).all()
+    assert (
+        skipped == [1]
+        and heads.tolist() == flat.tolist()
+        and (actions[4:14] == -1).all()
+    )
 
 
 def test_corpus_trees_come_back(corpus_path):
     n_crossing = 0
-    for sentence in read_conllu(corpus_path("ewt/dev/reviews.conllu"), fields=("head",)):
+    for sentence in read_conllu(
+        corpus_path("ewt/dev/reviews.conllu"), fields=("head",)
+    ):
         heads = [head for (head,) in sentence]
         check(heads)
         actions = actions_of(heads)
         n_crossing += actions is None
-        assert oracle.heads_of(actions_of(lift(heads)) if actions is None else actions) == lift(heads)
+        assert oracle.heads_of(
+            actions_of(lift(heads)) if actions is None else actions
+        ) == lift(heads)
     assert n_crossing > 0
 
 
@@ -137,10 +152,16 @@ def test_corpus_trees_come_back(corpus_path):
         ([2, 0, -1], "sequence 1, position 2: a head must be in 0"),
         ([2, 0, 10**30], "sequence 1, position 2: a head must be in 0"),
         ([2, 0, 3], "sequence 1, position 2: the word is its own head"),
-        ([2, 0, 0], "sequence 1: a tree has exactly one root; positions 1 and 2 both have head 0"),
+        (
+            [2, 0, 0],
+            "sequence 1: a tree has exactly one root; positions 1 and 2 both have head 0",
+        ),
         ([2, 3, 1], "sequence 1: a tree has exactly one root; no word has head 0"),
         ([0, 3, 2], "sequence 1, position [12]: the heads from here on form a cycle"),
-        ([2, 0, 2.0], "sequence 1, position 2: a head must be an int, 0 at the root, got float"),
+        (
+            [2, 0, 2.0],
+            "sequence 1, position 2: a head must be an int, 0 at the root, got float",
+        ),
         ([2, 0, True], "sequence 1, position 2: a head must be an int"),
         ([2, 0, None], "sequence 1, position 2: a head must be an int"),
         ([2, 0, "2"], "sequence 1, position 2: a head must be an int"),
@@ -158,24 +179,37 @@ def test_numpy_heads_are_heads():
 def test_arcs_are_pairs():
     heads, labels = split_arcs([[(2, "a"), [0, None]], []], True)
     assert heads == [[2, 0], []] and labels == [["a", None], []]
-    assert split_arcs([[(2, "a"), [0, None]], [0], []], False) == ([[2, 0], [0], []], None)
-    with pytest.raises(ValueError, match=r"sequence 1, position 0: expected a pair .* labeled=False"):
+    assert split_arcs([[(2, "a"), [0, None]], [0], []], False) == (
+        [[2, 0], [0], []],
+        None,
+    )
+    with pytest.raises(
+        ValueError, match=r"sequence 1, position 0: expected a pair .* labeled=False"
+    ):
         split_arcs([[(0, "a")], [0]], True)
     with pytest.raises(ValueError, match="sequence 0, position 0: expected a pair"):
         split_arcs([[(0, "a", "b")]], True)
-    with pytest.raises(ValueError, match="sequence 1, position 1: expected a head or a pair"):
+    with pytest.raises(
+        ValueError, match="sequence 1, position 1: expected a head or a pair"
+    ):
         split_arcs([[0], [2, (0, "a", "b")]], False)
 
 
-@pytest.mark.parametrize("word", [("a",), ("a", "b", "c"), "ab", ("a", None), ("a", 1), None, {"form": "a"}])
+@pytest.mark.parametrize(
+    "word", [("a",), ("a", "b", "c"), "ab", ("a", None), ("a", 1), None, {"form": "a"}]
+)
 def test_words_are_pairs_of_strings(word):
-    with pytest.raises(ValueError, match=r"X: sequence 1, position 1: expected a pair \(form, tag\)"):
+    with pytest.raises(
+        ValueError, match=r"X: sequence 1, position 1: expected a pair \(form, tag\)"
+    ):
         check_words([[("a", "b")], [("a", "b"), word]], np.array([0, 1, 3]))
 
 
 @pytest.mark.parametrize("word", [("", "b"), ("a", "")])
 def test_forms_and_tags_are_not_empty(word):
-    with pytest.raises(ValueError, match="X: sequence 1, position 1: neither form nor tag may be empty"):
+    with pytest.raises(
+        ValueError, match="X: sequence 1, position 1: neither form nor tag may be empty"
+    ):
         check_words([[("a", "b")], [("a", "b"), word]], np.array([0, 1, 3]))
 
 
@@ -184,13 +218,17 @@ def test_the_published_sets_have_their_sizes():
     sizes = {name: len(template_lines(name)) for name in TEMPLATE_SETS}
     assert (sizes["hs28"], sizes["hs29"], sizes["zsz28"]) == (28, 29, 28)
     assert len(set(template_lines("rich"))) == sizes["rich"] <= 128
-    assert set(template_lines("hs29")) - set(template_lines("hs28")) == {"s1.t s0.t s0.lc.t"}
+    assert set(template_lines("hs29")) - set(template_lines("hs28")) == {
+        "s1.t s0.t s0.lc.t"
+    }
 
 
 @pytest.mark.parametrize("name", sorted(TEMPLATE_SETS))
 def test_keys_hold_every_atom_apart(name):
     lines = template_lines(name)
-    templates = compile_templates(lines, STATE_PLACES, attributes_of(lines, STATE_PLACES))
+    templates = compile_templates(
+        lines, STATE_PLACES, attributes_of(lines, STATE_PLACES)
+    )
     A = templates.field.shape[0]
     for line, slot in zip(lines, templates.slot.tolist()):
         assert sorted(a for a in slot if a < A) == sorted({a for a in slot if a < A})
@@ -199,9 +237,13 @@ def test_keys_hold_every_atom_apart(name):
 
 def test_states_differ_only_in_what_is_read():
     lines = template_lines("hs28")
-    tracked = tracked_fields(compile_templates(lines, STATE_PLACES, attributes_of(lines, STATE_PLACES)))
+    tracked = tracked_fields(
+        compile_templates(lines, STATE_PLACES, attributes_of(lines, STATE_PLACES))
+    )
     assert np.flatnonzero(tracked).tolist() == [0, 1, 2, 3, 4, 13, 14, 15, 24]
-    tracked = tracked_fields(compile_templates(["s1.lc2.t", "s0.t"], STATE_PLACES, ["t"]))
+    tracked = tracked_fields(
+        compile_templates(["s1.lc2.t", "s0.t"], STATE_PLACES, ["t"])
+    )
     # What s1 will have as second child, s0 has before; the second was the first once.
     assert np.flatnonzero(tracked).tolist() == [0, 1, 2, 3, 5, 14, 16]
 
@@ -284,8 +326,13 @@ def test_pseudo_projective_heads_of_a_treebank(corpus_path):
     """Of the 36 arcs of EWT's dev parts that are lifted, 34 are found again."""
     found = lifted = 0
     for genre in ("answers", "email", "newsgroup", "reviews", "weblog"):
-        for sentence in read_conllu(corpus_path(f"ewt/dev/{genre}.conllu"), fields=["head", "deprel"]):
-            heads, labels = [head for head, _ in sentence], [r.partition(":")[0] for _, r in sentence]
+        for sentence in read_conllu(
+            corpus_path(f"ewt/dev/{genre}.conllu"), fields=["head", "deprel"]
+        ):
+            heads, labels = (
+                [head for head, _ in sentence],
+                [r.partition(":")[0] for _, r in sentence],
+            )
             projective = lift(heads)
             tree = restored(list(zip(projective, marked(labels, heads, projective))))
             moved = [k for k in range(len(heads)) if heads[k] != projective[k]]

@@ -26,22 +26,37 @@ from skstruct.reranker.lattice import RIGHT, lattice, make_task, paths, view_of
 from skstruct.reranker.reranker_epoch import ABSENT
 from skstruct.training.epochs import epoch_order
 
-TAGGER = StructuredPerceptron(["U0:%x[0,0]", "U1:%x[-1,0]", "B"], max_iter=2, random_state=0)
+TAGGER = StructuredPerceptron(
+    ["U0:%x[0,0]", "U1:%x[-1,0]", "B"], max_iter=2, random_state=0
+)
 
 
 def texts(n=24, seed=0, tags=True):
     """Texts over a few words that are parts of each other, with tags."""
     generator = np.random.default_rng(seed)
-    lexicon = [("a", "X"), ("b", "Y"), ("ab", "X"), ("ba", "Z"), ("aab", "Y"), ("c", "Z")]
+    lexicon = [
+        ("a", "X"),
+        ("b", "Y"),
+        ("ab", "X"),
+        ("ba", "Z"),
+        ("aab", "Y"),
+        ("c", "Z"),
+    ]
     y = [
-        [lexicon[k] for k in generator.integers(0, len(lexicon), generator.integers(1, 5))] for _ in range(n)
+        [
+            lexicon[k]
+            for k in generator.integers(0, len(lexicon), generator.integers(1, 5))
+        ]
+        for _ in range(n)
     ]
     X = ["".join(w for w, _ in items) for items in y]
     return X, y if tags else [[w for w, _ in items] for items in y]
 
 
 def reranker(k=6, cv=3, **options):
-    return KBestReranker(Segmenter(TAGGER), k, cv, max_iter=3, random_state=0, **options)
+    return KBestReranker(
+        Segmenter(TAGGER), k, cv, max_iter=3, random_state=0, **options
+    )
 
 
 # ------------------------------------------------------------------------------------------- the oracle
@@ -51,10 +66,24 @@ def features(path):
     """The features of a path of (begin, end, word, tag, bucket, ...): the 20 templates."""
     found = defaultdict(float)
     start = ("~", "~", 0, "~")
-    atoms = [start, start] + [(w, t, end - begin, m) for begin, end, w, t, m, *_ in path]
-    for (_, t1, l1, _), (w2, t2, l2, m2), (w3, t3, l3, m3) in zip(atoms, atoms[1:], atoms[2:]):
+    atoms = [start, start] + [
+        (w, t, end - begin, m) for begin, end, w, t, m, *_ in path
+    ]
+    for (_, t1, l1, _), (w2, t2, l2, m2), (w3, t3, l3, m3) in zip(
+        atoms, atoms[1:], atoms[2:]
+    ):
         keys = [w3], [t3], [l3], [w3, t3], [l3, t3], [m3]
-        keys += [w3, w2], [w3, t2], [t3, w2], [t3, t2], [l3, w2], [w3, l2], [l3, t2], [t3, l2], [l3, l2]
+        keys += (
+            [w3, w2],
+            [w3, t2],
+            [t3, w2],
+            [t3, t2],
+            [l3, w2],
+            [w3, l2],
+            [l3, t2],
+            [t3, l2],
+            [l3, l2],
+        )
         keys += [m3, m2], [t3, t1], [t3, t2, t1], [l3, l1], [l3, l2, l1]
         for k, key in enumerate(keys):
             found[(k, *key)] += 1.0
@@ -68,7 +97,9 @@ def all_paths(nodes, T):
         way, at = ways.pop()
         if at == T:
             yield way
-        ways += [((*way, j), nodes[j][1]) for j in range(len(nodes)) if nodes[j][0] == at]
+        ways += [
+            ((*way, j), nodes[j][1]) for j in range(len(nodes)) if nodes[j][0] == at
+        ]
 
 
 def first_path(nodes, T):
@@ -147,7 +178,9 @@ def score_of(model, lattices, way_of):
     """Scores by the package of lattices that hold one path only."""
     single = [[nodes[j] for j in way] for nodes, way in zip(lattices, way_of)]
     lengths = [max(n[1] for n in nodes) for nodes in single]
-    task = make_task([[n[:5] for n in nodes] for nodes in single], lengths, model.words, model.tags)
+    task = make_task(
+        [[n[:5] for n in nodes] for nodes in single], lengths, model.words, model.tags
+    )
     buckets = [n[4] for nodes in single for n in nodes]
     task = task._replace(margin=np.array(buckets, np.int32))
     out, score = np.zeros(len(buckets), np.bool_), np.empty(len(single))
@@ -161,9 +194,15 @@ def assert_same_scores(model, lattices, weights):
     for nodes in lattices:
         ways = list(itertools.islice(all_paths(nodes, max(n[1] for n in nodes)), 30))
         expected = [
-            sum(weights.get(f, 0.0) * x for f, x in features([nodes[j] for j in way]).items()) for way in ways
+            sum(
+                weights.get(f, 0.0) * x
+                for f, x in features([nodes[j] for j in way]).items()
+            )
+            for way in ways
         ]
-        np.testing.assert_allclose(score_of(model, [nodes] * len(ways), ways), expected, atol=1e-9)
+        np.testing.assert_allclose(
+            score_of(model, [nodes] * len(ways), ways), expected, atol=1e-9
+        )
 
 
 def test_search_is_exact():
@@ -179,7 +218,9 @@ def test_search_is_exact():
         buckets = [(*n[:4], m) for n, m in zip(nodes, task.margin.tolist())]
         ways = list(all_paths(buckets, len(X[i])))
         scores = score_of(model, [buckets] * len(ways), ways)
-        assert estimator.decision_function([X[i]])[0] == pytest.approx(scores.max(), abs=1e-9)
+        assert estimator.decision_function([X[i]])[0] == pytest.approx(
+            scores.max(), abs=1e-9
+        )
         assert len(ways) >= len({tuple(items) for _, items in found})
 
 
@@ -199,7 +240,11 @@ def test_lattice_margins_and_targets():
     assert task.right.tolist() == [0, 1, RIGHT, 0, 1]
     (path,) = paths([nodes], task.target != ABSENT)
     assert path == [(0, 1, "a", "X"), (1, 2, "b", "Y"), (2, 3, "c", "Z")]
-    assert task.margin.tolist() == [0, *[int(2 * math.log(2 * m + 1)) for m in (1.0, 1.0, 3.5)], 0]
+    assert task.margin.tolist() == [
+        0,
+        *[int(2 * math.log(2 * m + 1)) for m in (1.0, 1.0, 3.5)],
+        0,
+    ]
 
 
 # ---------------------------------------------------------------------------------------- the estimator
@@ -221,7 +266,13 @@ def test_words_tags_and_white_space():
 @pytest.mark.parametrize("kind", ["str", "tuple", "dict"])
 def test_base_is_a_tagger(kind):
     X, y = texts(tags=True)
-    X = [[w if kind == "str" else (w, w[:1]) if kind == "tuple" else {"w": w} for w, _ in s] for s in y]
+    X = [
+        [
+            w if kind == "str" else (w, w[:1]) if kind == "tuple" else {"w": w}
+            for w, _ in s
+        ]
+        for s in y
+    ]
     labels = [[t for _, t in s] for s in y]
     base = PassiveAggressiveTagger(max_iter=2, order=2, random_state=0)
     estimator = KBestReranker(base, k=5, cv=2, random_state=0).fit(X, labels)
@@ -234,7 +285,9 @@ def test_base_is_a_tagger(kind):
 def test_threads_change_nothing():
     X, y = texts()
     one, two = reranker().fit(X, y), reranker(n_jobs=2).fit(X, y)
-    np.testing.assert_array_equal(model_of(one).weights.value, model_of(two).weights.value)
+    np.testing.assert_array_equal(
+        model_of(one).weights.value, model_of(two).weights.value
+    )
     assert one.predict(X) == two.predict(X)
     assert one.decision_function(X).tolist() == two.decision_function(X).tolist()
 
@@ -246,12 +299,17 @@ def test_saved_and_loaded(tmp_path, training, min_count):
     estimator = reranker(warm_start=True, min_count=min_count).fit(X, y)
     estimator.save(tmp_path / "model", training=training)
     loaded = load(tmp_path / "model")
-    assert loaded.get_params(deep=False).keys() == estimator.get_params(deep=False).keys()
+    assert (
+        loaded.get_params(deep=False).keys() == estimator.get_params(deep=False).keys()
+    )
     assert loaded.predict(X) == estimator.predict(X)
-    assert loaded.decision_function(X).tolist() == estimator.decision_function(X).tolist()
+    assert (
+        loaded.decision_function(X).tolist() == estimator.decision_function(X).tolist()
+    )
     if training:
         np.testing.assert_array_equal(
-            model_of(loaded.fit(X, y)).weights.value, model_of(estimator.fit(X, y)).weights.value
+            model_of(loaded.fit(X, y)).weights.value,
+            model_of(estimator.fit(X, y)).weights.value,
         )
     else:
         assert loaded.fit(X, y).n_iter_ == 3
@@ -261,7 +319,9 @@ def test_warm_start_goes_on():
     X, y = texts()
     whole = reranker().set_params(max_iter=6).fit(X, y)
     parts = reranker(warm_start=True).fit(X, y).fit(X, y)
-    np.testing.assert_array_equal(model_of(whole).weights.value, model_of(parts).weights.value)
+    np.testing.assert_array_equal(
+        model_of(whole).weights.value, model_of(parts).weights.value
+    )
     with pytest.raises(ValueError, match="min_count=2 differs"):
         parts.set_params(min_count=2).fit(X, y)
     known = len(model_of(parts).words)
@@ -285,7 +345,10 @@ def test_warm_start_goes_on():
 )
 def test_shared_parameters_have_an_effect(options):
     X, y = texts(40)
-    plain, other = reranker(shuffle=False).fit(X, y), reranker(shuffle=False, **options).fit(X, y)
+    plain, other = (
+        reranker(shuffle=False).fit(X, y),
+        reranker(shuffle=False, **options).fit(X, y),
+    )
     again = reranker(shuffle=False, **options).fit(X, y)
     assert other.decision_function(X).tolist() == again.decision_function(X).tolist()
     assert other.decision_function(X).tolist() != plain.decision_function(X).tolist()
@@ -296,7 +359,9 @@ def test_checkpoint_resumes(tmp_path):
     X, y = texts()
     whole = reranker().fit(X, y)
     kept = reranker(checkpoint=tmp_path).fit(X, y)
-    np.testing.assert_array_equal(model_of(whole).weights.value, model_of(kept).weights.value)
+    np.testing.assert_array_equal(
+        model_of(whole).weights.value, model_of(kept).weights.value
+    )
     assert kept.resumed_from_ == 0 and not list(tmp_path.iterdir())
 
 
@@ -318,9 +383,14 @@ def test_clone_and_default_base():
 
 def test_its_base_adapts():
     """That of training is trained anew, so that adapting the base before ``fit`` would be in vain."""
-    X, y = ["abcabc", "cab", "bcab"] * 4, [["ab", "c", "ab", "c"], ["c", "ab"], ["b", "c", "ab"]] * 4
+    X, y = (
+        ["abcabc", "cab", "bcab"] * 4,
+        [["ab", "c", "ab", "c"], ["c", "ab"], ["b", "c", "ab"]] * 4,
+    )
     tagger = StructuredPerceptron("char-av", max_iter=2, random_state=0)
-    reranker = KBestReranker(Segmenter(tagger), k=2, cv=2, max_iter=1, random_state=0).fit(X, y)
+    reranker = KBestReranker(
+        Segmenter(tagger), k=2, cv=2, max_iter=1, random_state=0
+    ).fit(X, y)
     with pytest.raises(AttributeError, match="its base_ has adapt"):
         reranker.adapt(["ccab"] * 20)
     before = reranker.base_.predict_kbest(X, 2)
@@ -330,17 +400,27 @@ def test_its_base_adapts():
 
 def test_bad_input_is_named():
     X, y = texts()
-    with pytest.raises(ValueError, match="y: sequence 1, position 0: the words must spell"):
+    with pytest.raises(
+        ValueError, match="y: sequence 1, position 0: the words must spell"
+    ):
         reranker().fit(X[:2], [y[0], [("q", "X")]])
-    with pytest.raises(ValueError, match="cv=3 folds need at least as many sequences .* got 2"):
+    with pytest.raises(
+        ValueError, match="cv=3 folds need at least as many sequences .* got 2"
+    ):
         reranker().fit(X[:2], y[:2])
     with pytest.raises(ValueError, match="has no predict_kbest"):
         KBestReranker(Segmenter(KBestReranker(TAGGER))).fit(X, y)
-    with pytest.raises(ValueError, match="sequence 0: expected a text"):  # as of Segmenter(WordSegmenter())
+    with pytest.raises(
+        ValueError, match="sequence 0: expected a text"
+    ):  # as of Segmenter(WordSegmenter())
         KBestReranker(Segmenter(WordSegmenter())).fit(X, y)
-    with pytest.raises(ValueError, match="base must be a Segmenter, a WordSegmenter or a tagger"):
+    with pytest.raises(
+        ValueError, match="base must be a Segmenter, a WordSegmenter or a tagger"
+    ):
         KBestReranker(ShiftReduceParser()).fit(X, y)
-    with pytest.raises(ValueError, match=r"sequence 0, position 0: .* WordSegmenter learns no tags"):
+    with pytest.raises(
+        ValueError, match=r"sequence 0, position 0: .* WordSegmenter learns no tags"
+    ):
         KBestReranker(WordSegmenter(), cv=2).fit(X, y)
     for wrong in ({"k": 0}, {"cv": 1}, {"base": 3}):
         with pytest.raises(ValueError, match=f"The '{next(iter(wrong))}' parameter"):
@@ -356,15 +436,23 @@ def test_bad_input_is_named():
 
 def test_errors_of_the_base_name_the_sequence_empty_ones_counted():
     texts, words = ["", "看书", "读书", "看报"], [[], ["看书"], ["读书"], ["看报"]]
-    base = Segmenter(StructuredPerceptron("char", constraints="BMES", max_iter=1, random_state=0))
-    reranker = KBestReranker(base, k=2, cv=2, max_iter=1, random_state=0).fit(texts, words)
+    base = Segmenter(
+        StructuredPerceptron("char", constraints="BMES", max_iter=1, random_state=0)
+    )
+    reranker = KBestReranker(base, k=2, cv=2, max_iter=1, random_state=0).fit(
+        texts, words
+    )
     before = reranker.predict(texts)
     with pytest.raises(ValueError, match="^sequence 3: the constraints"):
         reranker.predict(["", "看书", "", "看"])
-    with pytest.raises(ValueError, match="^sequence 2: the constraints"):  # unlike what its part learns from
+    with pytest.raises(
+        ValueError, match="^sequence 2: the constraints"
+    ):  # unlike what its part learns from
         reranker.fit(["", "看书", "看", "读书"], [[], ["看书"], ["看"], ["读书"]])
     assert reranker.predict(texts) == before
-    tagger = KBestReranker(StructuredPerceptron(["U:%x[0,0]"], max_iter=1), k=2, cv=2, max_iter=1)
+    tagger = KBestReranker(
+        StructuredPerceptron(["U:%x[0,0]"], max_iter=1), k=2, cv=2, max_iter=1
+    )
     X, y = [[], ["a"], ["a"], ["b"]], [[], ["A"], ["A"], ["B"]]
     with pytest.raises(ValueError, match="sequence 3, position 0"):
         tagger.fit([*X[:3], [3]], y)

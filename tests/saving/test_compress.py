@@ -11,7 +11,13 @@ from skstruct.datasets import make_hmm_sequences
 from skstruct.interchange import load_crfsuite, save_crfsuite
 from skstruct.saving.container import read_container, write_container
 
-TEMPLATES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%x[-1,0]/%x[0,0]/%x[1,0]", "B", "B1:%x[0,0]"]
+TEMPLATES = [
+    "U0:%x[0,0]",
+    "U1:%x[-1,0]/%x[0,0]",
+    "U2:%x[-1,0]/%x[0,0]/%x[1,0]",
+    "B",
+    "B1:%x[0,0]",
+]
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +28,9 @@ def corpus():
 @pytest.fixture(scope="module")
 def tagger(corpus):
     X, y = corpus
-    return StructuredPerceptron(TEMPLATES, max_iter=4, random_state=0).fit(X[:60], y[:60])
+    return StructuredPerceptron(TEMPLATES, max_iter=4, random_state=0).fit(
+        X[:60], y[:60]
+    )
 
 
 def weights(model):
@@ -69,12 +77,16 @@ def test_training_goes_on_from_its_weights(tagger, corpus, tmp_path):
 
 def test_cut_off_goes_on(corpus):
     X, y = corpus
-    model = StructuredPerceptron(TEMPLATES, min_count=3, max_iter=3, random_state=0).fit(X, y)
+    model = StructuredPerceptron(
+        TEMPLATES, min_count=3, max_iter=3, random_state=0
+    ).fit(X, y)
     small = model.compress(dtype="float64")
     assert small.predict(X) == model.predict(X)
     assert small.n_features() <= model.n_features()
     n = small.n_features()
-    small.partial_fit(X, y)  # what was left out is counted anew, what was kept has reached the cut-off
+    small.partial_fit(
+        X, y
+    )  # what was left out is counted anew, what was kept has reached the cut-off
     assert n <= small.n_features() <= model.partial_fit(X, y).n_features()
 
 
@@ -83,13 +95,17 @@ def test_conditional_random_field_starts_from_it(corpus):
     crf = L1CRF(TEMPLATES, c1=0.2, random_state=0).fit(X, y)
     small = crf.compress(dtype="float64").set_params(warm_start=True)
     assert small.n_features() < crf.n_features()
-    np.testing.assert_allclose(small.predict_marginals(X)[0], crf.predict_marginals(X)[0], atol=1e-12)
+    np.testing.assert_allclose(
+        small.predict_marginals(X)[0], crf.predict_marginals(X)[0], atol=1e-12
+    )
     assert small.fit(X, y).objective_ == pytest.approx(crf.objective_, rel=1e-3)
 
 
 def test_what_is_inside_is_compressed_too(corpus):
     X, y = [["".join(x) for x in corpus[0]], corpus[0]]
-    model = ParameterMixer(Segmenter(StructuredPerceptron("char", max_iter=2)), 2, random_state=0).fit(X, y)
+    model = ParameterMixer(
+        Segmenter(StructuredPerceptron("char", max_iter=2)), 2, random_state=0
+    ).fit(X, y)
     small = model.compress()
     assert small.predict(X) == model.predict(X)
     assert (small.info()["compressed"], model.info()["compressed"]) == ("float32", None)
@@ -97,7 +113,9 @@ def test_what_is_inside_is_compressed_too(corpus):
 
 def test_export_and_explanation(corpus, tmp_path):
     X, y = [[{"w": token} for token in x] for x in corpus[0]], corpus[1]
-    small = StructuredPerceptron(max_iter=3, random_state=0).fit(X, y).compress(keep=0.7)
+    small = (
+        StructuredPerceptron(max_iter=3, random_state=0).fit(X, y).compress(keep=0.7)
+    )
     save_crfsuite(small, tmp_path / "model.crfsuite")
     assert load_crfsuite(tmp_path / "model.crfsuite").predict(X) == small.predict(X)
     explanation = skstruct.inspection.explain(small, X[0])
@@ -108,7 +126,9 @@ def test_only_compressed_models_need_format_two(tagger, tmp_path):
     versions = []
     for model in (tagger, tagger.compress()):
         model.save(tmp_path / "model")
-        versions.append(struct.unpack_from("<I", (tmp_path / "model").read_bytes(), 8)[0])
+        versions.append(
+            struct.unpack_from("<I", (tmp_path / "model").read_bytes(), 8)[0]
+        )
     assert versions == [1, 2]
 
 
@@ -117,7 +137,9 @@ def test_files(dtype, tagger, corpus, tmp_path):
     small = tagger.compress(dtype=dtype, keep=0.8)
     small.save(tmp_path / "model")
     again = skstruct.load(tmp_path / "model")
-    assert again.predict(corpus[0]) == small.predict(corpus[0]) and weights(again) == weights(small)
+    assert again.predict(corpus[0]) == small.predict(corpus[0]) and weights(
+        again
+    ) == weights(small)
     again.save(tmp_path / "again")
     assert (tmp_path / "model").read_bytes() == (tmp_path / "again").read_bytes()
     assert again.info()["compressed"] == dtype
@@ -126,13 +148,18 @@ def test_files(dtype, tagger, corpus, tmp_path):
 def test_a_file_is_smaller_by_what_is_zero(tagger, tmp_path):
     tagger.save(tmp_path / "whole", training=False)
     tagger.compress().save(tmp_path / "small")
-    assert (tmp_path / "small").stat().st_size < 0.4 * (tmp_path / "whole").stat().st_size
+    assert (tmp_path / "small").stat().st_size < 0.4 * (
+        tmp_path / "whole"
+    ).stat().st_size
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"dtype": "int8"}, "dtype must be one of float64, float32, float16, got 'int8'"),
+        (
+            {"dtype": "int8"},
+            "dtype must be one of float64, float32, float16, got 'int8'",
+        ),
         ({"keep": 0.0}, "keep must be a number above 0, up to 1, got 0.0"),
         ({"keep": True}, "got True"),
         ({"keep": "most"}, "got 'most'"),
@@ -188,24 +215,43 @@ def _say(change):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (_set("model.nodes.packed", lambda a: a * np.float32("nan")), "nodes must be finite"),
+        (
+            _set("model.nodes.packed", lambda a: a * np.float32("nan")),
+            "nodes must be finite",
+        ),
         (_set("model.nodes.packed", lambda a: a[1:]), "held must mark"),
         (_set("model.nodes.packed", lambda a: a.astype(np.int32)), "floating-point"),
         (_set("model.nodes.held", lambda a: a[1:]), "must have the shape"),
         (_set("model.nodes.held", lambda a: a.astype(np.int64)), "must be uint8"),
         (_set("model.nodes.held", lambda a: ~a), "held must mark"),
-        (_set("model.encoder.nodes.1.pairs", lambda a: a.astype(np.int64) + 2**40), "must be int32"),
-        (_set("model.encoder.nodes.1.pairs", lambda a: a.astype(np.float32)), "integers expected"),
-        (_set("model.encoder.nodes.1.row", lambda a: a.astype(np.int64) + 10**6), "row is out of range"),
+        (
+            _set("model.encoder.nodes.1.pairs", lambda a: a.astype(np.int64) + 2**40),
+            "must be int32",
+        ),
+        (
+            _set("model.encoder.nodes.1.pairs", lambda a: a.astype(np.float32)),
+            "integers expected",
+        ),
+        (
+            _set("model.encoder.nodes.1.row", lambda a: a.astype(np.int64) + 10**6),
+            "row is out of range",
+        ),
         (
             _say(lambda s: s.update(packed="int8")),
             "packed must be one of [None, 'float64', 'float32', 'float16'], got 'int8'",
         ),
         (_say(lambda s: s.update(version=3)), "version must be a string"),
         (_say(lambda s: s["model"]["nodes"].pop("held")), "nodes lacks held"),
-        (_say(lambda s: s["model"]["encoder"]["nodes"].update(n_rows=2**30)), "must have the shape"),
         (
-            _say(lambda s: s["model"]["encoder"]["nodes"]["compounds"][1]["row"].update(dtype="int8")),
+            _say(lambda s: s["model"]["encoder"]["nodes"].update(n_rows=2**30)),
+            "must have the shape",
+        ),
+        (
+            _say(
+                lambda s: s["model"]["encoder"]["nodes"]["compounds"][1]["row"].update(
+                    dtype="int8"
+                )
+            ),
             "integers",
         ),
     ],
@@ -224,8 +270,12 @@ def test_readers_of_format_one_refuse_it_by_name(tagger, tmp_path, monkeypatch):
 
 def test_two_bytes_need_format_two(tmp_path):
     with pytest.raises(ValueError, match="'w' has dtype float16; allowed"):
-        write_container(tmp_path / "file", {"kind": "model"}, {"w": np.zeros(3, np.float16)})
-    write_container(tmp_path / "file", {"kind": "model"}, {"w": np.ones(3, np.float16)}, version=2)
+        write_container(
+            tmp_path / "file", {"kind": "model"}, {"w": np.zeros(3, np.float16)}
+        )
+    write_container(
+        tmp_path / "file", {"kind": "model"}, {"w": np.ones(3, np.float16)}, version=2
+    )
     _, arrays = read_container(tmp_path / "file", kind="model")
     assert arrays["w"].dtype == np.float16 and arrays["w"].tolist() == [1.0] * 3
 
@@ -236,10 +286,22 @@ WORDS = ["U0:%x[-1,0]", "U1:%x[0,0]", "U2:%x[1,0]", "B"]
 @pytest.mark.parametrize(
     "model, X, y",
     [
-        (StructuredPerceptron(WORDS, min_count=2), [["a", "b", "c"]], [["A", "B", "A"]]),
+        (
+            StructuredPerceptron(WORDS, min_count=2),
+            [["a", "b", "c"]],
+            [["A", "B", "A"]],
+        ),
         (StructuredPerceptron(WORDS, min_count=9), [["a", "b"]] * 2, [["A", "B"]] * 2),
-        (StructuredPerceptron(["U0:%x[0,0]/%x[1,0]", "B"], min_count=2), [["a", "b"]] * 3, [["A", "B"]] * 3),
-        (StructuredPerceptron(["U0:%x[0,0]", "B1:%x[-1,0]/%x[0,0]"], min_count=2), [["a"]] * 2, [["A"]] * 2),
+        (
+            StructuredPerceptron(["U0:%x[0,0]/%x[1,0]", "B"], min_count=2),
+            [["a", "b"]] * 3,
+            [["A", "B"]] * 3,
+        ),
+        (
+            StructuredPerceptron(["U0:%x[0,0]", "B1:%x[-1,0]/%x[0,0]"], min_count=2),
+            [["a"]] * 2,
+            [["A"]] * 2,
+        ),
         (L1CRF("char", c1=50.0, max_iter=20), [["a", "b"]] * 4, [["A", "B"]] * 4),
     ],
 )
@@ -250,4 +312,6 @@ def test_hardly_any_features_left(model, X, y, tmp_path):
         each.save(tmp_path / "model")
         found = skstruct.load(tmp_path / "model")
         assert found.predict(X) == model.predict(X)
-        np.testing.assert_array_equal(found.decision_function(X), model.decision_function(X))
+        np.testing.assert_array_equal(
+            found.decision_function(X), model.decision_function(X)
+        )

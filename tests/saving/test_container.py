@@ -32,7 +32,11 @@ DTYPES = ["bool", *INTEGERS, "float32", "float64"]
 @pytest.fixture
 def small(path):
     """The bytes of a small file, which also lies at `path`."""
-    arrays = {"w": np.array([1.5, -2.0]), "on": np.array([True, False]), "n": np.array(7, np.int16)}
+    arrays = {
+        "w": np.array([1.5, -2.0]),
+        "on": np.array([True, False]),
+        "n": np.array(7, np.int16),
+    }
     write_container(path, {"kind": "model", "alpha": 0.5}, arrays)
     return path.read_bytes()
 
@@ -51,7 +55,9 @@ def assert_same(a, b):
     arrays=st.dictionaries(
         st.text(max_size=5),
         st.sampled_from(DTYPES).flatmap(
-            lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5))
+            lambda dtype: hnp.arrays(
+                dtype, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
+            )
         ),
         max_size=4,
     ),
@@ -63,7 +69,10 @@ def assert_same(a, b):
             | st.integers()
             | st.floats(allow_nan=False, allow_infinity=False)
             | st.text(st.characters()),
-            lambda node: st.lists(node, max_size=3) | st.dictionaries(st.text(max_size=3), node, max_size=3),
+            lambda node: (
+                st.lists(node, max_size=3)
+                | st.dictionaries(st.text(max_size=3), node, max_size=3)
+            ),
             max_leaves=6,
         ),
         max_size=4,
@@ -88,7 +97,12 @@ def test_arrays_come_back_ordinary(path, dtype, shape):
     back = read_container(path, kind="model")[1]["a"]
     assert_same(back, array)
     assert type(back) is np.ndarray
-    assert back.flags.writeable and back.flags.owndata and back.flags.c_contiguous and back.flags.aligned
+    assert (
+        back.flags.writeable
+        and back.flags.owndata
+        and back.flags.c_contiguous
+        and back.flags.aligned
+    )
 
 
 def test_any_memory_layout_and_byte_order_can_be_written(path):
@@ -114,13 +128,19 @@ def test_arrays_larger_than_a_chunk(path, monkeypatch):
 
 
 def test_special_floats_keep_their_bits(path):
-    bits = np.array([0x7FF8000000000001, 0xFFF0000000000000, 0x8000000000000000, 1], np.uint64)
+    bits = np.array(
+        [0x7FF8000000000001, 0xFFF0000000000000, 0x8000000000000000, 1], np.uint64
+    )
     write_container(path, {"kind": "model"}, {"a": bits.view(np.float64)})
-    np.testing.assert_array_equal(read_container(path, kind="model")[1]["a"].view(np.uint64), bits)
+    np.testing.assert_array_equal(
+        read_container(path, kind="model")[1]["a"].view(np.uint64), bits
+    )
 
 
 def test_layout_is_the_documented_one(path):
-    write_container(path, {"kind": "model"}, {"a": np.arange(3, dtype=np.int16), "b": np.array(1.0)})
+    write_container(
+        path, {"kind": "model"}, {"a": np.arange(3, dtype=np.int16), "b": np.array(1.0)}
+    )
     data = path.read_bytes()
     magic, version, length = struct.unpack("<8sIQ", data[:20])
     assert (magic, version) == (b"\x89SKS\r\n\x1a\n", 1)
@@ -145,7 +165,9 @@ def test_same_content_gives_the_same_bytes(path, small):
 def test_kind(path, small):
     assert read_container(path, kind="model")[0] == {"kind": "model", "alpha": 0.5}
     assert read_container(path, kind=None)[0]["kind"] == "model"
-    with pytest.raises(ModelFileError, match="holds a 'model', where a 'checkpoint' was expected"):
+    with pytest.raises(
+        ModelFileError, match="holds a 'model', where a 'checkpoint' was expected"
+    ):
         read_container(path, kind="checkpoint")
 
 
@@ -162,11 +184,27 @@ def test_paths_may_be_str_and_relative(tmp_path, monkeypatch):
     ("header", "error", "message"),
     [
         ({"kind": "model", "x": float("nan")}, ValueError, "cannot be written as JSON"),
-        ({"kind": "model", "x": {"y": np.int64(1)}}, TypeError, "cannot be written as JSON"),
+        (
+            {"kind": "model", "x": {"y": np.int64(1)}},
+            TypeError,
+            "cannot be written as JSON",
+        ),
         ({"kind": "model", "x": b""}, TypeError, "cannot be written as JSON"),
-        ({"kind": "model", "x": {1: 2}}, TypeError, r"would change header items \['x'\]"),
-        ({"kind": "model", "x": (1, 2)}, TypeError, r"would change header items \['x'\]"),
-        ({"kind": "model", None: None}, TypeError, r"would change header items \[None\]"),
+        (
+            {"kind": "model", "x": {1: 2}},
+            TypeError,
+            r"would change header items \['x'\]",
+        ),
+        (
+            {"kind": "model", "x": (1, 2)},
+            TypeError,
+            r"would change header items \['x'\]",
+        ),
+        (
+            {"kind": "model", None: None},
+            TypeError,
+            r"would change header items \[None\]",
+        ),
         ({"kind": "model", "x": "x" * (1 << 24)}, ValueError, "use arrays"),
     ],
 )
@@ -179,7 +217,11 @@ def test_bad_headers_are_refused(path, header, error, message):
 @pytest.mark.parametrize(
     ("arrays", "error", "message"),
     [
-        ({"a": np.array(["x"], object)}, ValueError, "array 'a' has dtype object; allowed: bool int8"),
+        (
+            {"a": np.array(["x"], object)},
+            ValueError,
+            "array 'a' has dtype object; allowed: bool int8",
+        ),
         ({"a": np.zeros(1, np.float16)}, ValueError, "dtype float16"),
         ({"a": np.zeros(1, complex)}, ValueError, "dtype complex128"),
         ({"a": np.array(["x"])}, ValueError, "dtype <U1"),
@@ -217,11 +259,18 @@ def fail_at_write(monkeypatch, error):
                 raise error
             return super().write(data)
 
-    monkeypatch.setattr(atomic, "open", lambda name, mode, **_: Full(io.FileIO(name, mode)), raising=False)
+    monkeypatch.setattr(
+        atomic,
+        "open",
+        lambda name, mode, **_: Full(io.FileIO(name, mode)),
+        raising=False,
+    )
 
 
 @pytest.mark.parametrize("fail", [fail_at_write, fail_at_fsync, fail_at_replace])
-@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "disk full"), KeyboardInterrupt(), MemoryError()])
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "disk full"), KeyboardInterrupt(), MemoryError()]
+)
 @pytest.mark.parametrize("exists", [True, False])
 def test_a_failed_save_changes_nothing(path, small, fail, error, exists):
     if not exists:
@@ -266,7 +315,9 @@ def test_permissions(path):
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions")
 @pytest.mark.parametrize("temporary", [None, "given"])
 @pytest.mark.parametrize("encoding", [None, "utf-8"])
-def test_what_is_written_is_never_open_to_more_than_what_it_replaces(path, temporary, encoding):
+def test_what_is_written_is_never_open_to_more_than_what_it_replaces(
+    path, temporary, encoding
+):
     path.write_text("secret")
     path.chmod(0o600)
     temporary = temporary and str(path.parent / temporary)
@@ -286,7 +337,10 @@ def test_a_symbolic_link_stays_one(tmp_path):
     link.symlink_to(tmp_path / "real" / "m")
     write_container(link, {"kind": "model"}, {})
     assert link.is_symlink()
-    assert read_container(tmp_path / "real" / "m", kind="model") == ({"kind": "model"}, {})
+    assert read_container(tmp_path / "real" / "m", kind="model") == (
+        {"kind": "model"},
+        {},
+    )
 
 
 # Strings.
@@ -307,7 +361,9 @@ def test_halves_of_surrogate_pairs_stay_apart(path):
     strings = ["\ud83d", "\ude00", "\ud83d\ude00", "\U0001f600", "", "a\0b"]
     data, offsets = pack_strings(strings)
     assert offsets.tolist() == [0, 3, 6, 12, 16, 16, 19]
-    write_container(path, {"kind": "model", "\ud83d": "\ude00"}, {"data": data, "offsets": offsets})
+    write_container(
+        path, {"kind": "model", "\ud83d": "\ude00"}, {"data": data, "offsets": offsets}
+    )
     header, arrays = read_container(path, kind="model")
     assert header["\ud83d"] == "\ude00"
     assert unpack_strings(arrays["data"], arrays["offsets"]) == strings

@@ -18,7 +18,11 @@ from skstruct.saving.container import ModelFileError, read_container, write_cont
 @pytest.fixture
 def small(path):
     """The bytes of a small file, which also lies at `path`."""
-    arrays = {"w": np.array([1.5, -2.0]), "on": np.array([True, False]), "n": np.array(7, np.int16)}
+    arrays = {
+        "w": np.array([1.5, -2.0]),
+        "on": np.array([True, False]),
+        "n": np.array(7, np.int16),
+    }
     write_container(path, {"kind": "model", "alpha": 0.5}, arrays)
     return path.read_bytes()
 
@@ -27,7 +31,11 @@ def build(header, data=b"", version=1, magic=b"\x89SKS\r\n\x1a\n", length=None):
     """The bytes of a file as the format's documentation says, written without the code under test."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     text += b" " * (-(20 + len(text)) % 64)
-    body = struct.pack("<8sIQ", magic, version, len(text) if length is None else length) + text + data
+    body = (
+        struct.pack("<8sIQ", magic, version, len(text) if length is None else length)
+        + text
+        + data
+    )
     return body + hashlib.sha256(body).digest()
 
 
@@ -38,7 +46,9 @@ def spec(**changes):
 def test_every_truncation_is_refused(path, small):
     for size in range(len(small)):
         path.write_bytes(small[:size])
-        with pytest.raises(ModelFileError, match="truncated: expected" if size else "it is empty"):
+        with pytest.raises(
+            ModelFileError, match="truncated: expected" if size else "it is empty"
+        ):
             read_container(path, kind="model")
 
 
@@ -81,7 +91,11 @@ def foreign_files():
     npz = io.BytesIO()
     np.savez(npz, a=np.zeros(2))
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
-        yield f"pickle {protocol}", pickle.dumps({"a": 1}, protocol), "looks like a pickle"
+        yield (
+            f"pickle {protocol}",
+            pickle.dumps({"a": 1}, protocol),
+            "looks like a pickle",
+        )
     yield "zip", npz.getvalue(), "looks like a zip archive"
     yield "gzip", gzip.compress(b"text"), "looks like a gzip file"
     yield "crfsuite", b"lCRF\0\1\2\3", "looks like a CRFsuite model"
@@ -93,7 +107,9 @@ def foreign_files():
     yield "text mode", b"\x89SKS\n\x1a\n" + bytes(100), "damaged at its start"
 
 
-@pytest.mark.parametrize(("data", "message"), [pytest.param(d, m, id=i) for i, d, m in foreign_files()])
+@pytest.mark.parametrize(
+    ("data", "message"), [pytest.param(d, m, id=i) for i, d, m in foreign_files()]
+)
 def test_foreign_files_are_named(path, data, message):
     path.write_bytes(data)
     with pytest.raises(ModelFileError, match=f"not a skstruct file: .*{message}"):
@@ -197,8 +213,16 @@ def test_malformed_array_lists_are_refused(path, specs, message):
     "data",
     [
         build({"kind": "model", "arrays": [spec(shape=[1 << 40])]}, bytes(4)),
-        build({"kind": "model", "arrays": [spec(shape=[1 << 20] * 2, dtype="float64")]}, bytes(4)),
-        build({"kind": "model", "arrays": [spec(name=str(i), shape=[1 << 30]) for i in range(99)]}),
+        build(
+            {"kind": "model", "arrays": [spec(shape=[1 << 20] * 2, dtype="float64")]},
+            bytes(4),
+        ),
+        build(
+            {
+                "kind": "model",
+                "arrays": [spec(name=str(i), shape=[1 << 30]) for i in range(99)],
+            }
+        ),
         build({"kind": "model", "arrays": []}, length=(1 << 24) - 20 - 44),
         build({"kind": "model", "arrays": []}, length=(1 << 63) - 20),
         build({"kind": "model", "arrays": []}, length=(1 << 64) - 1),
@@ -218,7 +242,9 @@ def test_huge_declared_sizes_allocate_nothing(path, data):
 
 def test_odd_header_length_is_refused(path):
     path.write_bytes(build({"kind": "model", "arrays": []}, bytes(64), length=45))
-    with pytest.raises(ModelFileError, match="header of 45 bytes leaves the data unaligned"):
+    with pytest.raises(
+        ModelFileError, match="header of 45 bytes leaves the data unaligned"
+    ):
         read_container(path, kind="model")
 
 

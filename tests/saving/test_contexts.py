@@ -5,7 +5,12 @@ import pytest
 from inside import model_of, variety_of
 
 import skstruct
-from skstruct import FeatureTemplates, PassiveAggressiveTagger, Segmenter, StructuredPerceptron
+from skstruct import (
+    FeatureTemplates,
+    PassiveAggressiveTagger,
+    Segmenter,
+    StructuredPerceptron,
+)
 from skstruct.data.schemes import words_to_labels
 from skstruct.datasets import load_segmentation
 from skstruct.saving.container import ModelFileError, read_container, write_container
@@ -14,7 +19,13 @@ TEXTS, WORDS = load_segmentation()
 X = [list(text) for text in TEXTS]
 Y = [words_to_labels(words, "BMES") for words in WORDS]
 ENTRIES = ["北京", ("今", "天"), "大学"]
-LINES = ["U1:%x[0,0]", "U2:%av2[0,0]/%lex_a[0,0]", "U3:%av4[-1,0]", "B", "B1:%lex_b[0,0]"]
+LINES = [
+    "U1:%x[0,0]",
+    "U2:%av2[0,0]/%lex_a[0,0]",
+    "U3:%av4[-1,0]",
+    "B",
+    "B1:%lex_b[0,0]",
+]
 
 
 def new_tagger(lines=LINES, **parameters):
@@ -38,7 +49,10 @@ def test_round_trip(adapted, min_count, path):
     loaded = skstruct.load(path)
     assert loaded.features == tagger.features
     same(tagger, loaded)
-    contexts, again = model_of(tagger).encoder.contexts, model_of(loaded).encoder.contexts
+    contexts, again = (
+        model_of(tagger).encoder.contexts,
+        model_of(loaded).encoder.contexts,
+    )
     assert (again.adapted is None) is (not adapted)
     assert again.characters == contexts.characters == {0: True}
     for s in ("北京", "今天", "京今"):
@@ -56,12 +70,16 @@ def test_segmenter(path):
     segmenter.save(path, training=False)
     loaded = skstruct.load(path)
     assert loaded.predict(TEXTS) == segmenter.predict(TEXTS)
-    assert loaded.adapt(None).predict(TEXTS, ["今天天"]) == segmenter.adapt(None).predict(TEXTS, ["今天天"])
+    assert loaded.adapt(None).predict(TEXTS, ["今天天"]) == segmenter.adapt(
+        None
+    ).predict(TEXTS, ["今天天"])
 
 
 def test_a_lexicon_that_is_only_a_parameter(path):
     tagger = new_tagger().fit(X[:20], Y[:20])
-    tagger.set_params(features=FeatureTemplates(["U:%lex_c[0,0]"], {"c": ["x", ("y", "z")]})).save(path)
+    tagger.set_params(
+        features=FeatureTemplates(["U:%lex_c[0,0]"], {"c": ["x", ("y", "z")]})
+    ).save(path)
     assert skstruct.load(path).features.lexicons == {"c": ("x", ("y", "z"))}
 
 

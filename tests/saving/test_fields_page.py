@@ -33,13 +33,20 @@ ENCODERS = (
     templates, word_clusters,
 )  # fmt: skip
 """Modules that declare tables."""
-WITH_TABLES = {"WordSegmenter": WordModel, "ShiftReduceParser": ParserModel, "KBestReranker": RerankModel}
+WITH_TABLES = {
+    "WordSegmenter": WordModel,
+    "ShiftReduceParser": ParserModel,
+    "KBestReranker": RerankModel,
+}
 
 TABLES = {
     "state": STATE,
     "model of a tagger": CHAIN,
     "constraints": CONSTRAINTS,
-    **{name: getattr(stores, name.upper()) for name in ("final", "trained", "packed", "rule", "clock")},
+    **{
+        name: getattr(stores, name.upper())
+        for name in ("final", "trained", "packed", "rule", "clock")
+    },
     **{f"encoder {kind}": table for kind, (_, table) in choose.ENCODERS.items()},
     "index": base.INDEX,
     "pairs": bag_encoder.PAIRS,
@@ -55,7 +62,10 @@ TABLES = {
     **{name: model.FIELDS for name, model in WITH_TABLES.items()},
     "training of taggers": training_table(ChainModel),
     "shown pairs": SHOWN_PAIRS,
-    **{f"training of {name}": training_table(model) for name, model in WITH_TABLES.items()},
+    **{
+        f"training of {name}": training_table(model)
+        for name, model in WITH_TABLES.items()
+    },
 }
 
 
@@ -65,7 +75,10 @@ BESIDES = {
     "encoder patterns": ["encoder templates"],
     **dict.fromkeys(["encoder bag", "encoder rows"], ["index"]),
     "training of WordSegmenter": ["training of taggers"],
-    "training of ShiftReduceParser": ["training of taggers", "training of WordSegmenter"],
+    "training of ShiftReduceParser": [
+        "training of taggers",
+        "training of WordSegmenter",
+    ],
     "training of KBestReranker": ["training of taggers", "training of WordSegmenter"],
 }
 """Table -> those whose equal members its own list leaves out."""
@@ -90,7 +103,12 @@ def rows(table):
         if field.when:
             text += f"; if {field.when}"
         lacks = ""
-        if field.default is not REQUIRED and not field.when or field.kind.absent or field.kind.null:
+        if (
+            field.default is not REQUIRED
+            and not field.when
+            or field.kind.absent
+            or field.kind.null
+        ):
             if isinstance(field.default, (bool, int)):
                 text += f"; {field.default} if absent".lower()
             else:
@@ -117,7 +135,9 @@ def test_the_page_has_every_field(name):
         found = [line for line in below if line == row or line.startswith(f"{row}: ")]
         assert found, f"docs/file-format.md: below {marker.strip()!r} write: {row}: …"
         below.remove(found[0])
-    assert not below, f"docs/file-format.md: below {marker.strip()!r} no field has the lines {below}"
+    assert not below, (
+        f"docs/file-format.md: below {marker.strip()!r} no field has the lines {below}"
+    )
 
 
 def test_every_table_has_a_place():

@@ -10,7 +10,10 @@ from skstruct import StructuredPerceptron
 from skstruct.datasets import make_hmm_sequences
 
 CODES = dict(
-    zip("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split(), "?bhiqBHIQfd")
+    zip(
+        "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split(),
+        "?bhiqBHIQfd",
+    )
 )
 
 
@@ -22,13 +25,20 @@ def read(path):
         n = 1
         for m in a["shape"]:
             n *= m
-        arrays[a["name"]] = struct.unpack_from(f"<{n}{CODES[a['dtype']]}", data, 20 + length + a["offset"])
+        arrays[a["name"]] = struct.unpack_from(
+            f"<{n}{CODES[a['dtype']]}", data, 20 + length + a["offset"]
+        )
     return header["estimator"]["state"]["model"], lambda node: arrays[node["$array"]]
 
 
 def features(side, array, tokens, ids, left, right):
     """By token, the rows of its features, of templates that read tokens as they are."""
-    T, compounds, pairs, found = len(tokens), side["compounds"], {}, [[] for _ in tokens]
+    T, compounds, pairs, found = (
+        len(tokens),
+        side["compounds"],
+        {},
+        [[] for _ in tokens],
+    )
 
     def value(p):
         if 0 <= p < T:
@@ -37,12 +47,18 @@ def features(side, array, tokens, ids, left, right):
 
     def number(atoms, p):
         last = value(p + atoms[-1][2])
-        return last if len(atoms) == 1 else pairs[str(atoms)].get((number(atoms[:-1], p), last), -1)
+        return (
+            last
+            if len(atoms) == 1
+            else pairs[str(atoms)].get((number(atoms[:-1], p), last), -1)
+        )
 
     for compound in compounds:
         if "pairs" in compound:
             flat = array(compound["pairs"])
-            pairs[str(compound["atoms"])] = {pair: k for k, pair in enumerate(zip(flat[::2], flat[1::2]))}
+            pairs[str(compound["atoms"])] = {
+                pair: k for k, pair in enumerate(zip(flat[::2], flat[1::2]))
+            }
         for (s, d), t in itertools.product(compound["uses"], range(T)):
             k = number(compound["atoms"], t - d)
             row = array(compound["row"])[k] if k >= 0 else -1
@@ -53,17 +69,35 @@ def features(side, array, tokens, ids, left, right):
 @pytest.mark.parametrize("order", [1, 2])
 def test_a_reader_from_the_documentation_alone(tmp_path, order):
     X, y = make_hmm_sequences(30, random_state=0)
-    templates = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%x[0,0]/%x[1,0]/%x[2,0]", "B", "B1:%x[-1,0]"]
-    tagger = StructuredPerceptron(templates, order=order, max_iter=3, random_state=0).fit(X[:20], y[:20])
+    templates = [
+        "U0:%x[0,0]",
+        "U1:%x[-1,0]/%x[0,0]",
+        "U2:%x[0,0]/%x[1,0]/%x[2,0]",
+        "B",
+        "B1:%x[-1,0]",
+    ]
+    tagger = StructuredPerceptron(
+        templates, order=order, max_iter=3, random_state=0
+    ).fit(X[:20], y[:20])
     tagger.save(tmp_path / "model")
     model, array = read(tmp_path / "model")
-    text, at = (array(model["encoder"]["columns"][0][part]) for part in ("bytes", "offsets"))
-    ids = {bytes(text[i:j]).decode(): k for k, (i, j) in enumerate(itertools.pairwise(at))}
+    text, at = (
+        array(model["encoder"]["columns"][0][part]) for part in ("bytes", "offsets")
+    )
+    ids = {
+        bytes(text[i:j]).decode(): k for k, (i, j) in enumerate(itertools.pairwise(at))
+    }
     labels, L = model["labels"], len(model["labels"])
-    w = {name: array(model[name]["value"]) for name in ("nodes", "edges", "trigrams") if name in model}
+    w = {
+        name: array(model[name]["value"])
+        for name in ("nodes", "edges", "trigrams")
+        if name in model
+    }
 
     def score(nodes, edges, labelling):
-        total = sum(w["nodes"][row * L + b] for b, rows in zip(labelling, nodes) for row in rows)
+        total = sum(
+            w["nodes"][row * L + b] for b, rows in zip(labelling, nodes) for row in rows
+        )
         for t in range(1, len(nodes)):
             a, p, b = labelling[t - 2] if t > 1 else -1, labelling[t - 1], labelling[t]
             total += sum(w["edges"][(e * L + p) * L + b] for e in [0, *edges[t]])
@@ -72,8 +106,14 @@ def test_a_reader_from_the_documentation_alone(tmp_path, order):
         return total
 
     for tokens in (tokens[:4] for tokens in X):
-        nodes, edges = (features(model["encoder"][s], array, tokens, ids, 1, 2) for s in ("nodes", "edges"))
-        scores = {y: score(nodes, edges, y) for y in itertools.product(range(L), repeat=len(tokens))}
+        nodes, edges = (
+            features(model["encoder"][s], array, tokens, ids, 1, 2)
+            for s in ("nodes", "edges")
+        )
+        scores = {
+            y: score(nodes, edges, y)
+            for y in itertools.product(range(L), repeat=len(tokens))
+        }
         best = max(scores.values())
         assert best == pytest.approx(tagger.decision_function([tokens])[0])
         predicted = tuple(labels.index(label) for label in tagger.predict([tokens])[0])

@@ -12,7 +12,15 @@ import pathlib
 import numpy as np
 import pytest
 from inside import model_of
-from model_cases import CASES, TEMPLATES, WITHOUT_LABELS, assert_predicts_same, fitted, n_labels_of, tokens
+from model_cases import (
+    CASES,
+    TEMPLATES,
+    WITHOUT_LABELS,
+    assert_predicts_same,
+    fitted,
+    n_labels_of,
+    tokens,
+)
 
 import skstruct
 from skstruct import (
@@ -28,7 +36,12 @@ from skstruct.saving.container import read_container, write_container
 
 FOLDER = pathlib.Path(__file__).parents[1] / "data_files"
 OLD_FILES = sorted(file.stem for file in FOLDER.glob("*.skstruct"))
-STORAGE = [(4, "dense", True), (17, "as chosen", False), (17, "sparse", True), (45, "sparse", False)]
+STORAGE = [
+    (4, "dense", True),
+    (17, "as chosen", False),
+    (17, "sparse", True),
+    (45, "sparse", False),
+]
 """Labels, how tables are stored, and whether files hold the training state."""
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -91,14 +104,20 @@ def test_l1crf_with_many_labels_is_sparse():
         assert model_of(trained("l1crf", n_labels)[0]).nodes.sparse
 
 
-@pytest.mark.parametrize("name", ["perceptron", "perceptron-order2", "l1crf", "averager", "mixer"])
+@pytest.mark.parametrize(
+    "name", ["perceptron", "perceptron-order2", "l1crf", "averager", "mixer"]
+)
 def test_a_fitted_model_holds_no_more_than_its_file(name, tmp_path):
     model, *_ = trained(name, 45, "sparse")
     model.save(tmp_path / "model", training=False)
 
     def size(estimator):
         model = model_of(getattr(estimator, "estimator_", estimator))
-        return sum(part.nbytes for part in (*model.nodes, *model.edges) if isinstance(part, np.ndarray))
+        return sum(
+            part.nbytes
+            for part in (*model.nodes, *model.edges)
+            if isinstance(part, np.ndarray)
+        )
 
     assert size(model) == size(skstruct.load(tmp_path / "model"))
 
@@ -119,14 +138,21 @@ def test_files_of_earlier_versions_load(name, tmp_path):
     loaded = skstruct.load(FOLDER / f"{name}.skstruct")
     assert as_json(loaded.predict(X)) == expected["predict"]
     if "scores" in expected:
-        np.testing.assert_allclose(loaded.decision_function(X), expected["scores"], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            loaded.decision_function(X), expected["scores"], rtol=1e-9, atol=1e-9
+        )
     loaded.save(tmp_path / "again")
     assert_predicts_same(loaded, skstruct.load(tmp_path / "again"), X)
 
 
 def test_there_are_files_of_every_kind():
-    kinds = {skstruct.load(FOLDER / f"{file}.skstruct").__class__.__name__ for file in OLD_FILES}
-    assert kinds == {type(make()).__name__ for _, make in {**CASES, **WITHOUT_LABELS}.values()}
+    kinds = {
+        skstruct.load(FOLDER / f"{file}.skstruct").__class__.__name__
+        for file in OLD_FILES
+    }
+    assert kinds == {
+        type(make()).__name__ for _, make in {**CASES, **WITHOUT_LABELS}.values()
+    }
 
 
 def as_written_early(path):
@@ -134,7 +160,13 @@ def as_written_early(path):
     header, arrays = read_container(path, kind="model")
 
     def complete(node):
-        for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else []:
+        for part in (
+            node.values()
+            if isinstance(node, dict)
+            else node
+            if isinstance(node, list)
+            else []
+        ):
             complete(part)
         if isinstance(node, dict) and node.get("sparse") and "room" not in node:
             count = node["count"]["$array"]
@@ -165,7 +197,9 @@ def test_files_with_room_in_final_tables(name, n_labels, tmp_path):
     assert (tmp_path / "model").read_bytes() == today
 
 
-@pytest.mark.parametrize("name", ["l1crf-17", "segmenter-l1crf-17", "averager-l1crf-17"])
+@pytest.mark.parametrize(
+    "name", ["l1crf-17", "segmenter-l1crf-17", "averager-l1crf-17"]
+)
 def test_such_files_are_those_of_early_versions(name, tmp_path):
     """Byte for byte, but for what the header says."""
     _, early = read_container(FOLDER / f"{name}.skstruct", kind="model")
@@ -190,25 +224,41 @@ def run(capsys, *arguments):
 
 
 def last_column(text):
-    return [[line.split()[-1] for line in block.split("\n")] for block in text.strip().split("\n\n")]
+    return [
+        [line.split()[-1] for line in block.split("\n")]
+        for block in text.strip().split("\n\n")
+    ]
 
 
 COMMANDS = {
-    "perceptron": (["--epochs", "2"], lambda: StructuredPerceptron(TEMPLATES, max_iter=2, random_state=0)),
+    "perceptron": (
+        ["--epochs", "2"],
+        lambda: StructuredPerceptron(TEMPLATES, max_iter=2, random_state=0),
+    ),
     "perceptron-order2": (
         ["--epochs", "2", "-p", "order=2"],
         lambda: StructuredPerceptron(TEMPLATES, max_iter=2, order=2, random_state=0),
     ),
-    "passive-aggressive": (["-a", "pa"], lambda: PassiveAggressiveTagger(TEMPLATES, random_state=0)),
-    "l1crf": (["-a", "l1crf", "-p", "c1=0.3"], lambda: L1CRF(TEMPLATES, c1=0.3, random_state=0)),
+    "passive-aggressive": (
+        ["-a", "pa"],
+        lambda: PassiveAggressiveTagger(TEMPLATES, random_state=0),
+    ),
+    "l1crf": (
+        ["-a", "l1crf", "-p", "c1=0.3"],
+        lambda: L1CRF(TEMPLATES, c1=0.3, random_state=0),
+    ),
     "averager-l1crf": (
         ["-a", "l1crf", "-p", "c1=0.3", "--members", "2"],
-        lambda: BaggingShuffleAverager(L1CRF(TEMPLATES, c1=0.3, random_state=0), 2, random_state=0),
+        lambda: BaggingShuffleAverager(
+            L1CRF(TEMPLATES, c1=0.3, random_state=0), 2, random_state=0
+        ),
     ),
     "mixer": (
         ["--epochs", "2", "--shards", "2"],
         lambda: ParameterMixer(
-            StructuredPerceptron(TEMPLATES, max_iter=2, random_state=0), 2, random_state=0
+            StructuredPerceptron(TEMPLATES, max_iter=2, random_state=0),
+            2,
+            random_state=0,
         ),
     ),
 }
@@ -222,9 +272,13 @@ def corpora(tmp_path_factory):
     (folder / "template").write_text("\n".join(TEMPLATES) + "\n")
     for n_labels in (4, 17, 45):
         X, y = tokens(n_labels)
-        pairs = ["".join(f"{w} {label}\n" for w, label in zip(*s)) + "\n" for s in zip(X, y)]
+        pairs = [
+            "".join(f"{w} {label}\n" for w, label in zip(*s)) + "\n" for s in zip(X, y)
+        ]
         (folder / f"train{n_labels}.txt").write_text("".join(pairs))
-        (folder / f"test{n_labels}.txt").write_text("\n\n".join("\n".join(s) for s in X) + "\n")
+        (folder / f"test{n_labels}.txt").write_text(
+            "\n\n".join("\n".join(s) for s in X) + "\n"
+        )
     return folder
 
 
@@ -234,17 +288,30 @@ def test_train_and_tag_with_many_labels(name, n_labels, corpora, capsys, tmp_pat
     options, make = COMMANDS[name]
     X, y = tokens(n_labels)
     train, model = corpora / f"train{n_labels}.txt", tmp_path / "model"
-    run(capsys, "train", train, "-m", model, "--template", corpora / "template", *options)
+    run(
+        capsys,
+        "train",
+        train,
+        "-m",
+        model,
+        "--template",
+        corpora / "template",
+        *options,
+    )
     tagged = run(capsys, "tag", corpora / f"test{n_labels}.txt", "-m", model)
     assert last_column(tagged) == make().fit(X, y).predict(X)
     scores = json.loads(run(capsys, "evaluate", train, "-m", model, "--json"))
     predicted = [g for s in last_column(tagged) for g in s]
     gold = [g for s in y for g in s]
-    assert scores["token_accuracy"] == pytest.approx(np.mean([a == b for a, b in zip(predicted, gold)]))
+    assert scores["token_accuracy"] == pytest.approx(
+        np.mean([a == b for a, b in zip(predicted, gold)])
+    )
     assert f"{n_labels}" in run(capsys, "show", "-m", model)
 
 
 def test_tag_with_a_file_of_an_earlier_version(corpora, capsys):
-    tagged = run(capsys, "tag", corpora / "test17.txt", "-m", FOLDER / "l1crf-17.skstruct")
+    tagged = run(
+        capsys, "tag", corpora / "test17.txt", "-m", FOLDER / "l1crf-17.skstruct"
+    )
     expected = json.loads((FOLDER / "l1crf-17.json").read_text(encoding="utf-8"))
     assert last_column(tagged)[: len(expected["X"])] == expected["predict"]

@@ -38,11 +38,17 @@ def forged(path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda e: e.update({"class": "os.system"}), "unknown class 'os.system'; known are .*Segmenter"),
+        (
+            lambda e: e.update({"class": "os.system"}),
+            "unknown class 'os.system'; known are .*Segmenter",
+        ),
         (lambda e: e.update({"class": "FeatureTemplates"}), "unknown class"),
         (lambda e: e.update({"class": ["x"]}), "unknown class"),
         (lambda e: e.pop("fitted"), "lacks fitted"),
-        (lambda e: e["parameters"].update(gamma=1), r"no parameter gamma.*written by skstruct 0\."),
+        (
+            lambda e: e["parameters"].update(gamma=1),
+            r"no parameter gamma.*written by skstruct 0\.",
+        ),
         (lambda e: e.update(parameters=[]), "parameters must be"),
         (lambda e: e["fitted"].update(predict=1), "no fitted attribute predict"),
         (lambda e: e["fitted"].update(__class__=1), "no fitted attribute __class__"),
@@ -50,44 +56,99 @@ def forged(path):
         (lambda e: e["fitted"].pop("classes_"), "classes_ and the labels differ"),
         (lambda e: e["fitted"].update(history_=3), "history_ must be a list"),
         (lambda e: e["parameters"].update(verbose={"$call": "x"}), "unknown form"),
-        (lambda e: e["parameters"].update(verbose={"$set": [], "x": 1}), "unknown form"),
+        (
+            lambda e: e["parameters"].update(verbose={"$set": [], "x": 1}),
+            "unknown form",
+        ),
         (lambda e: e["parameters"].update(verbose={"$set": [[]]}), "unhashable"),
         (lambda e: e["parameters"].update(verbose={"$dict": [1]}), "verbose"),
-        (lambda e: e["parameters"].update(verbose={"$numpy": ["object", 1]}), "unknown dtype"),
-        (lambda e: e["parameters"].update(verbose={"$numpy": ["int8", 300]}), "verbose"),
+        (
+            lambda e: e["parameters"].update(verbose={"$numpy": ["object", 1]}),
+            "unknown dtype",
+        ),
+        (
+            lambda e: e["parameters"].update(verbose={"$numpy": ["int8", 300]}),
+            "verbose",
+        ),
         (lambda e: e["parameters"].update(verbose={"$float": "1.0"}), "must be one of"),
         (lambda e: e["parameters"].update(verbose={"$array": "no"}), "absent"),
-        (lambda e: e["parameters"].update(verbose={"$array": "model.nodes.value"}), "used twice"),
-        (lambda e: e["parameters"].update(verbose={"$templates": ["x"]}), "a template starts with"),
-        (lambda e: e["parameters"].update(verbose={"$estimator": e["class"]}), "JSON object"),
         (
-            lambda e: e["parameters"].update(verbose={"$text": {"shape": [2], "items": ["a"]}}),
+            lambda e: e["parameters"].update(verbose={"$array": "model.nodes.value"}),
+            "used twice",
+        ),
+        (
+            lambda e: e["parameters"].update(verbose={"$templates": ["x"]}),
+            "a template starts with",
+        ),
+        (
+            lambda e: e["parameters"].update(verbose={"$estimator": e["class"]}),
+            "JSON object",
+        ),
+        (
+            lambda e: e["parameters"].update(
+                verbose={"$text": {"shape": [2], "items": ["a"]}}
+            ),
             "disagree",
         ),
-        (lambda e: e["parameters"].update(verbose={"$text": {"shape": [-1], "items": []}}), "shape"),
-        (lambda e: e["parameters"].update(verbose={"$text": {"shape": [1], "items": [1]}}), "strings"),
+        (
+            lambda e: e["parameters"].update(
+                verbose={"$text": {"shape": [-1], "items": []}}
+            ),
+            "shape",
+        ),
+        (
+            lambda e: e["parameters"].update(
+                verbose={"$text": {"shape": [1], "items": [1]}}
+            ),
+            "strings",
+        ),
         (lambda e: e["state"]["model"].pop("labels"), "lacks labels"),
-        (lambda e: e["state"]["model"].update(labels=["N", "D", "V"]), "classes_ and the labels differ"),
-        (lambda e: e["state"]["model"].update(labels=["D", "D", "N"]), "must be distinct"),
+        (
+            lambda e: e["state"]["model"].update(labels=["N", "D", "V"]),
+            "classes_ and the labels differ",
+        ),
+        (
+            lambda e: e["state"]["model"].update(labels=["D", "D", "N"]),
+            "must be distinct",
+        ),
         (lambda e: e["state"]["model"].update(labels=["D", 1, "V"]), "of one type"),
         (lambda e: e["state"]["model"].update(labels=[]), "must hold a label"),
         (lambda e: e["state"]["model"].update(labels=["D", "N"]), "columns must be 2"),
         (lambda e: e["state"]["model"]["encoder"].update(kind="x"), "must be one of"),
         (lambda e: e["state"]["model"]["encoder"].update(min_count=0), "int from 1"),
-        (lambda e: e["state"]["model"]["encoder"].update(templates=["U0:%x[0,99999999999]"]), "columns"),
-        (lambda e: e["state"]["model"]["encoder"]["templates"].pop(), "compounds expected"),
-        (lambda e: e["state"]["model"]["encoder"].update(derived=[]), "derived lacks"),
-        (lambda e: e["state"]["model"]["encoder"]["nodes"].update(n_rows=10**6), "shape|n_rows"),
-        (lambda e: e["state"]["model"]["encoder"]["nodes"].update(n_rows=True), "n_rows"),
         (
-            lambda e: e["state"]["model"]["encoder"]["nodes"]["compounds"][0].update(uses=[[0, 1]]),
+            lambda e: e["state"]["model"]["encoder"].update(
+                templates=["U0:%x[0,99999999999]"]
+            ),
+            "columns",
+        ),
+        (
+            lambda e: e["state"]["model"]["encoder"]["templates"].pop(),
+            "compounds expected",
+        ),
+        (lambda e: e["state"]["model"]["encoder"].update(derived=[]), "derived lacks"),
+        (
+            lambda e: e["state"]["model"]["encoder"]["nodes"].update(n_rows=10**6),
+            "shape|n_rows",
+        ),
+        (
+            lambda e: e["state"]["model"]["encoder"]["nodes"].update(n_rows=True),
+            "n_rows",
+        ),
+        (
+            lambda e: e["state"]["model"]["encoder"]["nodes"]["compounds"][0].update(
+                uses=[[0, 1]]
+            ),
             "compiles",
         ),
         (lambda e: e["state"]["training"].update(key=-1), "key"),
         (lambda e: e["state"]["training"].update(epoch=0.5), "epoch"),
         (lambda e: e["state"]["training"]["rule"].update(penalty="l2"), "shape|lacks"),
         (lambda e: e["state"]["training"]["rule"].update(update="x"), "must be one of"),
-        (lambda e: e["state"]["training"]["rule"].update(update=["x"]), "string or null"),
+        (
+            lambda e: e["state"]["training"]["rule"].update(update=["x"]),
+            "string or null",
+        ),
         (lambda e: e["state"]["training"]["rule"].update(alpha=1), "float"),
         (lambda e: e["state"]["training"]["clock"].update(step=[3, 2**63]), "step"),
         (lambda e: e["state"]["training"]["clock"].update(step=[-1, 0]), "step"),
@@ -136,13 +197,20 @@ def test_strings_that_occur_twice(forged):
 
 def test_wrong_dtypes_and_shapes(forged):
     for name, array in forged.arrays.items():
-        others = [array[:-1], np.concatenate([array, array]), array[None], array.astype(np.float32)]
+        others = [
+            array[:-1],
+            np.concatenate([array, array]),
+            array[None],
+            array.astype(np.float32),
+        ]
         for other in others:
             wrong = copy.copy(forged)
             wrong.arrays = {**forged.arrays, name: other}
             wrong.write()
             refuse(forged.path, "malformed|packed strings|offsets")
-        wrong.arrays = {key: value for key, value in forged.arrays.items() if key != name}
+        wrong.arrays = {
+            key: value for key, value in forged.arrays.items() if key != name
+        }
         wrong.write()
         refuse(forged.path, "absent or used twice")
 
@@ -187,7 +255,9 @@ def test_lies_about_bags(name, value, message, path):
 
 
 def test_random_state_position(path):
-    model = StructuredPerceptron(max_iter=1, random_state=np.random.RandomState(0)).fit([["a"]], [["A"]])
+    model = StructuredPerceptron(max_iter=1, random_state=np.random.RandomState(0)).fit(
+        [["a"]], [["A"]]
+    )
     model.save(path)
     forged = Forged(path)
     forged.estimator["parameters"]["random_state"]["$random_state"]["position"] = 10**6
@@ -218,7 +288,24 @@ def _leaves(node, at=()):
             yield from _leaves(node[key], (*at, key))
 
 
-STRANGE = [None, True, -1, 0, 1, 7, 2**40, 0.5, -1e300, "", "x", "$array", [], [1], {}, {"$array": "x"}]
+STRANGE = [
+    None,
+    True,
+    -1,
+    0,
+    1,
+    7,
+    2**40,
+    0.5,
+    -1e300,
+    "",
+    "x",
+    "$array",
+    [],
+    [1],
+    {},
+    {"$array": "x"},
+]
 
 
 @pytest.mark.parametrize("kind", ["templates", "bag", "sparse"])
@@ -265,7 +352,9 @@ def test_any_array_is_refused_or_safe(kind, path):
         for _ in range(8):
             wrong = array.copy()
             if wrong.dtype.kind == "f":
-                wrong.flat[rng.integers(wrong.size)] = rng.choice([np.nan, np.inf, -1e300, 1e300, 0.0])
+                wrong.flat[rng.integers(wrong.size)] = rng.choice(
+                    [np.nan, np.inf, -1e300, 1e300, 0.0]
+                )
             elif wrong.dtype.kind == "b":
                 wrong.flat[rng.integers(wrong.size)] ^= True
             else:
@@ -295,7 +384,9 @@ def use(model, tokens):
 
 
 def test_small_files_do_not_fill_the_memory(forged):
-    long = np.frombuffer(json.dumps(["x" * 200_000] + [""] * 200_000).encode(), np.uint8)
+    long = np.frombuffer(
+        json.dumps(["x" * 200_000] + [""] * 200_000).encode(), np.uint8
+    )
     forged.arrays["long"] = long
     forged.estimator["fitted"]["classes_"] = {
         "$text": {"shape": [200_001], "items": {"$json": {"$array": "long"}}}
@@ -306,7 +397,9 @@ def test_small_files_do_not_fill_the_memory(forged):
 
 
 def test_windows_of_more_columns_than_there_are_numbers(path):
-    StructuredPerceptron(max_iter=1).fit([sparse.csr_matrix(np.eye(2))], [["a", "b"]]).save(path)
+    StructuredPerceptron(max_iter=1).fit(
+        [sparse.csr_matrix(np.eye(2))], [["a", "b"]]
+    ).save(path)
     forged = Forged(path)
     forged.state["model"]["encoder"]["features"]["window"] = [-(2**40), 2**40]
     forged.write()

@@ -50,10 +50,17 @@ Renamed.__name__ = "StructuredPerceptron"
 @pytest.mark.parametrize("cls", [Derived, Renamed])
 def test_subclasses_are_unknown(cls, path):
     fitted = cls("char", max_iter=1).fit([["a"]], [["A"]])
-    with pytest.raises(TypeError, match=f"a {cls.__name__} cannot be saved; can be: .*Struct"):
+    with pytest.raises(
+        TypeError, match=f"a {cls.__name__} cannot be saved; can be: .*Struct"
+    ):
         fitted.save(path)
-    with pytest.raises(TypeError, match=f"attribute 'tagger_' of Segmenter: a value of type {cls.__name__}"):
-        model = Segmenter(StructuredPerceptron("char", max_iter=1)).fit(["ab"], [["ab"]])
+    with pytest.raises(
+        TypeError,
+        match=f"attribute 'tagger_' of Segmenter: a value of type {cls.__name__}",
+    ):
+        model = Segmenter(StructuredPerceptron("char", max_iter=1)).fit(
+            ["ab"], [["ab"]]
+        )
         model.tagger_ = fitted
         model.save(path)
     assert not path.exists()
@@ -81,7 +88,11 @@ def test_estimators_of_other_packages_are_unknown(foreign, path):
         ("alpha", np.longdouble(1), "type longdouble"),
         ("constraints", [(b"B", "A")], "type bytes"),
         ("random_state", np.random.default_rng(0), "type Generator"),
-        ("random_state", np.random.RandomState(np.random.PCG64(1)), "RandomState over PCG64"),
+        (
+            "random_state",
+            np.random.RandomState(np.random.PCG64(1)),
+            "RandomState over PCG64",
+        ),
         ("random_state", np.random, "type module"),
         ("verbose", StructuredPerceptron, "type ABCMeta|type type"),
         ("verbose", functools.partial(print), "type partial"),
@@ -90,7 +101,10 @@ def test_estimators_of_other_packages_are_unknown(foreign, path):
 )
 def test_parameters_that_only_code_restores(parameter, value, message, path):
     model = templates_model().set_params(**{parameter: value})
-    with pytest.raises(TypeError, match=f"parameter '{parameter}' of StructuredPerceptron: .*({message})"):
+    with pytest.raises(
+        TypeError,
+        match=f"parameter '{parameter}' of StructuredPerceptron: .*({message})",
+    ):
         model.save(path)
     assert not path.exists()
 
@@ -120,7 +134,9 @@ def test_labels_of_unknown_types(path):
 def test_weights_that_are_not_finite(path):
     model = templates_model()
     model_of(model).nodes.value[0] = np.nan
-    with pytest.raises(ValueError, match=r"weights \(model.nodes\) that are not finite"):
+    with pytest.raises(
+        ValueError, match=r"weights \(model.nodes\) that are not finite"
+    ):
         model.save(path)
 
 
@@ -142,7 +158,16 @@ def test_flipped_bits_and_cuts(path):
         damaged[at] ^= 1 << int(rng.integers(8))
         path.write_bytes(damaged)
         refuse(path, ".")
-    for size in [0, 1, 7, 8, 19, 20, *rng.integers(21, len(data), 50).tolist(), len(data) - 1]:
+    for size in [
+        0,
+        1,
+        7,
+        8,
+        19,
+        20,
+        *rng.integers(21, len(data), 50).tolist(),
+        len(data) - 1,
+    ]:
         path.write_bytes(data[:size])
         refuse(path, "truncated|not a skstruct file")
     path.write_bytes(data + b"\0")

@@ -26,14 +26,24 @@ from skstruct.saving.values import LONG
         {"features": ("U0:%x[0,0]", "B")},
         {"features": "word"},
         {"random_state": np.random.RandomState(5)},
-        {"random_state": np.int64(5), "alpha": np.float64(1e-5), "max_iter": np.int32(2)},
-        {"penalty": np.str_("l2"), "shuffle": np.bool_(False), "alpha": np.float32(0.1)},
+        {
+            "random_state": np.int64(5),
+            "alpha": np.float64(1e-5),
+            "max_iter": np.int32(2),
+        },
+        {
+            "penalty": np.str_("l2"),
+            "shuffle": np.bool_(False),
+            "alpha": np.float32(0.1),
+        },
         {"class_weight": {("a", "b"): 1, None: 2, "$x": 3.5, "A": 0.0}},
         {"class_weight": {"A": 1, 10**30: 2}},
     ],
 )
 def test_parameters(parameters, reload):
-    tagger = StructuredPerceptron(**{"max_iter": 1, "random_state": 0, **parameters}).fit(*corpus())
+    tagger = StructuredPerceptron(
+        **{"max_iter": 1, "random_state": 0, **parameters}
+    ).fit(*corpus())
     loaded = reload(tagger)
     assert_same(tagger, loaded)
     clone(loaded)
@@ -81,7 +91,13 @@ def test_tuple_labels_of_equal_length(reload):
 
 def test_numbers_that_no_float_holds(reload):
     """They are remembered as the nearest float, which costs a look-up but changes nothing."""
-    X = [[{"n": 2**60 + 1}, {"n": 2**60 + 2}, {"n": np.float32(0.1), "b": False, "c": np.True_}]]
+    X = [
+        [
+            {"n": 2**60 + 1},
+            {"n": 2**60 + 2},
+            {"n": np.float32(0.1), "b": False, "c": np.True_},
+        ]
+    ]
     tagger = StructuredPerceptron(max_iter=3, random_state=0).fit(X, [["A", "B", "C"]])
     loaded = reload(reload(tagger))
     assert_predicts_same(tagger, loaded, X)
@@ -107,7 +123,9 @@ class Wrapper(Savable, BaseEstimator):
 
     def fit(self, X, y):
         self.tagger_ = clone(self.tagger).fit(X, y)
-        self.estimators_ = [clone(self.tagger).set_params(random_state=k).fit(X, y) for k in (1, 2)]
+        self.estimators_ = [
+            clone(self.tagger).set_params(random_state=k).fit(X, y) for k in (1, 2)
+        ]
         self.weights_ = np.array([[0.5, np.nan]], np.float32)
         self.flags_ = np.array([True, False])
         self.names_ = np.array([["a", "bc"]])
@@ -127,19 +145,25 @@ def wrapper(monkeypatch):
 def test_estimators_within_estimators(wrapper, reload):
     X, y = corpus()
     tagger = StructuredPerceptron(max_iter=1, random_state=0)
-    outer = wrapper(tagger, others=[clone(tagger), PassiveAggressiveTagger(C=0.5)]).fit(X, y)
+    outer = wrapper(tagger, others=[clone(tagger), PassiveAggressiveTagger(C=0.5)]).fit(
+        X, y
+    )
     loaded = reload(outer)
     for key, value in vars(outer).items():
         assert_same(value, getattr(loaded, key), key)
     assert not has_training(loaded.tagger) and not hasattr(loaded.tagger, "classes_")
-    assert training_of(reload(outer, training=False).tagger_).model.nodes.moment.size == 0
+    assert (
+        training_of(reload(outer, training=False).tagger_).model.nodes.moment.size == 0
+    )
 
 
 @pytest.mark.parametrize("keep_members", [False, True])
 def test_averager(keep_members, reload):
     X, y = corpus("tuple")
     tagger = StructuredPerceptron(TEMPLATES, min_count=2, max_iter=1)
-    model = BaggingShuffleAverager(tagger, 2, keep_members=keep_members, random_state=0).fit(X, y)
+    model = BaggingShuffleAverager(
+        tagger, 2, keep_members=keep_members, random_state=0
+    ).fit(X, y)
     loaded = reload(model)
     assert_same(model, loaded)
     assert_predicts_same(model, loaded, X)

@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 from counting import calls, needs_compiled
 from inside import model_of, training_of
-from saving_cases import LABELS, TEMPLATES, TOKENS, assert_predicts_same, assert_same, corpus
+from saving_cases import (
+    LABELS,
+    TEMPLATES,
+    TOKENS,
+    assert_predicts_same,
+    assert_same,
+    corpus,
+)
 
 import skstruct
 from skstruct import (
@@ -73,7 +80,9 @@ def test_warm_start_goes_on(Tagger, penalty, reload):
     tagger.fit(X, y)
     loaded = reload(tagger)
     more, targets = corpus("tuple", seed=1, words=60)
-    targets = [["new" if label == "O" else label for label in sequence] for sequence in targets]
+    targets = [
+        ["new" if label == "O" else label for label in sequence] for sequence in targets
+    ]
     for model in (tagger, loaded):
         model.fit(more, targets)
     forget_seconds(tagger, loaded)
@@ -102,7 +111,10 @@ def test_sparse_storage(penalty, reload, monkeypatch):
     ).fit(X, y)
     assert model_of(tagger).nodes.sparse and model_of(tagger).edges.sparse
     for training in (True, False):
-        one, loaded = pickle.loads(pickle.dumps(tagger)), reload(tagger, training=training)
+        one, loaded = (
+            pickle.loads(pickle.dumps(tagger)),
+            reload(tagger, training=training),
+        )
         if training:
             assert_same(one, loaded)
         assert_predicts_same(one, loaded, X)
@@ -116,7 +128,9 @@ def test_sparse_storage(penalty, reload, monkeypatch):
 def test_sparse_storage_that_holds_nothing(reload, monkeypatch):
     monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 0)
     monkeypatch.setattr(store_module, "FEW_LABELS", 0)
-    tagger = StructuredPerceptron(max_iter=1, random_state=0).fit([["a", "b"]], [["A", "A"]])
+    tagger = StructuredPerceptron(max_iter=1, random_state=0).fit(
+        [["a", "b"]], [["A", "A"]]
+    )
     assert model_of(tagger).nodes.value.size == 0
     assert_same(tagger, reload(tagger))
 
@@ -130,18 +144,24 @@ def test_constraints(constraints, reload):
     X, y = [["a", "b", "c"], ["c"]], [["B-x", "I-x", "O"], ["O"]]
     if not isinstance(constraints, (str, list)):
         y = [["O"] * len(sequence) for sequence in X]
-    tagger = StructuredPerceptron(constraints=constraints, max_iter=2, random_state=0).fit(X, y)
+    tagger = StructuredPerceptron(
+        constraints=constraints, max_iter=2, random_state=0
+    ).fit(X, y)
     loaded = reload(tagger)
     assert_same(tagger, loaded)
     assert_predicts_same(tagger, loaded, [["b", "b", "a", "x"]])
     with pytest.raises(ValueError, match="under the constraints"):
-        loaded.partial_fit([["a", "a"]], [["I-x", "I-x"]] if len(loaded.classes_) > 1 else [["X", "O"]])
+        loaded.partial_fit(
+            [["a", "a"]], [["I-x", "I-x"]] if len(loaded.classes_) > 1 else [["X", "O"]]
+        )
 
 
 @pytest.mark.parametrize("weight", ["balanced", {7: 2.0, -1: 0.5, 99: np.float64(1.5)}])
 def test_class_weight(weight, reload):
     X, y = corpus(labels="int")
-    tagger = StructuredPerceptron(class_weight=weight, max_iter=2, random_state=0).fit(X, y)
+    tagger = StructuredPerceptron(class_weight=weight, max_iter=2, random_state=0).fit(
+        X, y
+    )
     loaded = reload(tagger)
     assert_same(tagger, loaded)
     for model in (tagger, loaded):
@@ -150,7 +170,9 @@ def test_class_weight(weight, reload):
 
 
 def test_closed_labels_stay_closed(reload):
-    tagger = StructuredPerceptron(random_state=0).partial_fit([["a"]], [["A"]], classes=["A", "B"])
+    tagger = StructuredPerceptron(random_state=0).partial_fit(
+        [["a"]], [["A"]], classes=["A", "B"]
+    )
     loaded = reload(tagger)
     with pytest.raises(ValueError, match="unknown label"):
         loaded.partial_fit([["a"]], [["C"]])
@@ -158,7 +180,9 @@ def test_closed_labels_stay_closed(reload):
 
 def test_early_stopping_and_history(reload):
     X, y = corpus()
-    tagger = StructuredPerceptron(early_stopping=True, max_iter=4, random_state=0).fit(X, y)
+    tagger = StructuredPerceptron(early_stopping=True, max_iter=4, random_state=0).fit(
+        X, y
+    )
     tagger.history_[0].update(loss=math.nan, extra=math.inf, more=-math.inf)
     assert_same(tagger, reload(tagger))
 
@@ -214,7 +238,9 @@ def test_without_training(tokens, penalty, reload, path):
 
 def test_without_training_again(reload):
     X, y = corpus()
-    tagger = StructuredPerceptron(max_iter=2, alpha=0, average=False, random_state=0).fit(X, y)
+    tagger = StructuredPerceptron(
+        max_iter=2, alpha=0, average=False, random_state=0
+    ).fit(X, y)
     loaded = reload(reload(tagger, training=False))
     for model in (tagger, loaded):
         model.partial_fit(X, y)
@@ -257,12 +283,16 @@ def test_package_version_does_not_matter(version, reload, monkeypatch):
 def test_loading_does_not_go_through_the_rows(path):
     """As many calls for a large model as for a small one with the same words."""
     words = [f"w{k}" for k in range(60)]
-    templates = [f"U{a}{b}:%x[{a},0]/%x[{b},0]" for a in range(-2, 1) for b in range(a, 3)]
+    templates = [
+        f"U{a}{b}:%x[{a},0]/%x[{b},0]" for a in range(-2, 1) for b in range(a, 3)
+    ]
     generator, counts, rows = np.random.default_rng(0), [], []
     for n in (2, 2, 600):  # the first one compiles
         X = [words, *(generator.choice(words, 60).tolist() for _ in range(n))]
         y = [["BMES"[len(w) % 4] for w in s] for s in X]
-        tagger = StructuredPerceptron([*templates, "B"], max_iter=1, random_state=0).fit(X, y)
+        tagger = StructuredPerceptron(
+            [*templates, "B"], max_iter=1, random_state=0
+        ).fit(X, y)
         tagger.save(path)
         count, loaded = calls(lambda: skstruct.load(path))
         assert_same(tagger.decision_function(X[:50]), loaded.decision_function(X[:50]))

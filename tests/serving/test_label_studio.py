@@ -22,14 +22,26 @@ CONFIG = (
     '<Labels name="answer" toName="passage"> <Label value="PER" background="red"/> </Labels>\n'
     '</View><!-- {"data": {"ner": "an example"}} -->'
 )
-PROJECT = {"id": 2, "title": "New Project #2", "label_config": CONFIG, "model_version": "", "created_by": 1}
+PROJECT = {
+    "id": 2,
+    "title": "New Project #2",
+    "label_config": CONFIG,
+    "model_version": "",
+    "created_by": 1,
+}
 TEXTS = ["🚒 Ann met Bob.", "Bob met Ann"]
 SPANS = [[(2, 5, "PER"), (10, 13, "PER")], [(0, 3, "PER"), (8, 11, "PER")]]
 
 
 def predict_request(texts=TEXTS):
     tasks = [
-        {"id": 19 + k, "data": {"ner": text}, "meta": {}, "is_labeled": False, "project": 2}
+        {
+            "id": 19 + k,
+            "data": {"ner": text},
+            "meta": {},
+            "is_labeled": False,
+            "project": 2,
+        }
         for k, text in enumerate(texts)
     ]
     params = {"login": None, "password": None, "context": None}
@@ -40,7 +52,12 @@ def predict_request(texts=TEXTS):
 
 
 def webhook_request(
-    text=TEXTS[0], spans=((3, 6, "PER"),), action="ANNOTATION_CREATED", task=19, number=17, **more
+    text=TEXTS[0],
+    spans=((3, 6, "PER"),),
+    action="ANNOTATION_CREATED",
+    task=19,
+    number=17,
+    **more,
 ):
     """Spans count UTF-16 units."""
     result = [
@@ -53,7 +70,12 @@ def webhook_request(
     for each in result:
         start, end = (2 * each["value"][name] for name in ("start", "end"))
         each["value"]["text"] = text.encode("utf-16-le")[start:end].decode("utf-16-le")
-    mood = {"value": {"choices": ["good"]}, "from_name": "mood", "to_name": "passage", "type": "choices"}
+    mood = {
+        "value": {"choices": ["good"]},
+        "from_name": "mood",
+        "to_name": "passage",
+        "type": "choices",
+    }
     annotation = {
         "id": number, "result": [mood, *result], "was_cancelled": False, "ground_truth": False,
         "created_at": "2021-08-17T13:52:48.536303Z", "updated_at": "2021-08-17T13:52:48.536370Z",
@@ -82,7 +104,9 @@ def test_sets_of_spans_are_offered_for_review(path, tmp_path):
     assert status == 200
     for result, offered in zip(answer["results"], sets.predict_sets(TEXTS)):
         assert [each["score"] for each in result["result"]] == [p for _, p in offered]
-        assert [each["value"]["labels"] for each in result["result"]] == [[span.label] for span, _ in offered]
+        assert [each["value"]["labels"] for each in result["result"]] == [
+            [span.label] for span, _ in offered
+        ]
     assert asked(application, {"project": "2.1", "schema": CONFIG}, "/setup")[0] == 200
 
 
@@ -94,21 +118,36 @@ def test_predictions(path):
     assert first["model_version"] == "ner" and 0 < first["score"] <= 1
     assert [region["value"]["start"] for region in second["result"]] == [0, 8]
     region = first["result"][0]
-    assert (region["from_name"], region["to_name"], region["type"]) == ("answer", "passage", "labels")
+    assert (region["from_name"], region["to_name"], region["type"]) == (
+        "answer",
+        "passage",
+        "labels",
+    )
     assert region["value"] == {"start": 3, "end": 6, "text": "Ann", "labels": ["PER"]}
-    assert len({region["id"] for region in first["result"]}) == 2 and 0 < region["score"] <= 1
+    assert (
+        len({region["id"] for region in first["result"]}) == 2
+        and 0 < region["score"] <= 1
+    )
     # The tool's own export of the prediction is read again as the spans that were predicted.
     tasks = [
-        {**task, "predictions": [found]} for task, found in zip(predict_request()["tasks"], answer["results"])
+        {**task, "predictions": [found]}
+        for task, found in zip(predict_request()["tasks"], answer["results"])
     ]
     assert read_spans(tasks, text="ner") == (TEXTS, SPANS)
     assert asked(service, predict_request([]))[1]["results"] == []
-    many = predict_request([TEXTS[0] + " " * 4000] * 300)  # all tasks that are selected come at once
-    assert len(json.dumps(many)) > 1_000_000 and len(asked(service, many)[1]["results"]) == 300
+    many = predict_request(
+        [TEXTS[0] + " " * 4000] * 300
+    )  # all tasks that are selected come at once
+    assert (
+        len(json.dumps(many)) > 1_000_000
+        and len(asked(service, many)[1]["results"]) == 300
+    )
 
 
 def test_without_probabilities_there_is_no_score(tmp_path):
-    SpanTagger(StructuredPerceptron(random_state=0)).fit(TEXTS, SPANS).save(tmp_path / "m")
+    SpanTagger(StructuredPerceptron(random_state=0)).fit(TEXTS, SPANS).save(
+        tmp_path / "m"
+    )
     status, answer = asked(Backend(str(tmp_path / "m")), predict_request())
     assert status == 200 and "score" not in answer["results"][0]
 
@@ -123,12 +162,18 @@ def test_setup_health_and_metrics(path, caplog):
     }
     aliased = CONFIG.replace('value="PER"', 'value="a person" alias="PER"')
     for schema in CONFIG, aliased:
-        assert asked(service, {**given, "schema": schema}, "/setup") == (200, {"model_version": "ner"})
+        assert asked(service, {**given, "schema": schema}, "/setup") == (
+            200,
+            {"model_version": "ner"},
+        )
     assert caplog.text == ""
     asked(service, {**given, "schema": CONFIG.replace("PER", "PERSON")}, "/setup")
     assert "project 2.1629208174 has no label PER" in caplog.text
     for route in "/health", "/":
-        assert json.loads(call(service, path=route)[2]) == {"status": "UP", "model_class": "SpanTagger"}
+        assert json.loads(call(service, path=route)[2]) == {
+            "status": "UP",
+            "model_class": "SpanTagger",
+        }
     assert json.loads(call(service, path="/metrics")[2]) == {}
 
 
@@ -138,9 +183,15 @@ def test_setup_health_and_metrics(path, caplog):
         ({"label_config": "<View"}, "cannot be read"),
         ({"label_config": None}, "cannot be read"),
         ({"label_config": "a\ud83d"}, "cannot be read"),
-        ({"label_config": "<View><Text name='a' value='$a'/></View>"}, "no tag Labels over a tag Text"),
+        (
+            {"label_config": "<View><Text name='a' value='$a'/></View>"},
+            "no tag Labels over a tag Text",
+        ),
         ({"tasks": None}, "a list under 'tasks'"),
-        ({"tasks": [{"id": 5, "data": {"text": "a"}}]}, "task 5 has no text under 'ner'"),
+        (
+            {"tasks": [{"id": 5, "data": {"text": "a"}}]},
+            "task 5 has no text under 'ner'",
+        ),
         ({"tasks": ["a"]}, "has no text"),
         ({"tasks": [{"id": 5, "data": None}]}, "task 5 has no text"),
     ],
@@ -152,7 +203,10 @@ def test_requests_that_cannot_be_answered(change, error, path):
 
 def test_a_task_without_text_costs_only_its_own_prediction(path, caplog):
     """The others are answered in their order, and so are odd values of texts that are there."""
-    service, given = Backend(str(path)), predict_request(["", TEXTS[0], "\ud83d", "a\x00b", TEXTS[1]])
+    service, given = (
+        Backend(str(path)),
+        predict_request(["", TEXTS[0], "\ud83d", "a\x00b", TEXTS[1]]),
+    )
     whole = asked(service, given)[1]["results"]
     assert len(whole) == 5
     for k, odd in ((1, None), (3, 7), (5, {}), (7, ["a"])):
@@ -164,7 +218,10 @@ def test_a_task_without_text_costs_only_its_own_prediction(path, caplog):
     assert answer["results"][:9:2] == whole
     assert answer["results"][1:9:2] + answer["results"][9:] == [nothing] * 7
     for k in range(1, 9, 2):
-        assert f"task odd {k} has no text under 'ner' in its data: nothing is predicted" in caplog.text
+        assert (
+            f"task odd {k} has no text under 'ner' in its data: nothing is predicted"
+            in caplog.text
+        )
     # Nothing is remembered of them.
     assert asked(service, given)[0] == 200
 
@@ -172,17 +229,24 @@ def test_a_task_without_text_costs_only_its_own_prediction(path, caplog):
 def test_requests_that_change_or_remember_come_from_no_page(path, tmp_path):
     """Every route that is posted to; a page of any site could ask one without the user's knowledge."""
     service = Backend(str(path), collect=str(tmp_path / "a"))
-    bodies = {"/setup": {"project": "1", "schema": CONFIG}, "/webhook": webhook_request()}
+    bodies = {
+        "/setup": {"project": "1", "schema": CONFIG},
+        "/webhook": webhook_request(),
+    }
     posted = [route for route, methods in service.routes.items() if "POST" in methods]
     assert set(posted) == {"/predict", "/setup", "/webhook"}
     for route in posted:
         for origin in "https://evil.example", "null":
             given = bodies.get(route, predict_request())
-            status, answer = asked(service, given, route, HTTP_ORIGIN=origin, kind="text/plain")
+            status, answer = asked(
+                service, given, route, HTTP_ORIGIN=origin, kind="text/plain"
+            )
             assert status == 403 and "not for a page in a browser" in answer["error"]
     later = webhook_request()
     del later["task"]
-    assert asked(service, later, "/webhook")[0] == 400  # nothing was remembered of the tasks
+    assert (
+        asked(service, later, "/webhook")[0] == 400
+    )  # nothing was remembered of the tasks
     assert kept(tmp_path / "a") == []
     assert call(service, path="/health", HTTP_ORIGIN="https://evil.example")[0] == 200
 
@@ -245,10 +309,18 @@ def test_annotations_are_kept(path, tmp_path):
     assert X == ["Cid ran", *TEXTS, "nobody"]
     assert y[1:] == [[(10, 13, "PER")], [(0, 3, "PER")], []]
     hook("nobody", [], task=21, number=20, was_cancelled=True)
-    gone = {"action": "ANNOTATIONS_DELETED", "annotations": [{"id": 17}], "project": PROJECT}
+    gone = {
+        "action": "ANNOTATIONS_DELETED",
+        "annotations": [{"id": 17}],
+        "project": PROJECT,
+    }
     assert asked(service, gone, "/webhook")[0] == 200
     assert read_spans(file)[0] == ["Cid ran", TEXTS[1]]
-    asked(service, {"action": "TASKS_DELETED", "tasks": [{"id": 20}], "project": PROJECT}, "/webhook")
+    asked(
+        service,
+        {"action": "TASKS_DELETED", "tasks": [{"id": 20}], "project": PROJECT},
+        "/webhook",
+    )
     assert read_spans(file) == (["Cid ran"], [[(0, 3, "PER")]])
 
 
@@ -266,17 +338,26 @@ def test_the_data_of_tasks_that_were_predicted_are_known(path, tmp_path):
     service, given = Backend(str(path), collect=str(file)), webhook_request()
     del given["task"]
     status, answer = asked(service, given, "/webhook")
-    assert status == 400 and "nothing is known of the data of task 19" in answer["error"]
+    assert (
+        status == 400 and "nothing is known of the data of task 19" in answer["error"]
+    )
     asked(service, predict_request())
     assert asked(service, given, "/webhook")[0] == 200
     assert read_spans(file)[0] == TEXTS[:1]
 
 
 def test_nothing_is_collected_unless_asked_and_nothing_from_pages(path, tmp_path):
-    assert asked(Backend(str(path)), webhook_request(), "/webhook") == (200, {"status": "ignored"})
+    assert asked(Backend(str(path)), webhook_request(), "/webhook") == (
+        200,
+        {"status": "ignored"},
+    )
     service = Backend(str(path), collect=str(tmp_path / "a"))
-    assert asked(service, webhook_request(action="PROJECT_UPDATED"), "/webhook")[1] == {"status": "ignored"}
-    status, _ = asked(service, webhook_request(), "/webhook", HTTP_ORIGIN="https://evil.example")
+    assert asked(service, webhook_request(action="PROJECT_UPDATED"), "/webhook")[1] == {
+        "status": "ignored"
+    }
+    status, _ = asked(
+        service, webhook_request(), "/webhook", HTTP_ORIGIN="https://evil.example"
+    )
     assert status == 403
     assert kept(tmp_path / "a") == []
 
@@ -328,10 +409,16 @@ def write(file, X, y, first=0):
 def test_a_better_model_takes_the_place(tmp_path):
     X, y = corpus()
     old, notes, new = (str(tmp_path / name) for name in ("ner", "notes.jsonl", "ner-1"))
-    SpanTagger(StructuredPerceptron(max_iter=3, random_state=0)).fit(X[:5], y[:5]).save(old)
+    SpanTagger(StructuredPerceptron(max_iter=3, random_state=0)).fit(X[:5], y[:5]).save(
+        old
+    )
     write(notes, X, y)
     told = retrain(old, notes, new)
-    assert "held-out spans" in told and "ner-1 takes the place of" in told and load(new).predict(X[:1])
+    assert (
+        "held-out spans" in told
+        and "ner-1 takes the place of" in told
+        and load(new).predict(X[:1])
+    )
     # A model that knows the held-out texts is not replaced by one that does not.
     SpanTagger(StructuredPerceptron(max_iter=10, random_state=0)).fit(X, y).save(old)
     told = retrain(old, notes, str(tmp_path / "none"))
@@ -346,18 +433,24 @@ def test_too_few_held_out_spans(tmp_path, path):
 
 def test_held_out_tasks_stay_held_out():
     numbers = [held_out(k) for k in range(1000)]
-    assert 150 < sum(numbers) < 250 and numbers == [held_out(str(k)) for k in range(1000)]
+    assert 150 < sum(numbers) < 250 and numbers == [
+        held_out(str(k)) for k in range(1000)
+    ]
 
 
 def test_after_so_many_annotations_a_model_is_trained(tmp_path):
     X, y = corpus()
     model, file = tmp_path / "ner.skstruct", tmp_path / "notes.jsonl"
-    SpanTagger(StructuredPerceptron(max_iter=1, random_state=0)).fit(X[:5], y[:5]).save(model)
+    SpanTagger(StructuredPerceptron(max_iter=1, random_state=0)).fit(X[:5], y[:5]).save(
+        model
+    )
     write(file, X, y)
     service = Backend(str(model), collect=str(file), train_on=2)
     old = model.read_bytes()
     for task in 10_000, 10_001:
-        asked(service, webhook_request(TEXTS[1], [(0, 3, "PER")], task=task), "/webhook")
+        asked(
+            service, webhook_request(TEXTS[1], [(0, 3, "PER")], task=task), "/webhook"
+        )
     for _ in range(600):
         version = asked(service, predict_request())[1]["model_version"]
         if version != "ner":

@@ -38,7 +38,8 @@ MALFORMED = (
 def check_answers(model, X, n_requests, n_clients):
     """All answers are those that the model gives alone; every tenth request is malformed."""
     requests = [
-        MALFORMED[k // 10 % len(MALFORMED)] if k % 10 == 9 else [X[k % len(X)]] for k in range(n_requests)
+        MALFORMED[k // 10 % len(MALFORMED)] if k % 10 == 9 else [X[k % len(X)]]
+        for k in range(n_requests)
     ]
     with served({"model": model}) as address, ThreadPoolExecutor(n_clients) as clients:
         parts = [requests[k::n_clients] for k in range(n_clients)]
@@ -93,12 +94,31 @@ NEXT = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     "request_, expected",
     [
         (HEAD + b"Content-Length: 4\r\nContent-Length: 6\r\n\r\n[[]]", [400]),
-        (HEAD + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n[[]]\r\n0\r\n\r\n", [400]),
-        (HEAD + b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n", [400]),
-        (HEAD.replace(b"1.1", b"1.0") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", [400]),
-        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n" + NEXT, [200, 200]),
+        (
+            HEAD
+            + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n[[]]\r\n0\r\n\r\n",
+            [400],
+        ),
+        (
+            HEAD + b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n",
+            [400],
+        ),
+        (
+            HEAD.replace(b"1.1", b"1.0")
+            + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            [400],
+        ),
+        (
+            HEAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n\r\n" + NEXT,
+            [200, 200],
+        ),
         (HEAD + b"Transfer-Encoding: gzip\r\n\r\n", [501]),
-        (b"GET /health HTTP/1.1\r\nHost: x\r\nContent-Length: 58\r\n\r\n" + NEXT[:58] + NEXT, [200, 200]),
+        (
+            b"GET /health HTTP/1.1\r\nHost: x\r\nContent-Length: 58\r\n\r\n"
+            + NEXT[:58]
+            + NEXT,
+            [200, 200],
+        ),
         (HEAD + b"Expect: 100-continue\r\nContent-Length: 4\r\n\r\n", [100]),
         (HEAD + b"\r\n" + NEXT, [400, 200]),
         (HEAD + b"Content-Length: 4000\r\n\r\n", [413]),
@@ -120,7 +140,11 @@ def test_odd_framing(request_, expected, tagger):
 def test_a_client_that_waits_for_the_server_to_go_on(tagger):
     with served({"model": tagger[0]}) as address:
         body = b'[["the"]]'
-        head = HEAD + b"Connection: close\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(body)
+        head = (
+            HEAD
+            + b"Connection: close\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n"
+            % len(body)
+        )
         assert statuses(exchange(address, head, body, pause=0.3)[0]) == [100, 200]
 
 
@@ -162,7 +186,9 @@ def test_limits(tagger):
     model, X = tagger
     with served({"model": model}, max_bytes=50) as address:
         assert ask(address, [[X[0] * 10]])[0][0] == 413
-        assert ask(address, ["[" + " " * 48 + "]"]) == [(200, [])]  # as many as are allowed
+        assert ask(address, ["[" + " " * 48 + "]"]) == [
+            (200, [])
+        ]  # as many as are allowed
 
 
 def test_the_loopback_of_ipv6(tagger):
@@ -199,14 +225,18 @@ def test_usage(capsys, tmp_path, tagger):
     assert "no.such.host.invalid, port 8000: " in capsys.readouterr().err
 
 
-def test_without_waitress_the_error_names_the_extra(capsys, tmp_path, tagger, monkeypatch):
+def test_without_waitress_the_error_names_the_extra(
+    capsys, tmp_path, tagger, monkeypatch
+):
     tagger[0].save(tmp_path / "m")
     monkeypatch.setitem(sys.modules, "waitress.server", None)
     assert main(["serve", str(tmp_path / "m")]) == 1
     assert 'pip install "skstruct[serve]"' in capsys.readouterr().err
 
 
-def test_the_command_serves_models_called_as_their_files(tmp_path, tagger, monkeypatch, capsys):
+def test_the_command_serves_models_called_as_their_files(
+    tmp_path, tagger, monkeypatch, capsys
+):
     started, stopped = threading.Event(), []
 
     def ready(found):
@@ -219,13 +249,27 @@ def test_the_command_serves_models_called_as_their_files(tmp_path, tagger, monke
     ner, pos = (str(tmp_path / name) for name in ("ner.skstruct", "pos"))
     for path in ner, pos:
         model.save(path)
-    given = ["serve", ner, f"tags={pos}", "--port", "0", "--allowed-host", "ner.example"]
+    given = [
+        "serve",
+        ner,
+        f"tags={pos}",
+        "--port",
+        "0",
+        "--allowed-host",
+        "ner.example",
+    ]
     thread = threading.Thread(target=main, args=(given,), daemon=True)
     thread.start()
     assert started.wait(60)
     ((host, port),) = server.addresses_of(stopped[0])
-    assert ask((host, port), [X[:1]], "/ner/predict") == ask((host, port), [X[:1]], "/tags/predict")
-    for name, status in ("localhost", 200), ("ner.example:80", 200), ("evil.example", 400):
+    assert ask((host, port), [X[:1]], "/ner/predict") == ask(
+        (host, port), [X[:1]], "/tags/predict"
+    )
+    for name, status in (
+        ("localhost", 200),
+        ("ner.example:80", 200),
+        ("evil.example", 400),
+    ):
         connection = HTTPConnection(host, port)
         connection.request("GET", "/health", headers={"Host": name})
         assert connection.getresponse().status == status
@@ -237,12 +281,17 @@ def test_the_command_serves_models_called_as_their_files(tmp_path, tagger, monke
 
 def test_the_program_of_the_page_runs(tmp_path, monkeypatch, tagger):
     """Word for word but for the port, and for the server, which is the one that the program starts."""
-    (program,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
+    (program,) = re.findall(
+        r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S
+    )
     model, X = tagger
     model.save(tmp_path / "model.skstruct")
     monkeypatch.chdir(tmp_path)
     given = []
-    monkeypatch.setattr("waitress.serve", lambda application, **options: given.append((application, options)))
+    monkeypatch.setattr(
+        "waitress.serve",
+        lambda application, **options: given.append((application, options)),
+    )
     exec(program, {})
     ((application, options),) = given
     assert options == {"host": "127.0.0.1", "port": 8000}

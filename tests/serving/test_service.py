@@ -51,7 +51,8 @@ def service(models):
 
 
 @pytest.mark.parametrize(
-    "kind", [None, "application/json", "application/x-www-form-urlencoded", "foo", "a/b"]
+    "kind",
+    [None, "application/json", "application/x-www-form-urlencoded", "foo", "a/b"],
 )
 def test_everything_but_plain_text_is_json(kind, service):
     assert asked(service, TEXTS, "/ner/predict", kind=kind) == (200, SPANS)
@@ -61,29 +62,53 @@ def test_sets_of_spans(models, service):
     sets = SpanSets(FrozenEstimator(models["ner"]), recall=0.85).fit(
         TEXTS * 5, [[*map(tuple, y)] for y in SPANS] * 5
     )
-    offered = json.loads(json.dumps([list(map(list, spans)) for spans in sets.predict_sets(TEXTS)]))
+    offered = json.loads(
+        json.dumps([list(map(list, spans)) for spans in sets.predict_sets(TEXTS)])
+    )
     assert len(offered[0]) >= 2
     assert asked(app(sets), TEXTS, query="sets=1") == (200, offered)
     _, wide = asked(app(sets), TEXTS, query="sets=1&offsets=utf-16")
-    assert [span[:2] for span, _ in wide[0]] == [[a + 1, b + 1] for (a, b, _), _ in offered[0]]
-    for query, message in ("sets=1&proba=1", "cannot both be given"), ("sets=2", "sets must be 1"):
+    assert [span[:2] for span, _ in wide[0]] == [
+        [a + 1, b + 1] for (a, b, _), _ in offered[0]
+    ]
+    for query, message in (
+        ("sets=1&proba=1", "cannot both be given"),
+        ("sets=2", "sets must be 1"),
+    ):
         status, answer = asked(app(sets), TEXTS, query=query)
         assert status == 400 and message in answer["error"]
     status, answer = asked(service, TEXTS, "/ner/predict", query="sets=1")
-    assert status == 400 and "this SpanTagger offers no sets of spans" in answer["error"]
+    assert (
+        status == 400 and "this SpanTagger offers no sets of spans" in answer["error"]
+    )
 
 
 def test_the_models_of_a_service(models, service):
-    assert asked(service, [["the", "dog"]]) == asked(service, [["the", "dog"]], "/tags/predict")
+    assert asked(service, [["the", "dog"]]) == asked(
+        service, [["the", "dog"]], "/tags/predict"
+    )
     rows = [[["the", "DT"], ["dog", "NN"]]]
     expected = models["chunks"].predict([[("the", "DT"), ("dog", "NN")]])
     assert asked(service, rows, "/chunks/predict") == (200, expected)
-    assert asked(service, b"the/DT dog/NN", "/chunks/predict", kind="text/plain") == (200, expected[0])
-    status, answer = asked(service, b"the dog", "/chunks/predict", kind="Text/Plain; charset=UTF-8")
+    assert asked(service, b"the/DT dog/NN", "/chunks/predict", kind="text/plain") == (
+        200,
+        expected[0],
+    )
+    status, answer = asked(
+        service, b"the dog", "/chunks/predict", kind="Text/Plain; charset=UTF-8"
+    )
     assert status == 400 and "slashes" in answer["error"] and "example" not in answer
-    assert asked(service, TEXTS[0].encode(), "/ner/predict", kind="text/plain") == (200, SPANS[0])
-    assert asked(service, b"\xef\xbb\xbf" + json.dumps(TEXTS).encode(), "/ner/predict") == (200, SPANS)
-    assert asked(service, ["他在北京"], "/words/predict") == (200, [["他", "在", "北京"]])
+    assert asked(service, TEXTS[0].encode(), "/ner/predict", kind="text/plain") == (
+        200,
+        SPANS[0],
+    )
+    assert asked(
+        service, b"\xef\xbb\xbf" + json.dumps(TEXTS).encode(), "/ner/predict"
+    ) == (200, SPANS)
+    assert asked(service, ["他在北京"], "/words/predict") == (
+        200,
+        [["他", "在", "北京"]],
+    )
 
 
 def test_health_models_and_heads(service):
@@ -107,23 +132,35 @@ def test_methods_and_paths(service):
         ("DELETE", "/", "GET, POST, HEAD"),
     ):  # fmt: skip
         status, headers, body = call(service, method, path)
-        assert status == 405 and headers["Allow"] == allow and method in json.loads(body)["error"]
+        assert (
+            status == 405
+            and headers["Allow"] == allow
+            and method in json.loads(body)["error"]
+        )
     for path in "/other/predict", "/ner", "/predict/", "//predict", "/ner/predict/x":
         status, answer = asked(service, [], path)
         assert status == 404 and "/ner/predict" in answer["error"]
 
 
 def test_the_example_of_a_model_of_rows_has_their_columns():
-    mixer = ParameterMixer(StructuredPerceptron()).fit([np.eye(3)] * 4, [["A", "B", "C"]] * 4)
+    mixer = ParameterMixer(StructuredPerceptron()).fit(
+        [np.eye(3)] * 4, [["A", "B", "C"]] * 4
+    )
     (about,) = json.loads(call(app({"rows": mixer}), path="/models")[2])["models"]
     assert asked(app({"rows": mixer}), about["example"])[0] == 200
 
 
 def test_names_are_unquoted_and_not_those_of_routes(models):
     service = app({"my ner": models["ner"], "é": models["ner"]})
-    for name in "my ner", "é".encode().decode("latin-1"):  # as servers of WSGI give them
+    for name in (
+        "my ner",
+        "é".encode().decode("latin-1"),
+    ):  # as servers of WSGI give them
         assert asked(service, TEXTS, f"/{name}/predict") == (200, SPANS)
-    listed = [each["predict"] for each in json.loads(call(service, path="/models")[2])["models"]]
+    listed = [
+        each["predict"]
+        for each in json.loads(call(service, path="/models")[2])["models"]
+    ]
     assert listed == ["/my%20ner/predict", "/%C3%A9/predict"]
     for name in "health", "models", "predict", "", "a/b", "webhook":
         with pytest.raises(ValueError, match="a model cannot be called"):
@@ -140,20 +177,45 @@ def test_probabilities(models, service):
     assert found[0][0][0] == [3, 6, "PER"]
     X = [["the", "dog"]]
     ((first, second),) = asked(service, X, query="proba=1")[1]
-    labels, marginals = models["tags"].predict(X)[0], models["tags"].predict_marginals(X)[0]
+    labels, marginals = (
+        models["tags"].predict(X)[0],
+        models["tags"].predict_marginals(X)[0],
+    )
     assert [first[0], second[0]] == labels
     assert [first[1], second[1]] == pytest.approx(marginals.max(axis=1).tolist())
-    words = asked(service, "他在北京".encode(), "/words/predict", query="proba=1", kind="text/plain")[1]
-    assert [word for word, _ in words] == ["他", "在", "北京"] and all(0 < p <= 1 for _, p in words)
+    words = asked(
+        service,
+        "他在北京".encode(),
+        "/words/predict",
+        query="proba=1",
+        kind="text/plain",
+    )[1]
+    assert [word for word, _ in words] == ["他", "在", "北京"] and all(
+        0 < p <= 1 for _, p in words
+    )
     status, answer = asked(service, [[]], "/chunks/predict", query="proba=1")
-    assert status == 400 and "proba: StructuredPerceptron has no probabilities; L1CRF" in answer["error"]
-    parser = ShiftReduceParser(labeled=False, max_iter=1).fit([[("a", "N"), ("b", "V")]], [[2, 0]])
-    for model in parser, ParameterMixer(parser).fit([[("a", "N"), ("b", "V")]] * 2, [[2, 0]] * 2):
+    assert (
+        status == 400
+        and "proba: StructuredPerceptron has no probabilities; L1CRF" in answer["error"]
+    )
+    parser = ShiftReduceParser(labeled=False, max_iter=1).fit(
+        [[("a", "N"), ("b", "V")]], [[2, 0]]
+    )
+    for model in (
+        parser,
+        ParameterMixer(parser).fit([[("a", "N"), ("b", "V")]] * 2, [[2, 0]] * 2),
+    ):
         status, answer = asked(app({"trees": model}), [[["a", "N"]]], query="proba=1")
-        assert status == 400 and answer["error"].startswith("proba: ShiftReduceParser predicts trees, by a")
-    reranker = KBestReranker(StructuredPerceptron(), k=2, cv=2, max_iter=1).fit([["a"]] * 4, [["N"]] * 4)
+        assert status == 400 and answer["error"].startswith(
+            "proba: ShiftReduceParser predicts trees, by a"
+        )
+    reranker = KBestReranker(StructuredPerceptron(), k=2, cv=2, max_iter=1).fit(
+        [["a"]] * 4, [["N"]] * 4
+    )
     status, answer = asked(app({"best": reranker}), [["a"]], query="proba=1")
-    assert status == 400 and answer["error"].startswith("proba: KBestReranker has no probabilities; its base")
+    assert status == 400 and answer["error"].startswith(
+        "proba: KBestReranker has no probabilities; its base"
+    )
 
 
 def test_k_best(models, service):
@@ -184,7 +246,11 @@ def test_options_have_an_effect_or_are_refused(query, error, service):
 
 
 def test_pages_take_no_options(service):
-    assert call(service, path="/", query="text=Ann")[0] == call(service, path="/health", query="a")[0] == 400
+    assert (
+        call(service, path="/", query="text=Ann")[0]
+        == call(service, path="/health", query="a")[0]
+        == 400
+    )
 
 
 BODIES = [
@@ -201,11 +267,18 @@ BODIES = [
 @pytest.mark.parametrize("body, error", BODIES)
 def test_bodies_that_are_none(body, error, service):
     status, answer = asked(service, body)
-    assert status == 400 and error in answer["error"] and answer["example"] == [["the", "dog"]]
+    assert (
+        status == 400
+        and error in answer["error"]
+        and answer["example"] == [["the", "dog"]]
+    )
 
 
 def test_the_place_of_what_is_wrong(service):
-    assert "not UTF-8: invalid start byte at byte 2" in asked(service, b"[[\xff")[1]["error"]
+    assert (
+        "not UTF-8: invalid start byte at byte 2"
+        in asked(service, b"[[\xff")[1]["error"]
+    )
     status, answer = asked(service, [["a"], ["a", 3]])
     assert status == 400 and (answer["sequence"], answer["position"]) == (1, 1)
     assert "sequence 1, position 1" in answer["error"] and "example" not in answer
@@ -218,7 +291,9 @@ def test_models_of_texts_speak_of_texts(name, models):
     service = app(model)
     for body in '"Ann"', {"text": "Ann"}, "3", "null":
         for query in "", "kbest=2":
-            status, answer = asked(service, body.encode() if isinstance(body, str) else body, query=query)
+            status, answer = asked(
+                service, body.encode() if isinstance(body, str) else body, query=query
+            )
             assert status == 400 and "sequence" not in answer["error"]
             assert "expected a JSON list of texts, got " in answer["error"]
             assert 'of one text ["..."]' in answer["error"]
@@ -238,14 +313,21 @@ def test_lengths(service):
     assert status == 400 and "4 bytes, and Content-Length says 9" in answer["error"]
     for length in "5001", "9" * 5000:
         assert asked(service, b"[[]]", CONTENT_LENGTH=length)[0] == 413
-    chunked = {"CONTENT_LENGTH": "", "wsgi.input_terminated": True}  # as gunicorn gives it
+    chunked = {
+        "CONTENT_LENGTH": "",
+        "wsgi.input_terminated": True,
+    }  # as gunicorn gives it
     assert asked(service, b'[["a"]]', **chunked)[0] == 200
     assert asked(service, b" " * 5001, **chunked)[0] == 413
 
 
 @pytest.mark.parametrize(
     "kind",
-    ["multipart/form-data; boundary=x", "application/json; charset=latin-1", "text/plain; charset=gbk"],
+    [
+        "multipart/form-data; boundary=x",
+        "application/json; charset=latin-1",
+        "text/plain; charset=gbk",
+    ],
 )
 def test_foreign_bodies(kind, service):
     assert asked(service, TEXTS, "/ner/predict", kind=kind)[0] == 415
@@ -259,7 +341,12 @@ def test_hosts(models):
         found, _, body = call(service, path="/health", HTTP_HOST=host)
         assert found == status, host
     assert "--allowed-host" in json.loads(body)["error"]
-    assert call(app(models, allowed_hosts=["*"]), path="/health", HTTP_HOST="evil.example")[0] == 200
+    assert (
+        call(
+            app(models, allowed_hosts=["*"]), path="/health", HTTP_HOST="evil.example"
+        )[0]
+        == 200
+    )
 
 
 class Broken(StructuredPerceptron):
@@ -280,18 +367,28 @@ def test_a_model_that_fails_is_told_in_the_log(caplog):
 
 def test_the_page_posts(service):
     def page(body):
-        status, headers, shown = call(service, "POST", "/", body, kind="application/x-www-form-urlencoded")
+        status, headers, shown = call(
+            service, "POST", "/", body, kind="application/x-www-form-urlencoded"
+        )
         assert headers["Content-Type"].startswith("text/html")
         return status, shown.decode()
 
     status, _, empty = call(service)
-    assert status == 200 and b'method="post"' in empty and empty.startswith(b"<!DOCTYPE html>")
+    assert (
+        status == 200
+        and b'method="post"' in empty
+        and empty.startswith(b"<!DOCTYPE html>")
+    )
     text = page(b"model=ner&text=%F0%9F%9A%92+Ann+met+Bob.")[1]
     assert text.count("PER") == 2 and "<script" not in text
     assert "slashes" in page(b"model=chunks&text=the+dog")[1]
     assert "&lt;b>" in page(b"model=ner&text=%3Cb%3E")[1]
-    assert page(b"model=ner&text=Ann%0D%0Amet")[1] == page(b"model=ner&text=Ann%0Amet")[1]  # forms send CRLF
-    assert page(b"model=words&text=" + "他在北京".encode() * 300)[0] == 200  # no limit of addresses
+    assert (
+        page(b"model=ner&text=Ann%0D%0Amet")[1] == page(b"model=ner&text=Ann%0Amet")[1]
+    )  # forms send CRLF
+    assert (
+        page(b"model=words&text=" + "他在北京".encode() * 300)[0] == 200
+    )  # no limit of addresses
     assert call(service, "POST", "/", b"model=none&text=a")[0] == 404
 
 
@@ -304,7 +401,10 @@ def test_pipelines(models):
     assert "send JSON" in page
     rows = [np.random.default_rng(0).normal(size=(3, 2)) for _ in range(10)]
     labels = [[str(row[0] > 0) for row in x] for x in rows]
-    steps = TokenTransformer(StandardScaler()), CalibratedTagger(StructuredPerceptron(max_iter=1), cv=2)
+    steps = (
+        TokenTransformer(StandardScaler()),
+        CalibratedTagger(StructuredPerceptron(max_iter=1), cv=2),
+    )
     service = app(make_pipeline(*steps).fit(rows, labels))
     status, answer = asked(service, [x.tolist() for x in rows[:2]], query="proba=1")
     assert status == 200 and all(0 <= p <= 1 for row in answer for _, p in row)
@@ -312,14 +412,22 @@ def test_pipelines(models):
 
 def test_from_the_environment(models, tmp_path, monkeypatch):
     models["ner"].save(tmp_path / "my ner")
-    monkeypatch.setenv("SKSTRUCT_MODELS", f"'{tmp_path}/my ner' tags='{tmp_path}/my ner'")
+    monkeypatch.setenv(
+        "SKSTRUCT_MODELS", f"'{tmp_path}/my ner' tags='{tmp_path}/my ner'"
+    )
     monkeypatch.setenv("SKSTRUCT_MAX_BYTES", "50")
     monkeypatch.setenv("SKSTRUCT_ALLOWED_HOSTS", "ner.example")
     service = from_environment()
-    assert asked(service, TEXTS[1:], "/my ner/predict", HTTP_HOST="ner.example") == (200, SPANS[1:])
+    assert asked(service, TEXTS[1:], "/my ner/predict", HTTP_HOST="ner.example") == (
+        200,
+        SPANS[1:],
+    )
     assert asked(service, TEXTS * 3, "/tags/predict", HTTP_HOST="ner.example")[0] == 413
     assert asked(service, TEXTS, HTTP_HOST="localhost")[0] == 400
-    for name in ("SKSTRUCT_MAX_BYTES", "SKSTRUCT_ALLOWED_HOSTS"):  # set to nothing: as if not set
+    for name in (
+        "SKSTRUCT_MAX_BYTES",
+        "SKSTRUCT_ALLOWED_HOSTS",
+    ):  # set to nothing: as if not set
         monkeypatch.setenv(name, "")
     assert asked(from_environment(), TEXTS * 3, "/tags/predict") == (200, SPANS * 3)
     monkeypatch.setenv("SKSTRUCT_MODELS", "")

@@ -74,7 +74,9 @@ TOKENS = {
     "lists": LISTS,
     "tuples": tuple(map(tuple, LISTS)),
     "columns": [[(token, token[-1]) for token in tokens] for tokens in LISTS],
-    "dicts": [[{"w": token, "n": 1.5, "cap": True} for token in tokens] for tokens in LISTS],
+    "dicts": [
+        [{"w": token, "n": 1.5, "cap": True} for token in tokens] for tokens in LISTS
+    ],
     "bags": [[[token, "bias"] for token in tokens] for tokens in LISTS],
     "objects": objects(LISTS),
     "series": pandas.Series(LISTS, index=range(5, N + 5)),
@@ -82,7 +84,9 @@ TOKENS = {
     "array": NUMBERS,
     "sparse": [sparse.csr_array(rows) for rows in NUMBERS],
     "unsorted": [
-        sparse.csr_array((rows.ravel()[:5], [1, 0, 1, 0, 0], [0, 3, 3, 5]), shape=(3, 2))
+        sparse.csr_array(
+            (rows.ravel()[:5], [1, 0, 1, 0, 0], [0, 3, 3, 5]), shape=(3, 2)
+        )
         for rows in NUMBERS
     ],
     "frames": [pandas.DataFrame(rows, columns=["a", "b"]) for rows in NUMBERS],
@@ -103,7 +107,11 @@ def frozen(value):
     """A read-only copy: what writes into its arrays fails at once."""
     found = copy.deepcopy(value)
     for part in [found] if isinstance(found, np.ndarray) else list(found):
-        for array in (part, getattr(part, "data", None), getattr(part, "indices", None)):
+        for array in (
+            part,
+            getattr(part, "data", None),
+            getattr(part, "indices", None),
+        ):
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
     return found
@@ -163,25 +171,45 @@ def perceptron():
 
 
 AROUND = {
-    "averager": (lambda: BaggingShuffleAverager(perceptron(), 2, random_state=0), LISTS, LABELS),
+    "averager": (
+        lambda: BaggingShuffleAverager(perceptron(), 2, random_state=0),
+        LISTS,
+        LABELS,
+    ),
     "mixer": (lambda: ParameterMixer(perceptron(), random_state=0), LISTS, LABELS),
     "calibrated": (lambda: CalibratedTagger(perceptron(), cv=2), LISTS, LABELS),
     "search": (lambda: L1CRFCV(c1s=[0.1], c2s=[0.1], cv=2, max_iter=5), LISTS, LABELS),
-    "reranker": (lambda: KBestReranker(perceptron(), cv=2, k=2, max_iter=1), LISTS, LABELS),
+    "reranker": (
+        lambda: KBestReranker(perceptron(), cv=2, k=2, max_iter=1),
+        LISTS,
+        LABELS,
+    ),
     "segmenter": (lambda: Segmenter(perceptron()), TEXTS, WORDS),
     "spans": (lambda: SpanTagger(crf()), PROSE, SPANS),
     "sets": (lambda: SpanSets(SpanTagger(crf()), recall=0.5, cv=2), PROSE, WHOLE),
     "words": (lambda: WordSegmenter(max_iter=2, random_state=0), TEXTS, WORDS),
-    "parser": (lambda: ShiftReduceParser(max_iter=2, beam_size=2, random_state=0), TREES, ARCS),
+    "parser": (
+        lambda: ShiftReduceParser(max_iter=2, beam_size=2, random_state=0),
+        TREES,
+        ARCS,
+    ),
     "window": (Window, [*NUMBERS], LABELS),
-    "transformer": (lambda: TokenTransformer(StandardScaler(copy=True)), [*NUMBERS], LABELS),
+    "transformer": (
+        lambda: TokenTransformer(StandardScaler(copy=True)),
+        [*NUMBERS],
+        LABELS,
+    ),
     "predictions": (
-        lambda: TokenPredictions(SGDClassifier(random_state=0), cv=2), [*NUMBERS], LABELS,
+        lambda: TokenPredictions(SGDClassifier(random_state=0), cv=2),
+        [*NUMBERS],
+        LABELS,
     ),
     "vectorizer": (TokenVectorizer, LISTS, LABELS),
     "vectors": (lambda: WordVectors(n_components=2, random_state=0), LISTS, LABELS),
     "union": (
-        lambda: SequenceUnion([("a", "passthrough"), ("b", Window())]), [*NUMBERS], LABELS,
+        lambda: SequenceUnion([("a", "passthrough"), ("b", Window())]),
+        [*NUMBERS],
+        LABELS,
     ),
 }
 
@@ -199,9 +227,20 @@ def test_parameters_that_are_containers():
     given = {
         "features": ["U0:%x[0,0]", "U1:%x[-1,0]", "B"],
         "class_weight": {"B-X": 2.0, "O": 1.0},
-        "constraints": [("O", "O"), ("O", "B-X"), ("B-X", "O"), ("B-X", "B-X"), (None, "O"), (None, "B-X")],
+        "constraints": [
+            ("O", "O"),
+            ("O", "B-X"),
+            ("B-X", "O"),
+            ("B-X", "B-X"),
+            (None, "O"),
+            (None, "B-X"),
+        ],
     }
-    search = {"c1s": [0.1, 1.0], "candidates": [{"c1": 0.1}, {"c2": 0.1}], "cv": [(range(9), range(9, N))]}
+    search = {
+        "c1s": [0.1, 1.0],
+        "candidates": [{"c1": 0.1}, {"c2": 0.1}],
+        "cv": [(range(9), range(9, N))],
+    }
     for make, more in (
         (StructuredPerceptron, {}),
         (PassiveAggressiveTagger, {}),
@@ -224,7 +263,9 @@ def test_metadata_and_options_of_calls():
     held = LISTS[:5], LABELS[:5]
     arguments = groups, allowed, segments, held
     before, splitter = bits(*arguments), pickle.dumps(cv)
-    search = L1CRFCV(c1s=[0.1], c2s=[0.1], cv=cv, max_iter=5).fit(LISTS, LABELS, groups=groups)
+    search = L1CRFCV(c1s=[0.1], c2s=[0.1], cv=cv, max_iter=5).fit(
+        LISTS, LABELS, groups=groups
+    )
     search.predict(LISTS, allowed=allowed)
     search.predict_kbest(LISTS, k=2, allowed=allowed)
     search.predict_segment_proba(LISTS, segments, scheme="BIO")
@@ -242,5 +283,7 @@ def test_a_random_state_moves_on_and_stays_the_same_object():
         assert model.random_state is random
         twin = np.random.RandomState(0)
         again = make(max_iter=2, random_state=twin).fit(LISTS, LABELS)
-        np.testing.assert_array_equal(model.decision_function(LISTS), again.decision_function(LISTS))
+        np.testing.assert_array_equal(
+            model.decision_function(LISTS), again.decision_function(LISTS)
+        )
         assert random.randint(2**31) == twin.randint(2**31)

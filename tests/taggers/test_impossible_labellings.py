@@ -22,6 +22,8 @@ def test_no_warning_of_numpy_reaches_who_calibrates(weighted):
     options = {"sample_weight": np.arange(41.0)} if weighted else {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = SpanTagger(CalibratedTagger(StructuredPerceptron(random_state=0))).fit(X, y, **options)
+        model = SpanTagger(CalibratedTagger(StructuredPerceptron(random_state=0))).fit(
+            X, y, **options
+        )
         assert model.predict(X[:1]) == y[:1]
         assert model.tagger_.temperature_ > 0.0

@@ -24,10 +24,20 @@ from skstruct import (
     StructuredPerceptron,
     inspection,
 )
-from skstruct.metrics import paired_bootstrap, reliability, segment_f1_score, segment_report, span_f1_score
+from skstruct.metrics import (
+    paired_bootstrap,
+    reliability,
+    segment_f1_score,
+    segment_report,
+    span_f1_score,
+)
 
 X = [["a", "b", "c"], ["b", "a"], ["c", "c", "a", "b"]]
-Y = [["A", {"A", "B"}, None], [frozenset(["B", "C"]), "A"], ["C", {"C"}, {"A", "B", "C"}, "B"]]
+Y = [
+    ["A", {"A", "B"}, None],
+    [frozenset(["B", "C"]), "A"],
+    ["C", {"C"}, {"A", "B", "C"}, "B"],
+]
 PLAIN = [["A", {"A", "B"}, None], [frozenset(["B", "C"]), "A"], ["C", "C", None, "B"]]
 
 LEARNERS = [
@@ -42,32 +52,45 @@ LEARNERS = [
 def test_the_full_set_is_none_and_a_set_of_one_its_label(learner):
     with_sets, without = (copy.deepcopy(learner).fit(X, y) for y in (Y, PLAIN))
     for name, store in model_of(with_sets).stores().items():
-        np.testing.assert_array_equal(store.value, model_of(without).stores()[name].value)
+        np.testing.assert_array_equal(
+            store.value, model_of(without).stores()[name].value
+        )
 
 
 def test_probabilities_and_the_objective_sum_over_the_labels_of_sets():
     crf = L1CRF(c1=0.0, c2=0.1, random_state=0).fit(X, Y)
     found = crf.sequence_log_proba(X, Y)
     for x, y, value in zip(X, Y, found):
-        ways = [[each] if isinstance(each, str) else sorted(each or "ABC") for each in y]
-        each = [crf.sequence_log_proba([x], [list(z)])[0] for z in itertools.product(*ways)]
+        ways = [
+            [each] if isinstance(each, str) else sorted(each or "ABC") for each in y
+        ]
+        each = [
+            crf.sequence_log_proba([x], [list(z)])[0] for z in itertools.product(*ways)
+        ]
         assert value == pytest.approx(np.logaddexp.reduce(each))
     squares = sum((store.value**2).sum() for store in model_of(crf).stores().values())
     assert crf.objective_ == pytest.approx(0.1 * squares - found.sum())
 
 
 RANDOM = np.random.RandomState(0)
-WORDS = [[f"w{k}" for k in RANDOM.randint(0, 5, length)] for length in RANDOM.randint(1, 6, 30)]
+WORDS = [
+    [f"w{k}" for k in RANDOM.randint(0, 5, length)]
+    for length in RANDOM.randint(1, 6, 30)
+]
 
 
 def token_labels(word, u):
     """(with sets, without those of one label or of all) of a token, given a random number."""
     label = "ABC"[int(word[1:]) % 3]
     several = frozenset([label, "A"]) if label != "A" else "A"
-    return [(set("ABC"), None), ({label}, label), (several, several), (label, label)][min(int(u * 5), 3)]
+    return [(set("ABC"), None), ({label}, label), (several, several), (label, label)][
+        min(int(u * 5), 3)
+    ]
 
 
-PAIRS = [[token_labels(*each) for each in zip(x, RANDOM.uniform(size=len(x)))] for x in WORDS]
+PAIRS = [
+    [token_labels(*each) for each in zip(x, RANDOM.uniform(size=len(x)))] for x in WORDS
+]
 PAIRS[-1][:3] = [(label, label) for label in "ABC"][: len(WORDS[-1])]
 LABELS, AS_PLAIN = ([[pair[k] for pair in pairs] for pairs in PAIRS] for k in (0, 1))
 
@@ -77,7 +100,9 @@ def crf(**parameters):
 
 
 def of_shards(estimator, y):
-    return estimator.fit_shards([lambda: (WORDS[::2], y[::2]), lambda: (WORDS[1::2], y[1::2])])
+    return estimator.fit_shards(
+        [lambda: (WORDS[::2], y[::2]), lambda: (WORDS[1::2], y[1::2])]
+    )
 
 
 WEIGHTS = np.arange(len(WORDS)) % 3.0
@@ -92,13 +117,26 @@ WAYS = {
     "shown pairs": lambda e, y: e.set_params(all_pairs=False).fit(WORDS, y),
     "sgd": lambda e, y: e.set_params(solver="sgd").fit(WORDS, y),
     "owlqn": lambda e, y: e.set_params(solver="owlqn").fit(WORDS, y),
-    "average": lambda e, y: BaggingShuffleAverager(e, 2, random_state=0, n_jobs=2).fit(WORDS, y),
-    "mixture": lambda e, y: ParameterMixer(e, 2, random_state=0, n_jobs=2).fit(WORDS, y),
+    "average": lambda e, y: BaggingShuffleAverager(e, 2, random_state=0, n_jobs=2).fit(
+        WORDS, y
+    ),
+    "mixture": lambda e, y: ParameterMixer(e, 2, random_state=0, n_jobs=2).fit(
+        WORDS, y
+    ),
     "mixture of shards": lambda e, y: of_shards(ParameterMixer(e, random_state=0), y),
     "calibrated": lambda e, y: CalibratedTagger(e, cv=3, n_jobs=2).fit(WORDS, y),
-    "search": lambda e, y: L1CRFCV(c1s=[0.1, 0.01], c2s=[0.1], cv=3, random_state=0, n_jobs=2).fit(WORDS, y),
+    "search": lambda e, y: L1CRFCV(
+        c1s=[0.1, 0.01], c2s=[0.1], cv=3, random_state=0, n_jobs=2
+    ).fit(WORDS, y),
 }
-ONLINE = "sample_weight", "held out", "balanced", "partial_fit", "early stopping", "average"
+ONLINE = (
+    "sample_weight",
+    "held out",
+    "balanced",
+    "partial_fit",
+    "early stopping",
+    "average",
+)
 OF_CRF = (
     "sample_weight",
     "held out",
@@ -114,15 +152,22 @@ OF_CRF = (
 
 @pytest.mark.parametrize(
     ("learner", "way"),
-    [(learner, way) for learner in LEARNERS[:3] for way in ONLINE] + [(LEARNERS[3], way) for way in OF_CRF],
+    [(learner, way) for learner in LEARNERS[:3] for way in ONLINE]
+    + [(LEARNERS[3], way) for way in OF_CRF],
     ids=str,
 )
 def test_every_way_of_training(learner, way):
     """Sets of one label and of all are labels and None to the bit, among others, also from a file."""
-    with_sets, without = (WAYS[way](copy.deepcopy(learner), y) for y in (LABELS, AS_PLAIN))
-    assert getattr(with_sets, "temperature_", 1.0) == getattr(without, "temperature_", 1.0)
+    with_sets, without = (
+        WAYS[way](copy.deepcopy(learner), y) for y in (LABELS, AS_PLAIN)
+    )
+    assert getattr(with_sets, "temperature_", 1.0) == getattr(
+        without, "temperature_", 1.0
+    )
     for name, store in model_of(with_sets).stores().items():
-        np.testing.assert_array_equal(store.value, model_of(without).stores()[name].value)
+        np.testing.assert_array_equal(
+            store.value, model_of(without).stores()[name].value
+        )
     assert with_sets.score(WORDS, LABELS) >= 0.8
 
 
@@ -140,12 +185,22 @@ def test_shards_have_the_objective_of_the_whole(tmp_path):
 
 def test_later_calls_know_labels_that_stood_in_sets():
     tagger = StructuredPerceptron().partial_fit([["a", "b"]], [["A", {"B", "C"}]])
-    assert tagger.partial_fit([["a", "b"]], [["A", {"D", "C"}]]).classes_.tolist() == list("ABCD")
-    with pytest.raises(ValueError, match="sequence 0, position 1: unknown label; known are .* got str 'E'"):
-        StructuredPerceptron().partial_fit([["a", "b"]], [["A", {"B", "E"}]], classes=list("ABCD"))
+    assert tagger.partial_fit(
+        [["a", "b"]], [["A", {"D", "C"}]]
+    ).classes_.tolist() == list("ABCD")
+    with pytest.raises(
+        ValueError,
+        match="sequence 0, position 1: unknown label; known are .* got str 'E'",
+    ):
+        StructuredPerceptron().partial_fit(
+            [["a", "b"]], [["A", {"B", "E"}]], classes=list("ABCD")
+        )
 
 
-TAGS = [["B-P", "O", {"O", "B-L"}, "B-L"], ["B-P", frozenset({"O", "I-P"}), "B-L", "O"]] * 10
+TAGS = [
+    ["B-P", "O", {"O", "B-L"}, "B-L"],
+    ["B-P", frozenset({"O", "I-P"}), "B-L", "O"],
+] * 10
 TAGGED = [["Ann", "went", "to", "Rome"], ["Bob", "saw", "Oslo", "."]] * 10
 BEST = [["B-P", "O", "O", "B-L"], ["B-P", "O", "B-L", "O"]] * 10
 NEEDS_ONE_LABEL = {
@@ -154,7 +209,9 @@ NEEDS_ONE_LABEL = {
     "errors": lambda tagger, y: inspection.errors(tagger, TAGGED, y),
     "report": lambda tagger, y: inspection.report(tagger, TAGGED, y),
     "render": lambda tagger, y: inspection.render(TAGGED, y),
-    "confusion": lambda tagger, y: inspection.LabelConfusionDisplay.from_predictions(y, BEST),
+    "confusion": lambda tagger, y: inspection.LabelConfusionDisplay.from_predictions(
+        y, BEST
+    ),
     "sets of spans": lambda tagger, y: SpanSets(tagger).fit(TAGGED, y),
 }
 
@@ -164,7 +221,10 @@ NEEDS_ONE_LABEL = {
 def test_what_needs_one_label_says_so(verb, kind):
     tagger = crf(constraints="BIO").fit(TAGGED, BEST)
     y = [["B-P", "O", kind({"O", "B-L"}), "B-L"], *BEST[1:]]
-    with pytest.raises(ValueError, match="sequence 0, position 2: expected one label, got a set of labels"):
+    with pytest.raises(
+        ValueError,
+        match="sequence 0, position 2: expected one label, got a set of labels",
+    ):
         NEEDS_ONE_LABEL[verb](tagger, y)
 
 
@@ -180,7 +240,9 @@ def test_what_judges_the_other_tokens():
 
 def test_a_reranker_takes_any_of_a_set_as_right():
     base = StructuredPerceptron(random_state=0)
-    reranker = KBestReranker(base, k=8, cv=2, random_state=0).fit(X * 8, Y * 8, X_val=X, y_val=Y)
+    reranker = KBestReranker(base, k=8, cv=2, random_state=0).fit(
+        X * 8, Y * 8, X_val=X, y_val=Y
+    )
     assert reranker.oracle_ == 1.0 and reranker.score(X, Y) == 1.0
 
 
@@ -212,26 +274,40 @@ def test_folds_and_new_labels():
 NAMES = ["Ann", "Bob", "Eve"], ["Rome", "Oslo", "Bern"]
 TEXTS = [f"{who} went to {place} again ." for who in NAMES[0] for place in NAMES[1]] * 2
 SPANS = [
-    [(0, 3, "PER"), (len("Ann went to "), len("Ann went to ") + len(t.split()[3]), "LOC")] for t in TEXTS
+    [
+        (0, 3, "PER"),
+        (len("Ann went to "), len("Ann went to ") + len(t.split()[3]), "LOC"),
+    ]
+    for t in TEXTS
 ]
 
 
 def partly(make):
     """Half of the texts annotate persons, half places."""
     kinds = ["PER", "LOC"] * len(SPANS)
-    return [make([s for s in each if s[2] == kind], {kind}) for each, kind in zip(SPANS, kinds)]
+    return [
+        make([s for s in each if s[2] == kind], {kind})
+        for each, kind in zip(SPANS, kinds)
+    ]
 
 
-@pytest.mark.parametrize("tagger", [None, L1CRF(c1=0.1, c2=0.1, random_state=0)], ids=str)
+@pytest.mark.parametrize(
+    "tagger", [None, L1CRF(c1=0.1, c2=0.1, random_state=0)], ids=str
+)
 def test_two_corpora_of_different_types(tagger):
     partial = SpanTagger(tagger).fit(TEXTS, partly(PartialSpans))
     as_outside = SpanTagger(tagger).fit(TEXTS, partly(lambda spans, _: spans))
     assert partial.score(TEXTS, SPANS) > as_outside.score(TEXTS, SPANS)
-    assert partial.score(TEXTS, partly(PartialSpans)) >= partial.score(TEXTS, partly(lambda spans, _: spans))
+    assert partial.score(TEXTS, partly(PartialSpans)) >= partial.score(
+        TEXTS, partly(lambda spans, _: spans)
+    )
 
 
 def test_predictions_of_other_types_do_not_count():
-    true, found = [PartialSpans([(0, 3, "PER")], {"PER"})], [[(0, 3, "PER"), (4, 8, "LOC")]]
+    true, found = (
+        [PartialSpans([(0, 3, "PER")], {"PER"})],
+        [[(0, 3, "PER"), (4, 8, "LOC")]],
+    )
     assert span_f1_score(true, found) == 1.0
     assert span_f1_score([list(true[0])], found) < 1.0
     with pytest.raises(ValueError, match="sequence 0, position 0: .*not annotated"):
@@ -247,14 +323,23 @@ def test_inspection_does_not_count_other_types():
 
 def test_sets_of_spans_of_partly_annotated_texts():
     """Sure spans are judged by what is annotated, and candidates by what is there."""
-    sets = SpanSets(SpanTagger(crf()), recall=0.9, precision=0.9).fit(TEXTS * 3, partly(PartialSpans) * 3)
+    sets = SpanSets(SpanTagger(crf()), recall=0.9, precision=0.9).fit(
+        TEXTS * 3, partly(PartialSpans) * 3
+    )
     assert sets.predict_sure(TEXTS[:2]) == SPANS[:2]
-    assert [sorted(span for span, _ in spans) for spans in sets.predict_sets(TEXTS[:2])] == SPANS[:2]
+    assert [
+        sorted(span for span, _ in spans) for spans in sets.predict_sets(TEXTS[:2])
+    ] == SPANS[:2]
 
 
 def test_partial_spans_keep_their_types():
     spans = PartialSpans([(0, 3, "PER")], types=["PER"])
-    for other in (pickle.loads(pickle.dumps(spans)), copy.copy(spans), copy.deepcopy(spans), spans.copy()):
+    for other in (
+        pickle.loads(pickle.dumps(spans)),
+        copy.copy(spans),
+        copy.deepcopy(spans),
+        spans.copy(),
+    ):
         assert (list(other), other.types) == ([(0, 3, "PER")], frozenset({"PER"}))
     with pytest.raises(AttributeError):
         spans.types = {"LOC"}

@@ -11,7 +11,13 @@ import pytest
 
 from skstruct.saving.container import ModelFileError
 from skstruct.training import checkpoint as module
-from skstruct.training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters, with_arrays
+from skstruct.training.checkpoint import (
+    Checkpoint,
+    arrays_of,
+    fingerprint,
+    simple_parameters,
+    with_arrays,
+)
 
 
 class Inner(NamedTuple):
@@ -66,10 +72,17 @@ def test_damage_is_an_error_that_names_the_file(tmp_path):
     checkpoint = Checkpoint(tmp_path, "Fit", "abc")
     checkpoint.offer({"done": 1}, arrays_of(state(50), "model"))
     whole = (tmp_path / os.path.basename(checkpoint.path)).read_bytes()
-    for damaged in (whole[:-1], whole[: len(whole) // 2], b"", whole[:100] + b"\x00" + whole[101:]):
+    for damaged in (
+        whole[:-1],
+        whole[: len(whole) // 2],
+        b"",
+        whole[:100] + b"\x00" + whole[101:],
+    ):
         with open(checkpoint.path, "wb") as file:
             file.write(damaged)
-        with pytest.raises(ModelFileError, match="Remove it to start from the beginning"):
+        with pytest.raises(
+            ModelFileError, match="Remove it to start from the beginning"
+        ):
             checkpoint.load()
 
 
@@ -111,12 +124,21 @@ def test_threads_that_run_the_same_fit_do_not_meet_in_one_file(tmp_path):
 def test_large_states_are_written_at_a_limited_rate(tmp_path, monkeypatch):
     now = iter(range(100))
     monkeypatch.setattr(module.time, "perf_counter", lambda: 10.0 * next(now))
-    checkpoint, arrays = Checkpoint(tmp_path, "Fit", "abc"), arrays_of(state(300_000), "model")
-    assert [checkpoint.offer({"done": k}, arrays) for k in range(3)] == [True, False, False]
+    checkpoint, arrays = (
+        Checkpoint(tmp_path, "Fit", "abc"),
+        arrays_of(state(300_000), "model"),
+    )
+    assert [checkpoint.offer({"done": k}, arrays) for k in range(3)] == [
+        True,
+        False,
+        False,
+    ]
     assert checkpoint.load()[0] == {"done": 0}
     assert checkpoint.offer({"done": 3}, arrays, surely=True)
     assert checkpoint.offer({"done": 4}, arrays_of(state(10), "model"))
-    assert [checkpoint.offer({"done": 5}, arrays) for _ in range(51)].index(True) == 49  # writing took 10 s
+    assert [checkpoint.offer({"done": 5}, arrays) for _ in range(51)].index(
+        True
+    ) == 49  # writing took 10 s
 
 
 def test_an_error_of_writing_is_raised(tmp_path):
@@ -150,8 +172,12 @@ def test_fingerprints_see_all_of_the_facts():
         for values in (one, other, one.astype(np.int32), one.tolist())
     ]
     assert len(set(seen)) == 4
-    assert seen[0] == fingerprint({"held_out": (Outer(Inner(True, one.copy(), one), one), 3)}, {})
-    assert fingerprint({"held_out": np.float64(0.5)}, {}) == fingerprint({"held_out": 0.5}, {})
+    assert seen[0] == fingerprint(
+        {"held_out": (Outer(Inner(True, one.copy(), one), one), 3)}, {}
+    )
+    assert fingerprint({"held_out": np.float64(0.5)}, {}) == fingerprint(
+        {"held_out": 0.5}, {}
+    )
 
 
 def test_fingerprints_do_not_depend_on_the_process():
@@ -170,13 +196,19 @@ def test_fingerprints_do_not_depend_on_the_process():
     assert len(seen) == 1
 
 
-@pytest.mark.parametrize("written, read", [("2.1.0", "2.2.0"), ("1.26.4", "2.26.4"), ("2.1.0", "2.10.0")])
-def test_a_file_of_another_feature_release_of_numpy_is_refused(tmp_path, monkeypatch, written, read):
+@pytest.mark.parametrize(
+    "written, read", [("2.1.0", "2.2.0"), ("1.26.4", "2.26.4"), ("2.1.0", "2.10.0")]
+)
+def test_a_file_of_another_feature_release_of_numpy_is_refused(
+    tmp_path, monkeypatch, written, read
+):
     checkpoint = Checkpoint(tmp_path, "Fit", "abc")
     monkeypatch.setattr(np, "__version__", written)
     checkpoint.offer({"done": 1}, arrays_of(state(5), "model"))
     monkeypatch.setattr(np, "__version__", read)
-    with pytest.raises(ModelFileError, match=f"written with numpy {written}.*Install numpy {written}"):
+    with pytest.raises(
+        ModelFileError, match=f"written with numpy {written}.*Install numpy {written}"
+    ):
         checkpoint.load()
     monkeypatch.setattr(np, "__version__", f"{written}rc1")
     assert checkpoint.load()[0] == {"done": 1}
@@ -185,6 +217,12 @@ def test_a_file_of_another_feature_release_of_numpy_is_refused(tmp_path, monkeyp
 def test_parameters_without_effect_do_not_count():
     from skstruct import StructuredPerceptron
 
-    one = StructuredPerceptron(n_jobs=2, verbose=1, checkpoint="here", random_state=np.int64(3))
-    assert simple_parameters(one) == simple_parameters(StructuredPerceptron(random_state=3))
-    assert simple_parameters(one) != simple_parameters(StructuredPerceptron(random_state=4))
+    one = StructuredPerceptron(
+        n_jobs=2, verbose=1, checkpoint="here", random_state=np.int64(3)
+    )
+    assert simple_parameters(one) == simple_parameters(
+        StructuredPerceptron(random_state=3)
+    )
+    assert simple_parameters(one) != simple_parameters(
+        StructuredPerceptron(random_state=4)
+    )

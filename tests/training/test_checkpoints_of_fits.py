@@ -56,24 +56,34 @@ def corpus(n=30, seed=0):
 
 def bits(estimator):
     state = training_of(estimator)
-    found = arrays_of((state.model, model_of(estimator).nodes, model_of(estimator).edges), "fit")
+    found = arrays_of(
+        (state.model, model_of(estimator).nodes, model_of(estimator).edges), "fit"
+    )
     return {name: array.tobytes() for name, array in found.items()}
 
 
 LEARNERS = [
     StructuredPerceptron(random_state=0),
     StructuredPerceptron(random_state=0, penalty="l2", alpha=1e-3, dropout=0.1),
-    StructuredPerceptron(random_state=0, penalty="l1", alpha=1e-3, feature_noise="zipf"),
-    StructuredPerceptron(random_state=0, penalty="l1-cumulative", alpha=1e-3, average=False),
+    StructuredPerceptron(
+        random_state=0, penalty="l1", alpha=1e-3, feature_noise="zipf"
+    ),
+    StructuredPerceptron(
+        random_state=0, penalty="l1-cumulative", alpha=1e-3, average=False
+    ),
     StructuredPerceptron(random_state=0, early_stopping=True, n_iter_no_change=9),
     PassiveAggressiveTagger(random_state=0, average="epoch"),
     PassiveAggressiveTagger(random_state=0, class_weight="balanced"),
 ]
 
 
-@pytest.mark.parametrize("error", [Stop, KeyboardInterrupt])  # after the second a model is made, too
+@pytest.mark.parametrize(
+    "error", [Stop, KeyboardInterrupt]
+)  # after the second a model is made, too
 @pytest.mark.parametrize("learner", LEARNERS, ids=range(len(LEARNERS)))
-def test_resumed_equals_uninterrupted(tmp_path, monkeypatch, stop_after, learner, error):
+def test_resumed_equals_uninterrupted(
+    tmp_path, monkeypatch, stop_after, learner, error
+):
     X, y = corpus()
     whole = clone(learner).fit(X, y)
     assert not hasattr(whole, "resumed_from_")
@@ -88,11 +98,15 @@ def test_resumed_equals_uninterrupted(tmp_path, monkeypatch, stop_after, learner
     assert os.listdir(tmp_path) == []
     assert bits(resumed) == bits(whole)
     assert resumed.n_iter_ == whole.n_iter_
-    assert [h["updates"] for h in resumed.history_] == [h["updates"] for h in whole.history_]
+    assert [h["updates"] for h in resumed.history_] == [
+        h["updates"] for h in whole.history_
+    ]
     again = clone(learner).set_params(checkpoint=tmp_path).fit(X, y)
     assert again.resumed_from_ == 0
     assert bits(again) == bits(whole)
-    assert not hasattr(again.set_params(checkpoint=None, max_iter=1).fit(X, y), "resumed_from_")
+    assert not hasattr(
+        again.set_params(checkpoint=None, max_iter=1).fit(X, y), "resumed_from_"
+    )
 
 
 def test_other_parameters_or_data_start_afresh(tmp_path, monkeypatch, stop_after):
@@ -122,7 +136,10 @@ def test_other_parameters_or_data_start_afresh(tmp_path, monkeypatch, stop_after
     assert clone(base).set_params(verbose=1, n_jobs=2).fit(X, y).resumed_from_ == 3
 
 
-TREES = [[("the", "D"), ("dog", "N"), ("ran", "V")]] * 3, [[(2, "det"), (3, "subj"), (0, "root")]] * 3
+TREES = (
+    [[("the", "D"), ("dog", "N"), ("ran", "V")]] * 3,
+    [[(2, "det"), (3, "subj"), (0, "root")]] * 3,
+)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +149,9 @@ TREES = [[("the", "D"), ("dog", "N"), ("ran", "V")]] * 3, [[(2, "det"), (3, "sub
         ({"templates": ["s0.w"]}, {"templates": ["s0.t"]}, TREES),
     ],
 )
-def test_what_the_examples_do_not_show(tmp_path, monkeypatch, stop_after, one, other, data):
+def test_what_the_examples_do_not_show(
+    tmp_path, monkeypatch, stop_after, one, other, data
+):
     """Labels that follow each other, features that appear only in the search."""
     base = StructuredPerceptron if data is None else ShiftReduceParser
     data = corpus() if data is None else data
@@ -140,8 +159,12 @@ def test_what_the_examples_do_not_show(tmp_path, monkeypatch, stop_after, one, o
     with pytest.raises(Stop):
         base(**one, random_state=0, checkpoint=tmp_path).fit(*data)
     monkeypatch.undo()
-    assert base(**other, random_state=0, checkpoint=tmp_path).fit(*data).resumed_from_ == 0
-    assert base(**one, random_state=0, checkpoint=tmp_path).fit(*data).resumed_from_ == 3
+    assert (
+        base(**other, random_state=0, checkpoint=tmp_path).fit(*data).resumed_from_ == 0
+    )
+    assert (
+        base(**one, random_state=0, checkpoint=tmp_path).fit(*data).resumed_from_ == 3
+    )
 
 
 def test_without_a_seed_the_file_brings_it(tmp_path, monkeypatch, stop_after):
@@ -185,7 +208,9 @@ def test_warm_start_has_its_own_file(tmp_path, monkeypatch, stop_after):
     assert bits(other) == bits(whole)
 
 
-def test_damaged_file_is_an_error_and_changes_nothing(tmp_path, monkeypatch, stop_after):
+def test_damaged_file_is_an_error_and_changes_nothing(
+    tmp_path, monkeypatch, stop_after
+):
     X, y = corpus()
     estimator = StructuredPerceptron(random_state=0, checkpoint=tmp_path)
     stop_after(3)
@@ -200,7 +225,9 @@ def test_damaged_file_is_an_error_and_changes_nothing(tmp_path, monkeypatch, sto
     assert file.exists()
 
 
-def test_another_numpy_is_an_error_and_changes_nothing(tmp_path, monkeypatch, stop_after):
+def test_another_numpy_is_an_error_and_changes_nothing(
+    tmp_path, monkeypatch, stop_after
+):
     """Its random numbers may differ, and with them the orders of the epochs still to come."""
     X, y = corpus()
     estimator = StructuredPerceptron(random_state=0, checkpoint=tmp_path)
@@ -211,7 +238,9 @@ def test_another_numpy_is_an_error_and_changes_nothing(tmp_path, monkeypatch, st
             estimator.fit(X, y)
     monkeypatch.undo()
     (file,) = tmp_path.iterdir()
-    with pytest.raises(ModelFileError, match=rf"{file.name}.*numpy 1\.17\.3.*numpy {np.__version__}"):
+    with pytest.raises(
+        ModelFileError, match=rf"{file.name}.*numpy 1\.17\.3.*numpy {np.__version__}"
+    ):
         estimator.fit(X, y)
     assert not hasattr(estimator, "classes_")
     assert file.exists()
@@ -220,7 +249,9 @@ def test_another_numpy_is_an_error_and_changes_nothing(tmp_path, monkeypatch, st
 def test_held_out_labels_count(tmp_path, monkeypatch, stop_after):
     """They do not show in the encoded corpus, but decide when to stop."""
     X, y = corpus()
-    learner = StructuredPerceptron(random_state=0, early_stopping=True, n_iter_no_change=9)
+    learner = StructuredPerceptron(
+        random_state=0, early_stopping=True, n_iter_no_change=9
+    )
     learner.set_params(checkpoint=tmp_path)
     stop_after(3)
     with pytest.raises(Stop):
@@ -242,10 +273,15 @@ def test_partial_fit_writes_no_file(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_averager_goes_on_with_the_members_as_they_were(tmp_path, monkeypatch, stop_after):
+def test_averager_goes_on_with_the_members_as_they_were(
+    tmp_path, monkeypatch, stop_after
+):
     X, y = corpus()
     averager = BaggingShuffleAverager(
-        StructuredPerceptron(max_iter=4), n_estimators=3, random_state=0, keep_members=True
+        StructuredPerceptron(max_iter=4),
+        n_estimators=3,
+        random_state=0,
+        keep_members=True,
     )
     whole = clone(averager).fit(X, y)
     stop_after(6)  # the first member is done, the second has two epochs
@@ -256,8 +292,12 @@ def test_averager_goes_on_with_the_members_as_they_were(tmp_path, monkeypatch, s
     resumed = clone(averager).set_params(checkpoint=tmp_path, n_jobs=2).fit(X, y)
     assert [member.resumed_from_ for member in resumed.estimators_] == [4, 2, 0]
     assert os.listdir(tmp_path) == []
-    assert model_of(resumed).nodes.value.tobytes() == model_of(whole).nodes.value.tobytes()
-    assert model_of(resumed).edges.value.tobytes() == model_of(whole).edges.value.tobytes()
+    assert (
+        model_of(resumed).nodes.value.tobytes() == model_of(whole).nodes.value.tobytes()
+    )
+    assert (
+        model_of(resumed).edges.value.tobytes() == model_of(whole).edges.value.tobytes()
+    )
 
 
 @pytest.mark.parametrize(
@@ -286,10 +326,16 @@ def test_crf_resumed_equals_uninterrupted(tmp_path, parameters, after):
         resumed = clone(crf).set_params(checkpoint=tmp_path).fit(X, y)
     assert 0 < resumed.resumed_from_ <= after
     assert os.listdir(tmp_path) == []
-    assert model_of(resumed).nodes.value.tobytes() == model_of(whole).nodes.value.tobytes()
-    assert model_of(resumed).edges.value.tobytes() == model_of(whole).edges.value.tobytes()
+    assert (
+        model_of(resumed).nodes.value.tobytes() == model_of(whole).nodes.value.tobytes()
+    )
+    assert (
+        model_of(resumed).edges.value.tobytes() == model_of(whole).edges.value.tobytes()
+    )
     assert resumed.objective_ == whole.objective_ and resumed.n_iter_ == whole.n_iter_
-    assert [h["objective"] for h in resumed.history_] == [h["objective"] for h in whole.history_]
+    assert [h["objective"] for h in resumed.history_] == [
+        h["objective"] for h in whole.history_
+    ]
 
 
 def test_a_crf_whose_end_was_certified_ends_there_again(tmp_path, monkeypatch):
@@ -356,7 +402,9 @@ def test_kill_minus_nine(tmp_path):
         """
     )
     tests = os.path.dirname(inside.__file__)
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path), tests], check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path), tests], check=False
+    )
     assert done.returncode == -signal.SIGKILL
     X, y = corpus()
     resumed = StructuredPerceptron(random_state=0, checkpoint=tmp_path).fit(X, y)
@@ -364,7 +412,9 @@ def test_kill_minus_nine(tmp_path):
     assert bits(resumed) == bits(StructuredPerceptron(random_state=0).fit(X, y))
 
 
-def test_an_epoch_that_fails_in_the_middle_is_not_taken_for_a_state(tmp_path, monkeypatch):
+def test_an_epoch_that_fails_in_the_middle_is_not_taken_for_a_state(
+    tmp_path, monkeypatch
+):
     """Even if the state before it was not written, since it came too early after another one."""
     X, y = corpus()
     whole = StructuredPerceptron(max_iter=5, random_state=0).fit(X, y)

@@ -43,7 +43,9 @@ def kernel_that_needs(needed):
 
 def run(needed, n=50, edges=0):
     sparse = new_store(9, 9, RULE, sparse=True)
-    model = Model(sparse, new_store(9, 9, RULE, True), new_store(9, 9, RULE, False), new_clock())
+    model = Model(
+        sparse, new_store(9, 9, RULE, True), new_store(9, 9, RULE, False), new_clock()
+    )
     if edges:
         model = model._replace(edges=grow_pool(model.edges, RULE, edges))
     order = np.arange(n)
@@ -61,7 +63,9 @@ def run(needed, n=50, edges=0):
 def test_only_the_store_that_is_full_grows(places):
     model = run({"nodes": places}, edges=20_000)
     assert model.edges.value.shape[0] == model.edges.column.shape[0] == 20_000
-    assert 50 * places <= model.nodes.value.shape[0] <= max(4096, 100 * places + 2 * 4096)
+    assert (
+        50 * places <= model.nodes.value.shape[0] <= max(4096, 100 * places + 2 * 4096)
+    )
     assert model.dense.value.shape[0] == 81
 
 

@@ -49,7 +49,9 @@ def test_a_fit_on_tables_of_strings_and_numbers_resumes(library, tmp_path, monke
     library = pytest.importorskip(library)
     sentences = np.repeat(np.arange(len(X)), [len(x) for x in X])
     words = [word for x in X for word in x]
-    table = library.DataFrame({"s": sentences, "word": words, "size": [float(len(w)) for w in words]})
+    table = library.DataFrame(
+        {"s": sentences, "word": words, "size": [float(len(w)) for w in words]}
+    )
     tokens = SequenceMatrix.from_frame(table, "s")
     held_out = {"X_val": tokens[30:], "y_val": Y[30:]}
     model = perceptron(checkpoint=tmp_path, features=["U:%x[0,0]", "B"])
@@ -79,9 +81,21 @@ def scaled(weight):
     [
         (scaled(1.0), scaled(1.0), scaled(2.0)),
         (Weighted(1.0), Weighted(1.0), Weighted(2.0)),
-        (lambda e, X, y: e.score(X, y), lambda e, X, y: e.score(X, y), lambda e, X, y: -e.score(X, y)),
-        (partial(scaled(1.0), y=1), partial(scaled(1.0), y=1), partial(scaled(1.0), y=2)),
-        (make_scorer(accuracy_score), make_scorer(accuracy_score), make_scorer(lambda a, b: 0.5)),
+        (
+            lambda e, X, y: e.score(X, y),
+            lambda e, X, y: e.score(X, y),
+            lambda e, X, y: -e.score(X, y),
+        ),
+        (
+            partial(scaled(1.0), y=1),
+            partial(scaled(1.0), y=1),
+            partial(scaled(1.0), y=2),
+        ),
+        (
+            make_scorer(accuracy_score),
+            make_scorer(accuracy_score),
+            make_scorer(lambda a, b: 0.5),
+        ),
     ],
     ids=["closures", "objects", "lambdas", "partial", "scikit-learn"],
 )
@@ -92,14 +106,28 @@ def test_two_scorers_of_one_name_have_two_checkpoints(one, same, other):
 
 def test_a_fit_with_another_scorer_of_the_same_name_starts_anew(tmp_path, monkeypatch):
     held_out = {"X_val": X_VAL, "y_val": Y_VAL}
-    stopped_after(2, perceptron(checkpoint=tmp_path, scoring=scaled(1.0)), monkeypatch, X, Y, **held_out)
+    stopped_after(
+        2,
+        perceptron(checkpoint=tmp_path, scoring=scaled(1.0)),
+        monkeypatch,
+        X,
+        Y,
+        **held_out,
+    )
     model = perceptron(checkpoint=tmp_path, scoring=scaled(0.5)).fit(X, Y, **held_out)
     assert model.resumed_from_ == 0 and max(scores_of(model)) <= 0.5
-    assert perceptron(checkpoint=tmp_path, scoring=scaled(1.0)).fit(X, Y, **held_out).resumed_from_ == 2
+    assert (
+        perceptron(checkpoint=tmp_path, scoring=scaled(1.0))
+        .fit(X, Y, **held_out)
+        .resumed_from_
+        == 2
+    )
 
 
 def test_a_scorer_that_nothing_tells_from_others_is_refused():
-    with pytest.raises(ValueError, match="checkpoint: nothing tells object <object object"):
+    with pytest.raises(
+        ValueError, match="checkpoint: nothing tells object <object object"
+    ):
         fingerprint({"scoring": partial(scaled(1.0), object())}, {})
 
 

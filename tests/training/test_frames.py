@@ -41,7 +41,10 @@ def frames(**parameters):
     return json.loads(subprocess.check_output(command, env=environment, text=True))
 
 
-@pytest.mark.skipif(np.__version__ < "2", reason="interpreted kernels add int and uint64 as numpy 2 does")
+@pytest.mark.skipif(
+    np.__version__ < "2",
+    reason="interpreted kernels add int and uint64 as numpy 2 does",
+)
 def test_six_frames_lead_from_fit_to_the_first_score():
     small, all_kinds = frames(), frames(penalty="l1")
     assert small == ["checked", "fit", "train", "run_epoch", "epoch", "score_tokens"]

@@ -53,14 +53,18 @@ def test_each_epoch_is_scored_as_a_fit_that_ends_there():
 def test_scorers_by_name_and_as_callables(scoring):
     watched = perceptron(scoring=scoring).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
     alone = [perceptron(max_iter=n).fit(X, Y) for n in range(1, 5)]
-    assert scores_of(watched) == [SCORERS["sequence_accuracy"](model, X_VAL, Y_VAL) for model in alone]
+    assert scores_of(watched) == [
+        SCORERS["sequence_accuracy"](model, X_VAL, Y_VAL) for model in alone
+    ]
 
 
 def test_a_scorer_sees_a_fitted_estimator_and_the_held_out_sequences():
     seen = []
 
     def scorer(estimator, X, y):
-        seen.append((type(estimator), estimator.classes_.tolist(), X == X_VAL, y == Y_VAL))
+        seen.append(
+            (type(estimator), estimator.classes_.tolist(), X == X_VAL, y == Y_VAL)
+        )
         return len(seen)
 
     model = perceptron(scoring=scorer).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
@@ -77,24 +81,35 @@ def test_a_scorer_that_returns_no_number(value):
 
 
 def test_names_of_scorers_are_checked():
-    with pytest.raises(ValueError, match="'scoring' parameter of StructuredPerceptron must be"):
+    with pytest.raises(
+        ValueError, match="'scoring' parameter of StructuredPerceptron must be"
+    ):
         perceptron(scoring="accuracy").fit(X, Y)
 
 
 def test_a_crf_scores_each_pass_and_notes_the_log_probability():
-    crf = L1CRF(random_state=0, scoring="token_accuracy").fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
+    crf = L1CRF(random_state=0, scoring="token_accuracy").fit(
+        X, Y, X_val=X_VAL, y_val=Y_VAL
+    )
     assert scores_of(crf)[-1] == pytest.approx(crf.score(X_VAL, Y_VAL))
     assert all(record["validation"] < 0.0 for record in crf.history_)
 
 
 # -- early stopping ------------------------------------------------------------------------------------
 def test_early_stopping_goes_by_the_given_part():
-    options = {"max_iter": 30, "early_stopping": True, "n_iter_no_change": 2, "tol": 0.0}
+    options = {
+        "max_iter": 30,
+        "early_stopping": True,
+        "n_iter_no_change": 2,
+        "tol": 0.0,
+    }
     model = perceptron(**options).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
     scores = scores_of(model)
     assert len(scores) == model.n_iter_ < 30
     assert model.score(X_VAL, Y_VAL) == pytest.approx(max(scores))
-    alone = perceptron(max_iter=int(np.argmax(scores)) + 1).fit(X, Y)  # all of X was trained on
+    alone = perceptron(max_iter=int(np.argmax(scores)) + 1).fit(
+        X, Y
+    )  # all of X was trained on
     assert model.predict(X) == alone.predict(X)
 
 
@@ -105,7 +120,9 @@ def test_early_stopping_by_a_scorer_without_a_given_part():
         seen.append(len(X))
         return -len(seen)  # each epoch is worse
 
-    model = perceptron(early_stopping=True, scoring=scorer, n_iter_no_change=2).fit(X, Y)
+    model = perceptron(early_stopping=True, scoring=scorer, n_iter_no_change=2).fit(
+        X, Y
+    )
     assert seen == [4, 4, 4] and scores_of(model) == [-1, -2, -3]
 
 
@@ -113,7 +130,9 @@ def test_the_mixer_stops_by_rounds():
     base = perceptron(max_iter=30, early_stopping=True, n_iter_no_change=2, tol=0.0)
     model = ParameterMixer(base, 2, random_state=0).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
     scores = scores_of(model)
-    assert len(scores) == model.n_iter_ < 30 and model.score(X_VAL, Y_VAL) == pytest.approx(max(scores))
+    assert len(scores) == model.n_iter_ < 30 and model.score(
+        X_VAL, Y_VAL
+    ) == pytest.approx(max(scores))
     assert model.estimator_.early_stopping
     with pytest.raises(ValueError, match="with X_val and y_val in fit it does"):
         ParameterMixer(base, 2).fit(X, Y)
@@ -126,7 +145,9 @@ def test_members_of_an_averager_say_who_they_are(capsys):
     assert [(record["member"], record["epoch"]) for record in model.history_] == [
         (member, epoch) for member in (1, 2) for epoch in (1, 2, 3)
     ]
-    assert [scores_of(model)[2], scores_of(model)[5]] == pytest.approx(model.member_scores(X_VAL, Y_VAL))
+    assert [scores_of(model)[2], scores_of(model)[5]] == pytest.approx(
+        model.member_scores(X_VAL, Y_VAL)
+    )
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines] == [
         f"member {member}, epoch {epoch}" for member in (1, 2) for epoch in (1, 2, 3)
@@ -163,8 +184,16 @@ def test_unseen_labels_are_wrong_and_named_once(make):
 def test_constraints_hold_for_held_out_labels():
     sentences, labels = [["he", "saw", "York"]] * 4, [["O", "B-LOC", "I-LOC"]] * 4
     model = perceptron(constraints="BIO")
-    with pytest.raises(ValueError, match="^y_val: sequence 1, position 0: the label 'I-LOC' cannot start"):
-        model.fit(sentences, labels, X_val=sentences[:2], y_val=[["O", "O", "O"], ["I-LOC", "O", "O"]])
+    with pytest.raises(
+        ValueError,
+        match="^y_val: sequence 1, position 0: the label 'I-LOC' cannot start",
+    ):
+        model.fit(
+            sentences,
+            labels,
+            X_val=sentences[:2],
+            y_val=[["O", "O", "O"], ["I-LOC", "O", "O"]],
+        )
     assert not hasattr(model, "classes_")
 
 
@@ -177,23 +206,78 @@ TREES = [[("a", "N"), ("b", "V")]] * 6, [[(2, "x"), (0, "root")]] * 6
     [
         (perceptron, (X, Y), (X, None), "got no y_val"),
         (perceptron, (X, Y), (None, Y), "got no X_val"),
-        (perceptron, (X, Y), (X_VAL, Y_VAL[1:]), "X_val and y_val must hold the same number of sequences"),
-        (perceptron, (X, Y), ("ab", Y_VAL), "X_val must be a list of sequences, got str 'ab'"),
-        (perceptron, (X, Y), ([[("a", "b")]], [["L0"]]), "X_val: sequence 0, position 0"),
+        (
+            perceptron,
+            (X, Y),
+            (X_VAL, Y_VAL[1:]),
+            "X_val and y_val must hold the same number of sequences",
+        ),
+        (
+            perceptron,
+            (X, Y),
+            ("ab", Y_VAL),
+            "X_val must be a list of sequences, got str 'ab'",
+        ),
+        (
+            perceptron,
+            (X, Y),
+            ([[("a", "b")]], [["L0"]]),
+            "X_val: sequence 0, position 0",
+        ),
         (perceptron, (X, Y), ([[3]], [["L0"]]), "X_val: sequence 0, position 0"),
         (perceptron, (X, Y), ([[]], [[]]), "X_val holds no token"),
         (perceptron, (X, Y), ([np.ones((2, 3))], [["L0", "L1"]]), "X_val"),
-        (perceptron, ([np.eye(3)], [["L0", "L1", "L2"]]), ([np.ones((2, 4))], [["L0", "L1"]]), "X_val"),
-        (L1CRF, ([np.eye(3)], [["L0", "L1", "L2"]]), ([np.ones((2, 4))], [["L0", "L1"]]), "X_val"),
-        (WordSegmenter, (TEXTS, WORDS), ([3], [["a"]]), "X_val: sequence 0: expected a text"),
+        (
+            perceptron,
+            ([np.eye(3)], [["L0", "L1", "L2"]]),
+            ([np.ones((2, 4))], [["L0", "L1"]]),
+            "X_val",
+        ),
+        (
+            L1CRF,
+            ([np.eye(3)], [["L0", "L1", "L2"]]),
+            ([np.ones((2, 4))], [["L0", "L1"]]),
+            "X_val",
+        ),
+        (
+            WordSegmenter,
+            (TEXTS, WORDS),
+            ([3], [["a"]]),
+            "X_val: sequence 0: expected a text",
+        ),
         (WordSegmenter, (TEXTS, WORDS), (["ab"], [["a"]]), "y_val: sequence 0"),
-        (WordSegmenter, (TEXTS, WORDS), (["ab"], [[True, False]]), "y_val: sequence 0: expected words"),
-        (WordSegmenter, (TEXTS, WORDS), (["ab", "c"], [["ab"]]), "X_val and y_val must hold the same number"),
+        (
+            WordSegmenter,
+            (TEXTS, WORDS),
+            (["ab"], [[True, False]]),
+            "y_val: sequence 0: expected words",
+        ),
+        (
+            WordSegmenter,
+            (TEXTS, WORDS),
+            (["ab", "c"], [["ab"]]),
+            "X_val and y_val must hold the same number",
+        ),
         (Segmenter, (TEXTS, WORDS), (["", "ab"], [[], ["a"]]), "y_val: sequence 1"),
         (Segmenter, (TEXTS, WORDS), ([""], [[]]), "X_val holds no character"),
-        (ShiftReduceParser, TREES, ([[("a", "N")]], [[(3, "x")]]), "y_val: sequence 0, position 0"),
-        (ShiftReduceParser, TREES, ([["a"]], [[(0, "x")]]), "X_val: sequence 0, position 0"),
-        (ShiftReduceParser, TREES, ([[("a", "N")]], [[0]]), "y_val: sequence 0, position 0"),
+        (
+            ShiftReduceParser,
+            TREES,
+            ([[("a", "N")]], [[(3, "x")]]),
+            "y_val: sequence 0, position 0",
+        ),
+        (
+            ShiftReduceParser,
+            TREES,
+            ([["a"]], [[(0, "x")]]),
+            "X_val: sequence 0, position 0",
+        ),
+        (
+            ShiftReduceParser,
+            TREES,
+            ([[("a", "N")]], [[0]]),
+            "y_val: sequence 0, position 0",
+        ),
     ],
 )
 def test_errors_name_the_held_out_part(make, data, held_out, message):
@@ -256,7 +340,9 @@ def test_a_resumed_crf_has_the_same_history(tmp_path, monkeypatch):
 @pytest.mark.parametrize("n_shards", [1, 2])
 def test_a_resumed_mixer_has_the_same_history(early, n_shards, tmp_path, monkeypatch):
     base = perceptron(max_iter=6, early_stopping=early, n_iter_no_change=9)
-    whole = ParameterMixer(base, n_shards, random_state=0).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
+    whole = ParameterMixer(base, n_shards, random_state=0).fit(
+        X, Y, X_val=X_VAL, y_val=Y_VAL
+    )
     mixer = ParameterMixer(base, n_shards, checkpoint=tmp_path, random_state=0)
     with monkeypatch.context() as patch:
         left = iter(range(4))
@@ -295,20 +381,28 @@ def test_the_history_and_a_named_scorer_are_saved(tmp_path):
 
 # -- scikit-learn --------------------------------------------------------------------------------------
 def test_a_pipeline_transforms_what_is_held_out():
-    upper = FunctionTransformer(lambda X: [[token.upper() for token in x] for x in X], validate=False)
+    upper = FunctionTransformer(
+        lambda X: [[token.upper() for token in x] for x in X], validate=False
+    )
     with sklearn.config_context(enable_metadata_routing=True):
         tagger = perceptron().set_fit_request(X_val=True, y_val=True)
-        pipeline = Pipeline([("upper", upper), ("tag", tagger)], transform_input=["X_val"])
+        pipeline = Pipeline(
+            [("upper", upper), ("tag", tagger)], transform_input=["X_val"]
+        )
         pipeline.fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
     capitals = upper.transform(X), upper.transform(X_VAL)
     alone = perceptron().fit(capitals[0], Y, X_val=capitals[1], y_val=Y_VAL)
     assert scores_of(pipeline[-1]) == scores_of(alone)
 
 
-@pytest.mark.parametrize("around", [BaggingShuffleAverager, ParameterMixer, CalibratedTagger])
+@pytest.mark.parametrize(
+    "around", [BaggingShuffleAverager, ParameterMixer, CalibratedTagger]
+)
 def test_metadata_is_routed_through_meta_estimators(around):
     with sklearn.config_context(enable_metadata_routing=True):
-        model = around(perceptron(), random_state=0).set_fit_request(X_val=True, y_val=True)
+        model = around(perceptron(), random_state=0).set_fit_request(
+            X_val=True, y_val=True
+        )
         model = Pipeline([("tag", model)]).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)[-1]
     assert scores_of(model)
 
@@ -359,7 +453,9 @@ def test_callbacks_hear_of_every_epoch_inside(model, ended):
     tasks = Tasks()
     model = clone(model).set_callbacks(tasks).fit(TEXTS, WORDS)
     assert tasks.ended == ended
-    assert model.predict(TEXTS[:5]) == clone(model).set_callbacks().fit(TEXTS, WORDS).predict(TEXTS[:5])
+    assert model.predict(TEXTS[:5]) == clone(model).set_callbacks().fit(
+        TEXTS, WORDS
+    ).predict(TEXTS[:5])
 
 
 def test_a_calibrated_tagger_prints_the_epochs_of_the_tagger_that_predicts(capsys):
@@ -382,5 +478,7 @@ try:
 except AttributeError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert "callbacks need scikit-learn 1.9 or newer, this is" in done.stdout

@@ -33,7 +33,11 @@ def test_the_third_one_is_raised():
         for _ in range(5):
             passed.append(interrupt.at_once)
             signal.raise_signal(signal.SIGINT)
-    assert passed == [False] * 3 and interrupt.at_once and signal.getsignal(signal.SIGINT) is before
+    assert (
+        passed == [False] * 3
+        and interrupt.at_once
+        and signal.getsignal(signal.SIGINT) is before
+    )
     with pytest.raises(KeyboardInterrupt), DeferredInterrupt() as interrupt:
         for _ in range(3):
             try:
@@ -74,7 +78,9 @@ def _interrupting(times):
 FITS = {
     "perceptron": StructuredPerceptron,
     "l1crf": L1CRF,
-    "averager": lambda **given: BaggingShuffleAverager(StructuredPerceptron(**given), n_estimators=2),
+    "averager": lambda **given: BaggingShuffleAverager(
+        StructuredPerceptron(**given), n_estimators=2
+    ),
     "mixer": lambda **given: ParameterMixer(StructuredPerceptron(**given), n_shards=2),
 }
 

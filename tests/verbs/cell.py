@@ -50,7 +50,10 @@ trained = functools.cache(fitted)
 
 def inner_of(estimator):
     """The estimator inside another one, or None."""
-    return next((v for k, v in vars(estimator).items() if k in ("tagger", "estimator", "base")), None)
+    return next(
+        (v for k, v in vars(estimator).items() if k in ("tagger", "estimator", "base")),
+        None,
+    )
 
 
 def plain(words):
@@ -84,7 +87,11 @@ class Cell:
 
     def first(self):
         """The first sequence."""
-        whole = self.kind in ("words", "spans") or self.data in (rows, sparse_rows, frames)
+        whole = self.kind in ("words", "spans") or self.data in (
+            rows,
+            sparse_rows,
+            frames,
+        )
         return self.X[0] if whole else list(self.X[0])
 
     def copy(self):
@@ -92,7 +99,9 @@ class Cell:
 
     def parameters(self, ending):
         """The names of the parameters, those of inner estimators included, that are called so."""
-        names = [name for name in self.make().get_params() if name.split("__")[-1] == ending]
+        names = [
+            name for name in self.make().get_params() if name.split("__")[-1] == ending
+        ]
         if not names:
             raise AttributeError(f"{self.name} has no attribute {ending!r}")
         return names
@@ -120,7 +129,10 @@ class Cell:
             lines = ["".join(f"a b {label}\n" for label in labels) for labels in self.y]
         elif self.kind == "labels":
             cells = ([[t] if isinstance(t, str) else t for t in x] for x in self.X)
-            lines = ["".join(" ".join([*t, g]) + "\n" for t, g in zip(x, y)) for x, y in zip(cells, self.y)]
+            lines = [
+                "".join(" ".join([*t, g]) + "\n" for t, g in zip(x, y))
+                for x, y in zip(cells, self.y)
+            ]
         elif self.kind == "words":
             return self.write("".join(" ".join(plain(text)) + "\n" for text in self.y))
         elif self.kind == "spans":
@@ -132,14 +144,19 @@ class Cell:
                 full = [(*word, "_", "_")[:4] for word in x]
                 numbered = enumerate(zip(full, y), start=1)
                 cells = (
-                    f"{t}\t{w}\t_\t{u}\t{p}\t{f}\t{h}\t{d}\t_\t_\n" for t, ((w, p, u, f), (h, d)) in numbered
+                    f"{t}\t{w}\t_\t{u}\t{p}\t{f}\t{h}\t{d}\t_\t_\n"
+                    for t, ((w, p, u, f), (h, d)) in numbered
                 )
                 lines.append("".join(cells))
         return self.write("\n".join(lines) + "\n")
 
     def reading(self):
         """The option that says what tokens are, where that is not the default."""
-        return ["--tokens", "form,xpos,upos,feats"] if self.data is trees_of_columns else []
+        return (
+            ["--tokens", "form,xpos,upos,feats"]
+            if self.data is trees_of_columns
+            else []
+        )
 
     def write(self, text):
         (self.folder / "corpus").write_text(text, encoding="utf-8")
@@ -152,7 +169,10 @@ class Cell:
         if self.data is frames:
             return self.X[0].assign(number="many")
         first = self.X[0][[0]] if hasattr(self.X[0], "tocsr") else self.X[0][0]
-        return [first, (3, 4) if self.kind == "trees" or isinstance(first, tuple) else 3]
+        return [
+            first,
+            (3, 4) if self.kind == "trees" or isinstance(first, tuple) else 3,
+        ]
 
     def bad_y(self, i):
         """What belongs to no sequence, made from that of the sequence i."""
@@ -164,4 +184,8 @@ class Cell:
             return [plain(text) for text in self.y]
         if self.data is tokens:
             return self.X
-        return [plain(x) for x in self.X] if self.data in (pairs, trees, trees_of_columns) else None
+        return (
+            [plain(x) for x in self.X]
+            if self.data in (pairs, trees, trees_of_columns)
+            else None
+        )

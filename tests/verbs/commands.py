@@ -21,7 +21,10 @@ from .cell import verb
 def tag(cell):
     if cell.kind == "words":
         out = cell.command("tag", "-", stdin="".join(text + "\n" for text in cell.X))
-        expected = [[w if isinstance(w, str) else "/".join(w) for w in t] for t in cell.model.predict(cell.X)]
+        expected = [
+            [w if isinstance(w, str) else "/".join(w) for w in t]
+            for t in cell.model.predict(cell.X)
+        ]
         assert out == "".join(" ".join(words) + "\n" for words in expected)
         return
     if cell.kind == "spans":
@@ -31,7 +34,9 @@ def tag(cell):
     out = cell.command("tag", cell.corpus(), *cell.reading()).strip("\n").split("\n\n")
     rows = [[line.split() for line in part.split("\n")] for part in out]
     if cell.kind == "trees":
-        assert [[(int(r[6]), r[7]) for r in part] for part in rows] == cell.model.predict(cell.X)
+        assert [
+            [(int(r[6]), r[7]) for r in part] for part in rows
+        ] == cell.model.predict(cell.X)
     else:
         assert [[r[-1] for r in part] for part in rows] == cell.model.predict(cell.X)
 
@@ -39,20 +44,30 @@ def tag(cell):
 @verb
 def tag_proba(cell):
     if cell.kind == "words":
-        out = cell.command("tag", "-", "--proba", stdin="".join(text + "\n" for text in cell.X))
+        out = cell.command(
+            "tag", "-", "--proba", stdin="".join(text + "\n" for text in cell.X)
+        )
         found = cell.model.predict_segment_proba(cell.X)
-        expected = [[f"{x[a:b]}/{tag}/{p:.6f}" for (a, b, tag), p in s] for x, s in zip(cell.X, found)]
+        expected = [
+            [f"{x[a:b]}/{tag}/{p:.6f}" for (a, b, tag), p in s]
+            for x, s in zip(cell.X, found)
+        ]
         assert [line.split() for line in out.splitlines()] == expected
         return
     if cell.kind == "spans":
-        records = map(json.loads, cell.command("tag", cell.corpus(), "--proba").splitlines())
+        records = map(
+            json.loads, cell.command("tag", cell.corpus(), "--proba").splitlines()
+        )
         written = [[(Span(**{k: span[k] for k in Span._fields}), span["probability"]) for span in r["spans"]]
                    for r in records]  # fmt: skip
         assert written == cell.model.predict_segment_proba(cell.X)
         return
     out = cell.command("tag", cell.corpus(), "--proba").strip("\n").split("\n\n")
     written = [[float(line.split()[-1]) for line in part.split("\n")] for part in out]
-    columns = [[cell.model.classes_.tolist().index(label) for label in y] for y in cell.model.predict(cell.X)]
+    columns = [
+        [cell.model.classes_.tolist().index(label) for label in y]
+        for y in cell.model.predict(cell.X)
+    ]
     marginals = cell.model.predict_marginals(cell.X)
     for p, m, at in zip(written, marginals, columns):
         np.testing.assert_allclose(p, m[range(len(at)), at], atol=1e-6)
@@ -60,11 +75,15 @@ def tag_proba(cell):
 
 @verb
 def evaluate(cell):
-    scores = json.loads(cell.command("evaluate", cell.corpus(), *cell.reading(), "--json"))
+    scores = json.loads(
+        cell.command("evaluate", cell.corpus(), *cell.reading(), "--json")
+    )
     assert scores["texts" if cell.kind == "spans" else "sequences"] == len(cell.X)
     if cell.kind == "spans":
         scores["f1"] = scores["segments"]["micro avg"]["f1"]
-    name = {"labels": "token_accuracy", "words": "f1", "spans": "f1", "trees": "uas"}[cell.kind]
+    name = {"labels": "token_accuracy", "words": "f1", "spans": "f1", "trees": "uas"}[
+        cell.kind
+    ]
     assert scores[name] == pytest.approx(cell.model.score(cell.X, cell.y))
 
 
@@ -85,14 +104,20 @@ def convert(cell):
     if not ready:
         return
     cell.command("convert", to=cell.folder / "again.skstruct", model=tool)
-    assert skstruct.load(cell.folder / "again.skstruct").predict(cell.X) == cell.model.predict(cell.X)
+    assert skstruct.load(cell.folder / "again.skstruct").predict(
+        cell.X
+    ) == cell.model.predict(cell.X)
 
 
 @verb
 def report_page(cell):
     target = cell.folder / "page.html"
     out = cell.command("report", cell.corpus(), *cell.reading(), "-o", target)
-    y = [[w if isinstance(w, str) else w[0] for w in t] for t in cell.y] if cell.kind == "words" else cell.y
+    y = (
+        [[w if isinstance(w, str) else w[0] for w in t] for t in cell.y]
+        if cell.kind == "words"
+        else cell.y
+    )
     assert out == f"{inspection.report(cell.model, cell.X, y)}\n"
     assert "Largest weights" in target.read_text(encoding="utf-8")
 
@@ -104,9 +129,13 @@ def select_lines(cell):
     out = cell.command("select", cell.corpus(), *cell.reading(), *options)
     chosen = inspection.select(cell.model, cell.X, 2, strategy="longest", diversity=0.0)
     if cell.kind == "spans":
-        assert [json.loads(line)["text"] for line in out.splitlines()] == [cell.X[i] for i in chosen]
+        assert [json.loads(line)["text"] for line in out.splitlines()] == [
+            cell.X[i] for i in chosen
+        ]
     elif cell.kind == "words":
-        assert ["".join(line.split()) for line in out.splitlines()] == [cell.X[i] for i in chosen]
+        assert ["".join(line.split()) for line in out.splitlines()] == [
+            cell.X[i] for i in chosen
+        ]
     else:
         sizes = [len(part.splitlines()) for part in out.rstrip("\n").split("\n\n")]
         assert sizes == [len(cell.X[i]) for i in chosen]
@@ -116,7 +145,9 @@ def select_lines(cell):
 def serve(cell):
     """What comes in and goes out as JSON; tests/serving asks over HTTP."""
     X = [x.toarray() if hasattr(x, "toarray") else x for x in cell.X]
-    body = json.dumps([x.tolist() if isinstance(x, np.ndarray) else x for x in X], default=str).encode()
+    body = json.dumps(
+        [x.tolist() if isinstance(x, np.ndarray) else x for x in X], default=str
+    ).encode()
     service = app(cell.model)
     status, answer = asked(service, body)
     if status != 200:

@@ -68,9 +68,15 @@ def compress(cell):
     # Not the labels, of which two may score the same; so may the last of a re-ranker's list and the next.
     if hasattr(small, "decision_function") and "reranker" not in cell.name:
         expected = cell.model.decision_function(cell.X)
-        np.testing.assert_allclose(small.decision_function(cell.X), expected, rtol=1e-6, atol=1e-6)
-    assert len(cell.model.compress(dtype="float16", keep=0.3).predict(cell.X)) == len(cell.X)
-    with pytest.raises(ValueError, match="keep must be a number above 0, up to 1, got 0"):
+        np.testing.assert_allclose(
+            small.decision_function(cell.X), expected, rtol=1e-6, atol=1e-6
+        )
+    assert len(cell.model.compress(dtype="float16", keep=0.3).predict(cell.X)) == len(
+        cell.X
+    )
+    with pytest.raises(
+        ValueError, match="keep must be a number above 0, up to 1, got 0"
+    ):
         cell.model.compress(keep=0)
 
 
@@ -80,17 +86,30 @@ def info(cell):
     cell.model.save(cell.folder / "model")
     cell.model.save(cell.folder / "part", training=False)
     assert info["file_bytes"] == (cell.folder / "part").stat().st_size
-    assert info["file_bytes"] + info["training_bytes"] == (cell.folder / "model").stat().st_size
+    assert (
+        info["file_bytes"] + info["training_bytes"]
+        == (cell.folder / "model").stat().st_size
+    )
     assert (info["compressed"], small["compressed"]) == (None, "float32")
     assert info["version"] == small["version"] == skstruct.__version__
-    assert info["memory_bytes"] > 0 and info["made_by"].startswith(type(cell.model).__name__)
-    assert small["features"] <= info["features"] and small["state_weights"] == info["state_weights"]
+    assert info["memory_bytes"] > 0 and info["made_by"].startswith(
+        type(cell.model).__name__
+    )
+    assert (
+        small["features"] <= info["features"]
+        and small["state_weights"] == info["state_weights"]
+    )
 
 
 @verb
 def size_curve(cell):
     curve = inspection.size_curve(cell.model, cell.X, cell.y, keep=[1.0, 0.2])
-    getattr(cell.model, "best_estimator_", cell.model).save(cell.folder / "part", training=False)
+    getattr(cell.model, "best_estimator_", cell.model).save(
+        cell.folder / "part", training=False
+    )
     assert curve.file_bytes[0] == (cell.folder / "part").stat().st_size
     assert np.isnan(curve.keep[0]) and curve.keep[1:].tolist() == [1.0, 0.2]
-    assert curve.score[0] == cell.model.score(cell.X, cell.y) and curve.file_bytes[2] <= curve.file_bytes[1]
+    assert (
+        curve.score[0] == cell.model.score(cell.X, cell.y)
+        and curve.file_bytes[2] <= curve.file_bytes[1]
+    )

@@ -8,10 +8,16 @@ from .cell import Refused
 
 ABSENT = AttributeError, "has no attribute"
 NO_ARGUMENT = TypeError, "unexpected keyword argument"
-COLUMNS_ONLY = Refused, "trained on dicts or lists of features; the command line reads tokens only"
+COLUMNS_ONLY = (
+    Refused,
+    "trained on dicts or lists of features; the command line reads tokens only",
+)
 NO_NUMBERS = Refused, "trained on rows of numbers; the command line reads tokens only"
 NOT_A_TAGGER = TypeError, "needs a tagger whose scores are sums over a chain"
-NO_SCORES = TypeError, "needs a tagger whose scores are sums over a chain|it offers sets of spans"
+NO_SCORES = (
+    TypeError,
+    "needs a tagger whose scores are sums over a chain|it offers sets of spans",
+)
 NOT_A_CHAIN = TypeError, "a chain tagger.* is needed, got a"
 NOT_ONE_MODEL = ValueError, "cannot be used by"
 
@@ -27,9 +33,7 @@ MEMBERS = "averager averager-*"
 SHARDS = "mixer mixer-*"
 CALIBRATED = "calibrated calibrated-*"
 PLAIN_TAGGERS = f"perceptron perceptron-* passive-aggressive passive-aggressive-* l1crf l1crf-* {CALIBRATED}"
-TAGGERS = (
-    f"{PLAIN_TAGGERS} averager averager-l1crf* averager-passive-aggressive mixer mixer-passive-aggressive"
-)
+TAGGERS = f"{PLAIN_TAGGERS} averager averager-l1crf* averager-passive-aggressive mixer mixer-passive-aggressive"
 ONLINE_TAGGERS = "perceptron perceptron-* passive-aggressive passive-aggressive-*"
 WITHOUT_MARGINALS = (
     f"{ONLINE_TAGGERS} {SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS} {OF_WORDS} {SHARDS}"
@@ -40,7 +44,10 @@ WITHOUT_PROBABILITIES = (
     " segmenter segmenter-mixer segmenter-passive-aggressive segmenter-reranker segmenter-averager"
     " spans spans-mixer spans-passive-aggressive spans-reranker spans-averager spans-text"
 )
-NO_PROBABILITIES = Refused, "has no probabilities|keeps no other analyses|--sets writes them"
+NO_PROBABILITIES = (
+    Refused,
+    "has no probabilities|keeps no other analyses|--sets writes them",
+)
 NOT_FOR_TOKENS = {
     f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter reranker-word-segmenter":
         (ValueError, "takes text, not a list"),
@@ -51,10 +58,17 @@ NOT_FOR_TOKENS = {
 }  # fmt: skip
 """What does not learn labels of tokens that are str."""
 
-UNLABELLED = f"sets {PARSERS} {RERANKERS} {OF_WORDS} {MIXED} segmenter-reranker spans-reranker"
+UNLABELLED = (
+    f"sets {PARSERS} {RERANKERS} {OF_WORDS} {MIXED} segmenter-reranker spans-reranker"
+)
 """What labels no tokens by itself."""
 
-OFFERING = "spans-l1crf", "spans-l1crf-search", "spans-calibrated", "spans-averager-l1crf"
+OFFERING = (
+    "spans-l1crf",
+    "spans-l1crf-search",
+    "spans-calibrated",
+    "spans-averager-l1crf",
+)
 NOT_SETS = " ".join(name for name in ALL_CASES if name != "sets")
 
 

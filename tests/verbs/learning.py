@@ -39,14 +39,24 @@ def fit_with_X_val(cell):
     scores = [record["validation_score"] for record in model.history_]
     assert all(0.0 <= score <= 1.0 for score in scores)
     inner = {type(model), type(inner_of(model))}
-    if not inner & {Segmenter, SpanTagger, BaggingShuffleAverager}:  # which hand them to others
+    if not inner & {
+        Segmenter,
+        SpanTagger,
+        BaggingShuffleAverager,
+    }:  # which hand them to others
         assert scores[-1] == pytest.approx(model.score(cell.X[::2], cell.y[::2]))
-    with pytest.raises(ValueError, match="X_val and y_val must be given together, got no y_val"):
+    with pytest.raises(
+        ValueError, match="X_val and y_val must be given together, got no y_val"
+    ):
         cell.make().fit(cell.X, cell.y, X_val=cell.X)
     with pytest.raises(ValueError, match=rf"X_val.*\bsequence {len(cell.X)}\b"):
-        cell.make().fit(cell.X, cell.y, X_val=[*cell.X, cell.bad()], y_val=[*cell.y, cell.y[0][:2]])
+        cell.make().fit(
+            cell.X, cell.y, X_val=[*cell.X, cell.bad()], y_val=[*cell.y, cell.y[0][:2]]
+        )
     with pytest.raises(ValueError, match=r"_val: sequence 1\b"):
-        cell.make().fit(cell.X, cell.y, X_val=cell.X[:2], y_val=[cell.y[0], cell.bad_y(1)])
+        cell.make().fit(
+            cell.X, cell.y, X_val=cell.X[:2], y_val=[cell.y[0], cell.bad_y(1)]
+        )
 
 
 @verb
@@ -75,7 +85,9 @@ def partial_fit(cell):
 @verb
 def fit_shards(cell):
     """The shards that ``fit`` makes itself, or the same objective."""
-    shards = [functools.partial(lambda s: (cell.X[s::2], cell.y[s::2]), s) for s in range(2)]
+    shards = [
+        functools.partial(lambda s: (cell.X[s::2], cell.y[s::2]), s) for s in range(2)
+    ]
     model = clone(cell.make()).fit_shards(shards)
     if isinstance(model, L1CRF):
         assert model.objective_ == pytest.approx(cell.model.objective_, rel=1e-6)
@@ -94,11 +106,16 @@ def adapt(cell):
 @costly
 def average(cell):
     """The weights of an average are the means of its members' weights."""
-    model = BaggingShuffleAverager(cell.make(), 2, average="all", keep_members=True, random_state=0)
+    model = BaggingShuffleAverager(
+        cell.make(), 2, average="all", keep_members=True, random_state=0
+    )
     model.fit(cell.X, cell.y)
 
     def weights(model):
-        return {(name, str(label)): weight for name, label, weight in inspection.feature_weights(model)}
+        return {
+            (name, str(label)): weight
+            for name, label, weight in inspection.feature_weights(model)
+        }
 
     found, (one, other) = weights(model), map(weights, model.estimators_)
     assert found.keys() <= one.keys() | other.keys()
@@ -112,10 +129,13 @@ def average(cell):
 def mix(cell):
     """One shard is training; threads do not change two."""
     assert_predicts_same(
-        ParameterMixer(cell.make(), 1, random_state=0).fit(cell.X, cell.y), cell.model, cell.X
+        ParameterMixer(cell.make(), 1, random_state=0).fit(cell.X, cell.y),
+        cell.model,
+        cell.X,
     )
     one, other = (
-        ParameterMixer(cell.make(), 2, n_jobs=n, random_state=0).fit(cell.X, cell.y) for n in (1, 2)
+        ParameterMixer(cell.make(), 2, n_jobs=n, random_state=0).fit(cell.X, cell.y)
+        for n in (1, 2)
     )
     assert_predicts_same(one, other, cell.X)
 
@@ -126,7 +146,11 @@ def offer(cell):
     model = SpanSets(cell.make(), recall=0.5, cv=2).fit(cell.X * 3, cell.y * 3)
     assert model.predict(cell.X) == model.estimator_.predict(cell.X)
     found = [{span for span, _ in spans} for spans in model.predict_sets(cell.X)]
-    held = [np.mean([tuple(span) in spans for span in true]) for spans, true in zip(found, cell.y) if true]
+    held = [
+        np.mean([tuple(span) in spans for span in true])
+        for spans, true in zip(found, cell.y)
+        if true
+    ]
     assert np.mean(held) >= 0.5
 
 
@@ -137,14 +161,20 @@ def calibrate(cell):
     predicted = model.predict(cell.X)
     assert model.temperature_ > 0.0 and predicted == cell.model.predict(cell.X)
     best = [ranked[0][1] for ranked in model.predict_kbest(cell.X, 2)]
-    np.testing.assert_allclose(best, model.sequence_log_proba(cell.X, predicted), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        best, model.sequence_log_proba(cell.X, predicted), rtol=1e-9, atol=1e-9
+    )
 
 
 @costly
 def rerank(cell):
     """The prediction is one of the k best of the base."""
-    model = KBestReranker(cell.make(), k=3, cv=2, max_iter=2, random_state=0).fit(cell.X * 3, cell.y * 3)
-    for found, ranked in zip(model.predict(cell.X), model.base_.predict_kbest(cell.X, 3)):
+    model = KBestReranker(cell.make(), k=3, cv=2, max_iter=2, random_state=0).fit(
+        cell.X * 3, cell.y * 3
+    )
+    for found, ranked in zip(
+        model.predict(cell.X), model.base_.predict_kbest(cell.X, 3)
+    ):
         assert list(found) in [list(output) for output, _ in ranked]
 
 
@@ -176,7 +206,11 @@ def grid_search(cell):
 @costly
 def constraints(cell):
     names = cell.parameters("constraints")
-    allowed = sorted({pair for y in cell.y for pair in zip(y, y[1:])}) if cell.kind == "labels" else "BI"
+    allowed = (
+        sorted({pair for y in cell.y for pair in zip(y, y[1:])})
+        if cell.kind == "labels"
+        else "BI"
+    )
     allowed = "BIO" if cell.kind == "spans" else allowed
     model = cell.make().set_params(**dict.fromkeys(names, allowed)).fit(cell.X, cell.y)
     predicted = model.predict(cell.X)
@@ -189,12 +223,18 @@ def member_scores(cell):
     assert callable(cell.model.member_scores)
     model = cell.make().set_params(keep_members=True).fit(cell.X, cell.y)
     expected = [member.score(cell.X, cell.y) for member in model.estimators_]
-    assert model.member_scores(cell.X, cell.y).tolist() == expected and len(expected) == 2
+    assert (
+        model.member_scores(cell.X, cell.y).tolist() == expected and len(expected) == 2
+    )
 
 
 @verb
 def n_jobs(cell):
-    model = cell.make().set_params(**dict.fromkeys(cell.parameters("n_jobs"), 2)).fit(cell.X, cell.y)
+    model = (
+        cell.make()
+        .set_params(**dict.fromkeys(cell.parameters("n_jobs"), 2))
+        .fit(cell.X, cell.y)
+    )
     assert_predicts_same(model, cell.model, cell.X * 3)
 
 

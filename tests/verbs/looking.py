@@ -21,7 +21,11 @@ def tokens(cell):
 @verb
 def alignment_report(cell):
     report = cell.make().alignment_report(cell.X, cell.y)
-    assert report.reachable == 1.0 and report.moves == [] and report.counts == cell.model.alignment_
+    assert (
+        report.reachable == 1.0
+        and report.moves == []
+        and report.counts == cell.model.alignment_
+    )
 
 
 @verb
@@ -31,27 +35,40 @@ def explain(cell):
     if cell.kind == "trees":
         assert found.tree == cell.model.predict(cell.X[:1])[0]
         score = cell.model.decision_function(cell.X[:1])[0]
-        for total in (found.score, sum(arc.score for arc in found.arcs), found.to_frame().contribution.sum()):
+        for total in (
+            found.score,
+            sum(arc.score for arc in found.arcs),
+            found.to_frame().contribution.sum(),
+        ):
             assert total == pytest.approx(score, rel=1e-9, abs=1e-9)
         return shows(found)
     if hasattr(cell.model, "decision_function"):
         score = cell.model.decision_function(cell.X[:1])[0]
         assert found.score == pytest.approx(score, rel=1e-9, abs=1e-9)
-    assert math.fsum(token.score for token in found.tokens) == pytest.approx(found.score, rel=1e-9, abs=1e-9)
+    assert math.fsum(token.score for token in found.tokens) == pytest.approx(
+        found.score, rel=1e-9, abs=1e-9
+    )
     predicted = cell.model.predict(cell.X[:1])[0]
     if cell.kind == "labels":
         assert found.labels == predicted
     else:
         tagged = [word for word in predicted if not isinstance(word, str)]
         spans = [
-            cell.X[0][a:b] if len(found.tokens) >= len(cell.X[0]) else None for a, b, _ in found.segments
+            cell.X[0][a:b] if len(found.tokens) >= len(cell.X[0]) else None
+            for a, b, _ in found.segments
         ]
         assert len(found.segments) == len(predicted)
         if None not in spans:
-            words = [(word, tag) for word, (_, _, tag) in zip(spans, found.segments)] if tagged else spans
+            words = (
+                [(word, tag) for word, (_, _, tag) in zip(spans, found.segments)]
+                if tagged
+                else spans
+            )
             assert words == predicted
     shows(found)
-    assert len(found.to_frame()) == sum(len(t.features) + len(t.transitions) for t in found.tokens)
+    assert len(found.to_frame()) == sum(
+        len(t.features) + len(t.transitions) for t in found.tokens
+    )
 
 
 def shows(found):
@@ -81,11 +98,15 @@ def transition_weights(cell):
 @verb
 def coefficients(cell):
     coef, intercept, transitions = inspection.coefficients(cell.model)
-    assert coef.shape == (8, 4) and intercept.shape == (4,) and transitions.shape == (4, 4)
+    assert (
+        coef.shape == (8, 4) and intercept.shape == (4,) and transitions.shape == (4, 4)
+    )
     x, y = cell.X[0], cell.model.predict(cell.X[:1])[0]
     ids = [list(cell.model.classes_).index(label) for label in y]
     if cell.model.get_params().get("order") != 2:
-        score = (x @ coef + intercept)[range(len(ids)), ids].sum() + transitions[ids[:-1], ids[1:]].sum()
+        score = (x @ coef + intercept)[range(len(ids)), ids].sum() + transitions[
+            ids[:-1], ids[1:]
+        ].sum()
         assert score == pytest.approx(cell.model.decision_function(cell.X[:1])[0])
 
 
@@ -96,13 +117,26 @@ def features_of(cell):
     n = len(cell.X[0].split()) if cell.kind == "spans" else length(cell.X[0])
     assert len(found) == n and all(found)
     weighted = cell.data in (dicts, rows, sparse_rows, frames)  # features with values
-    if cell.kind != "labels" or weighted or "order2" in cell.name or "patterns" in cell.name:
+    if (
+        cell.kind != "labels"
+        or weighted
+        or "order2" in cell.name
+        or "patterns" in cell.name
+    ):
         return
-    weights = {(name, label): w for name, label, w in inspection.feature_weights(cell.model)}
+    weights = {
+        (name, label): w for name, label, w in inspection.feature_weights(cell.model)
+    }
     predicted = cell.model.predict(cell.X[:1])[0]
-    score = math.fsum(weights.get((name, y), 0.0) for names, y in zip(found, predicted) for name in names)
+    score = math.fsum(
+        weights.get((name, y), 0.0)
+        for names, y in zip(found, predicted)
+        for name in names
+    )
     at = [cell.model.classes_.tolist().index(label) for label in predicted]
-    score += math.fsum(np.asarray(inspection.transition_weights(cell.model))[at[:-1], at[1:]])
+    score += math.fsum(
+        np.asarray(inspection.transition_weights(cell.model))[at[:-1], at[1:]]
+    )
     assert score == pytest.approx(cell.model.decision_function(cell.X[:1])[0], rel=1e-9)
 
 
@@ -116,17 +150,24 @@ def render(cell):
 @verb
 def errors(cell):
     """Errors are counted as in ``score``; words that are not in a vocabulary are counted apart."""
-    found, predicted = inspection.errors(cell.model, cell.X, cell.y), cell.model.predict(cell.X)
+    found, predicted = (
+        inspection.errors(cell.model, cell.X, cell.y),
+        cell.model.predict(cell.X),
+    )
     assert found.kind == cell.kind and found.n_items == sum(map(len, cell.y))
     assert (found.n_errors == 0) == (predicted == cell.y)
     if cell.kind == "labels":
-        assert found.n_errors == sum(a != b for s in zip(cell.y, predicted) for a, b in zip(*s))
+        assert found.n_errors == sum(
+            a != b for s in zip(cell.y, predicted) for a, b in zip(*s)
+        )
     forms = cell.forms()
     if forms is not None:
         assert found.n_unseen in (0, None)  # the training corpus
         known = {form for sequence in forms for form in sequence}
         missing = forms[0][0]
-        apart = inspection.errors(cell.model, cell.X, cell.y, vocabulary=known - {missing})
+        apart = inspection.errors(
+            cell.model, cell.X, cell.y, vocabulary=known - {missing}
+        )
         assert apart.n_unseen == sum(sequence.count(missing) for sequence in forms)
     shows(found)
 
@@ -145,9 +186,10 @@ def out_of_fold_marginals(cell):
     marginals, classes = inspection.out_of_fold_marginals(cell.make(), X, y, cv=2)
     assert len(marginals) == len(X) and set(classes) <= {*given_labels(cell, X, y)}
     for p, x in zip(marginals, X):
-        n = {"words": lambda x: len("".join(x.split())), "spans": lambda x: len(x.split())}.get(
-            cell.kind, length
-        )
+        n = {
+            "words": lambda x: len("".join(x.split())),
+            "spans": lambda x: len(x.split()),
+        }.get(cell.kind, length)
         assert p.shape == (n(x), len(classes))
         np.testing.assert_allclose(p.sum(axis=1), 1.0)
 
@@ -194,7 +236,9 @@ def select(cell):
     if hasattr(cell.model, "sequence_log_proba"):
         log_proba = cell.model.sequence_log_proba(cell.X, cell.model.predict(cell.X))
         lengths = np.array([length(x) for x in cell.X])
-        assert chosen[0] == np.argmin(log_proba / np.maximum(lengths, np.median(lengths)))
+        assert chosen[0] == np.argmin(
+            log_proba / np.maximum(lengths, np.median(lengths))
+        )
 
 
 @verb
@@ -202,7 +246,9 @@ def select_by_margin(cell):
     ranked = cell.model.predict_kbest(cell.X, 2)
     gaps = [(a[1] - b[1]) * (len(x.split()) if cell.kind == "spans" else length(x))
             for x, (a, b) in zip(cell.X, ranked)]  # fmt: skip
-    assert inspection.select(cell.model, cell.X, 1, strategy="margin") == [np.argmin(gaps)]
+    assert inspection.select(cell.model, cell.X, 1, strategy="margin") == [
+        np.argmin(gaps)
+    ]
 
 
 @verb

@@ -8,7 +8,12 @@ import pytest
 from scipy.special import softmax
 
 from skstruct import Span
-from skstruct.metrics import attachment_scores, span_f1_score, token_accuracy_score, word_f1_score
+from skstruct.metrics import (
+    attachment_scores,
+    span_f1_score,
+    token_accuracy_score,
+    word_f1_score,
+)
 
 from .cell import length, plain, verb
 
@@ -29,9 +34,15 @@ def predict(cell):
 
 @verb
 def predict_kbest(cell):
-    for best, first in zip(cell.model.predict_kbest(cell.X, 3), cell.model.predict(cell.X)):
+    for best, first in zip(
+        cell.model.predict_kbest(cell.X, 3), cell.model.predict(cell.X)
+    ):
         scores = [score for _, score in best]
-        assert list(best[0][0]) == list(first) and scores == sorted(scores, reverse=True) and len(best) <= 3
+        assert (
+            list(best[0][0]) == list(first)
+            and scores == sorted(scores, reverse=True)
+            and len(best) <= 3
+        )
         assert len({str(output) for output, _ in best}) == len(best)
 
 
@@ -39,7 +50,9 @@ def by_enumeration(cell, n=2):
     """For the first sequences: (all labellings, their probabilities), from the scores of the k best."""
     for ranked in cell.model.predict_kbest(cell.X[:n], 4**4):
         labellings, scores = zip(*ranked)
-        assert len({tuple(labelling) for labelling in labellings}) == 4 ** len(labellings[0])
+        assert len({tuple(labelling) for labelling in labellings}) == 4 ** len(
+            labellings[0]
+        )
         yield labellings, softmax(scores)
 
 
@@ -60,13 +73,17 @@ def predict_marginals(cell):
 @verb
 def predict_posterior(cell):
     predicted, classes = cell.model.predict_posterior(cell.X), cell.model.classes_
-    assert predicted == [classes[m.argmax(axis=1)].tolist() for m in cell.model.predict_marginals(cell.X)]
+    assert predicted == [
+        classes[m.argmax(axis=1)].tolist() for m in cell.model.predict_marginals(cell.X)
+    ]
 
 
 @verb
 def sequence_log_proba(cell):
     log_p = cell.model.sequence_log_proba(cell.X, cell.model.predict(cell.X))
-    assert (log_p < 0.0).all() and (log_p >= cell.model.sequence_log_proba(cell.X, cell.y)).all()
+    assert (log_p < 0.0).all() and (
+        log_p >= cell.model.sequence_log_proba(cell.X, cell.y)
+    ).all()
     for found, (_, p) in zip(log_p, by_enumeration(cell)):
         assert found == pytest.approx(math.log(p[0]), abs=1e-9)
 
@@ -75,14 +92,22 @@ def sequence_log_proba(cell):
 def predict_segment_proba(cell):
     """Of all segments of one token some labelling stands in each: their probabilities sum to 1."""
     if cell.kind == "words":
-        found, predicted = cell.model.predict_segment_proba(cell.X), cell.model.predict(cell.X)
-        words = [[(x[a:b], tag) for (a, b, tag), _ in spans] for x, spans in zip(cell.X, found)]
+        found, predicted = (
+            cell.model.predict_segment_proba(cell.X),
+            cell.model.predict(cell.X),
+        )
+        words = [
+            [(x[a:b], tag) for (a, b, tag), _ in spans]
+            for x, spans in zip(cell.X, found)
+        ]
         assert words == predicted
         assert all(0.0 < p <= 1.0 for spans in found for _, p in spans)
         return
     if cell.kind == "spans":
         found = cell.model.predict_segment_proba(cell.X)
-        assert [[span for span, _ in spans] for spans in found] == cell.model.predict(cell.X)
+        assert [[span for span, _ in spans] for spans in found] == cell.model.predict(
+            cell.X
+        )
         assert all(0.0 < p <= 1.0 for spans in found for _, p in spans)
         return
     with pytest.raises(ValueError, match="scheme is needed"):
@@ -112,14 +137,18 @@ def encode(cell):
 def score(cell):
     predicted = cell.model.predict(cell.X)
     if cell.kind == "words":
-        expected = word_f1_score([plain(text) for text in cell.y], [plain(text) for text in predicted])
+        expected = word_f1_score(
+            [plain(text) for text in cell.y], [plain(text) for text in predicted]
+        )
     elif cell.kind == "spans":
         expected = span_f1_score(cell.y, predicted)
     elif cell.kind == "trees":
         expected = attachment_scores(cell.y, predicted).uas
     else:
         expected = token_accuracy_score(cell.y, predicted)
-    assert cell.model.score(cell.X, cell.y) == pytest.approx(expected) and expected > 0.0
+    assert (
+        cell.model.score(cell.X, cell.y) == pytest.approx(expected) and expected > 0.0
+    )
 
 
 @verb
@@ -140,7 +169,9 @@ def boundaries(cell):
     text = cell.X[0]
     assert cell.model.predict([text], boundaries=[None]) == cell.model.predict([text])
     assert cell.model.predict([text], boundaries=[[True] * len(text)]) == [list(text)]
-    assert cell.model.predict([text], boundaries=[[True] + [False] * (len(text) - 1)]) == [[text]]
+    assert cell.model.predict(
+        [text], boundaries=[[True] + [False] * (len(text) - 1)]
+    ) == [[text]]
 
 
 @verb
@@ -148,12 +179,16 @@ def predict_sets(cell):
     """The most probable first, all above the threshold."""
     for spans in cell.model.predict_sets(cell.X):
         p = [p for _, p in spans]
-        assert p == sorted(p, reverse=True) and all(each >= cell.model.thresholds_[None] for each in p)
+        assert p == sorted(p, reverse=True) and all(
+            each >= cell.model.thresholds_[None] for each in p
+        )
 
 
 @verb
 def predict_sure(cell):
     """Those above the other threshold, in the order of the text."""
     spans = cell.model.estimator_.predict_segment_proba(cell.X, min_proba=0.01)
-    expected = [sorted(s for s, p in each if p >= cell.model.sure_threshold_) for each in spans]
+    expected = [
+        sorted(s for s, p in each if p >= cell.model.sure_threshold_) for each in spans
+    ]
     assert cell.model.predict_sure(cell.X) == expected

@@ -6,7 +6,12 @@ from hypothesis import strategies as st
 
 from skstruct.core.codes import FREE, INSIDE, START
 from skstruct.data.segmented import as_pieces
-from skstruct.words.boundaries import as_gold, as_limits, decisions_of_words, offsets_of_texts
+from skstruct.words.boundaries import (
+    as_gold,
+    as_limits,
+    decisions_of_words,
+    offsets_of_texts,
+)
 
 CODES = {"|": START, "-": INSIDE, "?": FREE}
 WORDS = st.lists(st.text("ab", min_size=1, max_size=3), min_size=1, max_size=4)
@@ -26,8 +31,12 @@ def test_words_say_everything(words):
     gold, same = as_gold(X, as_pieces(X), words)
     assert same == words
     for decisions, text in zip(gold, words):
-        assert decisions.tolist() == codes("".join("|" + "-" * (len(w) - 1) for w in text))
-    assert decisions_of_words(words).tolist() == [d for decisions in gold for d in decisions.tolist()]
+        assert decisions.tolist() == codes(
+            "".join("|" + "-" * (len(w) - 1) for w in text)
+        )
+    assert decisions_of_words(words).tolist() == [
+        d for decisions in gold for d in decisions.tolist()
+    ]
 
 
 def test_flags_and_words_may_be_mixed():
@@ -55,7 +64,12 @@ def test_flags_of_the_user():
         ("ab cd", None, ["bc"], "|?|?"),  # not over white space
         ("abcd", [None, None, True, None], ["bc"], "|?|?"),  # the user's flags win
         ("abcd", [None, True, None, None], ["bc"], "||-|"),
-        ("abcd", [None, None, None, False], ["bc"], "|??-"),  # the word must end where it ends
+        (
+            "abcd",
+            [None, None, None, False],
+            ["bc"],
+            "|??-",
+        ),  # the word must end where it ends
     ],
 )
 def test_words_of_a_dictionary(text, flags, dictionary, expected):
@@ -68,9 +82,18 @@ def test_words_of_a_dictionary(text, flags, dictionary, expected):
         ("ab", "boundaries must be a list with flags for each text, got str 'ab'"),
         ([None], "as many items as X, got 1 and 2"),
         ([None, 3], "sequence 1 must be None or a list of flags, got int 3"),
-        ([None, [True]], "sequence 1.*one flag for each of the 3 characters of the text, got 1"),
-        ([None, [None, 1, None]], "sequence 1, position 1.*True, False or None, got int 1"),
-        ([None, [False, None, None]], "sequence 1, position 0.*False, but a word starts"),
+        (
+            [None, [True]],
+            "sequence 1.*one flag for each of the 3 characters of the text, got 1",
+        ),
+        (
+            [None, [None, 1, None]],
+            "sequence 1, position 1.*True, False or None, got int 1",
+        ),
+        (
+            [None, [False, None, None]],
+            "sequence 1, position 0.*False, but a word starts",
+        ),
     ],
 )
 def test_flags_that_are_none(boundaries, message):

@@ -46,7 +46,9 @@ def test_no_dropout_is_the_default():
     ],
 )
 def test_parameters_matter(parameters):
-    plain, other, again = (new(**p).fit(X[:120], Y[:120]) for p in ({}, parameters, parameters))
+    plain, other, again = (
+        new(**p).fit(X[:120], Y[:120]) for p in ({}, parameters, parameters)
+    )
     assert not np.array_equal(plain.decision_function(X), other.decision_function(X))
     same(other, again)
     assert other.score(X[120:], Y[120:]) > 0.65
@@ -58,11 +60,16 @@ def test_seeds_matter():
 
 
 @pytest.mark.parametrize(
-    "parameters", [{}, {"penalty": "l2", "alpha": 1e-3}, {"min_count": 2, "dropout": 0.1}]
+    "parameters",
+    [{}, {"penalty": "l2", "alpha": 1e-3}, {"min_count": 2, "dropout": 0.1}],
 )
 def test_warm_start_goes_on(parameters):
     whole = new(max_iter=6, **parameters).fit(X[:80], Y[:80])
-    halves = new(max_iter=3, warm_start=True, **parameters).fit(X[:80], Y[:80]).fit(X[:80], Y[:80])
+    halves = (
+        new(max_iter=3, warm_start=True, **parameters)
+        .fit(X[:80], Y[:80])
+        .fit(X[:80], Y[:80])
+    )
     same(whole, halves)
     assert [h["epoch"] for h in halves.history_] == [4, 5, 6]
     with pytest.raises(ValueError, match="templates='zc14' differs"):
@@ -86,9 +93,13 @@ def test_sample_weight():
     weight[:20] = 0.0
     left_out = new().fit(X[:60], Y[:60], sample_weight=weight)
     same(left_out, new().fit(X[20:60], Y[20:60]))
-    twice = new().fit(X[:60], Y[:60], sample_weight=np.full(60, 2.0))  # the perceptron knows no scale
+    twice = new().fit(
+        X[:60], Y[:60], sample_weight=np.full(60, 2.0)
+    )  # the perceptron knows no scale
     np.testing.assert_allclose(
-        twice.decision_function(X), 2 * new().fit(X[:60], Y[:60]).decision_function(X), rtol=1e-9
+        twice.decision_function(X),
+        2 * new().fit(X[:60], Y[:60]).decision_function(X),
+        rtol=1e-9,
     )
     weight[20:40] = 3.0
     other = new().fit(X[:60], Y[:60], sample_weight=weight)
@@ -97,7 +108,9 @@ def test_sample_weight():
 
 
 def test_early_stopping(capsys):
-    segmenter = new(early_stopping=True, max_iter=30, n_iter_no_change=2, verbose=1).fit(X, Y)
+    segmenter = new(
+        early_stopping=True, max_iter=30, n_iter_no_change=2, verbose=1
+    ).fit(X, Y)
     assert segmenter.n_iter_ < 30
     assert all(0 < h["validation_score"] <= 1 for h in segmenter.history_)
     assert "held-out word F1" in capsys.readouterr().out
@@ -129,7 +142,12 @@ def test_interrupted_fit_resumes(tmp_path, monkeypatch):
 # -- files, copies, scikit-learn -------------------------------------------------------------------
 @pytest.mark.parametrize(
     "parameters",
-    [{}, {"templates": "zc14", "beam_size": None}, {"min_count": 2}, {"penalty": "l1", "alpha": 1e-3}],
+    [
+        {},
+        {"templates": "zc14", "beam_size": None},
+        {"min_count": 2},
+        {"penalty": "l1", "alpha": 1e-3},
+    ],
 )
 def test_save_and_load(tmp_path, parameters):
     path = tmp_path / "model"
@@ -138,13 +156,19 @@ def test_save_and_load(tmp_path, parameters):
     loaded = skstruct.load(path)
     assert repr(loaded) == repr(segmenter) and loaded.history_ == segmenter.history_
     same(segmenter, loaded)
-    going_on = [s.set_params(warm_start=True).fit(X[60:], Y[60:]) for s in (loaded, skstruct.load(path))]
+    going_on = [
+        s.set_params(warm_start=True).fit(X[60:], Y[60:])
+        for s in (loaded, skstruct.load(path))
+    ]
     same(*going_on)
     same(going_on[0], segmenter.set_params(warm_start=True).fit(X[60:], Y[60:]))
     segmenter.save(path, training=False)
     same(segmenter, skstruct.load(path))
     if segmenter.min_count == 1:  # a file without training does not know what is rare
-        same(skstruct.load(path).partial_fit(X[:60], Y[:60]), segmenter.partial_fit(X[:60], Y[:60]))
+        same(
+            skstruct.load(path).partial_fit(X[:60], Y[:60]),
+            segmenter.partial_fit(X[:60], Y[:60]),
+        )
 
 
 def test_damaged_files_are_refused(tmp_path):
@@ -172,9 +196,15 @@ def test_scikit_learn(fitted):
     assert "WordSegmenter" in fitted._repr_html_()
     predicted = cross_val_predict(new(), X[:60], Y[:60], cv=3)
     assert predicted.shape == (60,) and predicted.dtype == object
-    search = GridSearchCV(new(), {"max_iter": [1, 5]}, cv=2, error_score="raise").fit(X, Y)
+    search = GridSearchCV(new(), {"max_iter": [1, 5]}, cv=2, error_score="raise").fit(
+        X, Y
+    )
     assert search.best_params_["max_iter"] == 5
-    assert fitted.n_features() == len(set(map(tuple, model_of(fitted).keys().tolist()))) > 0
+    assert (
+        fitted.n_features()
+        == len(set(map(tuple, model_of(fitted).keys().tolist())))
+        > 0
+    )
     for container in (tuple, np.array, pd.Series):
         assert fitted.predict(container(X)) == fitted.predict(X)
 
@@ -191,10 +221,15 @@ def test_gsd(corpus_path):
     from skstruct.datasets import read_conllu
 
     parts = [
-        [[word for (word,) in s] for s in read_conllu(corpus_path(f"gsd-zh/{p}.conllu"), fields=("form",))]
+        [
+            [word for (word,) in s]
+            for s in read_conllu(corpus_path(f"gsd-zh/{p}.conllu"), fields=("form",))
+        ]
         for p in ("train", "test")
     ]
-    (train, y), (test, y_test) = [(["".join(words) for words in part], part) for part in parts]
+    (train, y), (test, y_test) = [
+        (["".join(words) for words in part], part) for part in parts
+    ]
     score = WordSegmenter(random_state=0).fit(train, y).score(test, y_test)
     characters = Segmenter(StructuredPerceptron("char", random_state=0)).fit(train, y)
     assert score > 0.927 and score > characters.score(test, y_test)

@@ -63,16 +63,34 @@ def change(templates, update, beam, generator, hidden_rate=0.0, partly=False):
     load_text(task.char, model.clock.step[0], noise, c, hidden)
     model, work = train(model, task, noise=noise)
     after = as_dict(model)
-    difference = {k: after[k] - before.get(k, 0.0) for k in after if after[k] != before.get(k, 0.0)}
-    path, target = (segmented_text("".join(words), p[:9]) for p in (work.path, work.target))
-    return before, difference, path, target, np.flatnonzero(hidden[PAD:-PAD]), gold, work
+    difference = {
+        k: after[k] - before.get(k, 0.0)
+        for k in after
+        if after[k] != before.get(k, 0.0)
+    }
+    path, target = (
+        segmented_text("".join(words), p[:9]) for p in (work.path, work.target)
+    )
+    return (
+        before,
+        difference,
+        path,
+        target,
+        np.flatnonzero(hidden[PAD:-PAD]),
+        gold,
+        work,
+    )
 
 
 @pytest.mark.parametrize("templates", BOTH)
 @pytest.mark.parametrize("update", [EARLY, MAX_VIOLATION, STANDARD])
 @pytest.mark.parametrize("beam", [0, 1, 3])
-@pytest.mark.parametrize("hidden_rate, partly", [(0.0, False), (0.3, False), (0.0, True)])
-def test_update_is_the_difference_of_two_prefixes(templates, update, beam, hidden_rate, partly):
+@pytest.mark.parametrize(
+    "hidden_rate, partly", [(0.0, False), (0.3, False), (0.0, True)]
+)
+def test_update_is_the_difference_of_two_prefixes(
+    templates, update, beam, hidden_rate, partly
+):
     generator = np.random.default_rng([4, templates, update, beam])
     shorter = 0
     for _ in range(6):
@@ -103,7 +121,9 @@ def test_max_violation_is_maximal(templates):
     generator = np.random.default_rng(6)
     checked = 0
     for _ in range(5):
-        before, difference, path, target, _, _, _ = change(templates, MAX_VIOLATION, 0, generator)
+        before, difference, path, target, _, _, _ = change(
+            templates, MAX_VIOLATION, 0, generator
+        )
         if difference:
             texts = list(segmentations("".join(target)))
             gaps = []
@@ -121,10 +141,14 @@ def test_max_violation_is_maximal(templates):
 def test_overfits(templates, update):
     generator = np.random.default_rng(7)
     letters = list("abcdefghijklmnopqrst")
-    lexicon = ["".join(generator.choice(letters, n)) for n in generator.integers(1, 4, 20)]
+    lexicon = [
+        "".join(generator.choice(letters, n)) for n in generator.integers(1, 4, 20)
+    ]
     seen, words = set(), []
     while len(words) < 20:
-        sentence = [str(w) for w in generator.choice(lexicon, int(generator.integers(1, 6)))]
+        sentence = [
+            str(w) for w in generator.choice(lexicon, int(generator.integers(1, 6)))
+        ]
         if "".join(sentence) not in seen:
             words.append(sentence)
             seen.add("".join(sentence))
@@ -169,7 +193,9 @@ def test_training_is_that_of_complete_vectors(templates, average, penalty, alpha
         assert code == DONE
         found = segmented_text(text, work.path)
         scores = [score_of(w, ORACLE[templates](s)) for s in segmentations(text)]
-        assert score_of(w, ORACLE[templates](found)) == pytest.approx(max(scores), abs=1e-9)
+        assert score_of(w, ORACLE[templates](found)) == pytest.approx(
+            max(scores), abs=1e-9
+        )
         for key in w:
             w[key] *= 1.0 - alpha if penalty == L2 else 1.0
             if penalty == L1:
@@ -196,9 +222,13 @@ def test_growth_changes_nothing(templates, monkeypatch):
     words = [random_words(generator, 20, "abcdefgh") for _ in range(15)]
     task = make_task(["".join(w) for w in words], words)
     rule = Rule(PERCEPTRON, 0.0, False, L2, 0.01, EACH_STEP)
-    large, _ = train(segment.new_model(templates, 4, EARLY, 2, rule), task, rule, epochs=3)
+    large, _ = train(
+        segment.new_model(templates, 4, EARLY, 2, rule), task, rule, epochs=3
+    )
     monkeypatch.setattr(feature_table, "FIRST_CAPACITY", 64)
-    small, _ = train(segment.new_model(templates, 4, EARLY, 2, rule), task, rule, epochs=3)
+    small, _ = train(
+        segment.new_model(templates, 4, EARLY, 2, rule), task, rule, epochs=3
+    )
     assert small.features.table.shape[0] > 64
     entries = int(large.features.entries[0])
     assert small.features.entries[0] == entries
@@ -217,7 +247,9 @@ def test_no_dropout_is_dropout_of_nothing():
     words = [random_words(generator, 12) for _ in range(20)]
     task = make_task(["".join(w) for w in words], words)
     models = [
-        train(segment.new_model(ZSZ18, 4, EARLY, 1, PLAIN), task, noise=noise, epochs=3)[0]
+        train(
+            segment.new_model(ZSZ18, 4, EARLY, 1, PLAIN), task, noise=noise, epochs=3
+        )[0]
         for noise in (QUIET, make_noise(seed=3, dropout=0.0))
     ]
     assert as_dict(models[0]) == as_dict(models[1])

@@ -36,7 +36,11 @@ def fitted():
 def test_overfits(templates, update):
     segmenter = new(templates=templates, update=update, max_iter=30).fit(X, Y)
     predicted = segmenter.predict(X)
-    assert type(predicted) is Sequences and type(predicted[0]) is list and type(predicted[0][0]) is str
+    assert (
+        type(predicted) is Sequences
+        and type(predicted[0]) is list
+        and type(predicted[0][0]) is str
+    )
     assert ["".join(words) for words in predicted] == X
     score = segmenter.score(X, Y)
     assert type(score) is float and score >= 0.999
@@ -51,7 +55,10 @@ def test_does_better_than_characters_on_unseen_text(fitted):
 def test_exact_search_scores_best(fitted):
     exact = clone(fitted).set_params(beam_size=None)
     exact.fit(X[:40], Y[:40])
-    scores = {b: exact.set_params(beam_size=b).decision_function(X[:60]) for b in (1, 2, 8, None)}
+    scores = {
+        b: exact.set_params(beam_size=b).decision_function(X[:60])
+        for b in (1, 2, 8, None)
+    }
     assert all((scores[b] <= scores[None] + 1e-9).all() for b in scores)
     assert scores[8].sum() > scores[1].sum()
 
@@ -102,7 +109,9 @@ def test_dictionary(fitted):
     # White space and flags come first.
     assert fitted.predict(["北京 大学"], dictionary=["北京大学"])[0][0] != "北京大学"
     split = [None] * 4 + [True] + [None] * 7
-    found = fitted.predict([text], dictionary=["北京大学", "看书"], boundaries=[split])[0]
+    found = fitted.predict([text], dictionary=["北京大学", "看书"], boundaries=[split])[
+        0
+    ]
     assert "看书" in found and 4 in np.cumsum([len(w) for w in found])
     single = fitted.predict([text], dictionary=list(text))[0]
     assert single == list(text)
@@ -114,7 +123,10 @@ def test_partial_annotation():
     found = segmenter.predict(TEXTS)
     assert found[0][:2] == ["我", "喜欢"] and found[1][:2] == ["他", "来"]
     # All known is the same as words.
-    full = [[k in np.cumsum([0] + [len(w) for w in words]) for k in range(len(t))] for t, words in zip(X, Y)]
+    full = [
+        [k in np.cumsum([0] + [len(w) for w in words]) for k in range(len(t))]
+        for t, words in zip(X, Y)
+    ]
     same(new().fit(X[:60], full[:60]), new().fit(X[:60], Y[:60]))
     same(new().fit(X[:60], full[:30] + Y[30:60]), new().fit(X[:60], Y[:60]))
     # Half of the flags still teach.
@@ -122,7 +134,9 @@ def test_partial_annotation():
     some = [[f if generator.random() < 0.5 else None for f in flags] for flags in full]
     assert new(max_iter=10).fit(X[:120], some[:120]).score(X[120:], Y[120:]) > 0.6
     # White space needs a flag, which says nothing.
-    segmenter = new().fit(["我 喜欢", " 他来"], [[None, False, True, False], [False, True, None]])
+    segmenter = new().fit(
+        ["我 喜欢", " 他来"], [[None, False, True, False], [False, True, None]]
+    )
     assert segmenter.predict(["我 喜欢"]) == [["我", "喜欢"]]
 
 
@@ -140,42 +154,62 @@ def test_kbest_of_a_wide_beam_is_enumeration(templates):
         everything = [tuple(words) for words in segmentations(text)]
         assert sorted(tuple(words) for words, _ in ranked) == sorted(everything)
         # The score of one segmentation: that of the best, where no other is allowed.
-        alone = [segmenter.predict_kbest([text], 1, boundaries=[flags_of(words)]) for words, _ in ranked]
+        alone = [
+            segmenter.predict_kbest([text], 1, boundaries=[flags_of(words)])
+            for words, _ in ranked
+        ]
         assert [best[0][0] for (best,) in alone] == [words for words, _ in ranked]
-        assert [best[0][1] for (best,) in alone] == pytest.approx([score for _, score in ranked], abs=1e-9)
+        assert [best[0][1] for (best,) in alone] == pytest.approx(
+            [score for _, score in ranked], abs=1e-9
+        )
         assert segmenter.predict_kbest([text], 3)[0] == ranked[:3]
         (wide,) = copy(segmenter).set_params(beam_size=100).predict_kbest([text], 1000)
-        assert {tuple(words): score for words, score in wide} == {tuple(w): score for w, score in ranked}
+        assert {tuple(words): score for words, score in wide} == {
+            tuple(w): score for w, score in ranked
+        }
 
 
 @pytest.mark.parametrize("templates", ["zsz18", "zc14"])
 def test_kbest(templates, tmp_path):
     segmenter = new(templates=templates, max_iter=3).fit(X[:60], Y[:60])
     found = segmenter.predict_kbest(X, 6)
-    assert type(found) is Sequences and type(found[0]) is list and type(found[0][0]) is tuple
+    assert (
+        type(found) is Sequences
+        and type(found[0]) is list
+        and type(found[0][0]) is tuple
+    )
     assert type(found[0][0][0]) is list and type(found[0][0][1]) is float
     assert [ranked[0][0] for ranked in found] == segmenter.predict(X)
     assert [ranked[0][1] for ranked in found] == segmenter.decision_function(X).tolist()
     for text, ranked in zip(X, found):
         assert all("".join(words) == text for words, _ in ranked)
         assert len({tuple(words) for words, _ in ranked}) == len(ranked) <= 6
-        assert [score for _, score in ranked] == sorted((score for _, score in ranked), reverse=True)
+        assert [score for _, score in ranked] == sorted(
+            (score for _, score in ranked), reverse=True
+        )
     assert np.mean([len(ranked) for ranked in found]) > 5
     assert segmenter.set_params(n_jobs=2).predict_kbest(X, 6) == found
     segmenter.save(tmp_path / "model")
     assert skstruct.load(tmp_path / "model").predict_kbest(X, 6) == found
     assert [ranked[:2] for ranked in found] == segmenter.predict_kbest(X, 2)
     # A beam of one state has one segmentation to offer.
-    assert {len(ranked) for ranked in segmenter.set_params(beam_size=1).predict_kbest(X)} == {1}
+    assert {
+        len(ranked) for ranked in segmenter.set_params(beam_size=1).predict_kbest(X)
+    } == {1}
 
 
 def test_kbest_has_more_right_words_than_the_best(fitted):
     def right(words, true):
-        return len(set(np.cumsum([len(w) for w in words])) & set(np.cumsum([len(w) for w in true])))
+        return len(
+            set(np.cumsum([len(w) for w in words]))
+            & set(np.cumsum([len(w) for w in true]))
+        )
 
     gain = 0
     for ranked, true in zip(fitted.predict_kbest(X[120:], 5), Y[120:]):
-        gain += max(right(words, true) for words, _ in ranked) - right(ranked[0][0], true)
+        gain += max(right(words, true) for words, _ in ranked) - right(
+            ranked[0][0], true
+        )
     assert gain > 0
 
 
@@ -183,7 +217,10 @@ def test_kbest_obeys_white_space_dictionary_and_boundaries(fitted):
     text = "他在北京大学图书馆看书。"
     for options, inside in [
         ({"dictionary": ["北京大学图书馆"]}, "北京大学图书馆"),
-        ({"boundaries": [[None] * 4 + [True, False, False, True] + [None] * 4]}, "大学图"),
+        (
+            {"boundaries": [[None] * 4 + [True, False, False, True] + [None] * 4]},
+            "大学图",
+        ),
     ]:
         (ranked,) = fitted.predict_kbest([text], 8, **options)
         assert len(ranked) > 1 and all(inside in words for words, _ in ranked)
@@ -200,7 +237,9 @@ def test_kbest_obeys_white_space_dictionary_and_boundaries(fitted):
 
 def test_kbest_of_bad_input(fitted):
     for k in (0, -1, 2.0, True, "two", None):
-        with pytest.raises(ValueError, match=f"k must be an int of at least 1, got {k!r}"):
+        with pytest.raises(
+            ValueError, match=f"k must be an int of at least 1, got {k!r}"
+        ):
             fitted.predict_kbest(["你好"], k)
     with pytest.raises(ValueError, match="X: sequence 1: expected a text"):
         fitted.predict_kbest(["你好", 3])
@@ -217,8 +256,13 @@ def test_kbest_of_averages_and_mixtures(meta):
     combined = meta(new(max_iter=2), 2, random_state=0).fit(X[:40], Y[:40])
     found = combined.predict_kbest(X[120:], 4, dictionary=["我们"])
     assert found == combined.estimator_.predict_kbest(X[120:], 4, dictionary=["我们"])
-    assert [ranked[0][0] for ranked in found] == combined.predict(X[120:], dictionary=["我们"])
-    assert combined.set_params(n_jobs=2).predict_kbest(X[120:], 4, dictionary=["我们"]) == found
+    assert [ranked[0][0] for ranked in found] == combined.predict(
+        X[120:], dictionary=["我们"]
+    )
+    assert (
+        combined.set_params(n_jobs=2).predict_kbest(X[120:], 4, dictionary=["我们"])
+        == found
+    )
 
 
 @pytest.mark.parametrize("meta", [None, BaggingShuffleAverager])
@@ -228,9 +272,13 @@ def test_kbest_can_be_reranked(meta, tmp_path):
     reranker.fit([*X[:60], ""], [*Y[:60], []], X_val=X[60:80], y_val=Y[60:80])
     predicted = reranker.predict([*X[120:], "", "北京 大学"])
     assert ["".join(words) for words in predicted] == [*X[120:], "", "北京大学"]
-    assert reranker.score(X[120:], Y[120:]) == pytest.approx(word_f1_score(Y[120:], predicted[:-2]))
+    assert reranker.score(X[120:], Y[120:]) == pytest.approx(
+        word_f1_score(Y[120:], predicted[:-2])
+    )
     assert reranker.score(X[:60], Y[:60]) > 0.9 and reranker.oracle_ > 0.7
-    assert len(reranker.history_) == 3 and all("validation_score" in h for h in reranker.history_)
+    assert len(reranker.history_) == 3 and all(
+        "validation_score" in h for h in reranker.history_
+    )
     reranker.save(tmp_path / "model")
     same(reranker, skstruct.load(tmp_path / "model"))
     same(reranker, clone(reranker).set_params(n_jobs=2).fit(X[:60], Y[:60]))

@@ -24,9 +24,21 @@ _NEXT = (
     ("iterating", f"Active features: {_NUMBER}", "active_features", None, None),
     ("iterating", f"Line search trials: {_NUMBER}", "linesearch_trials", None, None),
     ("iterating", f"Line search step: {_NUMBER}", "linesearch_step", None, None),
-    ("iterating", f"Seconds required for this iteration: {_NUMBER}", "time", None, None),
+    (
+        "iterating",
+        f"Seconds required for this iteration: {_NUMBER}",
+        "time",
+        None,
+        None,
+    ),
     ("between", _HEAD, "num", "iterating", None),
-    ("between", f"Total seconds required for training: {_NUMBER}", "training_seconds", None, None),
+    (
+        "between",
+        f"Total seconds required for training: {_NUMBER}",
+        "training_seconds",
+        None,
+        None,
+    ),
     ("between", "Storing the model", None, "storing", "optimization_end"),
     ("storing", "\n", None, None, "end"),
     ("storing", _SECONDS, "storing_seconds", None, None),
@@ -72,7 +84,9 @@ class TrainLogParser:
         if event is not None:
             start, end = self.events[-1][2] if self.events else 0, len(self.log)
             # These two are known by the first line of what follows.
-            self.events.append((event, start, end - (event in ("prepared", "optimization_end"))))
+            self.events.append(
+                (event, start, end - (event in ("prepared", "optimization_end")))
+            )
         return event
 
     def _read(self, line):
@@ -97,11 +111,21 @@ class TrainLogParser:
         """Enter the scores of a line."""
         into = self.last_iteration
         if found := _MACRO.match(line):
-            into.update(zip(("avg_precision", "avg_recall", "avg_f1"), map(float, found.groups())))
+            into.update(
+                zip(
+                    ("avg_precision", "avg_recall", "avg_f1"),
+                    map(float, found.groups()),
+                )
+            )
         elif found := _ACCURACY.match(line):
-            name, share = f"{found[1].lower()}_accuracy", Fraction(int(found[2]), int(found[3]))
+            name, share = (
+                f"{found[1].lower()}_accuracy",
+                Fraction(int(found[2]), int(found[3])),
+            )
             into.update({name: share, f"{name}_float": float(share)})
         elif found := _LABEL.match(line):
             name, *counts = found.groups()[:4]
-            shares = [None if "*" in share else float(share) for share in found.groups()[4:]]
+            shares = [
+                None if "*" in share else float(share) for share in found.groups()[4:]
+            ]
             into["scores"][name] = LabelScore(*map(int, counts), *shares)

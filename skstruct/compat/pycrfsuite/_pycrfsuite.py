@@ -92,7 +92,14 @@ class BaseTrainer:
             self._before_train()
             examples, values = list(self._examples), dict(self._values)
             holdout = whole_number(holdout, "holdout")
-            train(self._algorithm, values, examples, os.fsdecode(model), holdout, self.message)
+            train(
+                self._algorithm,
+                values,
+                examples,
+                os.fsdecode(model),
+                holdout,
+                self.message,
+            )
 
     def _before_train(self):
         """Called before each training."""
@@ -145,7 +152,10 @@ class Trainer(BaseTrainer):
         """Read a message, and call the method of the event that it ends, if ``verbose``."""
         event = self.logparser.feed(message)
         if self.verbose and event is not None:
-            figures = {"featgen_progress": "featgen_percent", "iteration": "last_iteration"}
+            figures = {
+                "featgen_progress": "featgen_percent",
+                "iteration": "last_iteration",
+            }
             more = [getattr(self.logparser, figures[event])] if event in figures else []
             getattr(self, f"on_{event}")(self.logparser.last_log, *more)
 
@@ -211,7 +221,9 @@ class Tagger:
         return tagger
 
     def __getstate__(self):
-        return {name: value for name, value in vars(self).items() if name != "_of_thread"}
+        return {
+            name: value for name, value in vars(self).items() if name != "_of_thread"
+        }
 
     def open(self, name):
         """Open a model file, or a pickle of a ``sklearn_crfsuite.CRF``; a context manager that closes it."""
@@ -242,7 +254,11 @@ class Tagger:
     def _current(self, model):
         """The thread's current sequence; an empty one if it was set for another model, or never."""
         current = getattr(self._of_thread, "current", None)
-        return current if current is not None and current.model is model else _Current(model, [])
+        return (
+            current
+            if current is not None and current.model is model
+            else _Current(model, [])
+        )
 
     def labels(self):
         """The labels, in the order of the file."""
@@ -269,7 +285,10 @@ class Tagger:
     def probability(self, yseq):
         """The probability of labels of the current sequence; 0 if that is empty."""
         model = self._opened()
-        tokens, labels = self._current(model).tokens, [text_of(label, "a label") for label in yseq]
+        tokens, labels = (
+            self._current(model).tokens,
+            [text_of(label, "a label") for label in yseq],
+        )
         if not tokens:
             return 0.0
         _check_lengths(tokens, labels)
@@ -279,15 +298,23 @@ class Tagger:
 
     def marginal(self, y, pos):
         """The probability of a label at a position of the current sequence; 0 if that is empty."""
-        model, label, pos = self._opened(), text_of(y, "a label"), whole_number(pos, "a position")
+        model, label, pos = (
+            self._opened(),
+            text_of(y, "a label"),
+            whole_number(pos, "a position"),
+        )
         current = self._current(model)
         if not current.tokens:
             return 0.0
         if not 0 <= pos < len(current.tokens):
-            raise ValueError(f"The position, {pos} is out of range of {len(current.tokens)}")
+            raise ValueError(
+                f"The position, {pos} is out of range of {len(current.tokens)}"
+            )
         number = model.number(label)
         if current.marginals is None:
-            current.marginals = model.trained().predict_marginals([current.tokens])[0].tolist()
+            current.marginals = (
+                model.trained().predict_marginals([current.tokens])[0].tolist()
+            )
         return current.marginals[pos][number]
 
     def info(self):
@@ -301,7 +328,9 @@ class Tagger:
         """Write the model as text, to a file or to the standard output."""
         text = self.info().text()
         if filename is not None:
-            with open(filename, "w", encoding="utf-8", errors="surrogateescape") as file:
+            with open(
+                filename, "w", encoding="utf-8", errors="surrogateescape"
+            ) as file:
                 file.write(text)
         elif hasattr(sys.stdout, "buffer"):
             sys.stdout.flush()
@@ -313,4 +342,6 @@ class Tagger:
 
 def _check_lengths(x, y):
     if len(x) != len(y):
-        raise ValueError(f"The numbers of items and labels differ: |x| = {len(x)}, |y| = {len(y)}")
+        raise ValueError(
+            f"The numbers of items and labels differ: |x| = {len(x)}, |y| = {len(y)}"
+        )

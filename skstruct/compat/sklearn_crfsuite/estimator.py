@@ -46,8 +46,12 @@ class CRF(BaseEstimator):
         c=None, error_sensitive=None, averaging=None, variance=None, gamma=None, verbose=False,
         model_filename=None, keep_tempfiles=False, trainer_cls=None,
     ):  # fmt: skip
-        vars(self).update({name: value for name, value in locals().items() if name != "self"})
-        self.modelfile = FileResource(model_filename, keep_tempfiles, ".crfsuite", "model")
+        vars(self).update(
+            {name: value for name, value in locals().items() if name != "self"}
+        )
+        self.modelfile = FileResource(
+            model_filename, keep_tempfiles, ".crfsuite", "model"
+        )
         self.training_log_ = None
         self._tagger = None
 
@@ -56,7 +60,10 @@ class CRF(BaseEstimator):
         if (X_dev is None) != (y_dev is None):
             raise ValueError("Pass both X_dev and y_dev to use the holdout data")
         names = {name for defaults in DEFAULTS.values() for name in defaults}
-        values = {name: getattr(self, _OTHER_NAMES.get(name, name.replace(".", "_"))) for name in names}
+        values = {
+            name: getattr(self, _OTHER_NAMES.get(name, name.replace(".", "_")))
+            for name in names
+        }
         given = {name: value for name, value in values.items() if value is not None}
         make = self.trainer_cls or LinePerIterationTrainer
         trainer = make(algorithm=self.algorithm, params=given, verbose=self.verbose)
@@ -112,7 +119,9 @@ class CRF(BaseEstimator):
         tagger = self._fitted()
         labels = tagger.labels()
         found = (rows.tolist() for rows in tagger.marginals_of_all(X))
-        return SequenceArray.of([dict(zip(labels, row)) for row in rows] for rows in found)
+        return SequenceArray.of(
+            [dict(zip(labels, row)) for row in rows] for rows in found
+        )
 
     def predict_marginals_single(self, xseq):
         """For each token of one sequence a dict of the probabilities of labels."""
@@ -123,11 +132,21 @@ class CRF(BaseEstimator):
         return flat_accuracy_score(y, self.predict(X))
 
     classes_ = _of_model("The labels.", lambda tagger: tagger.labels())
-    size_ = _of_model("Bytes of the model.", lambda tagger: int(tagger.info().header["size"]))
-    num_attributes_ = _of_model("Attributes of the model.", lambda tagger: len(tagger.info().attributes))
-    attributes_ = _of_model("Attributes, in their order.", lambda tagger: [*tagger.info().attributes])
-    state_features_ = _of_model("Weights by (attribute, label).", lambda tagger: tagger.info().state_features)
-    transition_features_ = _of_model("Weights by (label, label).", lambda tagger: tagger.info().transitions)
+    size_ = _of_model(
+        "Bytes of the model.", lambda tagger: int(tagger.info().header["size"])
+    )
+    num_attributes_ = _of_model(
+        "Attributes of the model.", lambda tagger: len(tagger.info().attributes)
+    )
+    attributes_ = _of_model(
+        "Attributes, in their order.", lambda tagger: [*tagger.info().attributes]
+    )
+    state_features_ = _of_model(
+        "Weights by (attribute, label).", lambda tagger: tagger.info().state_features
+    )
+    transition_features_ = _of_model(
+        "Weights by (label, label).", lambda tagger: tagger.info().transitions
+    )
 
     def __getstate__(self):
         return {**vars(self), "_tagger": None}

@@ -14,7 +14,9 @@ def _flat(score):
 
     flat.__name__ = flat.__qualname__ = f"flat_{score.__name__}"
     flat.__module__ = __name__  # pickles of scorers name it
-    flat.__doc__ = f"scikit-learn's ``{score.__name__}`` over the labels of all sequences."
+    flat.__doc__ = (
+        f"scikit-learn's ``{score.__name__}`` over the labels of all sequences."
+    )
     return flat
 
 
@@ -27,7 +29,9 @@ flat_fbeta_score = _flat(metrics.fbeta_score)
 
 def flat_classification_report(y_true, y_pred, labels=None, **kwargs):
     """scikit-learn's report over the labels of all sequences; ``labels`` may be given by position."""
-    return metrics.classification_report(flatten(y_true), flatten(y_pred), labels=labels, **kwargs)
+    return metrics.classification_report(
+        flatten(y_true), flatten(y_pred), labels=labels, **kwargs
+    )
 
 
 def sequence_accuracy_score(y_true, y_pred):

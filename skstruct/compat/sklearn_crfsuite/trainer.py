@@ -6,8 +6,14 @@ _COLUMNS = (
     ("time={time:<5.2f} ", "time"),
     ("loss={loss:<8.2f} ", "loss"),
     ("active={active_features:<5} ", "active_features"),
-    ("precision={avg_precision:0.3f}  recall={avg_recall:0.3f}  F1={avg_f1:0.3f} ", "avg_f1"),
-    ("Acc(item/seq)={item_accuracy_float:0.3f} {instance_accuracy_float:0.3f} ", "item_accuracy_float"),
+    (
+        "precision={avg_precision:0.3f}  recall={avg_recall:0.3f}  F1={avg_f1:0.3f} ",
+        "avg_f1",
+    ),
+    (
+        "Acc(item/seq)={item_accuracy_float:0.3f} {instance_accuracy_float:0.3f} ",
+        "item_accuracy_float",
+    ),
     ("feature_norm={feature_norm:<8.2f}", "feature_norm"),
 )
 """What a line shows, and the figure without which it does not."""
@@ -18,7 +24,10 @@ class LinePerIterationTrainer(pycrfsuite.Trainer):
 
     def on_iteration(self, log, info):
         """Print a line."""
-        shown = [f"Iter {info['num']:<3} ", *(form.format(**info) for form, key in _COLUMNS if key in info)]
+        shown = [
+            f"Iter {info['num']:<3} ",
+            *(form.format(**info) for form, key in _COLUMNS if key in info),
+        ]
         print(" ".join(shown).strip())
 
     def on_optimization_end(self, log):
@@ -35,6 +44,9 @@ def _table(scores):
     head = f"{'Label':<{width}}  {'Precision':>9}  {'Recall':>9}  {'F1':>9}  {'Support':>9}"
     lines = ["=" * len(head), head]
     for label, score in sorted(scores.items()):
-        shares = (f"{share or 0.0:>9.3f}" for share in (score.precision, score.recall, score.f1))
+        shares = (
+            f"{share or 0.0:>9.3f}"
+            for share in (score.precision, score.recall, score.f1)
+        )
         lines.append(f"{label:<{width}}  {'  '.join(shares)}  {score.ref:>9}")
     return [*lines, "-" * len(head)]

@@ -134,14 +134,21 @@ class Cuts:
         self.size, self.next = 0, 0
         self.offset = np.full(m, -np.inf)
         self.alpha = np.zeros(m)
-        self.weight = np.zeros(FIRST_ROWS, np.int64)  # (rows,) the weight of each row of the table
-        self.table = np.empty((FIRST_ROWS, m))  # (rows, m) the gradients; nan where nothing is stored
+        self.weight = np.zeros(
+            FIRST_ROWS, np.int64
+        )  # (rows,) the weight of each row of the table
+        self.table = np.empty(
+            (FIRST_ROWS, m)
+        )  # (rows, m) the gradients; nan where nothing is stored
         self._hold(np.zeros(0, np.int64), FIRST_ROWS)
 
     def _hold(self, rows, capacity):
         """Hold some of the rows, with room for so many; nothing is known of their products."""
         weight, table, n = self.weight[rows], self.table[rows], rows.shape[0]
-        self.weight, self.table = np.zeros(capacity, np.int64), np.empty((capacity, self.m))
+        self.weight, self.table = (
+            np.zeros(capacity, np.int64),
+            np.empty((capacity, self.m)),
+        )
         self.weight[:n], self.table[:n], self.n_rows = weight, table, n
         self._forget(np.nan)
 
@@ -149,9 +156,15 @@ class Cuts:
         """Know no products, and no bound; those to come are under this penalty."""
         self.c1 = c1
         self.known = -1.0, np.nan, np.nan  # (cuts taken, c2, bound): the last one
-        self.sign = np.zeros(self.table.shape[0], np.int8)  # of the weights in the products; 0 for others
-        self.products = np.zeros((self.m, self.m))  # of the excesses beyond c1, summed: each cut with each
-        self.squares = np.full(self.m, np.nan)  # of each cut's excesses; nan: both are to be found
+        self.sign = np.zeros(
+            self.table.shape[0], np.int8
+        )  # of the weights in the products; 0 for others
+        self.products = np.zeros(
+            (self.m, self.m)
+        )  # of the excesses beyond c1, summed: each cut with each
+        self.squares = np.full(
+            self.m, np.nan
+        )  # of each cut's excesses; nan: both are to be found
 
     def add(self, gradient, offset):
         """Take a tangent.
@@ -182,8 +195,13 @@ class Cuts:
     def arrays(self):
         """What it takes to go on from here; see :meth:`restore`."""
         about = np.array([self.size, self.next, self.c1, *self.known])
-        found = {name: getattr(self, name) for name in ("offset", "alpha", "products", "squares", "sign")}
-        rows = {name: getattr(self, name)[: self.n_rows] for name in ("weight", "table")}
+        found = {
+            name: getattr(self, name)
+            for name in ("offset", "alpha", "products", "squares", "sign")
+        }
+        rows = {
+            name: getattr(self, name)[: self.n_rows] for name in ("weight", "table")
+        }
         return {"about": about, **found, **rows}
 
     def restore(self, about, weight, table, **others):
@@ -215,7 +233,15 @@ class Cuts:
             self._forget(c1)
         if self.known[:2] != (self.next, c2):
             new = np.flatnonzero(np.isnan(self.squares[:n]))
-            _enter(*self._table(), new, c1, self.sign, np.empty(self.m), self.squares, self.products)
+            _enter(
+                *self._table(),
+                new,
+                c1,
+                self.sign,
+                np.empty(self.m),
+                self.squares,
+                self.products,
+            )
             single = (self.offset[:n] - self.squares[:n] / (4.0 * c2)).argmax()
             starts = [np.eye(self.m)[single]]
             if self.alpha.any():
@@ -237,18 +263,34 @@ class Cuts:
         excess = np.maximum(np.abs(mean) + room - c1, 0.0)
         unknown = (self.size - mean.shape[0]) * max(self.threshold - c1, 0.0) ** 2
         offset = float(np.einsum("j,j->", alpha[alpha > 0.0], self.offset[alpha > 0.0]))
-        return offset - (float(np.einsum("k,k->", excess, excess)) + unknown) / (4.0 * c2)
+        return offset - (float(np.einsum("k,k->", excess, excess)) + unknown) / (
+            4.0 * c2
+        )
 
     def _maximise(self, starts, n, c1, c2):
         """(bound, α) from the best of some starts; only the first ``n`` slots hold cuts."""
-        value, *here = max((self._mixture(alpha, c1, c2) for alpha in starts), key=lambda found: found[0])
+        value, *here = max(
+            (self._mixture(alpha, c1, c2) for alpha in starts),
+            key=lambda found: found[0],
+        )
         for _ in range(ROUNDS):
-            _follow(*self._table(), *here[1:], c1, self.sign, np.empty(self.m), self.products)
-            if not self.products.max() <= LARGEST * c2:  # no float may hold what follows
+            _follow(
+                *self._table(),
+                *here[1:],
+                c1,
+                self.sign,
+                np.empty(self.m),
+                self.products,
+            )
+            if (
+                not self.products.max() <= LARGEST * c2
+            ):  # no float may hold what follows
                 self._forget(c1)
                 break
             aim = np.zeros(self.m)
-            aim[:n] = _simplex(self.products[:n, :n] / (2.0 * c2), self.offset[:n], here[0][:n])
+            aim[:n] = _simplex(
+                self.products[:n, :n] / (2.0 * c2), self.offset[:n], here[0][:n]
+            )
             there = self._mixture(aim, c1, c2)[1:]
             ways = [[x + t * (y - x) for x, y in zip(here, there)] for t in STEPS]
             values = [self._value(*way, c1, c2) for way in ways]
@@ -273,7 +315,9 @@ def _simplex(products, offset, alpha):
     scale = max(float(np.diagonal(products).max()), float(np.ptp(offset))) or 1.0
     system = np.full((n + 1, n + 1), scale)
     system[:n, :n], system[n, n] = products + RIDGE * scale * np.eye(n), 0.0
-    aim_for = np.append(offset - offset.max(), scale)  # with Σα = 1 a constant changes nothing
+    aim_for = np.append(
+        offset - offset.max(), scale
+    )  # with Σα = 1 a constant changes nothing
     use = alpha > 0.0
     for _ in range(EXCHANGES):
         which = np.flatnonzero(np.append(use, True))
@@ -320,7 +364,10 @@ class StoppingRule:
         self.certifies = tol is None and self.cuts is not None
         self.tol = (LAST if self.certifies else EXTRAPOLATED) if tol is None else tol
         self.near = self.certified = False
-        self.last, self.due = (0, np.inf), 0  # (iterations, gap) at the last bound; iterations at the next
+        self.last, self.due = (
+            (0, np.inf),
+            0,
+        )  # (iterations, gap) at the last bound; iterations at the next
 
     def note(self, weights, gradient, value):
         """Take the gradient of the smooth part, of all weights, where the objective is ``value``."""
@@ -328,7 +375,9 @@ class StoppingRule:
             return
         o = self.objective
         tangent = gradient - 2.0 * o.c2 * weights
-        smooth = value - o.c1 * float(np.abs(weights).sum()) - o.c2 * dot(weights, weights)
+        smooth = (
+            value - o.c1 * float(np.abs(weights).sum()) - o.c2 * dot(weights, weights)
+        )
         self.cuts.add(tangent, smooth - dot(tangent, weights))
 
     def arrays(self):
@@ -339,7 +388,11 @@ class StoppingRule:
 
     def restore(self, arrays):
         """The opposite of :meth:`arrays`, among arrays of other names."""
-        mine = {name.removeprefix(PREFIX): a for name, a in arrays.items() if name.startswith(PREFIX)}
+        mine = {
+            name.removeprefix(PREFIX): a
+            for name, a in arrays.items()
+            if name.startswith(PREFIX)
+        }
         *self.last, self.due = mine.pop("asked").tolist()
         if self.cuts is not None:
             self.cuts.restore(**mine)
@@ -351,7 +404,11 @@ class StoppingRule:
         """
         value = abs(past[-1])
         expected = expected_gain(past)
-        self.near = self.certifies and expected <= NEAR * CERTIFIED * value and len(past) % EVERY == 0
+        self.near = (
+            self.certifies
+            and expected <= NEAR * CERTIFIED * value
+            and len(past) % EVERY == 0
+        )
         enough = expected <= EXTRAPOLATED * value  # if no gap is of use
         if noted and self.certifies and self.cuts.next >= FEWEST:
             if len(past) >= self.due or (enough and self.last[1] > HOPELESS):
@@ -378,4 +435,6 @@ class StoppingRule:
         if self.cuts is None:
             return np.nan
         o = self.objective
-        return max(value - self.cuts.bound(o.c1, o.c2), 0.0) / abs(value) if value else 0.0
+        return (
+            max(value - self.cuts.bound(o.c1, o.c2), 0.0) / abs(value) if value else 0.0
+        )

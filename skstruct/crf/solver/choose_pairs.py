@@ -55,7 +55,9 @@ class WeightLayout(NamedTuple):
 # State features
 # --------------------------------------------------------------------------------------------------
 @kernel
-def _count(token, lists, gold, weight, L, sizes, total, unknown, seen, occurrences, largest):
+def _count(
+    token, lists, gold, weight, L, sizes, total, unknown, seen, occurrences, largest
+):
     """Weighted occurrences of each feature: all, at unlabelled tokens, with each gold label.
 
     ``seen`` (F * L,), ``occurrences`` and ``largest`` (F,) may be empty, and are then not counted; ``sizes``:
@@ -127,7 +129,9 @@ def check_number(n, n_shown, what, every):
         raise ValueError(f"{text}use all_pairs=False, or a larger c1 or min_count")
     if every and n > max(MANY_WEIGHTS, MANY_TIMES * n_shown):
         text = f"{n} {what} have weights, of which the corpus shows {n_shown}: "
-        warn(f"{text}all_pairs='transitions' or False takes a fraction of time and memory")
+        warn(
+            f"{text}all_pairs='transitions' or False takes a fraction of time and memory"
+        )
 
 
 def screened(rows, total, unknown, seen, signed, options):
@@ -159,15 +163,28 @@ def screened(rows, total, unknown, seen, signed, options):
         if signed:
             keep[part] = every > options.c1
         else:
-            keep[part] = (shown + unknown[part, None] > options.c1) | (every - shown > options.c1)
+            keep[part] = (shown + unknown[part, None] > options.c1) | (
+                every - shown > options.c1
+            )
         if not options.all_states:
             keep[part] &= (shown != 0.0) & (shown >= options.least_seen)
     n_pairs = keep.sum(axis=1)
-    n_shown = int(np.count_nonzero(keep & (by_feature != 0.0))) if options.all_states else 0
-    check_number(int(n_pairs.sum()), n_shown, "pairs of a feature and a label", options.all_states)
+    n_shown = (
+        int(np.count_nonzero(keep & (by_feature != 0.0))) if options.all_states else 0
+    )
+    check_number(
+        int(n_pairs.sum()),
+        n_shown,
+        "pairs of a feature and a label",
+        options.all_states,
+    )
     useful = np.flatnonzero(n_pairs)
     label = (np.flatnonzero(keep) % max(L, 1)).astype(np.int32)
-    return (rows[useful], offsets_of(n_pairs[useful]).astype(np.int32), label), numbered(F, useful)
+    return (
+        rows[useful],
+        offsets_of(n_pairs[useful]).astype(np.int32),
+        label,
+    ), numbered(F, useful)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -189,7 +206,9 @@ def shown_label_pairs(sequences, L, least=0.0):
 def seen_label_pairs(sequences, pair, L):
     """Weighted count of each ``pair`` of labels, in the sequences whose labels are all given."""
     t, number = _label_pairs(sequences, L)
-    seen = np.bincount(number, sequences.token_weight(complete=True)[t], minlength=L * L)
+    seen = np.bincount(
+        number, sequences.token_weight(complete=True)[t], minlength=L * L
+    )
     return seen[pair[:, 0] * L + pair[:, 1]]
 
 
@@ -199,7 +218,9 @@ def allowed_label_pairs(shown, transition, options):
     Pairs that constraints forbid, -inf in ``transition`` (L, L), have none.
     """
     L = transition.shape[0]
-    allowed = (shown | options.all_transitions) & (transition.ravel() == 0.0) & options.bigram
+    allowed = (
+        (shown | options.all_transitions) & (transition.ravel() == 0.0) & options.bigram
+    )
     return np.stack(np.divmod(np.flatnonzero(allowed), L), axis=1)
 
 
@@ -215,7 +236,9 @@ class Combinations(NamedTuple):
 
     lists: TokenLists
     token: np.ndarray  # (E,) int64: the token of each
-    labels: np.ndarray  # (E,) int64: the pair of labels there, p * L + y, or one of the numbers above
+    labels: (
+        np.ndarray
+    )  # (E,) int64: the pair of labels there, p * L + y, or one of the numbers above
 
     @classmethod
     def of(cls, task, sequences, n_edge_rows, L):
@@ -238,8 +261,13 @@ class Combinations(NamedTuple):
         one is not known, L * L + 1 for all.
         """
         use = np.flatnonzero(self.labels != OUTSIDE)
-        at, labels = self.lists.item[use].astype(np.int64) * (L * L + 2), self.labels[use]
-        keys = np.concatenate([at + np.where(labels >= 0, labels, L * L), at + L * L + 1])
+        at, labels = (
+            self.lists.item[use].astype(np.int64) * (L * L + 2),
+            self.labels[use],
+        )
+        keys = np.concatenate(
+            [at + np.where(labels >= 0, labels, L * L), at + L * L + 1]
+        )
         return added_up(keys, np.tile(sequences.token_weight()[self.token[use]], 2))
 
     def with_weights(self, sequences, edge_pair, n_edge_rows, L):
@@ -248,10 +276,18 @@ class Combinations(NamedTuple):
         key = self.lists.item.astype(np.int64) * (L * L) + self.labels
         known = (self.labels >= 0) & np.isin(key, number)
         weight = sequences.token_weight(complete=True)[self.token[known]]
-        seen = np.bincount(np.searchsorted(number, key[known]), weight, minlength=number.shape[0])
-        first = np.searchsorted(edge_pair[:, 0], np.arange(n_edge_rows + 1)).astype(np.int32)
-        useful = np.where(np.diff(first) > 0, np.arange(n_edge_rows), -1).astype(np.int32)
-        lists = keep_features(self.lists, useful) if number.shape[0] else TokenLists.new(0)
+        seen = np.bincount(
+            np.searchsorted(number, key[known]), weight, minlength=number.shape[0]
+        )
+        first = np.searchsorted(edge_pair[:, 0], np.arange(n_edge_rows + 1)).astype(
+            np.int32
+        )
+        useful = np.where(np.diff(first) > 0, np.arange(n_edge_rows), -1).astype(
+            np.int32
+        )
+        lists = (
+            keep_features(self.lists, useful) if number.shape[0] else TokenLists.new(0)
+        )
         return Occurrences(lists, first, (number % (L * L)).astype(np.int32)), seen
 
 
@@ -267,14 +303,19 @@ def allowed_conditioned(keys, counts, transition, options):
     n = L * L
     feature, what = keys // (n + 2), keys % (n + 2)
     unknown, total = np.zeros((2, int(feature.max(initial=-1)) + 1))
-    unknown[feature[what == n]], total[feature[what > n]] = counts[what == n], counts[what > n]
+    unknown[feature[what == n]], total[feature[what > n]] = (
+        counts[what == n],
+        counts[what > n],
+    )
     shown = what < n
     feature, seen, number = feature[shown], counts[shown], (feature * n + what)[shown]
     keep = (seen + unknown[feature] > options.c1) | (total[feature] - seen > options.c1)
     many = np.flatnonzero(total > options.c1)
     here = number[keep]
     n_pairs = many.shape[0] * n if options.all_states else here.shape[0]
-    check_number(n_pairs, here.shape[0], "transitions that look at the input", options.all_states)
+    check_number(
+        n_pairs, here.shape[0], "transitions that look at the input", options.all_states
+    )
     if options.all_states:  # of a combination, too
         every = (many[:, None] * n + np.arange(n)).ravel()
         here = np.setdiff1d(every, number[~keep], assume_unique=True)
@@ -285,7 +326,9 @@ def allowed_conditioned(keys, counts, transition, options):
 # --------------------------------------------------------------------------------------------------
 # All weights
 # --------------------------------------------------------------------------------------------------
-def choose_weights(task, sequences, transition, n_rows, n_edge_rows, options, layout=None):
+def choose_weights(
+    task, sequences, transition, n_rows, n_edge_rows, options, layout=None
+):
     """The weights that a corpus needs, or those of a given layout, and where it has them.
 
     Returns
@@ -298,9 +341,15 @@ def choose_weights(task, sequences, transition, n_rows, n_edge_rows, options, la
     L = transition.shape[0]
     combinations = Combinations.of(task, sequences, n_edge_rows, L)
     if layout is not None:
-        return layout, features_of_tokens(task, sequences, numbered(n_rows, layout.row)), combinations
+        return (
+            layout,
+            features_of_tokens(task, sequences, numbered(n_rows, layout.row)),
+            combinations,
+        )
     lists, states = choose_states(task, sequences, L, n_rows, options)
     shown = shown_label_pairs(sequences, L, options.least_seen)
-    edge_pair = allowed_conditioned(*combinations.counts(sequences, L), transition, options)
+    edge_pair = allowed_conditioned(
+        *combinations.counts(sequences, L), transition, options
+    )
     pair = allowed_label_pairs(shown, transition, options)
     return WeightLayout(*states, pair, edge_pair), lists, combinations

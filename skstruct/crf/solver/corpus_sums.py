@@ -23,7 +23,9 @@ class Occurrences(NamedTuple):
 
     lists: TokenLists  # of features
     first: np.ndarray  # (F + 1,) int32: first weight of each feature
-    label: np.ndarray  # (K,) int32: label of each weight; of transition weights p * L + y
+    label: (
+        np.ndarray
+    )  # (K,) int32: label of each weight; of transition weights p * L + y
 
 
 class Sequences(NamedTuple):
@@ -31,7 +33,9 @@ class Sequences(NamedTuple):
 
     order: np.ndarray  # (S,) int64: their numbers where they were taken from
     token: np.ndarray  # (S + 1,) int64: first token of each
-    group: np.ndarray  # (G + 1,) int64: first sequence of each group (see crf.expectations)
+    group: (
+        np.ndarray
+    )  # (G + 1,) int64: first sequence of each group (see crf.expectations)
     gold: np.ndarray  # (N,) int32: as in ``ChainTask``
     weight: np.ndarray  # (S,) float64
     sets: np.ndarray | tuple[()]  # as in ``ChainTask``
@@ -47,7 +51,14 @@ class Sequences(NamedTuple):
         """Those of the numbers ``order``, by descending length, of a task or of other sequences."""
         lengths = np.diff(corpus.token)[order]
         token, places = ranges(corpus.token[order], lengths)
-        return cls(order, token, form_groups(lengths), corpus.gold[places], corpus.weight[order], corpus.sets)
+        return cls(
+            order,
+            token,
+            form_groups(lengths),
+            corpus.gold[places],
+            corpus.weight[order],
+            corpus.sets,
+        )
 
     @property
     def lengths(self):
@@ -61,7 +72,9 @@ class Sequences(NamedTuple):
 
     def partial(self):
         """(P,) the numbers of those with tokens that have no label, or a set."""
-        return np.unique(np.repeat(np.arange(self.order.shape[0]), self.lengths)[self.gold < 0])
+        return np.unique(
+            np.repeat(np.arange(self.order.shape[0]), self.lengths)[self.gold < 0]
+        )
 
     def token_weight(self, complete=False):
         """(N,) the weight of each token's sequence; ``complete``: 0 if one of its labels is not given."""
@@ -123,10 +136,14 @@ class ExpectedCounts(NamedTuple):
 
     feature: np.ndarray  # (K,) float64: for the weights of a Corpus
     transition: np.ndarray  # float64: for pairs of labels
-    conditioned: np.ndarray  # (M,) float64: for observation-conditioned transitions in use
+    conditioned: (
+        np.ndarray
+    )  # (M,) float64: for observation-conditioned transitions in use
     whole: Occurrences  # all features of the same tokens
     of_pairs: np.ndarray  # float64: for the weights of ``whole``; or empty
-    whole_edges: Occurrences  # all observation-conditioned transitions of the same tokens
+    whole_edges: (
+        Occurrences  # all observation-conditioned transitions of the same tokens
+    )
     of_edges: np.ndarray  # float64: for the weights of ``whole_edges``; or empty
     of_rows: np.ndarray  # (R * row_width(L),) float64: for the rows of the table
 
@@ -151,7 +168,9 @@ LONGEST = 2048
 class Lanes(NamedTuple):
     """Scratch of one thread."""
 
-    x: np.ndarray  # (row_width(L) * P,) float64: exp(emission), then what x becomes in `_backward`
+    x: (
+        np.ndarray
+    )  # (row_width(L) * P,) float64: exp(emission), then what x becomes in `_backward`
     a: np.ndarray  # (row_width(L) * P,) float64: forward
     b: np.ndarray  # (row_width(L) * P,) float64: backward, then marginals
     inverse: np.ndarray  # (P,) float64: 1 / scale of each token
@@ -188,7 +207,9 @@ def new_lanes(corpora, n_labels):
     places = 16
     for token, group in ((c.token, c.group) for c in corpora):
         for q, stop in zip(group[:-1], group[1:]):
-            places = max(places, (int(token[q + 1] - token[q]) | 1) * width_of(int(stop - q)))
+            places = max(
+                places, (int(token[q + 1] - token[q]) | 1) * width_of(int(stop - q))
+            )
     scratch = np.zeros(places)
     size = row_width(n_labels) * places  # rows of tables have so many labels
     return Lanes(
@@ -201,7 +222,9 @@ class ExpTransitions(NamedTuple):
     """exp(transition - shift) by column (side 0) and by row (side 1): a base plus what is listed."""
 
     shift: float  # 0 unless a transition score is above 30
-    first: np.ndarray  # (2, L + 1) int64: where the list of each y (or p) starts; multiples of 4
+    first: (
+        np.ndarray
+    )  # (2, L + 1) int64: where the list of each y (or p) starts; multiples of 4
     other: np.ndarray  # (2, ...) int64: the p (or y) of each element
     value: np.ndarray  # (2, ...) float64: what is added to the base
     base: np.ndarray  # (2, L) float64
@@ -239,7 +262,9 @@ def exp_transitions(potentials, pair):
             value[side, n : n + listed.size] = column[listed] - base[side, k]
             n += (listed.size + 3) // 4 * 4
             first[side, k + 1] = n
-    sparse = ExpTransitions(shift, first, other, value, base, pair, start == 0.0, end == 0.0, cost)
+    sparse = ExpTransitions(
+        shift, first, other, value, base, pair, start == 0.0, end == 0.0, cost
+    )
     return sparse, matrix
 
 
@@ -261,7 +286,9 @@ def exp_conditioned(edges, weights, matrix):
     """
     if edges.lists.start.shape[0] == 1:
         return ()
-    with np.errstate(over="ignore"):  # sequences with such weights are left to logarithms
+    with np.errstate(
+        over="ignore"
+    ):  # sequences with such weights are left to logarithms
         return ExpConditioned(edges, np.exp(weights), matrix.ravel())
 
 

@@ -24,7 +24,15 @@ from ...chain.lattice import exp_all
 from ...chain.token_scores import cost_of
 from ...chain.viterbi import differs
 from ...core.compile import inline, inline_fused, kernel, spliced
-from .corpus_sums import LAST, advance_each, count_steps, dot, row_width, spread, width_of
+from .corpus_sums import (
+    LAST,
+    advance_each,
+    count_steps,
+    dot,
+    row_width,
+    spread,
+    width_of,
+)
 from .sequence_sums import sum_alone
 
 LARGEST = 1e100
@@ -45,7 +53,9 @@ def _advance(a, at, P, transitions, side, total, out, to, W):
             i0, i1 = np.uint64(at + other[k] * P), np.uint64(at + other[k + 1] * P)
             i2, i3 = np.uint64(at + other[k + 2] * P), np.uint64(at + other[k + 3] * P)
             for l in range(np.uint64(W)):
-                out[o + l] += a[i0 + l] * v0 + a[i1 + l] * v1 + a[i2 + l] * v2 + a[i3 + l] * v3
+                out[o + l] += (
+                    a[i0 + l] * v0 + a[i1 + l] * v1 + a[i2 + l] * v2 + a[i3 + l] * v3
+                )
 
 
 @spliced
@@ -91,7 +101,12 @@ def _add_to_rows(rows, token, b, i, stride, square, of_rows, width):
             v = _value(rows, e, square)
             s0, s1 = of_rows[o] + v * p0, of_rows[o + one] + v * p1
             s2, s3 = of_rows[o + two] + v * p2, of_rows[o + three] + v * p3
-            of_rows[o], of_rows[o + one], of_rows[o + two], of_rows[o + three] = s0, s1, s2, s3
+            of_rows[o], of_rows[o + one], of_rows[o + two], of_rows[o + three] = (
+                s0,
+                s1,
+                s2,
+                s3,
+            )
 
 
 @inline
@@ -103,8 +118,17 @@ def _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row):
     L = transitions.cost.shape[0]
     for k in range(np.uint64(L * P)):
         x[k] = 0.0
-    entries, runs, label, run_label = corpus.entries, corpus.runs, corpus.label, corpus.run_label
-    gold, sets, by_row = corpus.sequences.gold, corpus.sequences.sets, corpus.rows.start.shape[0] > 1
+    entries, runs, label, run_label = (
+        corpus.entries,
+        corpus.runs,
+        corpus.label,
+        corpus.run_label,
+    )
+    gold, sets, by_row = (
+        corpus.sequences.gold,
+        corpus.sequences.sets,
+        corpus.rows.start.shape[0] > 1,
+    )
     width, stride = np.uint64(row_width(L)), np.uint64(P)
     for l in range(n_lanes):
         token = corpus.sequences.token[q + l]
@@ -205,7 +229,13 @@ def _backward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P):
     ends; entries after its end are undefined.
     """
     L = transitions.cost.shape[0]
-    x, a, b, total, token = lattice.x, lattice.a, lattice.b, lattice.scratch, sequences.token
+    x, a, b, total, token = (
+        lattice.x,
+        lattice.a,
+        lattice.b,
+        lattice.scratch,
+        sequences.token,
+    )
     side = np.int64(1)
     for y in range(L):
         for l in range(W):
@@ -257,7 +287,9 @@ def _add_log_z(sequences, q, n_lanes, transitions, lattice, T, W, P, bad):
             for y in range(L):
                 mass += b[y * P + l]
             log_z = (length - 1) * transitions.shift
-            product = 1.0  # of scales: a logarithm costs more than all the rest of a token
+            product = (
+                1.0  # of scales: a logarithm costs more than all the rest of a token
+            )
             for t in range(length):
                 log_z += lattice.top[t * W + l]
                 product *= lattice.inverse[t * W + l]
@@ -295,7 +327,9 @@ def _variances(weight, L, T, W, P, b):
 
 
 @inline
-def _sum_group(sequences, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad):
+def _sum_group(
+    sequences, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad
+):
     """Σ weight log Z of a group; b = its marginals, and the expected transitions are counted."""
     a, x = lattice.a, lattice.x
     _exp_emissions(x, T * W, P, transitions.cost.shape[0], lattice)
@@ -307,7 +341,11 @@ def _sum_group(sequences, q, n_lanes, transitions, edges, lattice, T, W, P, coun
     else:
         for k in range(transitions.pair.shape[0]):
             counts.transition[k] += dot(
-                a, transitions.pair[k, 0] * P, x, transitions.pair[k, 1] * P + W, (T - 1) * W
+                a,
+                transitions.pair[k, 0] * P,
+                x,
+                transitions.pair[k, 1] * P + W,
+                (T - 1) * W,
             )
     return total
 
@@ -346,7 +384,12 @@ def expect(
     """
     L, total = transitions.cost.shape[0], 0.0
     b, x, row, gradient = lattice.b, lattice.x, lattice.row, counts.feature
-    sequences, entries, runs, rows = corpus.sequences, corpus.entries, corpus.runs, corpus.rows
+    sequences, entries, runs, rows = (
+        corpus.sequences,
+        corpus.entries,
+        corpus.runs,
+        corpus.rows,
+    )
     width = np.uint64(row_width(L))
     for group in range(begin, end):
         q = sequences.group[group]
@@ -361,7 +404,9 @@ def expect(
         if len(alone) > 0:
             total += sum_alone(corpus, q, alone, lattice, T, P, counts)
         else:
-            total += _sum_group(sequences, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad)
+            total += _sum_group(
+                sequences, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad
+            )
         if square:
             _variances(sequences.weight[q : q + n_lanes], L, T, W, P, b)
         for l in range(n_lanes):
@@ -371,11 +416,15 @@ def expect(
                 for y in range(np.uint64(L)):
                     row[y] = b[i + y * stride]
                 if rows.start.shape[0] > 1:
-                    _add_to_rows(rows, token, b, i, stride, square, counts.of_rows, width)
+                    _add_to_rows(
+                        rows, token, b, i, stride, square, counts.of_rows, width
+                    )
                 here, behind = _items(entries, token)
                 for e in range(here, behind):
                     k = np.uint64(entries.item[e])
-                    gradient[k] += _value(entries, e, square) * row[np.uint64(corpus.label[k])]
+                    gradient[k] += (
+                        _value(entries, e, square) * row[np.uint64(corpus.label[k])]
+                    )
                 here, behind = _items(runs, token)
                 for e in range(here, behind):
                     k, y, v = np.uint64(runs.item[e]), 0, _value(runs, e, square)

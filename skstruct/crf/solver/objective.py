@@ -21,7 +21,14 @@ import numpy as np
 
 from ...data.places import ranges
 from .choose_pairs import choose_weights, count_features, seen_label_pairs
-from .corpus_sums import ExpectedCounts, Occurrences, Sequences, exp_conditioned, exp_transitions, new_lanes
+from .corpus_sums import (
+    ExpectedCounts,
+    Occurrences,
+    Sequences,
+    exp_conditioned,
+    exp_transitions,
+    new_lanes,
+)
 from .expectations import expect
 from .quasi_newton import dot
 from .rare_pairs import without_rare_pairs
@@ -47,11 +54,15 @@ class ObjectiveOptions(NamedTuple):
 
     c1: float = 1.0
     c2: float = 0.0
-    all_states: bool = True  # also pairs of feature and label that the corpus does not show
+    all_states: bool = (
+        True  # also pairs of feature and label that the corpus does not show
+    )
     all_transitions: bool = True  # also pairs of labels that it does not show
     least_seen: float = 0.0  # of these kinds only pairs that it shows so often
     bigram: bool = True  # whether pairs of labels have weights
-    leaves_out_rare: bool = False  # whether features and labels with a sum below least_seen have none
+    leaves_out_rare: bool = (
+        False  # whether features and labels with a sum below least_seen have none
+    )
 
 
 class Objective:
@@ -78,7 +89,9 @@ class Objective:
         self.layout = layout
         self.row, self.first, self.pair_label, self.pair, self.edge_pair = layout
         self.n_features, self.n_pairs = self.row.shape[0], self.pair_label.shape[0]
-        self.pair_feature = np.repeat(np.arange(self.n_features, dtype=np.int32), np.diff(self.first))
+        self.pair_feature = np.repeat(
+            np.arange(self.n_features, dtype=np.int32), np.diff(self.first)
+        )
         self.n_optional = self.n_pairs + self.edge_pair.shape[0]
         self.size = self.n_optional + self.pair.shape[0]
 
@@ -105,7 +118,15 @@ class CRFObjective(Objective):
     """
 
     def __init__(
-        self, task, options, potentials, n_rows, n_edge_rows=1, n_threads=1, layout=None, fields=None
+        self,
+        task,
+        options,
+        potentials,
+        n_rows,
+        n_edge_rows=1,
+        n_threads=1,
+        layout=None,
+        fields=None,
     ):
         super().__init__(options, potentials, n_rows, n_edge_rows)
         self.sequences = s = Sequences.of(task)
@@ -115,43 +136,72 @@ class CRFObjective(Objective):
         self._lattices, self.n_entries = [], int(self.occurrences.sum())
         self.grouping = self.products = None
         if self.features.dense:
-            self.products = ProductSums(self.features.dense, s, self.row, self.n_labels, N_PARTS)
+            self.products = ProductSums(
+                self.features.dense, s, self.row, self.n_labels, N_PARTS
+            )
         elif fields is not None:
             # Numbered as they come, so that sums have one order however the corpus was encoded.
-            _, first, field = np.unique(fields[self.row], return_index=True, return_inverse=True)
-            self.grouping = group_fields(self.features, np.argsort(np.argsort(first))[field])
+            _, first, field = np.unique(
+                fields[self.row], return_index=True, return_inverse=True
+            )
+            self.grouping = group_fields(
+                self.features, np.argsort(np.argsort(first))[field]
+            )
         self.whole = Occurrences(self.features, self.first, self.pair_label)
-        self.walked, self.wholes = [s], [(self.whole, self.edges)]  # what passes walk: all, and the partial
+        self.walked, self.wholes = (
+            [s],
+            [(self.whole, self.edges)],
+        )  # what passes walk: all, and the partial
         if partial.size:
             self.walked.append(Sequences.some(s, partial))
             self.partial_tokens = ranges(s.token[partial], s.lengths[partial])[1]
             self.wholes.append((self._cut(self.whole), self._cut(self.edges)))
         self.kept = np.zeros(0)  # expectations of all optional weights, by `evaluate`
-        self.pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None  # last, after all that can fail
+        self.pool = (
+            ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+        )  # last, after all that can fail
 
     def _choose_weights(self, task, options, layout):
         """Lay out the vector of weights."""
         s, L = self.sequences, self.n_labels
         layout, self.features, combinations = choose_weights(
-            task, s, self.potentials.transition, self.n_rows, self.n_edge_rows, options, layout
+            task,
+            s,
+            self.potentials.transition,
+            self.n_rows,
+            self.n_edge_rows,
+            options,
+            layout,
         )
         if options.leaves_out_rare:
-            layout = without_rare_pairs(layout, self.features, s.gold, L, options.least_seen)
+            layout = without_rare_pairs(
+                layout, self.features, s.gold, L, options.least_seen
+            )
             layout, self.features, combinations = choose_weights(
-                task, s, self.potentials.transition, self.n_rows, self.n_edge_rows, options, layout
+                task,
+                s,
+                self.potentials.transition,
+                self.n_rows,
+                self.n_edge_rows,
+                options,
+                layout,
             )
         self.lay_out(layout)
         # Partial labellings are left to the clamped pass.
         counts = count_features(self.features, s, self.n_features, L, complete=True)
         *_, seen, self.occurrences, self.largest = counts
-        self.edges, edge_seen = combinations.with_weights(s, self.edge_pair, self.n_edge_rows, L)
+        self.edges, edge_seen = combinations.with_weights(
+            s, self.edge_pair, self.n_edge_rows, L
+        )
         seen = seen[self.pair_feature * np.int64(L) + self.pair_label]
         self.seen = np.concatenate([seen, edge_seen, seen_label_pairs(s, self.pair, L)])
 
     @cached_property
     def parts(self):
         """The parts of the tokens, found when a view first asks for them."""
-        return PartSums(*find_parts(self.features, self.grouping.group), self.n_labels, N_PARTS)
+        return PartSums(
+            *find_parts(self.features, self.grouping.group), self.n_labels, N_PARTS
+        )
 
     # -- sums over the corpus ----------------------------------------------------------------------
     @staticmethod
@@ -170,7 +220,10 @@ class CRFObjective(Objective):
         """The partially labelled sequences alone, with the same weights: (corpus, edges), or None."""
         if self.all_labelled:
             return None
-        cut = {name: getattr(corpus, name).take(self.partial_tokens) for name in ("entries", "runs", "rows")}
+        cut = {
+            name: getattr(corpus, name).take(self.partial_tokens)
+            for name in ("entries", "runs", "rows")
+        }
         return corpus._replace(sequences=self.walked[1], **cut), self._cut(edges)
 
     def _lattice(self):
@@ -185,7 +238,11 @@ class CRFObjective(Objective):
         corpus, edges = view.clamped if clamped else (view.corpus, view.edges)
         sequences, (p, y) = corpus.sequences, self.pair.T
         L, K, N = self.n_labels, corpus.label.shape[0], view.chosen.shape[0]
-        node, edge, transition = weights[:K], weights[K:N], self.potentials.transition.copy()
+        node, edge, transition = (
+            weights[:K],
+            weights[K:N],
+            self.potentials.transition.copy(),
+        )
         transition[p, y] += weights[N:]
         potentials = self.potentials._replace(transition=transition)
         sparse, matrix = exp_transitions(potentials, self.pair)
@@ -199,7 +256,9 @@ class CRFObjective(Objective):
         gradient = np.zeros((n_blocks, weights.shape[0]))
         everywhere = np.zeros((n_blocks, L * L))
         whole, whole_edges = self.wholes[clamped]
-        S = self.n_pairs if keep and not sums else 0  # the parts' sums hand on the others
+        S = (
+            self.n_pairs if keep and not sums else 0
+        )  # the parts' sums hand on the others
         kept = np.zeros((n_parts, S + (whole_edges.label.shape[0] if keep else 0)))
         of_rows = sums.counts if sums else np.zeros((n_parts, 0))
 
@@ -215,10 +274,23 @@ class CRFObjective(Objective):
                 dense if exp_edges else counts, bad, (),
             )  # fmt: skip
             if bad[first:stop].any():
-                each = corpus._replace(sequences=sequences._replace(group=np.arange(bad.shape[0] + 1)))
+                each = corpus._replace(
+                    sequences=sequences._replace(group=np.arange(bad.shape[0] + 1))
+                )
                 alone = new_alone(potentials, edges, edge, int(sequences.lengths.max()))
                 total += expect(
-                    each, first, stop, node, sparse, (), clamped, square, lattice, dense, bad, alone
+                    each,
+                    first,
+                    stop,
+                    node,
+                    sparse,
+                    (),
+                    clamped,
+                    square,
+                    lattice,
+                    dense,
+                    bad,
+                    alone,
                 )
             return total
 
@@ -314,7 +386,9 @@ class CRFObjective(Objective):
         in common with the token's. Features of nearly every token make that many times what a token has by
         itself, and steps overshoot; so they do where weights make each step as long as several.
         """
-        found = repetition(self.sequences.token, self.features, np.zeros(self.n_features))
+        found = repetition(
+            self.sequences.token, self.features, np.zeros(self.n_features)
+        )
         weight = self.sequences.weight
         longer = max(float(weight.mean()), 1.0) if weight.size else 1.0
         return RATE * REPETITION / max(found, REPETITION) / longer

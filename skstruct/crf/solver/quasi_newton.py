@@ -98,7 +98,9 @@ def expected_gain(past):
     k = min(WINDOW, (len(past) - 1) // 2)
     if k < SHORTEST:
         return np.inf
-    fastest, slowest = (bound if k == WINDOW else bound ** (k / WINDOW) for bound in (FASTEST, SLOWEST))
+    fastest, slowest = (
+        bound if k == WINDOW else bound ** (k / WINDOW) for bound in (FASTEST, SLOWEST)
+    )
     d1 = past[-1 - 2 * k] - past[-1 - k]
     d2 = past[-1 - k] - past[-1]
     r = max(min(d2 / d1, slowest), fastest) if d1 > 0.0 else slowest
@@ -148,7 +150,9 @@ class Memory:
 
     def add(self, step, change):
         """Keep a pair, if the curvature along it is positive."""
-        if not dot(step, change) > 0.0:  # how much is for the recursion to judge, which knows the scales
+        if (
+            not dot(step, change) > 0.0
+        ):  # how much is for the recursion to judge, which knows the scales
             return
         if self.root is not None:
             step, change = step * self.root, change / self.root
@@ -182,7 +186,16 @@ class Memory:
         if self.root is not None:
             q /= self.root
             diagonal = diagonal / self.root**2
-        _two_loop(self.steps, self.changes, self.slots, mask, diagonal, first_scale, self.share, q)
+        _two_loop(
+            self.steps,
+            self.changes,
+            self.slots,
+            mask,
+            diagonal,
+            first_scale,
+            self.share,
+            q,
+        )
         if self.root is not None:
             q /= self.root
         return q
@@ -211,7 +224,9 @@ def search(evaluate, weights, value, pseudo, direction, c1, step):
         new[new * orthant < 0.0] = 0.0
         smooth, gradient = evaluate(new)
         objective = smooth + c1 * float(np.abs(new).sum())
-        if np.isfinite(objective) and objective <= value + SUFFICIENT * dot(pseudo, new - weights):
+        if np.isfinite(objective) and objective <= value + SUFFICIENT * dot(
+            pseudo, new - weights
+        ):
             return new, objective, gradient
         step *= 0.5
     return None

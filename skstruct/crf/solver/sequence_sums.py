@@ -14,7 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...chain.lattice import Lattice, backward, forward, log_expect, log_forward, new_lattice, set_step
+from ...chain.lattice import (
+    Lattice,
+    backward,
+    forward,
+    log_expect,
+    log_forward,
+    new_lattice,
+    set_step,
+)
 from ...core.compile import inline
 from .corpus_sums import LONGEST, Occurrences, Potentials, spread
 from .token_features import features_of
@@ -24,7 +32,9 @@ class Scores(NamedTuple):
     """The log-scores of one sequence of up to T tokens, and scratch."""
 
     emission: np.ndarray  # (T * L,) float64
-    transition: np.ndarray  # (L * L,) or, if tokens have matrices of their own, (T * L * L,) float64
+    transition: (
+        np.ndarray
+    )  # (L * L,) or, if tokens have matrices of their own, (T * L * L,) float64
     lattice: Lattice
 
 
@@ -35,8 +45,15 @@ def new_scores(T, L, n_matrices=1):
 
 @inline
 def _scaled_forward(s, potentials, T, L):
-    start, end, stride, inverse = potentials.start, potentials.end, np.int64(0), s.lattice.inverse
-    return forward(s.emission, s.transition, stride, start, end, (), s.lattice, inverse, T, L)
+    start, end, stride, inverse = (
+        potentials.start,
+        potentials.end,
+        np.int64(0),
+        s.lattice.inverse,
+    )
+    return forward(
+        s.emission, s.transition, stride, start, end, (), s.lattice, inverse, T, L
+    )
 
 
 @inline
@@ -48,7 +65,9 @@ def _expect_scaled(s, potentials, factor, both, T, L):
     lattice, stride = s.lattice, np.int64(0)
     alpha, x, matrix = lattice.alpha, lattice.x, lattice.matrix
     z = _scaled_forward(s, potentials, T, L)
-    if not -np.inf < z < np.inf or not backward(s.transition, stride, (), lattice, lattice.inverse, T, L):
+    if not -np.inf < z < np.inf or not backward(
+        s.transition, stride, (), lattice, lattice.inverse, T, L
+    ):
         return np.nan
     for t in range(1, T):
         j = np.uint64(t * L)
@@ -78,8 +97,23 @@ def log_partition(s, potentials, T, L):
     z = _scaled_forward(s, potentials, T, L)
     if z < np.inf:
         return z
-    start, end, stride, lattice = potentials.start, potentials.end, np.int64(0), s.lattice
-    return log_forward(s.emission, s.transition, stride, start, end, lattice.alpha, lattice.scratch, T, L)
+    start, end, stride, lattice = (
+        potentials.start,
+        potentials.end,
+        np.int64(0),
+        s.lattice,
+    )
+    return log_forward(
+        s.emission,
+        s.transition,
+        stride,
+        start,
+        end,
+        lattice.alpha,
+        lattice.scratch,
+        T,
+        L,
+    )
 
 
 @inline
@@ -91,14 +125,21 @@ def expect_sequence(sgd, potentials, sign, with_fallback, T, L):
     z = _expect_scaled(sgd.scores, potentials, sign, sgd.both, T, L)
     if len(with_fallback) > 0:
         if np.isnan(z):
-            z = _expect_exactly(sgd.scores, np.int64(0), potentials, sign, sgd.both, T, L)
+            z = _expect_exactly(
+                sgd.scores, np.int64(0), potentials, sign, sgd.both, T, L
+            )
     return z
 
 
 @inline
 def set_emissions(features, token, T, L, sgd):
     """emission[t, y] = Σ x λ, with the λ of the sequence in ``sgd.trial``."""
-    lists, first, label, emission = features.lists, features.first, features.label, sgd.scores.emission
+    lists, first, label, emission = (
+        features.lists,
+        features.first,
+        features.label,
+        sgd.scores.emission,
+    )
     for k in range(T * L):
         emission[k] = 0.0
     for t in range(T):
@@ -108,7 +149,9 @@ def set_emissions(features, token, T, L, sgd):
             at = sgd.place[f] - first[f]
             x = value[e] if value.shape[0] > 0 else 1.0
             for k in range(first[f], first[f + 1]):
-                emission[np.uint64(t * L + label[k])] += x * sgd.trial[np.uint64(at + k)]
+                emission[np.uint64(t * L + label[k])] += (
+                    x * sgd.trial[np.uint64(at + k)]
+                )
 
 
 @inline
@@ -142,13 +185,23 @@ class Alone(NamedTuple):
 def new_alone(potentials, edges, edge_weight, T):
     """The :class:`Alone` for sequences of up to T tokens."""
     n_matrices = T if edges.lists.start.shape[0] > 1 else 1
-    return Alone(potentials, edges, edge_weight, new_scores(T, potentials.cost.shape[0], n_matrices))
+    return Alone(
+        potentials,
+        edges,
+        edge_weight,
+        new_scores(T, potentials.cost.shape[0], n_matrices),
+    )
 
 
 @inline
 def _score_steps(alone, first, T, L):
     """Fill ``transition`` for the T tokens from ``first`` on; returns its stride, 0 for one matrix."""
-    edges, lists, transition, n = alone.edges, alone.edges.lists, alone.scores.transition, L * L
+    edges, lists, transition, n = (
+        alone.edges,
+        alone.edges.lists,
+        alone.scores.transition,
+        L * L,
+    )
     stride = n if lists.start.shape[0] > 1 else 0
     for t in range(T if stride > 0 else 1):
         for p in range(L):
@@ -169,7 +222,11 @@ def sum_alone(corpus, i, alone, lanes, T, P, counts):
     Writes its marginals, times its weight, to ``lanes.b``, and adds up the expected transitions;
     ``counts.transition`` is (L * L,).
     """
-    L, first, factor = lanes.row.shape[0], corpus.sequences.token[i], corpus.sequences.weight[i]
+    L, first, factor = (
+        lanes.row.shape[0],
+        corpus.sequences.token[i],
+        corpus.sequences.weight[i],
+    )
     s, potentials = alone.scores, alone.potentials
     stride = _score_steps(alone, first, T, L)
     for t in range(T):
@@ -178,7 +235,10 @@ def sum_alone(corpus, i, alone, lanes, T, P, counts):
     z = np.nan
     if stride == 0 and T > LONGEST:  # others have been tried
         unit = set_step(s.transition, 0, s.lattice, L)
-        z = _expect_scaled(s, potentials, factor, counts.transition, T, L) + (T - 1) * unit
+        z = (
+            _expect_scaled(s, potentials, factor, counts.transition, T, L)
+            + (T - 1) * unit
+        )
     if np.isnan(z):
         z = _expect_exactly(s, stride, potentials, factor, counts.transition, T, L)
     for t in range(T):

@@ -29,7 +29,14 @@ from ...core.compile import inline, kernel, spliced
 from ...core.store import SMALLEST_SCALE
 from ...training.epochs import chunks
 from .corpus_sums import Occurrences, Potentials, Sequences
-from .sequence_sums import Scores, expect_sequence, log_partition, new_scores, set_emissions, set_transitions
+from .sequence_sums import (
+    Scores,
+    expect_sequence,
+    log_partition,
+    new_scores,
+    set_emissions,
+    set_transitions,
+)
 from .token_features import features_of
 
 CHANGE = 0.5
@@ -41,7 +48,9 @@ class Sgd(NamedTuple):
 
     weight: np.ndarray  # (K + Q,) float64: pairs of feature and label, then pairs of labels; over the scale
     received: np.ndarray  # (K + Q,) float64: penalty received by each; over the scale
-    clock: np.ndarray  # (3,) float64: sequences seen, penalty due z over the scale, scale
+    clock: (
+        np.ndarray
+    )  # (3,) float64: sequences seen, penalty due z over the scale, scale
     stamp: np.ndarray  # (F,) int64: the mark of the last sequence a feature was met in
     place: np.ndarray  # (F,) int64: where its pairs are in the next three
     local: np.ndarray  # (n,) int64: weights of the sequence at hand, each once
@@ -82,8 +91,12 @@ def new_sgd(objective):
     o, s, L = objective, objective.sequences, objective.n_labels
     size, Q = o.n_pairs + o.pair.shape[0], o.pair.shape[0]
     room = o.n_pairs
-    if not o.features.dense:  # no sequence has more features than this, and no feature more pairs
-        most = np.diff(o.features.start[s.token]).max(initial=0) * np.diff(o.first).max(initial=0)
+    if (
+        not o.features.dense
+    ):  # no sequence has more features than this, and no feature more pairs
+        most = np.diff(o.features.start[s.token]).max(initial=0) * np.diff(o.first).max(
+            initial=0
+        )
         room = min(room, int(most))
     return Sgd(
         *np.zeros((2, size)), np.array([0.0, 0.0, 1.0]), np.full(o.n_features, -1, np.int64),
@@ -131,7 +144,12 @@ def _gather(features, at, T, mark, s):
 @inline
 def _add_expected(features, at, T, L, sign, s):
     """s.gradient += sign * the expected counts of features, from the marginals of labels."""
-    lists, first, label, beta = features.lists, features.first, features.label, s.scores.lattice.beta
+    lists, first, label, beta = (
+        features.lists,
+        features.first,
+        features.label,
+        s.scores.lattice.beta,
+    )
     for t in range(T):
         begin, end, feature, value = features_of(lists, lists.dense, at, t, T)
         for e in range(begin, end):
@@ -149,7 +167,12 @@ def _differentiate(corpus, labels, at, with_fallback, partial, m, s):
     Fills ``s.gradient`` from the values in ``s.trial``; returns the negative log-likelihood, or NaN: see
     :func:`.sequence_sums.expect_sequence`.
     """
-    features, potentials, pair, sets = corpus.features, corpus.potentials, corpus.pair, corpus.sequences.sets
+    features, potentials, pair, sets = (
+        corpus.features,
+        corpus.potentials,
+        corpus.pair,
+        corpus.sequences.sets,
+    )
     L, T, scores = potentials.cost.shape[0], labels.shape[0], s.scores
     set_emissions(features, at, T, L, s)
     set_transitions(potentials, pair, m, L, s)
@@ -181,13 +204,19 @@ def _differentiate(corpus, labels, at, with_fallback, partial, m, s):
 def _score_of(labels, potentials, T, L, scores):
     """The log-score of a labelling."""
     start, end, stride = potentials.start, potentials.end, np.int64(0)
-    return path_score(scores.emission, scores.transition, stride, start, end, labels, T, L)
+    return path_score(
+        scores.emission, scores.transition, stride, start, end, labels, T, L
+    )
 
 
 @inline
 def _loss(corpus, labels, at, partial, m, s):
     """The negative log-likelihood of the sequence at hand under the values in ``s.trial``."""
-    features, potentials, sets = corpus.features, corpus.potentials, corpus.sequences.sets
+    features, potentials, sets = (
+        corpus.features,
+        corpus.potentials,
+        corpus.sequences.sets,
+    )
     L, T, scores = potentials.cost.shape[0], labels.shape[0], s.scores
     set_emissions(features, at, T, L, s)
     set_transitions(potentials, corpus.pair, m, L, s)
@@ -204,7 +233,12 @@ def _loss(corpus, labels, at, partial, m, s):
 @inline
 def _search_rate(corpus, schedule, labels, at, partial, m, n, weight, loss, rate, s):
     """Algorithm 1: the best of a few learning rates around ``rate`` for the sequence at hand."""
-    penalty, decay2, due, scale = schedule.penalty, schedule.decay2, s.clock[1], s.clock[2]
+    penalty, decay2, due, scale = (
+        schedule.penalty,
+        schedule.decay2,
+        s.clock[1],
+        s.clock[2],
+    )
     best = weight * loss
     for k in range(n):
         best += penalty * abs(s.trial[k]) + 0.5 * decay2 * s.trial[k] ** 2
@@ -270,7 +304,9 @@ def _descend(corpus, schedule, order, begin, end, with_fallback, s):
             s.gradient[k] = weight * s.gradient[k] - schedule.decay2 * s.trial[k]
         if len(with_fallback) > 0:
             if schedule.max_trials > 1:
-                rate = _search_rate(corpus, schedule, labels, at, partial, m, n, weight, loss, rate, s)
+                rate = _search_rate(
+                    corpus, schedule, labels, at, partial, m, n, weight, loss, rate, s
+                )
         _shrink(s, rate * schedule.shrink)
         scale = s.clock[2]
         due = s.clock[1] + rate * schedule.penalty / scale
@@ -294,7 +330,9 @@ def descend(corpus, schedule, order, begin, end, s):
 
 def _paid(weight, due, received):
     """The weights when they have paid what is due: :func:`apply_penalty`, for arrays."""
-    with np.errstate(invalid="ignore"):  # weights that overflowed are reported elsewhere
+    with np.errstate(
+        invalid="ignore"
+    ):  # weights that overflowed are reported elsewhere
         less = np.maximum(0.0, weight - (due + received))
         more = np.minimum(0.0, weight + (due - received))
         return np.where(weight > 0.0, less, np.where(weight < 0.0, more, weight))
@@ -319,21 +357,37 @@ def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
     weights : ndarray of shape (objective.size,)
         Weights of observation-conditioned transitions stay zero.
     """
-    o, lengths, n = objective, objective.sequences.lengths, max(objective.sequences.order.shape[0], 1)
+    o, lengths, n = (
+        objective,
+        objective.sequences.lengths,
+        max(objective.sequences.order.shape[0], 1),
+    )
     state, n_done = new_sgd(o), 0
     kept = dict(zip(STATE, state))
     if weights is not None:
-        state.weight[:] = np.delete(weights, slice(o.n_pairs, o.n_optional))  # the scale is 1
+        state.weight[:] = np.delete(
+            weights, slice(o.n_pairs, o.n_optional)
+        )  # the scale is 1
     max_trials = int(options.max_trials) if options.line_search else 1
     eta0 = o.learning_rate() if options.eta0 == "auto" else float(options.eta0)
     c2, shrink = (0.0, o.c2) if options.solver == "sgd" else (o.c2, 0.0)
-    schedule = Schedule(eta0, float(options.decay), n, o.c1 / n, 2.0 * c2 / n, 2.0 * shrink / n, max_trials)
+    schedule = Schedule(
+        eta0,
+        float(options.decay),
+        n,
+        o.c1 / n,
+        2.0 * c2 / n,
+        2.0 * shrink / n,
+        max_trials,
+    )
     partial = np.isin(np.arange(lengths.shape[0]), o.sequences.partial())
     corpus = SgdCorpus(o.sequences, partial, o.whole, o.pair, o.potentials)
     random = np.random.RandomState(seed)
 
     def found():
-        return np.insert(state.clock[2] * state.weight, o.n_pairs, np.zeros(o.edge_pair.shape[0]))
+        return np.insert(
+            state.clock[2] * state.weight, o.n_pairs, np.zeros(o.edge_pair.shape[0])
+        )
 
     if progress.found is not None:
         for name, array in kept.items():

@@ -37,7 +37,9 @@ class SparseWeights(NamedTuple):
     """A matrix of weights, nearly all of them zero."""
 
     shape: tuple  # rows, columns
-    keys: np.ndarray  # (n,) int64: row * columns + column of each that is not; ascending
+    keys: (
+        np.ndarray
+    )  # (n,) int64: row * columns + column of each that is not; ascending
     values: np.ndarray  # (n,) float64
 
     @classmethod
@@ -104,7 +106,14 @@ class CRFResult:
     carry: tuple | None = field(default=None, repr=False)
 
 
-MEASURES = "objective", "optimality", "max_violation", "gap", "n_active_features", "history"
+MEASURES = (
+    "objective",
+    "optimality",
+    "max_violation",
+    "gap",
+    "n_active_features",
+    "history",
+)
 """What users hear of a result, as attributes of a fitted estimator."""
 
 
@@ -112,7 +121,9 @@ def _keys(objective):
     """Where the weights stand in the matrices (nodes, edges)."""
     o, L = objective, np.int64(objective.n_labels)
     combination, p, y = o.edge_pair.T
-    edges = np.concatenate([(combination * L + p) * L + y, o.pair[:, 0] * L + o.pair[:, 1]])
+    edges = np.concatenate(
+        [(combination * L + p) * L + y, o.pair[:, 0] * L + o.pair[:, 1]]
+    )
     return o.row[o.pair_feature] * L + o.pair_label, edges
 
 
@@ -125,7 +136,9 @@ def unpack(objective, weights):
 
 def pack(objective, nodes, edges):
     """The opposite of :func:`unpack`; weights that have no place are dropped."""
-    return np.concatenate([matrix.at(keys) for matrix, keys in zip((nodes, edges), _keys(objective))])
+    return np.concatenate(
+        [matrix.at(keys) for matrix, keys in zip((nodes, edges), _keys(objective))]
+    )
 
 
 class HeldOutLikelihood:
@@ -148,7 +161,9 @@ class HeldOutLikelihood:
         self.n, self.impossible = n, impossible
         self.where = self.view = self.objective = None
         if task is not None:
-            self.objective = CRFObjective(task, options, potentials, o.n_rows, o.n_edge_rows, layout=o.layout)
+            self.objective = CRFObjective(
+                task, options, potentials, o.n_rows, o.n_edge_rows, layout=o.layout
+            )
             self.objective.pool = o.pool
 
     def score(self, weights, where=None):
@@ -157,9 +172,13 @@ class HeldOutLikelihood:
             return self.impossible / self.n
         if self.view is None or where is not self.where:
             n = self.objective.n_optional
-            self.view = self.objective.view(np.arange(n) if where is None else where[where < n])
+            self.view = self.objective.view(
+                np.arange(n) if where is None else where[where < n]
+            )
             self.where = where
-        return (self.impossible - self.objective.evaluate(self.view, weights)[0]) / self.n
+        return (
+            self.impossible - self.objective.evaluate(self.view, weights)[0]
+        ) / self.n
 
 
 class Progress:
@@ -192,7 +211,9 @@ class Progress:
         Passes that came from there.
     """
 
-    def __init__(self, objective, held_out=None, after_pass=None, checkpoint=None, interrupt=None):
+    def __init__(
+        self, objective, held_out=None, after_pass=None, checkpoint=None, interrupt=None
+    ):
         self.objective, self.held_out, self.after_pass = objective, held_out, after_pass
         self.checkpoint, self.interrupt = checkpoint, interrupt
         self.history, self.stage, self.evaluates = [], "batch", False
@@ -200,7 +221,10 @@ class Progress:
         self.began = time.perf_counter()
         self._found = None if checkpoint is None else checkpoint.load()
         if self._found is not None:
-            self.resumed, self.history = self._found[0]["stage"], self._found[0]["history"]
+            self.resumed, self.history = (
+                self._found[0]["stage"],
+                self._found[0]["history"],
+            )
             self.began -= self.history[-1]["seconds"]
         self.n_resumed = len(self.history)
 
@@ -217,7 +241,9 @@ class Progress:
     def offer(self, state, arrays):
         """What the stage needs to go on from here, for the checkpoint."""
         if self.checkpoint is not None:
-            self.checkpoint.offer({**state, "stage": self.stage, "history": list(self.history)}, arrays)
+            self.checkpoint.offer(
+                {**state, "stage": self.stage, "history": list(self.history)}, arrays
+            )
 
     def add(self, weights, where=None, value=None, pseudo=None, search=None):
         """Note a pass; returns whether to stop.
@@ -289,24 +315,37 @@ def solve(objective, options, progress, *, weights=None, carry=None, cuts=None, 
     """
     o, only_sgd = objective, options.solver == "sgd"
     if only_sgd and o.edge_pair.shape[0]:
-        raise ValueError("solver='sgd' does not learn transitions that look at the input; use 'two-stage'")
+        raise ValueError(
+            "solver='sgd' does not learn transitions that look at the input; use 'two-stage'"
+        )
     n_passes = o.n_passes
     start = np.zeros(o.size) if weights is None else weights
     n_iter, n_sgd = 0, sum(entry["stage"] == "sgd" for entry in progress.history)
-    first = only_sgd or (options.solver == "two-stage" and options.sgd_iter and weights is None)
+    first = only_sgd or (
+        options.solver == "two-stage" and options.sgd_iter and weights is None
+    )
     if first and progress.resumed != "batch":
         progress.stage, progress.evaluates = "sgd", only_sgd
         start = o.stochastic_passes(options, progress, seed=seed, weights=start)
         n_iter = n_sgd = len(progress.history)
         if not np.isfinite(start).all():
             if only_sgd:
-                raise ValueError(f"the weights overflowed in stage one; eta0={options.eta0} is too high")
+                raise ValueError(
+                    f"the weights overflowed in stage one; eta0={options.eta0} is too high"
+                )
             start = np.zeros(o.size)
     if only_sgd or progress.stopped:
         value, gradient = penalised(o, start)
         rule = StoppingRule(o, None)
         rule.note(start, gradient, value)
-        found = Minimum(start, value, pseudo_gradient(start, gradient, o.c1), n_iter, False, rule.gap(value))
+        found = Minimum(
+            start,
+            value,
+            pseudo_gradient(start, gradient, o.c1),
+            n_iter,
+            False,
+            rule.gap(value),
+        )
     else:
         progress.stage = "batch"
         minimise = owlqn if options.solver == "owlqn" else active_orthant

@@ -14,7 +14,9 @@ class DenseFeatures(NamedTuple):
 
     rows: Dense
     place: np.ndarray  # (N,) int64: the number of each token in ``rows``
-    number: np.ndarray  # (R,) int32: the feature of each row of weights, -1 if it is none
+    number: (
+        np.ndarray
+    )  # (R,) int32: the feature of each row of weights, -1 if it is none
     item: np.ndarray  # (R + 1,) int32: features of a token
     value: np.ndarray  # (R + 1,) float64
 
@@ -22,7 +24,9 @@ class DenseFeatures(NamedTuple):
 class TokenLists(NamedTuple):
     """Features, weights, or rows of a table, of each of N tokens; or dense rows of numbers instead."""
 
-    start: np.ndarray  # (N + 1,) int64: where the list of each token begins; (1,) if there are none
+    start: (
+        np.ndarray
+    )  # (N + 1,) int64: where the list of each token begins; (1,) if there are none
     item: np.ndarray  # (E,) int32
     value: np.ndarray  # (E,) float64: what each counts; empty if all are 1
     dense: DenseFeatures | tuple[()] = ()
@@ -42,14 +46,18 @@ class TokenLists(NamedTuple):
 
     def first(self, n_tokens, n):
         """A copy of the first lists, which have n items."""
-        return TokenLists(*(a[:k].copy() for a, k in zip(self[:3], (n_tokens + 1, n, n))))
+        return TokenLists(
+            *(a[:k].copy() for a, k in zip(self[:3], (n_tokens + 1, n, n)))
+        )
 
     def take(self, tokens):
         """The lists of some tokens."""
         if self.start.shape[0] == 1:
             return self
         start, at = ranges(self.start[tokens], np.diff(self.start)[tokens])
-        return TokenLists(start, self.item[at], self.value[at] if self.value.shape[0] else self.value)
+        return TokenLists(
+            start, self.item[at], self.value[at] if self.value.shape[0] else self.value
+        )
 
 
 @inline
@@ -61,7 +69,14 @@ def features_of(lists, dense, first, t, T):
     overwritten by the next.
     """
     if len(dense) > 0:
-        x, number, item, value, n, row = dense.rows, dense.number, dense.item, dense.value, 0, 0
+        x, number, item, value, n, row = (
+            dense.rows,
+            dense.number,
+            dense.item,
+            dense.value,
+            0,
+            0,
+        )
         F = x.block.shape[1]
         for s in range(x.low, x.high + 1):
             if 0 <= t + s < T:
@@ -177,7 +192,9 @@ def features_of_tokens(task, sequences, of_row):
     if task.dense and task.bag.start.shape[0] == 1:
         place = ranges(task.token[sequences.order], sequences.lengths)[1]
         n = of_row.shape[0] + 1
-        dense = DenseFeatures(task.dense, place, of_row, np.zeros(n, np.int32), np.zeros(n))
+        dense = DenseFeatures(
+            task.dense, place, of_row, np.zeros(n, np.int32), np.zeros(n)
+        )
         return TokenLists.new(0)._replace(dense=dense)
     return list_rows(task, sequences.order, task.nodes, task.bag, of_row)
 
@@ -189,7 +206,9 @@ def repetition(token, lists, count):
     for i in range(token.shape[0] - 1):
         T, squares = token[i + 1] - token[i], 0.0
         for t in range(2 * T):  # the second time to clear
-            begin, end, which, values = features_of(lists, lists.dense, token[i], t % T, T)
+            begin, end, which, values = features_of(
+                lists, lists.dense, token[i], t % T, T
+            )
             for e in range(begin, end):
                 if t >= T:
                     count[which[e]] = 0.0

@@ -89,7 +89,10 @@ def group_fields(lists, field):
         return Grouping(group[field], float(lists.item.shape[0]), 0.0)
     step = -(-n_tokens * n_fields // SAMPLE)
     n = -(-n_tokens // step)
-    hashes, sizes = np.zeros((n, n_fields), np.uint64), np.zeros((n, n_fields), np.int32)
+    hashes, sizes = (
+        np.zeros((n, n_fields), np.uint64),
+        np.zeros((n, n_fields), np.int32),
+    )
     _hash_fields(lists, field, step, hashes, sizes)
     table = np.zeros(1 << int(2 * n).bit_length(), np.uint64)
 
@@ -101,12 +104,18 @@ def group_fields(lists, field):
         return _Candidate(fields, hashes, sizes, tokens, size)
 
     def joined(a, b):
-        return part(a.fields + b.fields, a.hashes * np.uint64(31) + b.hashes, a.sizes + b.sizes)
+        return part(
+            a.fields + b.fields, a.hashes * np.uint64(31) + b.hashes, a.sizes + b.sizes
+        )
 
-    parts = [part([k], hashes[:, k].copy(), sizes[:, k].copy()) for k in range(n_fields)]
+    parts = [
+        part([k], hashes[:, k].copy(), sizes[:, k].copy()) for k in range(n_fields)
+    ]
     pairs = [joined(a, b) for a, b in zip(parts, parts[1:])]
     while pairs:
-        gains = [a.cost + b.cost - both.cost for a, b, both in zip(parts, parts[1:], pairs)]
+        gains = [
+            a.cost + b.cost - both.cost for a, b, both in zip(parts, parts[1:], pairs)
+        ]
         k = int(np.argmax(gains))
         if gains[k] <= 0:
             break
@@ -118,7 +127,10 @@ def group_fields(lists, field):
     for k, part in enumerate([p for p in parts if p.n_features]):
         group[part.fields] = k
     share = n_tokens / n
-    sizes = (share * sum(p.n_parts for p in parts), share * sum(p.n_features for p in parts))
+    sizes = (
+        share * sum(p.n_parts for p in parts),
+        share * sum(p.n_features for p in parts),
+    )
     return Grouping(group[field], *sizes)
 
 
@@ -209,7 +221,11 @@ def find_parts(lists, group):
         The group of each feature, -1 if it stays alone.
     """
     n_groups = int(group.max(initial=-1)) + 1
-    E, N, valued = lists.item.shape[0], lists.start.shape[0] - 1, lists.value.shape[0] > 0
+    E, N, valued = (
+        lists.item.shape[0],
+        lists.start.shape[0] - 1,
+        lists.value.shape[0] > 0,
+    )
     # Memory that is never written to costs nothing.
     tokens, parts = TokenLists.new(N, E, valued), TokenLists.new(E, E, valued)
     table = np.full(1 << int(2 * N * n_groups + 1).bit_length(), -1, np.int32)

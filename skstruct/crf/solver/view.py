@@ -77,8 +77,13 @@ class Selection:
     """
 
     def __init__(self, objective, chosen):
-        self.chosen, self.n_states = chosen, int(np.searchsorted(chosen, objective.n_pairs))
-        self.where = np.concatenate([chosen, np.arange(objective.n_optional, objective.size)])
+        self.chosen, self.n_states = (
+            chosen,
+            int(np.searchsorted(chosen, objective.n_pairs)),
+        )
+        self.where = np.concatenate(
+            [chosen, np.arange(objective.n_optional, objective.size)]
+        )
         self.size = self.where.shape[0]
 
 
@@ -107,22 +112,34 @@ class View(Selection):
         n_weights, first = _first(o.pair_feature[pairs], o.n_features)
         if o.edge_pair.shape[0]:
             of_edges, first_edge = _first(o.edge_pair[edges, 0], o.n_edge_rows)
-            self.edges = Occurrences(_with_weights(o.edges.lists, of_edges), first_edge, o.edges.label[edges])
+            self.edges = Occurrences(
+                _with_weights(o.edges.lists, of_edges), first_edge, o.edges.label[edges]
+            )
         if o.products is not None:
             self.sums, self.parts = o.products, o.products.whole(first, label)
         elif o.grouping is not None and _is_shorter_by_parts(o, n_weights):
             self.sums = o.parts
-            self.parts = Occurrences(_with_weights(o.parts.features, n_weights), first, label)
+            self.parts = Occurrences(
+                _with_weights(o.parts.features, n_weights), first, label
+            )
         if self.sums is not None:
             entries = runs = TokenLists.new(o.n_tokens)
             run_label, rows, table = label, self.sums.tokens, self.sums.scores
         else:
-            many, times = n_weights >= MANY, o.occurrences  # which say how much there will be
+            many, times = (
+                n_weights >= MANY,
+                o.occurrences,
+            )  # which say how much there will be
             few = np.where(many, 0, n_weights)
             n_listed, n_runs = int(times @ few), int(times[many].sum())
             entries = _made(_list_weights, n_listed, o.features, first, few)
             # Runs take the numbers of their first weights for the numbers of the features.
-            runs = _made(select, n_runs, o.features, np.where(many, first[:-1], -1).astype(np.int32))
+            runs = _made(
+                select,
+                n_runs,
+                o.features,
+                np.where(many, first[:-1], -1).astype(np.int32),
+            )
             run_label = label.copy()
             run_label[first[1:][first[1:] > first[:-1]] - 1] += LAST
             rows, table = TokenLists.new(0), np.zeros(0)
@@ -134,7 +151,9 @@ def _is_shorter_by_parts(objective, n_weights):
     """Whether tokens have less to add up by parts, if features have ``n_weights``."""
     o = objective
     listed = float(np.dot(o.occurrences, n_weights))
-    by_parts = (PART + LABEL * o.n_labels) * o.grouping.n_parts + PART_FEATURE * o.grouping.n_features
+    by_parts = (
+        PART + LABEL * o.n_labels
+    ) * o.grouping.n_parts + PART_FEATURE * o.grouping.n_features
     return listed > by_parts
 
 
@@ -155,7 +174,9 @@ def one_thread_of_blas():
     """A limit of one thread of BLAS, which is one for the whole process: the first of its users sets it, and
     the last one takes it back."""
     with _lock:
-        _limits.append(_limits[0] if _limits else _libraries().limit(limits=1, user_api="blas"))
+        _limits.append(
+            _limits[0] if _limits else _libraries().limit(limits=1, user_api="blas")
+        )
     try:
         yield
     finally:
@@ -184,7 +205,9 @@ class ProductSums:
         length = sequences.lengths
         self.before = np.arange(self.n) - np.repeat(sequences.token[:-1], length)
         self.behind = np.repeat(length, length) - 1 - self.before
-        self.tokens = TokenLists(np.arange(self.n + 1), np.arange(self.n, dtype=np.int32), np.zeros(0))
+        self.tokens = TokenLists(
+            np.arange(self.n + 1), np.arange(self.n, dtype=np.int32), np.zeros(0)
+        )
         self.scores = np.zeros(self.n * self.width)
         self.counts = np.zeros((n_runs, self.n * self.width))
 
@@ -196,7 +219,11 @@ class ProductSums:
         """Fill the scores; ``places`` of the weights as of :meth:`whole`."""
         matrix = np.zeros((self.dense.n_rows, self.width))
         matrix.ravel()[places] = weights
-        columns, scores, self._map = self._columns(places), self.scores.reshape(self.n, self.width), map
+        columns, scores, self._map = (
+            self._columns(places),
+            self.scores.reshape(self.n, self.width),
+            map,
+        )
 
         def work(a):
             out = scores[a : a + BLOCK]
@@ -211,7 +238,10 @@ class ProductSums:
         """Add to a gradient what the tokens have received in n runs; their sum is left in the first one."""
         for other in self.counts[1:n]:
             self.counts[0] += other
-        columns, runs = self._columns(places), np.zeros((RUNS, self.dense.n_rows, self.width))
+        columns, runs = (
+            self._columns(places),
+            np.zeros((RUNS, self.dense.n_rows, self.width)),
+        )
 
         def work(k):
             for a in range(0, self.n, BLOCK)[k::RUNS]:
@@ -244,8 +274,14 @@ class ProductSums:
         for shift, mine, of_matrix in columns:
             rows = slice(None)
             if shift:
-                rows = np.flatnonzero((self.before[a:b] + shift >= 0) & (self.behind[a:b] - shift >= 0))
+                rows = np.flatnonzero(
+                    (self.before[a:b] + shift >= 0) & (self.behind[a:b] - shift >= 0)
+                )
             at = self.place[a:b][rows] + shift
-            block = d.block[at] if mine.shape[0] == d.block.shape[1] else d.block[at[:, None], mine]
+            block = (
+                d.block[at]
+                if mine.shape[0] == d.block.shape[1]
+                else d.block[at[:, None], mine]
+            )
             block = block.astype(np.float64, copy=False)
             yield rows, block if d.scale == 1.0 else d.scale * block, of_matrix

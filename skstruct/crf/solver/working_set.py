@@ -69,7 +69,9 @@ def active_orthant(objective, weights, options, progress, carry=None, cuts=None)
     n_iter, done, finished = 0, 1, False
     if progress.found is not None:
         state, arrays = progress.found
-        run = _OnWorkingSet(o, arrays["weights"], options, progress, arrays["chosen"], cuts=cuts)
+        run = _OnWorkingSet(
+            o, arrays["weights"], options, progress, arrays["chosen"], cuts=cuts
+        )
         run.resume(state, arrays)
         n_iter, finished = state["n_iter"], state["finished"]
     else:
@@ -78,28 +80,41 @@ def active_orthant(objective, weights, options, progress, carry=None, cuts=None)
             # A start worse than none, from a learning rate that was too high?
             if not (np.isfinite(run.value) and run.value <= o.value_at_zero()):
                 run = _OnWorkingSet(o, np.zeros(o.size), options, progress, cuts=cuts)
-        if cuts and run.rule.certifies and cuts.next:  # of other penalties, with a start from there
+        if (
+            cuts and run.rule.certifies and cuts.next
+        ):  # of other penalties, with a start from there
             run.of_all_weights()
             run.rule.ask(run.past)
     rule = run.rule
     while True:
         # Not where it was stopped: the revisions of a run that goes on stand elsewhere.
         if n_iter and not progress.stopped:
-            run.offer(n_iter, finished=bool(finished), noted=run.noted, certified=rule.certified)
+            run.offer(
+                n_iter,
+                finished=bool(finished),
+                noted=run.noted,
+                certified=rule.certified,
+            )
         at, full = run.of_all_weights()
         pseudo = pseudo_gradient(at, full, c1)
         missing = pseudo.copy()
         missing[run.view.where] = 0.0
         n_missing = np.count_nonzero(missing)
         # A weight whose gradient exceeds c1 has a curvature of that order.
-        converged = rule.certified or finished and dot(missing, missing) <= c1 * rule.tol * abs(run.value)
+        converged = (
+            rule.certified
+            or finished
+            and dot(missing, missing) <= c1 * rule.tol * abs(run.value)
+        )
         stopped = progress.stopped or n_iter >= options.max_iter
         # Without missing weights, or without a step, no number below this one can be reached.
         last = finished and (n_missing == 0 or done == 0)
         if converged or stopped or last:
             converged = bool(converged or not stopped and not run.stuck)
             carry = Carry(run.memory, run.view.where, run.unit)
-            return Minimum(at, run.value, pseudo, n_iter, converged, rule.gap(run.value), carry)
+            return Minimum(
+                at, run.value, pseudo, n_iter, converged, rule.gap(run.value), carry
+            )
         chosen = _working_set(o, at, full)
         if n_missing or chosen.shape[0] < SHRINK * run.view.chosen.shape[0]:
             run.move(chosen, at, full)
@@ -133,9 +148,15 @@ class Carry(NamedTuple):
 class _Iterations:
     """Iterations on the weights of a view, and what it takes to go on from one of them; with a ``memory``."""
 
-    def __init__(self, objective, weights, options, progress, view, cuts=None, keep=False):
+    def __init__(
+        self, objective, weights, options, progress, view, cuts=None, keep=False
+    ):
         self.objective, self.progress, self.view = objective, progress, view
-        self.rule, self.noted, self.stuck = StoppingRule(objective, options.tol, cuts), False, False
+        self.rule, self.noted, self.stuck = (
+            StoppingRule(objective, options.tol, cuts),
+            False,
+            False,
+        )
         self.search = {}  # of the last step: objectives computed, and the length taken
         self.weights = weights[view.where]
         smooth, self.gradient = objective.evaluate(view, self.weights, keep=keep)
@@ -147,7 +168,12 @@ class _Iterations:
         weights = np.zeros(self.objective.size)
         weights[self.view.where] = self.weights
         steps, changes = self.memory.kept()
-        arrays = {"chosen": self.view.chosen, "weights": weights, "steps": steps, "changes": changes}
+        arrays = {
+            "chosen": self.view.chosen,
+            "weights": weights,
+            "steps": steps,
+            "changes": changes,
+        }
         state = {"past": [float(v) for v in self.past], "n_iter": n_iter, **more}
         self.progress.offer(state, {**arrays, **self.rule.arrays()})
 
@@ -158,14 +184,22 @@ class _Iterations:
         self.memory.restore(arrays["steps"], arrays["changes"])
         self.rule.restore(arrays)
         self.rule.reached(self.past)
-        self.noted, self.rule.certified = state.get("noted", False), state.get("certified", False)
+        self.noted, self.rule.certified = (
+            state.get("noted", False),
+            state.get("certified", False),
+        )
 
     def step(self, direction, pseudo, length=1.0, keep=False):
         """Search along a direction; returns whether the objective fell. If not, the memory is forgotten.
 
         ``stuck``: there was none, and numbers of this precision would have shown what was promised.
         """
-        o, w, found, promised = self.objective, self.weights, None, -dot(direction, pseudo)
+        o, w, found, promised = (
+            self.objective,
+            self.weights,
+            None,
+            -dot(direction, pseudo),
+        )
         trials = 0
 
         def evaluate(new):
@@ -190,20 +224,42 @@ class _Iterations:
 class _OnWorkingSet(_Iterations):
     """Iterations on one working set; moves to another one."""
 
-    def __init__(self, objective, weights, options, progress, chosen=None, carry=None, cuts=None):
+    def __init__(
+        self, objective, weights, options, progress, chosen=None, carry=None, cuts=None
+    ):
         # Start from what is not zero; pairs of labels are always in.
-        chosen = np.flatnonzero(weights[: objective.n_optional]) if chosen is None else chosen
-        super().__init__(objective, weights, options, progress, objective.view(chosen), cuts, keep=True)
+        chosen = (
+            np.flatnonzero(weights[: objective.n_optional])
+            if chosen is None
+            else chosen
+        )
+        super().__init__(
+            objective,
+            weights,
+            options,
+            progress,
+            objective.view(chosen),
+            cuts,
+            keep=True,
+        )
         if carry is None:
             # Each feature's largest value. With an L2 penalty no curvature is less than 2 c2.
-            least, largest = max(SMALLEST_UNIT, min(2.0 * objective.c2, 1.0) ** 0.5), objective.largest
-            self.early, self.unit = EARLY, np.maximum(np.where(largest == 0.0, 1.0, largest), least)
+            least, largest = (
+                max(SMALLEST_UNIT, min(2.0 * objective.c2, 1.0) ** 0.5),
+                objective.largest,
+            )
+            self.early, self.unit = (
+                EARLY,
+                np.maximum(np.where(largest == 0.0, 1.0, largest), least),
+            )
             self.memory = Memory(options.memory, self.view.size, self._root())
         else:
             self.early, self.unit, self.memory = 0, carry.unit, carry.memory
             self.memory.move(carry.where, self.view.where, self._root())
         # A token has this many features: no direction is steeper than that many diagonals.
-        self.first_scale = 1.0 / (1.0 + objective.n_entries / max(objective.n_tokens, 1))
+        self.first_scale = 1.0 / (
+            1.0 + objective.n_entries / max(objective.n_tokens, 1)
+        )
 
     def of_all_weights(self):
         """(all weights, the gradient of all), once :meth:`.CRFObjective.evaluate` kept it at the current
@@ -229,7 +285,10 @@ class _OnWorkingSet(_Iterations):
         """What the recursion starts from, on the working set."""
         unit = self.memory.root**2
         curvature = self.objective.curvature(self.view, self.weights)
-        return unit * np.maximum(curvature / unit, 1.0) ** POWERS[len(self.past) > self.early]
+        return (
+            unit
+            * np.maximum(curvature / unit, 1.0) ** POWERS[len(self.past) > self.early]
+        )
 
     def _root(self):
         """What weights are multiplied with, to count in each feature's unit, on the working set."""
@@ -258,9 +317,13 @@ class _OnWorkingSet(_Iterations):
             if rule.near:
                 self.of_all_weights()
             finished = rule.reached(self.past, self.noted)
-            self.progress.add(self.weights, self.view.where, self.value, pseudo, self.search)
+            self.progress.add(
+                self.weights, self.view.where, self.value, pseudo, self.search
+            )
         if not kept:
-            _, self.gradient = self.objective.evaluate(self.view, self.weights, keep=True)
+            _, self.gradient = self.objective.evaluate(
+                self.view, self.weights, keep=True
+            )
         return done, finished
 
 
@@ -276,11 +339,17 @@ def owlqn(objective, weights, options, progress, carry=None, cuts=None):
     n_iter, finished = 0, False
     if progress.found is not None:
         weights, n_iter = progress.found[1]["weights"], progress.found[0]["n_iter"]
-    run = _Iterations(objective, weights, options, progress, objective.everything(), cuts)
+    run = _Iterations(
+        objective, weights, options, progress, objective.everything(), cuts
+    )
     run.memory = Memory(options.memory, objective.size)
     if progress.found is not None:
         run.resume(*progress.found)
-    rule, one, everywhere = run.rule, np.ones(objective.size), np.ones(objective.size, bool)
+    rule, one, everywhere = (
+        run.rule,
+        np.ones(objective.size),
+        np.ones(objective.size, bool),
+    )
     while True:
         pseudo = pseudo_gradient(run.weights, run.gradient, objective.c1)
         norm = np.sqrt(dot(pseudo, pseudo))
@@ -301,4 +370,6 @@ def owlqn(objective, weights, options, progress, carry=None, cuts=None):
             run.offer(n_iter)
     rule.note(run.weights, run.gradient, run.value)
     converged = (finished or norm == 0.0) and not run.stuck and not progress.stopped
-    return Minimum(run.weights, run.value, pseudo, n_iter, bool(converged), rule.gap(run.value))
+    return Minimum(
+        run.weights, run.value, pseudo, n_iter, bool(converged), rule.gap(run.value)
+    )

@@ -30,16 +30,28 @@ class TemplateKeys:
     """
 
     def __init__(self, encoder, used):
-        self.encoder, self.sides, plan = encoder, (encoder.nodes, encoder.edges), encoder.plan
+        self.encoder, self.sides, plan = (
+            encoder,
+            (encoder.nodes, encoder.edges),
+            encoder.plan,
+        )
         self.pairs = [side.all_pairs(encoder.table) for side in self.sides]
-        self.kept = [side.in_use(*given)[1] for side, *given in zip(self.sides, self.pairs, used)]
-        met = [[np.zeros(0, np.int64)] for _ in plan.channels]  # by channel the values of what is kept
+        self.kept = [
+            side.in_use(*given)[1] for side, *given in zip(self.sides, self.pairs, used)
+        ]
+        met = [
+            [np.zeros(0, np.int64)] for _ in plan.channels
+        ]  # by channel the values of what is kept
         for side, pairs, kept in zip(self.sides, self.pairs, self.kept):
             for compound, own, mine in zip(side.compounds, pairs, kept):
                 values = np.flatnonzero(mine) if compound.prefix < 0 else own[mine, 1]
                 met[compound.channel].append(values)
         outside = plan.left + plan.right
-        self.numbers, self.values, self.spelled = [], [], []  # by channel: new number by id; strings
+        self.numbers, self.values, self.spelled = (
+            [],
+            [],
+            [],
+        )  # by channel: new number by id; strings
         for channel, ids in zip(plan.channels, met):
             if channel[0] == "const":
                 self.numbers.append(np.ones(1, np.int64))
@@ -61,20 +73,38 @@ class TemplateKeys:
     def parts(self):
         """The parts of a program that read templates."""
         names = [name for name, _ in self.encoder.plan.channels]
-        tests = {"characters": FUNCTIONS.__contains__, "clusters": CLUSTER.__eq__, "contexts": is_context}
-        return ["templates", *(part for part, reads in tests.items() if any(map(reads, names)))]
+        tests = {
+            "characters": FUNCTIONS.__contains__,
+            "clusters": CLUSTER.__eq__,
+            "contexts": is_context,
+        }
+        return [
+            "templates",
+            *(part for part, reads in tests.items() if any(map(reads, names))),
+        ]
 
     def header(self, sections):
         """What the header of a file says of templates."""
         plan, words = self.encoder.plan, self.encoder.templates.words
-        out = {"features": "templates", "unicode": tables_for(name for name, _ in plan.channels)}
+        out = {
+            "features": "templates",
+            "unicode": tables_for(name for name, _ in plan.channels),
+        }
         if self.encoder.contexts.in_use:
             out.update(contexts_header(self.encoder, sections))
         if words is not None:
             out["clusters"] = words.by_label()
-        out |= {"left": plan.left, "right": plan.right, "channels": plan.channels, "values": self.values}
+        out |= {
+            "left": plan.left,
+            "right": plan.right,
+            "channels": plan.channels,
+            "values": self.values,
+        }
         for name, side in zip(("nodes", "edges"), self.sides):
-            compounds = [[c.prefix, c.channel, c.distance, c.slots, c.forms] for c in side.compounds]
+            compounds = [
+                [c.prefix, c.channel, c.distance, c.slots, c.forms]
+                for c in side.compounds
+            ]
             groups = [[g.compound, g.slot, g.lo, g.width] for g in side.groups]
             out[name] = {"compounds": compounds, "groups": groups}
         return out
@@ -82,19 +112,27 @@ class TemplateKeys:
     def write(self, sections):
         """Add the combinations; returns for each side (new row by row, -1 without; how many)."""
         maps = []
-        for name, side, pairs, kept in zip(("nodes", "edges"), self.sides, self.pairs, self.kept):
+        for name, side, pairs, kept in zip(
+            ("nodes", "edges"), self.sides, self.pairs, self.kept
+        ):
             row_of = np.full(side.n_rows, -1, np.int64)
             row_of[: side.first_row] = np.arange(side.first_row)
             n_rows, numbers = side.first_row, []
             for c, compound in enumerate(side.compounds):
-                number = self.numbers[compound.channel]  # all values, those outside of a sequence too
+                number = self.numbers[
+                    compound.channel
+                ]  # all values, those outside of a sequence too
                 if compound.prefix >= 0:
                     before = numbers[compound.prefix]
-                    number = combination_table(sections, f"{name}.{c}", pairs[c], kept[c], before, number)
+                    number = combination_table(
+                        sections, f"{name}.{c}", pairs[c], kept[c], before, number
+                    )
                 numbers.append(number)
                 slots, first = np.arange(len(compound.slots)), side.row_of[c][:-1]
                 mine = np.flatnonzero((first >= 0) & kept[c])
-                row_of[first[mine, None] + slots] = n_rows + (number[mine, None] - 1) * slots.size + slots
+                row_of[first[mine, None] + slots] = (
+                    n_rows + (number[mine, None] - 1) * slots.size + slots
+                )
                 n_rows += int(number.max(initial=0)) * slots.size
             maps.append((row_of, n_rows))
         return maps
@@ -113,7 +151,11 @@ def contexts_header(encoder, sections):
             lexicons.append({"name": name, "column": column, "entries": written})
     statistics = contexts.trained if contexts.adapted is None else contexts.adapted
     varieties = [
-        {"column": c, "longest": longest, "tokens": _varieties(statistics[c], c, longest, sections)}
+        {
+            "column": c,
+            "longest": longest,
+            "tokens": _varieties(statistics[c], c, longest, sections),
+        }
         for c, longest in contexts.longest.items()
     ]
     return {"lexicons": lexicons, "varieties": varieties}
@@ -122,7 +164,9 @@ def contexts_header(encoder, sections):
 def _varieties(statistics: AccessorVariety, column, longest, sections):
     """Add the strings whose variety matters and what they begin with; returns the tokens."""
     varieties, pairs = statistics.varieties[:longest], statistics.pairs
-    buckets = [np.minimum(np.log2(np.maximum(v, 1)), 15).astype(np.int64) for v in varieties]
+    buckets = [
+        np.minimum(np.log2(np.maximum(v, 1)), 15).astype(np.int64) for v in varieties
+    ]
     kept = [each > 0 for each in buckets]
     for n in range(longest - 1, 0, -1):
         kept[n - 1][pairs[n - 1][kept[n], 0]] = True
@@ -134,7 +178,9 @@ def _varieties(statistics: AccessorVariety, column, longest, sections):
     for n in range(longest):
         name = f"varieties.{column}.{n + 1}"
         if n:
-            number = combination_table(sections, name, pairs[n - 1], kept[n], number, token)
+            number = combination_table(
+                sections, name, pairs[n - 1], kept[n], number, token
+            )
         by_number = np.zeros(number.max(initial=0) + 1, np.int64)
         by_number[number] = buckets[n]
         sections.add(f"{name}.bucket", by_number[1:])
@@ -183,10 +229,18 @@ class PatternKeys(NameKeys):
         """What the header of a file says of them."""
         patterns = self.encoder.templates
         nodes, edges = (
-            [[p.literals, [[m.position, m.absolute, m.column, m.lower] for m in p.macros]] for p in lines]
+            [
+                [
+                    p.literals,
+                    [[m.position, m.absolute, m.column, m.lower] for m in p.macros],
+                ]
+                for p in lines
+            ]
             for lines in (patterns.of_labels, patterns.of_transitions)
         )
-        either = {"either": True} if self.encoder.takes_both else {}  # tokens: str, or tuples
+        either = (
+            {"either": True} if self.encoder.takes_both else {}
+        )  # tokens: str, or tuples
         syntax = {"syntax": patterns.syntax, "nodes": nodes, "edges": edges}
         names = {"names": self.names[0], "edge_names": self.names[1]}
         return {"features": "patterns", **either, "patterns": syntax, **names}
@@ -196,7 +250,11 @@ N_CODES = 0x110000
 
 FUNCTIONS = {
     "lower": ("cased", "ignorable", "mapping"),
-    "cluster": ("cased", "ignorable", "mapping"),  # of the lower-cased form, where the form has none
+    "cluster": (
+        "cased",
+        "ignorable",
+        "mapping",
+    ),  # of the lower-cased form, where the form has none
     "shape": ("upper", "lower", "digit"),
     "type": ("digit", "punctuation"),
     "digit": ("digit",),
@@ -212,7 +270,9 @@ _TESTS = {
     "punctuation": lambda c: unicodedata.category(c)[0] in "PS",
     # A capital sigma is final behind a cased letter; what is ignorable between the two does not matter.
     "cased": lambda c: (c + "\u03a3").lower()[-1] == "\u03c2",
-    "ignorable": lambda c: ("a" + c + "\u03a3").lower()[-1] == "\u03c2" and not _TESTS["cased"](c),
+    "ignorable": lambda c: (
+        ("a" + c + "\u03a3").lower()[-1] == "\u03c2" and not _TESTS["cased"](c)
+    ),
 }
 
 
@@ -233,7 +293,9 @@ def gaps(places):
 def _lower_case():
     """The code points that change and by how much, both as :func:`gaps`, and what becomes two characters."""
     lower = [chr(code).lower() for code in range(N_CODES)]
-    changed = [code for code, to in enumerate(lower) if to != chr(code) and code != 0x3A3]  # see "cased"
+    changed = [
+        code for code, to in enumerate(lower) if to != chr(code) and code != 0x3A3
+    ]  # see "cased"
     places = [code for code in changed if len(lower[code]) == 1]
     differences = [ord(lower[code]) - code for code in places]
     longer = {chr(code): lower[code] for code in changed if len(lower[code]) > 1}

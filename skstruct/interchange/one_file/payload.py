@@ -19,7 +19,11 @@ from ..foreign import entries
 from .keys import N_CODES, NameKeys, PatternKeys, TemplateKeys, gaps
 from .sections import FORMAT, Sections, as_numbers, refuse, weight_table
 
-_KEYS = {TemplateEncoder: TemplateKeys, BagEncoder: NameKeys, PatternEncoder: PatternKeys}
+_KEYS = {
+    TemplateEncoder: TemplateKeys,
+    BagEncoder: NameKeys,
+    PatternEncoder: PatternKeys,
+}
 
 
 class Payload(NamedTuple):
@@ -33,7 +37,9 @@ class Payload(NamedTuple):
     @property
     def n_weights(self):
         """Weights that are not zero."""
-        return sum(n for name, _, n in self.sections.entries if name.endswith(".weight"))
+        return sum(
+            n for name, _, n in self.sections.entries if name.endswith(".weight")
+        )
 
     def page(self):
         """This payload for a page."""
@@ -42,16 +48,24 @@ class Payload(NamedTuple):
             wrong = "a page cannot make the features of dicts and lists, which your own code makes: "
             raise ValueError(f"{wrong}write .js and call predict from your page")
         chunks, labels = header.get("spans"), header["labels"]
-        if chunks is None and all(isinstance(label, str) for label in labels) and are_chunks(labels):
+        if (
+            chunks is None
+            and all(isinstance(label, str) for label in labels)
+            and are_chunks(labels)
+        ):
             chunks = _segments(labels)
         if chunks and header["task"] != "words":
             chunks = {name: chunks[name] for name in ("opens", "closes", "types")}
             chunks["styles"] = [label_style(kind) for kind in chunks["types"]]
         channels = zip(header.get("channels", ()), header.get("values", ()))
         words = [s for (name, _), strings in channels if name == "x" for s in strings]
-        characters = header["token"] == "str" and 2 * sum(len(s) == 1 for s in words) > len(words)
+        characters = header["token"] == "str" and 2 * sum(
+            len(s) == 1 for s in words
+        ) > len(words)
         parts = self.parts if "words" in self.parts else [*self.parts, "words"]
-        return self._replace(header={**header, "chunks": chunks, "characters": characters}, parts=parts)
+        return self._replace(
+            header={**header, "chunks": chunks, "characters": characters}, parts=parts
+        )
 
     def block(self, **about):
         """The constant; ``about`` is what is said of the model besides."""
@@ -78,8 +92,14 @@ def payload_of(model, weights="exact"):
         if not isinstance(label, (str, int)):  # JSON could not hold it
             refuse(f"labels of type {type(label).__name__}")
     of_texts = {WORDS: _words, SPANS: _spans}.get(task)
-    distributions = [getattr(layer, "_distribution", None) for layer, _ in layers(tagger)]
-    scales = [float(each.scale) for each in distributions if each is not None and inner.order == 1]
+    distributions = [
+        getattr(layer, "_distribution", None) for layer, _ in layers(tagger)
+    ]
+    scales = [
+        float(each.scale)
+        for each in distributions
+        if each is not None and inner.order == 1
+    ]
     header = {
         "format": FORMAT,
         "task": task,
@@ -92,7 +112,11 @@ def payload_of(model, weights="exact"):
         "probabilities": scales[0] if scales else None,
         **keys.header(sections),
         **add_weights(inner, keys, sections, weights),
-        "about": {"model": type(estimator).__name__, "skstruct": __version__, "weights": weights},
+        "about": {
+            "model": type(estimator).__name__,
+            "skstruct": __version__,
+            "weights": weights,
+        },
     }
     parts = ["reading", *keys.parts, "chain"]
     if inner.order == 2:
@@ -127,7 +151,9 @@ def chain_model(tagger, estimator):
         kind = type(estimator).__name__
         if tagger is not estimator:
             kind += f" over a {type(tagger).__name__}"
-        raise TypeError(f"one file holds a chain tagger, a Segmenter or a SpanTagger over one, got a {kind}")
+        raise TypeError(
+            f"one file holds a chain tagger, a Segmenter or a SpanTagger over one, got a {kind}"
+        )
     return model
 
 
@@ -135,12 +161,22 @@ def keys_of(model):
     """The keys of the features that have weights."""
     encoder, L = model.encoder, len(model.labels)
     if type(encoder) not in _KEYS:
-        refuse("tokens are rows of numbers; skstruct.inspection.coefficients gives the weights")
-    for pattern in encoder.templates.patterns if type(encoder) is PatternEncoder else ():
+        refuse(
+            "tokens are rows of numbers; skstruct.inspection.coefficients gives the weights"
+        )
+    for pattern in (
+        encoder.templates.patterns if type(encoder) is PatternEncoder else ()
+    ):
         if any(macro.expression is not None for macro in pattern.macros):
             refuse(f"the pattern {pattern.text!r} has a regular expression")
-    sizes = (model.nodes, L, encoder.n_node_rows), (model.edges, L * L, encoder.n_edge_rows)
-    used = [np.bincount(entries(store)[0] // columns, minlength=n) > 0 for store, columns, n in sizes]
+    sizes = (
+        (model.nodes, L, encoder.n_node_rows),
+        (model.edges, L * L, encoder.n_edge_rows),
+    )
+    used = [
+        np.bincount(entries(store)[0] // columns, minlength=n) > 0
+        for store, columns, n in sizes
+    ]
     return _KEYS[type(encoder)](encoder, used)
 
 
@@ -160,7 +196,9 @@ def add_weights(model, keys, sections, weights):
         tables.append((name, new[order], values[order], n_rows, columns))
     if model.order == 2:
         tables.append(("trigrams", *entries(model.trigrams), L * (L + 1), L))
-    numbers, divisor, step = as_numbers([values for _, _, values, _, _ in tables], weights)
+    numbers, divisor, step = as_numbers(
+        [values for _, _, values, _, _ in tables], weights
+    )
     for (name, place, _, n_rows, columns), values in zip(tables, numbers):
         written = np.flatnonzero(values)  # rounding makes some weights 0
         weight_table(sections, name, n_rows, place[written], values[written], columns)
@@ -178,7 +216,9 @@ def _words(segmenter, labels):
     return {
         "opens": [prefix in STARTING_WORD for prefix, _ in parsed],
         "closes": closes,  # a word starts behind it
-        "ends": [True] * len(labels) if segmenter.scheme == "BI" else closes,  # a word may end with it
+        "ends": [True] * len(labels)
+        if segmenter.scheme == "BI"
+        else closes,  # a word may end with it
         "tags": [kind for _, kind in parsed] if segmenter.tagged_ else None,
     }
 

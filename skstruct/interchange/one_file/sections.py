@@ -44,16 +44,28 @@ class Sections:
             size = next(size for size, above in _LARGEST.items() if largest < above)
         self.entries.append([name, f"{kind}{size}", int(values.shape[0])])
         little = values.astype(values.dtype.newbyteorder("<"))
-        planes = np.frombuffer(little.tobytes(), np.uint8).reshape(-1, values.itemsize)[:, :size]
-        self.data.append(planes.T.tobytes())  # bytes of equal rank stand together: that deflates better
+        planes = np.frombuffer(little.tobytes(), np.uint8).reshape(-1, values.itemsize)[
+            :, :size
+        ]
+        self.data.append(
+            planes.T.tobytes()
+        )  # bytes of equal rank stand together: that deflates better
 
     def block(self, header):
         """The constant of a file, base64, with the header."""
-        text = json.dumps({**header, "sections": self.entries}, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(
+            {**header, "sections": self.entries},
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
         pair = _PAIR.search(text)
         if pair:  # JSON would make one character of them, and perhaps two strings equal
-            string = text[text.rindex('"', 0, pair.start()) + 1 : text.index('"', pair.end())]
-            refuse(f"{string!r} has two surrogates that are one character; train on {_JOIN} of such strings")
+            string = text[
+                text.rindex('"', 0, pair.start()) + 1 : text.index('"', pair.end())
+            ]
+            refuse(
+                f"{string!r} has two surrogates that are one character; train on {_JOIN} of such strings"
+            )
         head = _LONE.sub(lambda lone: f"\\u{ord(lone[0]):04x}", text).encode()
         packer = zlib.compressobj(9, zlib.DEFLATED, -15)
         raw = b"".join([struct.pack("<I", len(head)), head, *self.data])
@@ -109,7 +121,9 @@ def combination_table(sections, name, pairs, kept, before, last):
     mine = np.flatnonzero(kept)
     shorter, value = before[pairs[mine, 0]], last[pairs[mine, 1]]
     order = np.lexsort((value, shorter))
-    sections.add(f"{name}.left", np.bincount(shorter - 1, minlength=before.max(initial=0)))
+    sections.add(
+        f"{name}.left", np.bincount(shorter - 1, minlength=before.max(initial=0))
+    )
     sections.add(f"{name}.right", value[order])
     number = np.zeros(kept.shape[0], np.int64)
     number[mine[order]] = np.arange(1, mine.shape[0] + 1)
@@ -149,9 +163,15 @@ def as_numbers(tables, weights):
         return [np.rint(table / step).astype(np.int64) for table in tables], 1, step
     divisor = common_denominator(every)
     if divisor is not None:
-        return [np.rint(table * divisor).astype(np.int64) for table in tables], divisor, 1.0
+        return (
+            [np.rint(table * divisor).astype(np.int64) for table in tables],
+            divisor,
+            1.0,
+        )
     narrow = every.astype(np.float32)
-    kind = np.float32 if np.array_equal(narrow.astype(np.float64), every) else np.float64
+    kind = (
+        np.float32 if np.array_equal(narrow.astype(np.float64), every) else np.float64
+    )
     return [table.astype(kind) for table in tables], 1, 1.0
 
 
@@ -164,10 +184,17 @@ def common_denominator(weights):
     d = 1
     for w in some.tolist():
         near = (Fraction(w).limit_denominator(limit) for limit in (10**3, 10**5, 10**7))
-        d = math.lcm(d, next((found for found in near if float(found) == w), Fraction(w)).denominator)
+        d = math.lcm(
+            d,
+            next(
+                (found for found in near if float(found) == w), Fraction(w)
+            ).denominator,
+        )
         if d > _LARGEST_DENOMINATOR:
             return None
     whole = np.rint(weights * d)
-    if np.abs(whole).max(initial=0.0) >= 2**31:  # twice as much has to fit into four bytes
+    if (
+        np.abs(whole).max(initial=0.0) >= 2**31
+    ):  # twice as much has to fit into four bytes
         return None
     return d if np.array_equal(whole / d, weights) else None

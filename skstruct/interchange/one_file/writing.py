@@ -104,34 +104,54 @@ def export(
     """
     stem, ending = os.path.splitext(os.path.basename(os.fspath(path)))
     if ending not in ENDINGS:
-        raise ValueError(f"path must end in .py, .js, .cjs, .mjs or .html, got {stem + ending!r}")
+        raise ValueError(
+            f"path must end in .py, .js, .cjs, .mjs or .html, got {stem + ending!r}"
+        )
     if weights not in WEIGHTS:
         raise ValueError(f"weights must be 'exact', 'int16' or 'int8', got {weights!r}")
     for name, value in (("title", title), ("example", example)):
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} must be a str, got {describe(value)}")
-    kept = model if keep == 1.0 else predictor_of(model).compress(dtype="float64", keep=keep)
+    kept = (
+        model
+        if keep == 1.0
+        else predictor_of(model).compress(dtype="float64", keep=keep)
+    )
     payload = payload_of(kept, weights)
     for label in payload.header["labels"] if ending != ".py" else ():
         if isinstance(label, int) and abs(label) > LARGEST_INTEGER:
-            refuse(f"the label {label} is beyond 2**53, which JavaScript rounds; write .py, or train on str")
+            refuse(
+                f"the label {label} is beyond 2**53, which JavaScript rounds; write .py, or train on str"
+            )
     if ending == ".html":
         payload = payload.page()
-    about = {"name": stem if _IDENTIFIER.fullmatch(stem) and stem not in _RESERVED else "tagger"}
-    about |= {k: v for k, v in (("title", title), ("example", example)) if v is not None}
+    about = {
+        "name": stem
+        if _IDENTIFIER.fullmatch(stem) and stem not in _RESERVED
+        else "tagger"
+    }
+    about |= {
+        k: v for k, v in (("title", title), ("example", example)) if v is not None
+    }
     found = ()
     if check is not None:
         found = compared(model, payload.block(), check)
-        about["check"] = dict(zip(ExportReport._fields[4:8], found))  # the counts, and not the places
+        about["check"] = dict(
+            zip(ExportReport._fields[4:8], found)
+        )  # the counts, and not the places
     block = payload.block(**about)
     for known, strings in payload.keys.spelled if ending != ".py" else ():
         check_spellings(known, set(strings))
     if ending == ".py":
         text = python_file(block, payload.parts)
     elif ending == ".html":
-        text = page_file(block, payload.parts, title or payload.header["about"]["model"])
+        text = page_file(
+            block, payload.parts, title or payload.header["about"]["model"]
+        )
     else:
-        text = javascript_file(block, payload.parts, ".mjs" if ending == ".mjs" else ".js")
+        text = javascript_file(
+            block, payload.parts, ".mjs" if ending == ".mjs" else ".js"
+        )
     write_whole(path, text, "utf-8")
     data = text.encode()
     sizes = len(data), len(gzip.compress(data, mtime=0))
@@ -179,11 +199,23 @@ class ExportReport(NamedTuple):
         size = f"{self.n_bytes / 1000:,.0f} kB ({self.n_bytes_gzip / 1000:,.0f} kB gzipped)"
         lines = [f"{self.path}: {size}, {self.n_weights:,} weights"]
         if not self.n_sequences:
-            return "\n".join([*lines, "not compared with the model", "check=X does that on sequences"])
+            return "\n".join(
+                [
+                    *lines,
+                    "not compared with the model",
+                    "check=X does that on sequences",
+                ]
+            )
         n = f"{self.n_sequences_differ:,} of {self.n_sequences:,} sequences"
-        places = ", first " + ", ".join(map(str, self.places[:3])) if self.places else ""
+        places = (
+            ", first " + ", ".join(map(str, self.places[:3])) if self.places else ""
+        )
         lines.append(f"{n} labelled otherwise, {self.n_tokens_differ:,} tokens{places}")
-        largest = "no scores" if self.largest_difference is None else f"{self.largest_difference:.3g}"
+        largest = (
+            "no scores"
+            if self.largest_difference is None
+            else f"{self.largest_difference:.3g}"
+        )
         return "\n".join([*lines, f"largest difference of a score: {largest}"])
 
 
@@ -195,7 +227,9 @@ def compared(model: Any, block: str, X: Any) -> tuple[Any, ...]:
     places, n_differ = [], 0
     for i, (expected, found) in enumerate(zip(model.predict(X), file.predict(X))):
         if file.header["task"] == "labels":
-            wrong = [t for t, (one, other) in enumerate(zip(expected, found)) if one != other]
+            wrong = [
+                t for t, (one, other) in enumerate(zip(expected, found)) if one != other
+            ]
         else:
             known = set(found)
             wrong = [t for t, item in enumerate(expected) if item not in known]
@@ -203,12 +237,17 @@ def compared(model: Any, block: str, X: Any) -> tuple[Any, ...]:
         places += [(i, t) for t in wrong]
     largest = None
     if hasattr(model, "decision_function"):
-        scores = np.asarray(model.decision_function(X), float), np.asarray(file.decision_function(X), float)
+        scores = (
+            np.asarray(model.decision_function(X), float),
+            np.asarray(file.decision_function(X), float),
+        )
         largest = float(np.abs(scores[0] - scores[1]).max(initial=0.0))
     return len(X), n_differ, len(places), largest, places[:MOST_PLACES]
 
 
-_PYTHON, _JAVASCRIPT, _PAGE = (files(__package__) / name for name in ("python", "javascript", "page"))
+_PYTHON, _JAVASCRIPT, _PAGE = (
+    files(__package__) / name for name in ("python", "javascript", "page")
+)
 
 _HEAD = '"""A model of skstruct {version} in one file, for Python 3.8 and later; needs nothing else."""\n'
 
@@ -235,9 +274,13 @@ def python_file(block, parts):
     """
     imports, sources = set(), []
     for name in (*parts, "command", "tagger"):
-        _, said, text = (_PYTHON / f"{name}.py").read_text(encoding="utf-8").split('"""', 2)
+        _, said, text = (
+            (_PYTHON / f"{name}.py").read_text(encoding="utf-8").split('"""', 2)
+        )
         imports.update(re.findall(r"^(?:import|from \w).*", text, re.MULTILINE))
-        text = re.sub(r"^(?:import|from) .*\n", "", text, flags=re.MULTILINE).strip("\n")
+        text = re.sub(r"^(?:import|from) .*\n", "", text, flags=re.MULTILINE).strip(
+            "\n"
+        )
         text = re.sub('^DATA = ".*"', f'DATA = "{block}"', text, flags=re.MULTILINE)
         said = "\n".join(f"# {line}".rstrip() for line in said.splitlines())
         sources.append(f"# {'-' * 98}\n{said}\n\n{text}")
@@ -256,7 +299,10 @@ def javascript_file(block, parts, ending):
     ending : {".js", ".mjs"}
     """
     last = [f"tagger{ending}", *([f"tagger_spans{ending}"] if "spans" in parts else [])]
-    text = _joined(block, [_JAVASCRIPT / name for name in (*(f"{part}.js" for part in parts), *last)])
+    text = _joined(
+        block,
+        [_JAVASCRIPT / name for name in (*(f"{part}.js" for part in parts), *last)],
+    )
     return f'"use strict";\n\n{text}\n' if ending == ".mjs" else _as_function(text)
 
 
@@ -272,12 +318,22 @@ def page_file(block, parts, title):
     title : str
     """
     last = ["page.js", *(["records.js", "spans.js"] if "spans" in parts else [])]
-    text = _joined(block, [*(_JAVASCRIPT / f"{part}.js" for part in parts), *(_PAGE / name for name in last)])
+    text = _joined(
+        block,
+        [
+            *(_JAVASCRIPT / f"{part}.js" for part in parts),
+            *(_PAGE / name for name in last),
+        ],
+    )
     script = "\n" + _as_function(text)
-    style = "\n" + "".join((_PAGE / name).read_text(encoding="utf-8") for name in ("page.css", "marks.css"))
+    style = "\n" + "".join(
+        (_PAGE / name).read_text(encoding="utf-8") for name in ("page.css", "marks.css")
+    )
     policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
     policy += "base-uri 'none'; form-action 'none'"
-    shown = html.escape(title.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8"))
+    shown = html.escape(
+        title.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+    )
     values = {"policy": policy, "title": shown, "style": style, "script": script}
     page = (_PAGE / "page.html").read_text(encoding="utf-8")
     return re.sub("@([a-z]+)@", lambda name: values[name[1]], page)
@@ -287,7 +343,9 @@ def _joined(block, sources):
     """Sources of JavaScript as one, with the constant in its place."""
     texts = [source.read_text(encoding="utf-8").strip() for source in sources]
     text = "\n\n".join([_JAVASCRIPT_HEAD.format(version=__version__), *texts])
-    text = text.replace("const SPAN_KEYS = [];", f"const SPAN_KEYS = {json.dumps(SPAN_KEYS)};")
+    text = text.replace(
+        "const SPAN_KEYS = [];", f"const SPAN_KEYS = {json.dumps(SPAN_KEYS)};"
+    )
     return text.replace('const DATA = "";', f'const DATA = "{block}";')
 
 

@@ -2,4 +2,13 @@
 
 from . import crf, damage, inputs, others, several, spans, structures, taggers
 
-__all__ = ["crf", "damage", "inputs", "others", "several", "spans", "structures", "taggers"]
+__all__ = [
+    "crf",
+    "damage",
+    "inputs",
+    "others",
+    "several",
+    "spans",
+    "structures",
+    "taggers",
+]

@@ -14,7 +14,10 @@ from .. import estimators, texts
 from ..cases import scenario
 from ..corpora import Corpus
 
-OWN_FEATURES = {"str": ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"], "tuple": ["U0:%x[0,0]", "B", "B1:%x[0,1]"]}
+OWN_FEATURES = {
+    "str": ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"],
+    "tuple": ["U0:%x[0,0]", "B", "B1:%x[0,1]"],
+}
 TOOLS = {
     "list": ("crfsuite",),
     "dict": ("crfsuite",),
@@ -25,7 +28,11 @@ TOOLS = {
 
 def _used(model, X, more=None):
     """Call what runs kernels. Any error will do but those of accesses beyond an array."""
-    calls = [lambda: model.predict(X), lambda: model.predict_kbest(X, 3), lambda: model.compress().predict(X)]
+    calls = [
+        lambda: model.predict(X),
+        lambda: model.predict_kbest(X, 3),
+        lambda: model.compress().predict(X),
+    ]
     if hasattr(model, "predict_marginals"):
         calls.append(lambda: model.predict_marginals(X))
     if more is not None and hasattr(model, "partial_fit"):
@@ -43,8 +50,12 @@ def _used(model, X, more=None):
 def damaged_files_of_tools(draw):
     """Wrong bytes in a model of CRFsuite, CRF++ or Wapiti."""
     kind = draw.one(*TOOLS)
-    corpus = Corpus(draw, kind, [f"L{k}" for k in range(draw.int(2, 5))], budget=60, partial=0.0)
-    model = L1CRF(OWN_FEATURES.get(kind, "auto"), c1=0.01, max_iter=5).fit(corpus.X, corpus.y)
+    corpus = Corpus(
+        draw, kind, [f"L{k}" for k in range(draw.int(2, 5))], budget=60, partial=0.0
+    )
+    model = L1CRF(OWN_FEATURES.get(kind, "auto"), c1=0.01, max_iter=5).fit(
+        corpus.X, corpus.y
+    )
     tool = draw.one(*TOOLS[kind])
     draw.note(tool=tool)
     with tempfile.TemporaryDirectory() as folder:
@@ -57,7 +68,9 @@ def damaged_files_of_tools(draw):
         for _ in range(draw.one(1, 1, 2, 5)):
             at = draw.int(0, min(len(data) - 1, draw.one(200, 10**9)))
             if draw.chance(0.5):
-                data[at] = draw.one(0, 1, 127, 255, data[at] ^ (1 << draw.int(0, 7)), draw.int(0, 255))
+                data[at] = draw.one(
+                    0, 1, 127, 255, data[at] ^ (1 << draw.int(0, 7)), draw.int(0, 255)
+                )
             else:
                 number = draw.one(0, 1, 2**31 - 1, 2**32 - 1, draw.int(0, 5000))
                 data[at : at + 4] = number.to_bytes(4, "little")
@@ -70,7 +83,24 @@ def damaged_files_of_tools(draw):
         _used(found, corpus.new[0])
 
 
-STRANGE = (None, True, -1, 0, 1, 7, 2**40, 0.5, -1e300, "", "x", "s0.lc.r s0.t", [], [1], {}, {"$array": "x"})
+STRANGE = (
+    None,
+    True,
+    -1,
+    0,
+    1,
+    7,
+    2**40,
+    0.5,
+    -1e300,
+    "",
+    "x",
+    "s0.lc.r s0.t",
+    [],
+    [1],
+    {},
+    {"$array": "x"},
+)
 
 
 def _places(node, at=()):
@@ -82,7 +112,9 @@ def _places(node, at=()):
 
 
 def _change_header(draw, header):
-    places = [place for place in _places(header["estimator"]) if place[0] != "parameters"]
+    places = [
+        place for place in _places(header["estimator"]) if place[0] != "parameters"
+    ]
     *where, last = draw.one(*places)
     node = header["estimator"]
     for key in where:
@@ -96,16 +128,24 @@ def _change_array(draw, arrays):
     name = draw.one(*arrays)
     array = arrays[name] = arrays[name].copy()
     if array.size == 0 or draw.chance(0.1):
-        arrays[name] = draw.one(array[:-1], np.concatenate([array, array])) if array.ndim else array[None]
+        arrays[name] = (
+            draw.one(array[:-1], np.concatenate([array, array]))
+            if array.ndim
+            else array[None]
+        )
     elif array.dtype.kind == "b":
         array.flat[draw.int(0, array.size - 1)] ^= True
     elif array.dtype.kind == "f":
-        array.flat[draw.int(0, array.size - 1)] = draw.one(np.nan, np.inf, -1e300, 1e300, 0.0)
+        array.flat[draw.int(0, array.size - 1)] = draw.one(
+            np.nan, np.inf, -1e300, 1e300, 0.0
+        )
     else:
         limits = np.iinfo(array.dtype)
         near = int(draw.one(*array.ravel()[:1000])) + draw.one(-1, 0, 1)
         value = draw.one(limits.min, limits.max, 0, 1, 2, 50, near)
-        array.flat[draw.int(0, array.size - 1)] = min(max(value, limits.min), limits.max)
+        array.flat[draw.int(0, array.size - 1)] = min(
+            max(value, limits.min), limits.max
+        )
     return name
 
 
@@ -114,14 +154,25 @@ def _own_model(draw):
     which = draw.one("tagger", "tagger", "crf", "words", "parser")
     if which == "words":
         X, y, _ = texts.texts(draw, 60)
-        return WordSegmenter(beam_size=4, max_iter=2, random_state=0).fit(X, y), X[:5], (X, y)
+        return (
+            WordSegmenter(beam_size=4, max_iter=2, random_state=0).fit(X, y),
+            X[:5],
+            (X, y),
+        )
     if which == "parser":
         X, y = texts.trees(draw, 60, draw.one(2, 4))
-        templates, labeled = draw.one("hs28", "rich", ["s0.t s1.t", "s0.w"]), draw.chance(0.6)
-        model = ShiftReduceParser(templates, beam_size=4, max_iter=2, labeled=labeled, random_state=0)
+        templates, labeled = (
+            draw.one("hs28", "rich", ["s0.t s1.t", "s0.w"]),
+            draw.chance(0.6),
+        )
+        model = ShiftReduceParser(
+            templates, beam_size=4, max_iter=2, labeled=labeled, random_state=0
+        )
         return model.fit(X, y), X[:5], (X, y)
     corpus = Corpus(draw, most_labels=20, budget=80)
-    model = estimators.plain_tagger(draw, corpus, *(("crf",) if which == "crf" else ("perceptron", "pa")))
+    model = estimators.plain_tagger(
+        draw, corpus, *(("crf",) if which == "crf" else ("perceptron", "pa"))
+    )
     return model.fit(corpus.X, corpus.y), corpus.new[0], (corpus.X, corpus.y)
 
 

@@ -10,7 +10,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from skstruct import L1CRF, PassiveAggressiveTagger, SequenceMatrix, StructuredPerceptron
+from skstruct import (
+    L1CRF,
+    PassiveAggressiveTagger,
+    SequenceMatrix,
+    StructuredPerceptron,
+)
 from skstruct.features import (
     SequenceUnion,
     TokenPredictions,
@@ -57,7 +62,9 @@ def transformers(draw):
     """A transformer of tokens, and a tagger of what it gives."""
     which = draw.one(*KINDS)
     labels = [f"L{k}" for k in range(draw.int(2, 9))]
-    corpus = Corpus(draw, draw.one(*KINDS[which]), labels, partial=draw.one(0.0, 0.0, 0.3), least=8)
+    corpus = Corpus(
+        draw, draw.one(*KINDS[which]), labels, partial=draw.one(0.0, 0.0, 0.3), least=8
+    )
     model = _learner(draw)
     draw.note(which=which, model=repr(model))
     step = {
@@ -74,7 +81,10 @@ def transformers(draw):
         "predictions": lambda: TokenPredictions(LogisticRegression(max_iter=30), cv=2),
         "window": lambda: Window(draw.int(0, 2), draw.int(0, 3)),
         "vectors": lambda: WordVectors(
-            draw.one(2, 5), min_count=1, random_state=0, **({"n_clusters": 3} if draw.chance(0.5) else {})
+            draw.one(2, 5),
+            min_count=1,
+            random_state=0,
+            **({"n_clusters": 3} if draw.chance(0.5) else {}),
         ),
         "dicts": lambda: TokenTransformer(DictVectorizer()),
     }[which]()
@@ -94,7 +104,11 @@ def _contained(draw, X):
     if not isinstance(X, list):
         return X
     index = range(3, 3 + len(X))  # the places are no labels
-    return draw.one(X, pandas.Series(X, index=index, dtype=object), pandas.Series(X, dtype=object).array)
+    return draw.one(
+        X,
+        pandas.Series(X, index=index, dtype=object),
+        pandas.Series(X, dtype=object).array,
+    )
 
 
 STEPS = {
@@ -114,11 +128,16 @@ def kinds(draw):
     model, reads = estimators.plain_tagger(draw, corpus, orders=(1,)), {read_as}
     model.set_params(constraints=None)
     if draw.chance(0.3):
-        reads |= {"columns", "both"} if read_as in ("columns", "both") else set()  # it reads the strings
+        reads |= (
+            {"columns", "both"} if read_as in ("columns", "both") else set()
+        )  # it reads the strings
         model = make_pipeline(STEPS[read_as](), model.set_params(features="auto"))
     draw.note(prediction=kind, model=repr(model))
     model.fit(_contained(draw, corpus.X), corpus.y)
-    expected, scores = model.predict(corpus.new[0]), model.decision_function(corpus.new[0])
+    expected, scores = (
+        model.predict(corpus.new[0]),
+        model.decision_function(corpus.new[0]),
+    )
     X, alike = _contained(draw, corpus.new_as(kind)), corpus.is_new_as(kind)
     try:
         found = model.predict(X)
@@ -147,9 +166,19 @@ def vectorizer(draw):
     vectorizer = TokenVectorizer(features, min_count=draw.one(1, 1, 2))
     rows, new = vectorizer.fit_transform(corpus.X), vectorizer.transform(corpus.new[0])
     model.fit(rows, corpus.y)
-    other = clone(model).set_params(features=features, min_count=vectorizer.min_count).fit(corpus.X, corpus.y)
+    other = (
+        clone(model)
+        .set_params(features=features, min_count=vectorizer.min_count)
+        .fit(corpus.X, corpus.y)
+    )
     if isinstance(model, L1CRF):
-        close(model.objective_, other.objective_, "objectives of tokens and matrix", 1e-3, 1e-3)
+        close(
+            model.objective_,
+            other.objective_,
+            "objectives of tokens and matrix",
+            1e-3,
+            1e-3,
+        )
     else:
         expected = other.decision_function(corpus.new[0])
         close(model.decision_function(new), expected, "scores of tokens and matrix")
@@ -160,8 +189,14 @@ def vectorizer(draw):
 def tables(draw):
     """``from_frame``: one table with a row a token is the list of its sequences' frames."""
     corpus = Corpus(draw, "frame", most_labels=9, partial=draw.one(0.0, 0.3))
-    used = [i for i, s in enumerate(corpus.y) if len(s)]  # a table has no empty sequences
-    frames, y, full = some(corpus.X, used), [corpus.y[i] for i in used], [corpus.full_y[i] for i in used]
+    used = [
+        i for i, s in enumerate(corpus.y) if len(s)
+    ]  # a table has no empty sequences
+    frames, y, full = (
+        some(corpus.X, used),
+        [corpus.y[i] for i in used],
+        [corpus.full_y[i] for i in used],
+    )
     names = draw.rng.permutation(len(used)).tolist()
     table = pandas.concat(frames, ignore_index=True)
     table["sequence"] = [names[i] for i, s in enumerate(y) for _ in s]
@@ -170,16 +205,24 @@ def tables(draw):
     draw.note(library=how)
     if how in ("string", "category"):
         table = table.astype({"word": how, "tag": how})
-    elif how == "polars" and all(isinstance(label, (str, type(None))) for s in y for label in s):
+    elif how == "polars" and all(
+        isinstance(label, (str, type(None))) for s in y for label in s
+    ):
         table = polars.DataFrame({name: table[name].tolist() for name in table})
     columns = draw.one(None, ["word", "tag", "x"], ["word"], ["tag", "word"], ["x"])
-    X, labels = SequenceMatrix.from_frame(table, "sequence", columns=columns, label="label")
+    X, labels = SequenceMatrix.from_frame(
+        table, "sequence", columns=columns, label="label"
+    )
     same([[None if v != v else v for v in s] for s in labels], y, "labels of a table")
     model = _learner(draw)
     if columns is None or columns == ["word", "tag", "x"]:
         model.set_params(features=estimators.features(draw, "frame"))
         expected = clone(model).fit(frames, y).decision_function(frames)
-        equal(model.fit(X, y).decision_function(X), expected, "a table and a list of frames")
+        equal(
+            model.fit(X, y).decision_function(X),
+            expected,
+            "a table and a list of frames",
+        )
     found = model.fit(X, y).predict(X)
     values = X.column(found)
     same(list(values), [label for s in found for label in s], "column of predictions")
@@ -190,7 +233,11 @@ def tables(draw):
 def imported(draw):
     """A model written for another tool, read again, and used as any tagger."""
     tool = draw.one("crfsuite", "crfpp", "wapiti")
-    kind = draw.one("list", "dict") if tool == "crfsuite" else draw.one("str", "tuple", "tuple3")
+    kind = (
+        draw.one("list", "dict")
+        if tool == "crfsuite"
+        else draw.one("str", "tuple", "tuple3")
+    )
     labels = [f"L{k}" for k in range(draw.int(2, 8))]
     corpus = Corpus(draw, kind, labels, partial=0.0, budget=draw.one(60, 300))
     model = estimators.plain_tagger(draw, corpus, orders=(1,)).fit(corpus.X, corpus.y)
@@ -201,9 +248,21 @@ def imported(draw):
     X, y = corpus.new
     if kind == "dict" and tool == "crfsuite":
         assert again.inputs.token == model.inputs.token, "tokens of an imported model"
-    close(again.decision_function(X), model.decision_function(X), f"scores after {tool}", 1e-3, 1e-3)
+    close(
+        again.decision_function(X),
+        model.decision_function(X),
+        f"scores after {tool}",
+        1e-3,
+        1e-3,
+    )
     check_all(draw, again, corpus, X, y)
     twice = exported(again, tool)
-    close(twice.decision_function(X), again.decision_function(X), f"scores after {tool}, twice", 1e-6, 1e-6)
+    close(
+        twice.decision_function(X),
+        again.decision_function(X),
+        f"scores after {tool}, twice",
+        1e-6,
+        1e-6,
+    )
     again.set_params(c1=0.1, max_iter=5, solver="owlqn").fit(corpus.X, corpus.y)
     check_all(draw, again, corpus, X, y)

@@ -30,17 +30,35 @@ def _stoppable(draw):
     """An estimator with epochs, its ``fit`` with all arguments but self, and new input."""
     which = draw.one("tagger", "tagger", "crf", "averager", "words", "parser")
     draw.note(which=which)
-    online = {"max_iter": 3, "random_state": 0, "penalty": draw.one(None, "l1", "l1-cumulative", "l2")}
+    online = {
+        "max_iter": 3,
+        "random_state": 0,
+        "penalty": draw.one(None, "l1", "l1-cumulative", "l2"),
+    }
     if which in ("words", "parser"):
         made = texts.texts(draw, 100) if which == "words" else texts.trees(draw, 100, 2)
-        cls = WordSegmenter if which == "words" else functools.partial(ShiftReduceParser, "hs28")
-        return cls(beam_size=4, **online), lambda model: model.fit(*made[:2]), made[0][:5]
+        cls = (
+            WordSegmenter
+            if which == "words"
+            else functools.partial(ShiftReduceParser, "hs28")
+        )
+        return (
+            cls(beam_size=4, **online),
+            lambda model: model.fit(*made[:2]),
+            made[0][:5],
+        )
     corpus = Corpus(draw, most_labels=20, budget=draw.one(60, 300))
-    model = estimators.plain_tagger(draw, corpus, *(("crf",) if which == "crf" else ("perceptron", "pa")))
+    model = estimators.plain_tagger(
+        draw, corpus, *(("crf",) if which == "crf" else ("perceptron", "pa"))
+    )
     if which == "averager":
         model = BaggingShuffleAverager(model, 2, random_state=0)
     weight, given = weights(draw, corpus), held_out(draw, corpus)
-    return model, lambda model: model.fit(corpus.X, corpus.y, weight, **given), corpus.new[0]
+    return (
+        model,
+        lambda model: model.fit(corpus.X, corpus.y, weight, **given),
+        corpus.new[0],
+    )
 
 
 def _stop(draw, act):
@@ -53,7 +71,10 @@ def _stop(draw, act):
         if left == 0:
             raise Stop
 
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()):
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
         inside.after_each_report(patch, count)
         inside.before_each_line(patch, count)
         with contextlib.suppress(Stop):
@@ -73,12 +94,20 @@ def checkpoints(draw):
         files = sorted(os.listdir(folder))
         draw.note(files=len(files))
         if files and draw.chance(0.2):
-            return _check_damage(draw, os.path.join(folder, files[0]), lambda: fit(clone(kept)))
+            return _check_damage(
+                draw, os.path.join(folder, files[0]), lambda: fit(clone(kept))
+            )
         resumed = fit(clone(kept))
         assert os.listdir(folder) == [], "a finished fit leaves its checkpoint"
     if inner is None:
-        assert (resumed.resumed_from_ > 0) == bool(files), f"resumed from {resumed.resumed_from_}"
-    equal(resumed.decision_function(X), whole.decision_function(X), "resumed and uninterrupted")
+        assert (resumed.resumed_from_ > 0) == bool(files), (
+            f"resumed from {resumed.resumed_from_}"
+        )
+    equal(
+        resumed.decision_function(X),
+        whole.decision_function(X),
+        "resumed and uninterrupted",
+    )
 
 
 def _check_damage(draw, path, act):
@@ -103,33 +132,49 @@ def command(*arguments):
         except SystemExit as end:
             code = end.code
     assert "Traceback" not in err.getvalue(), err.getvalue()
-    assert code in (0, 1, 2) and (code == 0 or err.getvalue()), f"exit code {code} without a word"
+    assert code in (0, 1, 2) and (code == 0 or err.getvalue()), (
+        f"exit code {code} without a word"
+    )
     return code, out.getvalue(), err.getvalue()
 
 
 def _columns(X, y):
     """The text of a file of columns, the label the last."""
     cells = ([[x] if isinstance(x, str) else x for x in sequence] for sequence in X)
-    blocks = ("".join(" ".join([*x, label]) + "\n" for x, label in zip(*s)) for s in zip(cells, y))
+    blocks = (
+        "".join(" ".join([*x, label]) + "\n" for x, label in zip(*s))
+        for s in zip(cells, y)
+    )
     return "\n".join(blocks)
 
 
 def _last_column(text):
     """The labels that a command printed, by sentence."""
-    return [[line.split()[-1] for line in block.split("\n")] for block in text.strip("\n").split("\n\n")]
+    return [
+        [line.split()[-1] for line in block.split("\n")]
+        for block in text.strip("\n").split("\n\n")
+    ]
 
 
 @scenario
 def commands(draw):
     """``train``, ``tag``, ``evaluate``, ``show`` and ``convert`` on files agree with the estimators."""
     corpus = Corpus(
-        draw, draw.one("str", "tuple", "tuple3"), [f"L{k}" for k in range(draw.int(2, 6))], partial=0.0
+        draw,
+        draw.one("str", "tuple", "tuple3"),
+        [f"L{k}" for k in range(draw.int(2, 6))],
+        partial=0.0,
     )
-    used = [i for i, s in enumerate(corpus.y) if len(s)]  # columns have no empty sentences
+    used = [
+        i for i, s in enumerate(corpus.y) if len(s)
+    ]  # columns have no empty sentences
     X, y = [corpus.X[i] for i in used], [corpus.y[i] for i in used]
     new = [(x, s) for x, s in zip(*corpus.new) if len(s)] or [(X[0], y[0])]
     with tempfile.TemporaryDirectory() as folder:
-        files = {name: os.path.join(folder, name) for name in ("train", "test", "model", "out", "tool")}
+        files = {
+            name: os.path.join(folder, name)
+            for name in ("train", "test", "model", "out", "tool")
+        }
         for name, data in (("train", (X, y)), ("test", zip(*new))):
             with open(files[name], "w", encoding="utf-8") as file:
                 file.write(_columns(*data))
@@ -139,12 +184,21 @@ def commands(draw):
         code, out, err = command("tag", files["test"], "-m", files["model"])
         assert code == 0, err
         same(_last_column(out), expected, "skstruct tag")
-        code, out, err = command("evaluate", files["test"], "-m", files["model"], "--json")
-        assert code == 0 and json.loads(out)["tokens"] == sum(len(s) for _, s in new), err
+        code, out, err = command(
+            "evaluate", files["test"], "-m", files["model"], "--json"
+        )
+        assert code == 0 and json.loads(out)["tokens"] == sum(len(s) for _, s in new), (
+            err
+        )
         assert command("show", files["model"])[0] == 0
         tool = draw.one("crfsuite", "crfpp", "wapiti")
-        if command("convert", files["model"], files["tool"] + "." + tool)[0] == 0 and tool == "wapiti":
-            code, out, err = command("tag", files["test"], "-m", files["tool"] + "." + tool)
+        if (
+            command("convert", files["model"], files["tool"] + "." + tool)[0] == 0
+            and tool == "wapiti"
+        ):
+            code, out, err = command(
+                "tag", files["test"], "-m", files["tool"] + "." + tool
+            )
             assert code == 0, err
             same(_last_column(out), expected, "skstruct tag with a model of wapiti")
         _damaged_text(draw, files)
@@ -166,7 +220,16 @@ def _train(draw, files):
     way = draw.one(*ways)
     draw.note(algorithm=algorithm, way=[str(part) for part in way])
     # One line alone does not show its format.
-    train = "train", files["train"], "--format", "columns", "-m", files["model"], "-a", algorithm
+    train = (
+        "train",
+        files["train"],
+        "--format",
+        "columns",
+        "-m",
+        files["model"],
+        "-a",
+        algorithm,
+    )
     train += "--epochs", 2
     code, _, err = command(*train, *way)
     if code:  # a way that such a corpus is too small for; never a reason not to train

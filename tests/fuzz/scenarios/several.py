@@ -14,7 +14,13 @@ from skstruct.inspection import feature_weights
 from ... import inside
 from .. import estimators, texts
 from ..cases import scenario
-from ..checks import check_decoding, check_enumeration, check_kbest, check_predictions, check_probabilities
+from ..checks import (
+    check_decoding,
+    check_enumeration,
+    check_kbest,
+    check_predictions,
+    check_probabilities,
+)
 from ..corpora import Corpus
 from ..keeping import check_files, check_kept
 from ..outcomes import close, equal, finite
@@ -37,14 +43,21 @@ def _averager(draw, model):
 
 def _mean(tables, average):
     """The average of weight tables (equations 7 and 8 of Zhang, Su and Zhou, 2014)."""
-    used = np.count_nonzero(tables, axis=0) if average.average == "nonzero" else len(tables)
+    used = (
+        np.count_nonzero(tables, axis=0)
+        if average.average == "nonzero"
+        else len(tables)
+    )
     return np.sum(tables, axis=0) / np.maximum(used, 1)
 
 
 @scenario
 def averager(draw):
     """The average is the mean of its members' weights."""
-    labels = [f"L{k}" for k in range(4 if draw.tiny else draw.one(2, 5, 15, 16, 17, 18, 33, 60))]
+    labels = [
+        f"L{k}"
+        for k in range(4 if draw.tiny else draw.one(2, 5, 15, 16, 17, 18, 33, 60))
+    ]
     corpus = Corpus(draw, draw.one(*KINDS), labels, budget=draw.one(60, 300, 1000))
     model = estimators.plain_tagger(draw, corpus, "crf", "crf", "perceptron", "pa")
     if hasattr(model, "c1"):
@@ -63,8 +76,12 @@ def averager(draw):
 @scenario
 def mixer(draw):
     """Threads do not change a mixture."""
-    corpus = Corpus(draw, draw.one(*KINDS, "list"), most_labels=draw.one(5, 40), least=8)
-    model = estimators.plain_tagger(draw, corpus, "perceptron", "pa").set_params(early_stopping=False)
+    corpus = Corpus(
+        draw, draw.one(*KINDS, "list"), most_labels=draw.one(5, 40), least=8
+    )
+    model = estimators.plain_tagger(draw, corpus, "perceptron", "pa").set_params(
+        early_stopping=False
+    )
     mixed, X, y = _mixed(draw, model, corpus.X, corpus.y), *corpus.new
     check_kept(draw, mixed, X, *check_predictions(draw, mixed, corpus, X, y))
 
@@ -78,7 +95,9 @@ def _mixed(draw, model, X, y):
     }
     draw.note(**given)
     mixed, other = (ParameterMixer(model, n_jobs=n, **given).fit(X, y) for n in (1, 2))
-    equal(mixed.decision_function(X), other.decision_function(X), "a mixture with threads")
+    equal(
+        mixed.decision_function(X), other.decision_function(X), "a mixture with threads"
+    )
     return mixed
 
 
@@ -89,22 +108,33 @@ def structures_together(draw):
         (X, y, _), new = texts.texts(draw, draw.one(30, 200)), texts.texts(draw, 60)[0]
         templates = draw.one("zsz18", "zc14")
         model = WordSegmenter(
-            templates=templates, beam_size=draw.one(1, 4), max_iter=2, min_count=draw.one(1, 2)
+            templates=templates,
+            beam_size=draw.one(1, 4),
+            max_iter=2,
+            min_count=draw.one(1, 2),
         )
         check = texts.check_words
     else:
         columns = draw.one(2, 4)
-        (X, y), (new, _) = texts.trees(draw, 200, columns), texts.trees(draw, 60, columns)
+        (X, y), (new, _) = (
+            texts.trees(draw, 200, columns),
+            texts.trees(draw, 60, columns),
+        )
         labeled = draw.chance(0.7)
         model = ShiftReduceParser(
-            beam_size=draw.one(1, 4), max_iter=2, min_count=draw.one(1, 2), labeled=labeled
+            beam_size=draw.one(1, 4),
+            max_iter=2,
+            min_count=draw.one(1, 2),
+            labeled=labeled,
         )
 
         def check(X, found):
             texts.check_trees(found, X)
 
     model.set_params(
-        penalty=draw.one(None, "l1", "l2", "l1-cumulative"), alpha=draw.one(1e-6, 1e-2), random_state=0
+        penalty=draw.one(None, "l1", "l2", "l1-cumulative"),
+        alpha=draw.one(1e-6, 1e-2),
+        random_state=0,
     )
     draw.note(model=repr(model))
     if draw.chance(0.5):
@@ -119,12 +149,22 @@ def structures_together(draw):
 
 def _check_names(average):
     """The weights of an average are the means of its members', feature by feature."""
-    members = [{(f, str(c)): w for f, c, w in feature_weights(m)} for m in average.estimators_]
+    members = [
+        {(f, str(c)): w for f, c, w in feature_weights(m)} for m in average.estimators_
+    ]
     found = {(f, str(c)): w for f, c, w in feature_weights(average)}
     for key in {key for member in members for key in member}:
         tables = np.array([[member.get(key, 0.0)] for member in members])
-        close(found.get(key, 0.0), _mean(tables, average)[0], f"average of {key}", 1e-9, 1e-9)
-    assert len(found) <= len({key for member in members for key in member}), "weights that no member has"
+        close(
+            found.get(key, 0.0),
+            _mean(tables, average)[0],
+            f"average of {key}",
+            1e-9,
+            1e-9,
+        )
+    assert len(found) <= len({key for member in members for key in member}), (
+        "weights that no member has"
+    )
 
 
 @scenario
@@ -134,7 +174,9 @@ def calibrated(draw):
     kind, partial = draw.one("str", "dict", "dense", "sparse"), draw.one(0.0, 0.3)
     corpus = Corpus(draw, kind, most_labels=12, scheme=scheme, partial=partial, least=8)
     model = estimators.plain_tagger(draw, corpus)
-    wrapped = CalibratedTagger(model, cv=draw.one(2, 3), random_state=0, n_jobs=draw.one(1, 2))
+    wrapped = CalibratedTagger(
+        model, cv=draw.one(2, 3), random_state=0, n_jobs=draw.one(1, 2)
+    )
     wrapped.fit(corpus.X, corpus.y)
     X, y = corpus.new
     found, scores = check_decoding(draw, wrapped, X, corpus.labels)
@@ -145,8 +187,8 @@ def calibrated(draw):
     check_probabilities(draw, wrapped, X[:6], found[:6], scores[:6])
     check_enumeration(draw, wrapped, X)
     best = wrapped.predict_kbest(X, 3)
-    assert all(p <= 1e-9 for s, items in zip(found, best) if len(s) for _, p in items), (
-        "log-probability above 0"
-    )
+    assert all(
+        p <= 1e-9 for s, items in zip(found, best) if len(s) for _, p in items
+    ), "log-probability above 0"
     if scheme and model.constraints:
         wrapped.predict_segment_proba(X[:6])

@@ -81,9 +81,17 @@ def spans(draw):
     model, X, y = _model(draw), corpus.X, corpus.y
     report = model.alignment_report(X, y)
     check_report(X, y, model.tokens(X), report)
-    given = dict(zip(("X_val", "y_val"), corpus.made(draw, 3, 30))) if draw.chance(0.2) else {}
-    model.fit(X, y, draw.rng.choice([1.0, 2.0], len(X)) if draw.chance(0.2) else None, **given)
-    assert model.alignment_ == report.counts, "alignment_ is not what alignment_report counts"
+    given = (
+        dict(zip(("X_val", "y_val"), corpus.made(draw, 3, 30)))
+        if draw.chance(0.2)
+        else {}
+    )
+    model.fit(
+        X, y, draw.rng.choice([1.0, 2.0], len(X)) if draw.chance(0.2) else None, **given
+    )
+    assert model.alignment_ == report.counts, (
+        "alignment_ is not what alignment_report counts"
+    )
     new, gold = corpus.made(draw, 6, 60)
     new, gold = [*new, "", " \n", "🚒"], [*gold, [], [], []]
     found = _check_predictions(draw, model, new)
@@ -107,23 +115,43 @@ def _check_predictions(draw, model, X):
         k = draw.one(1, 2, 5, 20)
         for i, best in enumerate(model.predict_kbest(X, k)):
             check_ranking(best, k, found[i], None, f"k best of text {i}")
-            check_spans([X[i]] * len(best), [tokens[i]] * len(best), [each for each, _ in best])
+            check_spans(
+                [X[i]] * len(best), [tokens[i]] * len(best), [each for each, _ in best]
+            )
     if hasattr(model, "predict_segment_proba"):
         proba = model.predict_segment_proba(X)
-        same([[span for span, _ in each] for each in proba], list(found), "spans with probabilities")
+        same(
+            [[span for span, _ in each] for each in proba],
+            list(found),
+            "spans with probabilities",
+        )
         p = [p for each in proba for _, p in each]
-        close(p, [min(max(each, 0.0), 1.0) for each in p], "probabilities from 0 to 1", atol=1e-9)
-        edges = [list(itertools.combinations(sorted({e for s in each for e in s[:2]}), 2)) for each in found]
+        close(
+            p,
+            [min(max(each, 0.0), 1.0) for each in p],
+            "probabilities from 0 to 1",
+            atol=1e-9,
+        )
+        edges = [
+            list(itertools.combinations(sorted({e for s in each for e in s[:2]}), 2))
+            for each in found
+        ]
         kinds = sorted({span.label for each in found for span in each})
-        asked = [[(*pair, kind) for pair in pairs[:20] for kind in kinds] for pairs in edges]
+        asked = [
+            [(*pair, kind) for pair in pairs[:20] for kind in kinds] for pairs in edges
+        ]
         for each in model.predict_segment_proba(X, asked):
-            assert all(-1e-9 <= p <= 1 + 1e-9 for _, p in each), "probabilities outside of [0, 1]"
+            assert all(-1e-9 <= p <= 1 + 1e-9 for _, p in each), (
+                "probabilities outside of [0, 1]"
+            )
     return found
 
 
 def _check_scores(model, X, y, found):
     score, true = model.score(X, y), trimmed_spans(X, y)
-    close(score, span_f1_score(true, trimmed_spans(X, found)), "score and span_f1_score")
+    close(
+        score, span_f1_score(true, trimmed_spans(X, found)), "score and span_f1_score"
+    )
     close(score, span_f1_score(y, found, texts=X), "score and span_f1_score of texts")
     assert 0.0 <= score <= 1.0 and span_report(true, found)
     assert model.score(X, found) == 1.0, "predictions are not right by themselves"
@@ -137,7 +165,10 @@ def _check_pictures(draw, model, X, y, found):
     explanation = attempt("explain", inspection.explain, model, X[i])
     if explanation is not None:
         tokens = model.tokens(X[i : i + 1])[0]
-        spans = [(tokens[a][0], tokens[b - 1][1], kind) for a, b, kind in explanation.segments]
+        spans = [
+            (tokens[a][0], tokens[b - 1][1], kind)
+            for a, b, kind in explanation.segments
+        ]
         same(spans, list(found[i]), "spans of explain")
 
 
@@ -149,13 +180,19 @@ def annotations(draw):
     """Annotated texts are the same after a way through files and commands, or are refused by name."""
     corpus = Annotated(draw, 200)
     given = as_spans(corpus.y, corpus.X)
-    X, y = corpus.X, [[span for span in spans if span.label] for spans in given.by_text()]
+    X, y = (
+        corpus.X,
+        [[span for span in spans if span.label] for spans in given.by_text()],
+    )
     format = draw.one(*FORMATS)
     draw.note(format=format)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "notes")
         if format == "brat":
-            y = [[span._replace(label=span.label.replace(" ", "_")) for span in spans] for spans in y]
+            y = [
+                [span._replace(label=span.label.replace(" ", "_")) for span in spans]
+                for spans in y
+            ]
         write_spans(path, X, y, format)
         unit = "characters" if format == "doccano" else "auto"
         same(read_spans(path, format, offsets=unit), (X, y), f"{format} read again")
@@ -179,16 +216,29 @@ def _check_damage(draw, folder, path, format):
     if found is not None:
         as_spans(found[1], found[0])
     if draw.chance(0.3):
-        command("train", path, "-m", os.path.join(folder, "none"), "--format", "spans", "--epochs", 1)
+        command(
+            "train",
+            path,
+            "-m",
+            os.path.join(folder, "none"),
+            "--format",
+            "spans",
+            "--epochs",
+            1,
+        )
 
 
 def _check_commands(draw, folder, X, y):
     """``train``, ``tag`` and ``evaluate`` agree with the estimator."""
-    notes, test, model = (os.path.join(folder, name) for name in ("train.jsonl", "test.jsonl", "model"))
+    notes, test, model = (
+        os.path.join(folder, name) for name in ("train.jsonl", "test.jsonl", "model")
+    )
     write_spans(notes, X, y)
     write_spans(test, X[:5], y[:5], metadata=[{"id": k} for k in range(5)])
     given = ["--epochs", 2, "-p", "overlap=longest", "--read", "offsets=characters"]
-    way = draw.one([], ["--members", 2], ["--stream", 3], ["-p", "tokenizer=characters"])
+    way = draw.one(
+        [], ["--members", 2], ["--stream", 3], ["-p", "tokenizer=characters"]
+    )
     code, _, err = command("train", notes, "-m", model, *given, *way)
     assert code == 0, err
     loaded = skstruct.load(model)
@@ -196,13 +246,28 @@ def _check_commands(draw, folder, X, y):
     format = draw.one("jsonl", "doccano", "prodigy", "label-studio", "spacy")
     out = os.path.join(folder, "out")
     code, _, err = command(
-        "tag", test, "-m", model, "--write", format, "-o", out, "--batch", draw.one(1, 3, 100)
+        "tag",
+        test,
+        "-m",
+        model,
+        "--write",
+        format,
+        "-o",
+        out,
+        "--batch",
+        draw.one(1, 3, 100),
     )
     assert code == 0, err
     unit = "utf-16" if format == "label-studio" else "characters"
     *again, metadata = read_spans(out, format, offsets=unit, return_metadata=True)
     same(again, [X[:5], list(found)], f"skstruct tag --write {format}")
     same(metadata, [{"id": k} for k in range(5)], "metadata after skstruct tag")
-    code, text, err = command("evaluate", test, "-m", model, "--json", "--read", "offsets=characters")
+    code, text, err = command(
+        "evaluate", test, "-m", model, "--json", "--read", "offsets=characters"
+    )
     assert code == 0, err
-    close(json.loads(text)["segments"]["micro avg"]["f1"], loaded.score(X[:5], y[:5]), "skstruct evaluate")
+    close(
+        json.loads(text)["segments"]["micro avg"]["f1"],
+        loaded.score(X[:5], y[:5]),
+        "skstruct evaluate",
+    )

@@ -29,7 +29,9 @@ def _of_one_by_one(draw, model, X, found):
 def _online(draw, cls, **more):
     """An estimator with those of the online learners' parameters that it has."""
     names = cls().get_params()
-    found = {k: v for k, v in estimators.online_parameters(draw).items() if k in names} | more
+    found = {
+        k: v for k, v in estimators.online_parameters(draw).items() if k in names
+    } | more
     draw.note(**found)
     return cls(**found)
 
@@ -39,7 +41,9 @@ def segmenter(draw):
     """Texts to words through a tagger."""
     tags = draw.chance(0.3)
     X, y, lexicon = texts.texts(draw, draw.one(30, 200, 800), tags)
-    features = draw.one("char", "char-av", "char-best", ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"])
+    features = draw.one(
+        "char", "char-av", "char-best", ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"]
+    )
     given = {"features": features, "random_state": 0, "max_iter": 3}
     inner = draw.one(
         StructuredPerceptron(order=draw.one(1, 2), **given),
@@ -83,7 +87,12 @@ def words(draw):
         beam = beam or 4  # all segmentations of a long text take too long
     update = draw.one("max-violation", "early", "standard")
     model = _online(
-        draw, WordSegmenter, templates=templates, beam_size=beam, update=update, min_count=draw.one(1, 1, 2)
+        draw,
+        WordSegmenter,
+        templates=templates,
+        beam_size=beam,
+        update=update,
+        min_count=draw.one(1, 1, 2),
     )
     model.set_params(average=draw.chance(0.8)).fit(X, y)
     new = [text[:60] for text in X[:8]] + ["", " ", "ab cd", "zab北北", "ab"]
@@ -120,7 +129,9 @@ def parser(draw):
     columns, shape = draw.one(2, 2, 4), draw.one(*texts.SHAPES)
     X, y = texts.trees(draw, draw.one(20, 100, 500), columns, shape)
     labeled = draw.chance(0.7)
-    projectivize = draw.one("lift", "pseudo", "skip") if labeled else draw.one("lift", "skip")
+    projectivize = (
+        draw.one("lift", "pseudo", "skip") if labeled else draw.one("lift", "skip")
+    )
     model = _online(
         draw, ShiftReduceParser, templates=draw.one(*TEMPLATES), beam_size=draw.one(1, 2, 8, 30),
         merge_states=draw.chance(0.6), min_count=draw.one(1, 1, 2), labeled=labeled,
@@ -156,12 +167,24 @@ def reranker(draw):
     """The k best of a tagger, a segmenter or a word segmenter."""
     base = draw.one("tagger", "segmenter", "words")
     given = {"k": draw.one(1, 2, 5, 20), "cv": draw.one(2, 3), "n_jobs": draw.one(1, 2)}
-    given |= {"penalty": draw.one(None, "l1", "l2", "l1-cumulative"), "alpha": draw.one(1e-6, 1e-2)}
+    given |= {
+        "penalty": draw.one(None, "l1", "l2", "l1-cumulative"),
+        "alpha": draw.one(1e-6, 1e-2),
+    }
     draw.note(base=base, **given)
     if base == "tagger":
-        kind, scheme = draw.one("str", "dict", "tuple", "dense"), draw.one("BIO", "BILOU", "IO", None)
+        kind, scheme = (
+            draw.one("str", "dict", "tuple", "dense"),
+            draw.one("BIO", "BILOU", "IO", None),
+        )
         corpus = Corpus(
-            draw, kind, scheme=scheme, most_labels=9, partial=0.0, budget=draw.one(60, 300), least=8
+            draw,
+            kind,
+            scheme=scheme,
+            most_labels=9,
+            partial=0.0,
+            budget=draw.one(60, 300),
+            least=8,
         )
         inner = estimators.plain_tagger(draw, corpus)
         X, y, new = corpus.X, corpus.y, corpus.new[0]
@@ -176,8 +199,14 @@ def reranker(draw):
     if base != "tagger":
         check_words(new, found)
     same(model.set_params(n_jobs=2).predict(new), found, "predict with more n_jobs")
-    same([model.predict(new[i : i + 1])[0] for i in range(len(found))], found, "predict of one sequence")
+    same(
+        [model.predict(new[i : i + 1])[0] for i in range(len(found))],
+        found,
+        "predict of one sequence",
+    )
     model.score(X, y)
     check_files(draw, model, new, found, scores)
-    check_compressed(draw, model, new, None)  # the last of a list and the next may score the same
+    check_compressed(
+        draw, model, new, None
+    )  # the last of a list and the next may score the same
     _explain(draw, model, new, found)

@@ -22,9 +22,17 @@ def found(tmp_path_factory):
     folder = tmp_path_factory.mktemp("mypy")
     environment = dict(os.environ)
     source = pathlib.Path(skstruct.__file__).resolve().parent.parent
-    if source.name not in ("site-packages", "dist-packages"):  # those mypy searches by itself
+    if source.name not in (
+        "site-packages",
+        "dist-packages",
+    ):  # those mypy searches by itself
         environment["MYPYPATH"] = str(source)
-    options = ["--strict", "--follow-imports=silent", "--config-file=", f"--cache-dir={folder}"]
+    options = [
+        "--strict",
+        "--follow-imports=silent",
+        "--config-file=",
+        f"--cache-dir={folder}",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "mypy", *options, str(RIGHT), str(WRONG)],
         capture_output=True, encoding="utf-8", cwd=folder, env=environment,
@@ -46,7 +54,9 @@ def test_each_mistake_is_flagged(found):
         if "  # " in line:
             marked[WRONG.name, number] = line.rpartition("  # ")[2]
     assert len(marked) > 20
-    assert {place: kind for place, kind in found.items() if place[0] == WRONG.name} == marked
+    assert {
+        place: kind for place, kind in found.items() if place[0] == WRONG.name
+    } == marked
 
 
 def test_both_files_use_every_estimator():

@@ -1,5 +1,17 @@
 """The parts of a written ``.py`` file: ordinary modules, standard library only, for Python 3.8 and later."""
 
-from . import chain, characters, clusters, contexts, names, pairs, patterns, spans, sums, templates, words  # noqa: F401
+from . import (
+    chain,
+    characters,
+    clusters,
+    contexts,
+    names,
+    pairs,
+    patterns,
+    spans,
+    sums,
+    templates,
+    words,
+)  # noqa: F401
 from .calls import open_model  # noqa: F401
 from .reading import PARTS  # noqa: F401

@@ -40,13 +40,23 @@ class Tagger:
         """For each token of each sequence the probabilities of all labels."""
         scale = self.header["probabilities"]
         if scale is None:
-            text = "calibrate it, or train an L1CRF" if self.header["chain"] == "chain" else "its order is 2"
+            text = (
+                "calibrate it, or train an L1CRF"
+                if self.header["chain"] == "chain"
+                else "its order is 2"
+            )
             raise ValueError("the model has no probabilities: " + text)
         scale *= self.header["step"]
         out = []
         for i, x in enumerate(self.sequences(X)):
             rows = [self.features.rows(tokens, i) for tokens, _ in self.parts(x, i)]
-            out.append([row for part in rows for row in PARTS["sums"](self.chain, scale, *part)])
+            out.append(
+                [
+                    row
+                    for part in rows
+                    for row in PARTS["sums"](self.chain, scale, *part)
+                ]
+            )
         return out
 
     def explain(self, sequence):
@@ -56,7 +66,11 @@ class Tagger:
         one; ``margin``, how far that is behind; ``features``, as (name, weight for the label, weight for the
         runner-up); and ``neighbours``, what the labels around add to the margin.
         """
-        return [reasons for part in self.parts(sequence, 0) for reasons in self.explained(*part)]
+        return [
+            reasons
+            for part in self.parts(sequence, 0)
+            for reasons in self.explained(*part)
+        ]
 
     # -- inside ---------------------------------------------------------------------------------------
     def sequences(self, X):
@@ -84,7 +98,9 @@ class Tagger:
         """(numbers of labels, score) of one sequence."""
         if not sequence:
             return [], 0.0
-        path, score = self.chain.decode(*self.scores(self.features.rows(sequence, i), options))
+        path, score = self.chain.decode(
+            *self.scores(self.features.rows(sequence, i), options)
+        )
         if score == NEVER:
             refuse(i, None, "the constraints and the labels allowed leave no labelling")
         return path, score * self.header["step"]
@@ -102,9 +118,17 @@ class Tagger:
         """For each token the numbers of the labels that it may get, or None."""
         out = []
         if len(choices) != len(sequence):
-            refuse(i, None, f"expected {len(sequence)} entries in allowed, got {len(choices)}")
+            refuse(
+                i,
+                None,
+                f"expected {len(sequence)} entries in allowed, got {len(choices)}",
+            )
         for t, choice in enumerate(choices):
-            some = list(choice) if isinstance(choice, (list, tuple, set, frozenset)) else [choice]
+            some = (
+                list(choice)
+                if isinstance(choice, (list, tuple, set, frozenset))
+                else [choice]
+            )
             for label in some:
                 if choice is not None and label not in self.labels:
                     refuse(i, t, f"{label!r} is not a label of the model")
@@ -115,9 +139,15 @@ class Tagger:
         """See `explain`; ``options`` as of `scores`."""
         if not sequence:
             return []
-        path, found = self.best_of(sequence, 0, options)[0], self.features.rows(sequence, 0)
+        path, found = (
+            self.best_of(sequence, 0, options)[0],
+            self.features.rows(sequence, 0),
+        )
         emission, transitions = self.scores(found, options)
-        best, (rows, values, _) = self.chain.best_with_each_label(emission, transitions), found
+        best, (rows, values, _) = (
+            self.chain.best_with_each_label(emission, transitions),
+            found,
+        )
         values = values or [[1.0] * len(mine) for mine in rows]
         return list(map(self.reasons, sequence, path, best, emission, rows, values))
 
@@ -131,7 +161,10 @@ class Tagger:
         for row, x in zip(rows, values):
             weights = self.chain.states[row]
             weights = dict(enumerate(weights) if isinstance(weights, list) else weights)
-            mine, its = step * x * weights.get(y, 0.0), step * x * weights.get(other, 0.0)
+            mine, its = (
+                step * x * weights.get(y, 0.0),
+                step * x * weights.get(other, 0.0),
+            )
             if mine or found and its:
                 features.append((self.features.name(row), mine, its if found else None))
         around = (best[y] - emission[y]) - (best[other] - emission[other])

@@ -16,9 +16,16 @@ class Chain:
 
     def __init__(self, header, arrays):
         L = self.L = len(header["labels"])
-        self.states, self.edges = Weights(header, arrays, "nodes", L), Weights(header, arrays, "edges")
+        self.states, self.edges = (
+            Weights(header, arrays, "nodes", L),
+            Weights(header, arrays, "edges"),
+        )
         allowed = [0.0 if ok else NEVER for ok in arrays["allowed"]]
-        self.start, self.end, self.allowed = allowed[:L], allowed[L : 2 * L], allowed[2 * L :]
+        self.start, self.end, self.allowed = (
+            allowed[:L],
+            allowed[L : 2 * L],
+            allowed[2 * L :],
+        )
         self.plain = self.transitions_into(1.0)
 
     def transitions_into(self, scale):
@@ -37,7 +44,9 @@ class Chain:
             for k, row in enumerate(mine):
                 found, x = weights[row], 1.0 if values is None else values[t][k]
                 if type(found) is list:
-                    score = list(map(add, score, found if x == 1.0 else [x * w for w in found]))
+                    score = list(
+                        map(add, score, found if x == 1.0 else [x * w for w in found])
+                    )
                 else:
                     for y, w in found:
                         score[y] += x * w
@@ -90,19 +99,28 @@ class Chain:
         ``joined`` is the maximum of some scores, or their sum as logarithms; ``joined_before`` is that over
         the labels before, as `best_before`.
         """
-        scores, behind, out = self.prefixes(emission, transitions, joined_before), self.end, []
+        scores, behind, out = (
+            self.prefixes(emission, transitions, joined_before),
+            self.end,
+            [],
+        )
         for t in range(len(emission) - 1, -1, -1):
             out.append([a + b for a, b in zip(scores[t], behind)])
             if t:
                 rest = [a + b for a, b in zip(emission[t], behind)]
                 into = transitions[t][0]
-                behind = [joined([into[y][p] + rest[y] for y in range(self.L)]) for p in range(self.L)]
+                behind = [
+                    joined([into[y][p] + rest[y] for y in range(self.L)])
+                    for p in range(self.L)
+                ]
         return out[::-1]
 
 
 def best_before(before, into, highest):
     """For each label y the largest ``before[p] + into[y][p]``; ``highest[y]`` bounds the second part."""
-    return best_of_ranked(sorted(zip(before, range(len(before))), reverse=True), into, highest)
+    return best_of_ranked(
+        sorted(zip(before, range(len(before))), reverse=True), into, highest
+    )
 
 
 def best_of_ranked(ranked, into, highest):

@@ -63,12 +63,17 @@ def character_type(token, test):
 
 def lower_case(cased, ignorable, mapping):
     """``str.lower``; ``mapping`` has code points and what is added to them, both as distances."""
-    to, pairs = dict(mapping["long"]), zip(*map(accumulate, (mapping["places"], mapping["differences"])))
+    to, pairs = (
+        dict(mapping["long"]),
+        zip(*map(accumulate, (mapping["places"], mapping["differences"]))),
+    )
     to.update((chr(code), chr(code + difference)) for code, difference in pairs)
 
     def lower(s):
         out = [to.get(c, c) for c in s]
-        if SIGMA in s:  # it ends a word if a letter is before it and none behind, marks aside
+        if (
+            SIGMA in s
+        ):  # it ends a word if a letter is before it and none behind, marks aside
             behind = letters_before(s[::-1])[::-1]
             for k, before in enumerate(letters_before(s)):
                 if s[k] == SIGMA:

@@ -17,8 +17,15 @@ def main(tagger):
     name = sys.stdin.fileno() if arguments.file in (None, "-") else arguments.file
     out = open(sys.stdout.fileno(), "w", encoding="utf-8", newline="\n", closefd=False)
     try:
-        with open(name, encoding="utf-8-sig", newline="\n", closefd=isinstance(name, str)) as file, out:
-            out.writelines(PARTS["write_" + tagger.header["task"]](tagger, file, arguments.text))
+        with (
+            open(
+                name, encoding="utf-8-sig", newline="\n", closefd=isinstance(name, str)
+            ) as file,
+            out,
+        ):
+            out.writelines(
+                PARTS["write_" + tagger.header["task"]](tagger, file, arguments.text)
+            )
     except BrokenPipeError:  # the reader has what it wants
         sys.exit(141)
     except KeyboardInterrupt:
@@ -36,18 +43,33 @@ def write_labels(tagger, file, text):
     if text:
         for number, line in enumerate(file, 1):
             words = line.split()
-            tokens = [tuple(word.rsplit("/", width - 1)) for word in words] if is_tuple else words
+            tokens = (
+                [tuple(word.rsplit("/", width - 1)) for word in words]
+                if is_tuple
+                else words
+            )
             if any(is_tuple and len(token) < width for token in tokens):
-                raise ValueError(f"line {number}: the model reads {width} columns, as in the/DT")
-            yield " ".join(map("%s/%s".__mod__, zip(words, tagger.predict([tokens])[0]))) + "\n"
+                raise ValueError(
+                    f"line {number}: the model reads {width} columns, as in the/DT"
+                )
+            yield (
+                " ".join(map("%s/%s".__mod__, zip(words, tagger.predict([tokens])[0])))
+                + "\n"
+            )
         return
-    for is_blank, group in groupby(enumerate(file, 1), lambda numbered: not numbered[1].strip(" \t\r\n")):
+    for is_blank, group in groupby(
+        enumerate(file, 1), lambda numbered: not numbered[1].strip(" \t\r\n")
+    ):
         rows, lines = [], []
         for number, line in group:
             lines.append(line.rstrip("\r\n"))
-            rows.append([cell for cell in lines[-1].replace("\t", " ").split(" ") if cell])
+            rows.append(
+                [cell for cell in lines[-1].replace("\t", " ").split(" ") if cell]
+            )
             if len(rows[-1]) < width and not is_blank:
-                raise ValueError(f"line {number}: the model reads {width} columns; found {len(rows[-1])}")
+                raise ValueError(
+                    f"line {number}: the model reads {width} columns; found {len(rows[-1])}"
+                )
         if is_blank:
             yield "".join([line + "\n" for line in lines])
             continue

@@ -16,7 +16,9 @@ def context_functions(header, arrays):
             name = f"varieties.{column}.{n}"
             if n > 1:
                 longer.append(Combinations(arrays, name))
-            out[f"av{n}", column] = variety_function(numbers, longer[:], arrays[name + ".bucket"])
+            out[f"av{n}", column] = variety_function(
+                numbers, longer[:], arrays[name + ".bucket"]
+            )
     return out
 
 
@@ -63,7 +65,9 @@ def variety_function(numbers, longer, buckets):
         nodes = ids = [numbers.get(token, 0) for token in column]
         for more, strings in enumerate(longer, 1):
             nodes = strings.along(nodes, ids[more:])
-        begins = [buckets[node - 1] if node else 0 for node in nodes] + [0] * (T - len(nodes))
+        begins = [buckets[node - 1] if node else 0 for node in nodes] + [0] * (
+            T - len(nodes)
+        )
         for t in range(T):
             inside = max(begins[max(0, t - n + 2) : t], default=0)
             last = begins[t - n + 1] if t >= n - 1 else 0

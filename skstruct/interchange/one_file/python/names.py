@@ -21,7 +21,11 @@ class Names:
                 if isinstance(token, dict):
                     self.add("", token.items(), rows[t], values[t])
                 else:
-                    rows[t] = [row for row in map(self.row_of, names_in(token)) if row is not None]
+                    rows[t] = [
+                        row
+                        for row in map(self.row_of, names_in(token))
+                        if row is not None
+                    ]
                     values[t] = [1.0] * len(rows[t])
             except ValueError as error:
                 refuse(i, t, error)
@@ -51,7 +55,9 @@ PARTS["names"] = Names
 def names_in(token):
     """The names that a token lists."""
     if isinstance(token, Set):  # the keys of a dict, too
-        token = sorted(token, key=lambda name: name if isinstance(name, str) else str(name))
+        token = sorted(
+            token, key=lambda name: name if isinstance(name, str) else str(name)
+        )
     if not isinstance(token, (list, tuple)):
         raise ValueError(f"expected a dict or a list of features, got {token!r}")
     for name in token:
@@ -62,7 +68,10 @@ def names_in(token):
 
 def is_scalar(value):
     """Whether a value is a number or a bool of numpy."""
-    return not hasattr(value, "__len__") and getattr(getattr(value, "dtype", None), "kind", "?") in "biuf"
+    return (
+        not hasattr(value, "__len__")
+        and getattr(getattr(value, "dtype", None), "kind", "?") in "biuf"
+    )
 
 
 def finite(name, value):
@@ -86,4 +95,7 @@ def parts_of(name, value):
     for inner in value:
         if not isinstance(inner, str):
             raise ValueError(f"feature {name!r}: a list must hold str, got {inner!r}")
-    return [(inner, True) for inner in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
+    return [
+        (inner, True)
+        for inner in (sorted(value) if isinstance(value, (set, frozenset)) else value)
+    ]

@@ -28,13 +28,19 @@ class Pairs(Chain):
                 for y, w in trigrams[p * (L + 1) + a + 1]:
                     self.trigram[p][y][a] = w
         self.most = [list(map(max, by_label)) for by_label in self.trigram]
-        self.size = max(abs(w) for by_label in self.trigram for scores in by_label for w in scores)
+        self.size = max(
+            abs(w) for by_label in self.trigram for scores in by_label for w in scores
+        )
         self.plain_limits = self.limits(self.plain[0])
 
     def limits(self, into):
         """For each p at least what steps to each y add, the largest of it, and the size of its terms."""
         limits = [list(map(add, *rows)) for rows in zip(self.most, zip(*into))]
-        return limits, list(map(max, limits)), self.size + largest(chain.from_iterable(into))
+        return (
+            limits,
+            list(map(max, limits)),
+            self.size + largest(chain.from_iterable(into)),
+        )
 
     def bounds(self, emission, transitions):
         """(behind, limits, error): for each token and label at least what can follow, and its `limits`.
@@ -44,12 +50,20 @@ class Pairs(Chain):
         """
         behind, limits, size = [self.end], [None], largest(emission[0])
         for score, (into, _) in zip(emission[:0:-1], transitions[:0:-1]):
-            limit, highest, most = self.plain_limits if into is self.plain[0] else self.limits(into)
+            limit, highest, most = (
+                self.plain_limits if into is self.plain[0] else self.limits(into)
+            )
             limits.append(limit)
             size += largest(score) + most
-            behind.append(best_before(list(map(add, score, behind[-1])), limit, highest))
+            behind.append(
+                best_before(list(map(add, score, behind[-1])), limit, highest)
+            )
         # nine roundings for each token, of at most 2^-53 of the sum of all terms
-        return behind[::-1], limits[:1] + limits[:0:-1], 1e-15 * (len(emission) + 1) * size
+        return (
+            behind[::-1],
+            limits[:1] + limits[:0:-1],
+            1e-15 * (len(emission) + 1) * size,
+        )
 
     def score_to_beat(self, emission, transitions, behind):
         """The score of a labelling, most often the best; a beam keeps the prefixes of the highest bounds."""
@@ -62,7 +76,9 @@ class Pairs(Chain):
                     for s, a, p in beam
                     for (y, e, scores), weights in zip(rows, self.trigram[p])
                 ]
-            beam = sorted(beam, key=lambda prefix: prefix[0] + follow[prefix[2]], reverse=True)[:BEAM]
+            beam = sorted(
+                beam, key=lambda prefix: prefix[0] + follow[prefix[2]], reverse=True
+            )[:BEAM]
         return beam[0][0] + self.end[beam[0][2]]
 
     def pair_prefixes(self, emission, transitions, behind, limits, beat):
@@ -73,14 +89,24 @@ class Pairs(Chain):
         first = [a + b for a, b in zip(self.start, emission[0])]
         out = [[[] if s + b < beat else [(s, -1)] for s, b in zip(first, behind[0])]]
         for t in range(1, len(emission)):
-            score, into, now = emission[t], transitions[t][0], [[] for _ in range(self.L)]
+            score, into, now = (
+                emission[t],
+                transitions[t][0],
+                [[] for _ in range(self.L)],
+            )
             rest = list(map(add, score, behind[t]))
             for p, ranked in enumerate(out[-1]):
                 if not ranked:
                     continue
                 need, trigram, most = beat - ranked[0][0], self.trigram[p], self.most[p]
-                some = [y for y, bound in enumerate(map(add, limits[t][p], rest)) if not bound < need]
-                best = best_of_ranked(ranked, [trigram[y] for y in some], [most[y] for y in some])
+                some = [
+                    y
+                    for y, bound in enumerate(map(add, limits[t][p], rest))
+                    if not bound < need
+                ]
+                best = best_of_ranked(
+                    ranked, [trigram[y] for y in some], [most[y] for y in some]
+                )
                 for y, s in zip(some, best):
                     s += score[y] + into[y][p]
                     if not s + behind[t][y] < beat:
@@ -96,7 +122,9 @@ class Pairs(Chain):
         beat = self.score_to_beat(emission, transitions, behind) - error
         prefixes = self.pair_prefixes(emission, transitions, behind, limits, beat)
         total, y, p = max(
-            (s + self.end[y], -y, -p) for y, ranked in enumerate(prefixes[-1]) for s, p in ranked
+            (s + self.end[y], -y, -p)
+            for y, ranked in enumerate(prefixes[-1])
+            for s, p in ranked
         )
         path, y, p = [-y], -y, -p
         for ranked in prefixes[-2::-1]:
@@ -112,14 +140,24 @@ class Pairs(Chain):
         labels = range(self.L)
         behind, out = [self.end] * self.L, []  # [p][y]: the best that can follow p, y
         for t in range(len(emission) - 1, 0, -1):
-            whole = [{p: s + behind[p][y] for s, p in ranked} for y, ranked in enumerate(prefixes[t])]
+            whole = [
+                {p: s + behind[p][y] for s, p in ranked}
+                for y, ranked in enumerate(prefixes[t])
+            ]
             out.append([max(scores.values()) for scores in whole])
             if t == 1:
                 out.append([max(scores[p] for scores in whole) for p in labels])
             into = transitions[t][0]
-            rest = [[into[y][p] + emission[t][y] + behind[p][y] for y in labels] for p in labels]
+            rest = [
+                [into[y][p] + emission[t][y] + behind[p][y] for y in labels]
+                for p in labels
+            ]
             behind = [
-                [max(self.trigram[p][y][a] + rest[p][y] for y in labels) for p in labels] for a in labels
+                [
+                    max(self.trigram[p][y][a] + rest[p][y] for y in labels)
+                    for p in labels
+                ]
+                for a in labels
             ]
         return out[::-1] or [[s + e for ((s, _),), e in zip(prefixes[0], self.end)]]
 

@@ -11,8 +11,14 @@ class Patterns:
         self.header, self.wapiti = header, header["patterns"]["syntax"] == "wapiti"
         self.name = header["names"].__getitem__  # of a row
         self.sides = [  # (patterns, rows of what they write): of labels, and of transitions
-            (header["patterns"][side], {name: k for k, name in enumerate(header[names], first)})
-            for side, names, first in (("nodes", "names", 0), ("edges", "edge_names", 1))
+            (
+                header["patterns"][side],
+                {name: k for k, name in enumerate(header[names], first)},
+            )
+            for side, names, first in (
+                ("nodes", "names", 0),
+                ("edges", "edge_names", 1),
+            )
         ]
 
     def rows(self, sequence, i):
@@ -22,7 +28,11 @@ class Patterns:
         found = [self.found(nodes, columns, t, T) for t in range(T)]
         if not edges[0]:
             return found, None, None
-        return found, None, [self.found(edges, columns, t, T) if t else [] for t in range(T)]
+        return (
+            found,
+            None,
+            [self.found(edges, columns, t, T) if t else [] for t in range(T)],
+        )
 
     def found(self, side, columns, t, T):
         """The rows of what patterns write at a token."""
@@ -38,7 +48,11 @@ class Patterns:
             at = t + position
             if absolute:
                 at = position if position >= 0 else T + position
-            value = columns[column][at] if 0 <= at < T else self.outside(at if at < 0 else at - T + 1)
+            value = (
+                columns[column][at]
+                if 0 <= at < T
+                else self.outside(at if at < 0 else at - T + 1)
+            )
             parts += [ascii_lower(value) if lower else value, literal]
         return "".join(parts)
 
@@ -46,7 +60,13 @@ class Patterns:
         """What stands for the token so far before (negative) or behind a sequence."""
         if not self.wapiti:
             return f"_B{distance:+d}"
-        return f"_x{distance:+d}" if abs(distance) <= 4 else "_x+#" if distance > 0 else "_x-#"
+        return (
+            f"_x{distance:+d}"
+            if abs(distance) <= 4
+            else "_x+#"
+            if distance > 0
+            else "_x-#"
+        )
 
 
 PARTS["patterns"] = Patterns

@@ -13,7 +13,9 @@ from .calls import Tagger
 from .reading import PARTS, Memory, refuse
 from .words import ranges
 
-SPACE, BREAK, LETTER, DIGIT, SINGLE, SYMBOL, OTHER, ALONE, REGIONAL, MARK, JOINER = range(1, 12)
+SPACE, BREAK, LETTER, DIGIT, SINGLE, SYMBOL, OTHER, ALONE, REGIONAL, MARK, JOINER = (
+    range(1, 12)
+)
 LINE, PARAGRAPH = 2, 3
 SENTENCE_ENDS = ".!?\u2026\u3002\uff01\uff1f\uff61\u061f\u06d4\u0964\u0965"
 ZERO_WIDTH_JOINER = "\u200d"
@@ -37,23 +39,34 @@ class SpanTagger(Tagger):
             found.append([])
             for piece in self.pieces(text, i):
                 path, _ = self.best_of([token for _, _, token in piece], i)
-                found[-1] += [(piece[a][0], piece[b - 1][1], label) for a, b, label in self.chunks(path)]
+                found[-1] += [
+                    (piece[a][0], piece[b - 1][1], label)
+                    for a, b, label in self.chunks(path)
+                ]
         return found
 
     def parts(self, text, i):
         """The tokens of each piece of a text."""
-        return [([token for _, _, token in piece], None) for piece in self.pieces(text, i)]
+        return [
+            ([token for _, _, token in piece], None) for piece in self.pieces(text, i)
+        ]
 
     def chunks(self, path):
         """(first token, token behind, label) of the segments that labels spell."""
-        opens, closes, types = (self.spans[name] for name in ("opens", "closes", "types"))
+        opens, closes, types = (
+            self.spans[name] for name in ("opens", "closes", "types")
+        )
         begins = [
             t
             for t, (before, y) in enumerate(zip([None, *path], path))
             if not t or opens[y] or closes[before] or types[y] != types[before]
         ]
         # The label None is that of a token in no span.
-        return [(a, b, types[path[a]]) for a, b in ranges(begins, path) if types[path[a]] is not None]
+        return [
+            (a, b, types[path[a]])
+            for a, b in ranges(begins, path)
+            if types[path[a]] is not None
+        ]
 
     # -- tokens and pieces ----------------------------------------------------------------------------
     def pieces(self, text, i):
@@ -66,11 +79,17 @@ class SpanTagger(Tagger):
         else:
             tokens = [(k, k + 1) for k, kind in enumerate(kinds) if kind > BREAK]
         before, most = layout_before(text, kinds, tokens), self.spans["max_length"]
-        least = {"lines": LINE, "paragraphs": PARAGRAPH}.get(self.spans["pieces"], PARAGRAPH + 1)
+        least = {"lines": LINE, "paragraphs": PARAGRAPH}.get(
+            self.spans["pieces"], PARAGRAPH + 1
+        )
         begins = [k for k, gap in enumerate(before) if not k or gap >= least]
         if most is not None:
             gaps = gaps_before(text, tokens, before)
-            begins = [cut for a, b in ranges(begins, tokens) for cut in cuts_between(gaps, a, b, most)]
+            begins = [
+                cut
+                for a, b in ranges(begins, tokens)
+                for cut in cuts_between(gaps, a, b, most)
+            ]
         words = [normalize("NFC", text[start:end]) for start, end in tokens]
         if self.spans["layout"]:
             words = [(word, str(n)) for word, n in zip(words, before)]
@@ -108,7 +127,9 @@ def layout_before(text, kinds, tokens):
     out = [PARAGRAPH] * len(tokens)
     for k in range(1, len(tokens)):
         between = range(tokens[k - 1][1], tokens[k][0])
-        n_breaks = sum(kinds[j] == BREAK and text[j - 1 : j + 1] != "\r\n" for j in between)
+        n_breaks = sum(
+            kinds[j] == BREAK and text[j - 1 : j + 1] != "\r\n" for j in between
+        )
         is_apart = any(kinds[j] <= BREAK for j in between)
         out[k] = min(n_breaks + 1, PARAGRAPH) if n_breaks else int(is_apart)
     return out
@@ -138,7 +159,10 @@ def write_spans(tagger, file, text):
     """Yield records of JSON: the file is a text, or with ``text`` each of its lines."""
     for one in file if text else [file.read()]:
         one = one.rstrip("\r\n") if text else one
-        spans = [{"start": a, "end": b, "label": label} for a, b, label in tagger.predict([one])[0]]
+        spans = [
+            {"start": a, "end": b, "label": label}
+            for a, b, label in tagger.predict([one])[0]
+        ]
         yield json.dumps({"text": one, "spans": spans}, ensure_ascii=False) + "\n"
 
 

@@ -11,7 +11,9 @@ def marginals(chain, scale, rows, values, edges):
     if not rows:
         return []
     emission = chain.emissions(rows, values, scale)
-    transitions = chain.transitions(edges, chain.transitions_into(scale), len(rows), scale)
+    transitions = chain.transitions(
+        edges, chain.transitions_into(scale), len(rows), scale
+    )
     out = []
     for scores in chain.with_each_label(emission, transitions, sums_before, log_sum):
         total = log_sum(scores)

@@ -17,10 +17,19 @@ class Templates:
 
     def __init__(self, header, arrays):
         self.header, self.left, self.right = header, header["left"], header["right"]
-        self.first = 1 + self.left + self.right  # 0 is unknown, then come the places outside of a sequence
-        numbers = [{s: self.first + k for k, s in enumerate(strings)} for strings in header["values"]]
-        contexts = PARTS["contexts"](header, arrays) if "contexts" in header["parts"] else {}
-        self.functions = [{} for _ in range(header["columns"])]  # by column, by channel: (function, numbers)
+        self.first = (
+            1 + self.left + self.right
+        )  # 0 is unknown, then come the places outside of a sequence
+        numbers = [
+            {s: self.first + k for k, s in enumerate(strings)}
+            for strings in header["values"]
+        ]
+        contexts = (
+            PARTS["contexts"](header, arrays) if "contexts" in header["parts"] else {}
+        )
+        self.functions = [
+            {} for _ in range(header["columns"])
+        ]  # by column, by channel: (function, numbers)
         self.contexts = []  # (channel, column, function, numbers)
         for k, (name, column) in enumerate(header["channels"]):
             if (name, column) in contexts:
@@ -28,14 +37,19 @@ class Templates:
             elif name != "const":
                 self.functions[column][k] = column_function(name, header), numbers[k]
         self.known = [values_of(mine.values()) for mine in self.functions]
-        self.sides = [Side(header, arrays, name, self.first) for name in ("nodes", "edges")]
+        self.sides = [
+            Side(header, arrays, name, self.first) for name in ("nodes", "edges")
+        ]
 
     def rows(self, sequence, i):
         """By token the rows of state features, None (their values are all 1), and those of transitions."""
         if not sequence:
             return [], None, None
         channels = self.channel_values(columns_of(sequence, i, self.header))
-        nodes, edges = [side.rows(channels, len(sequence)) if side.steps else None for side in self.sides]
+        nodes, edges = [
+            side.rows(channels, len(sequence)) if side.steps else None
+            for side in self.sides
+        ]
         return nodes or [[] for _ in sequence], None, edges
 
     def channel_values(self, columns):
@@ -48,13 +62,17 @@ class Templates:
         before, behind = range(self.left, 0, -1), range(1 + self.left, self.first)
         constant = [0] * self.left + [1] * T + [0] * self.right
         channels = range(len(self.header["channels"]))
-        return [[*before, *found[k], *behind] if k in found else constant for k in channels]
+        return [
+            [*before, *found[k], *behind] if k in found else constant for k in channels
+        ]
 
     def name(self, row):
         """The state feature of a row, as CRF++ writes it."""
         (literals, order), values = self.sides[0].atoms(row)
         written = {k: self.text(*value) for k, value in zip(order, values)}
-        return literals[0] + "".join([written[k] + literal for k, literal in enumerate(literals[1:])])
+        return literals[0] + "".join(
+            [written[k] + literal for k, literal in enumerate(literals[1:])]
+        )
 
     def text(self, channel, value):
         """A value of a channel as a string."""
@@ -90,7 +108,9 @@ def columns_of(sequence, i, header):
 
 def values_of(functions):
     """What remembers for each string the numbers of the values of some functions."""
-    return Memory(lambda s: [numbers.get(function(s), 0) for function, numbers in functions])
+    return Memory(
+        lambda s: [numbers.get(function(s), 0) for function, numbers in functions]
+    )
 
 
 def column_function(name, header):
@@ -102,7 +122,9 @@ def column_function(name, header):
         return lambda s: s[-int(n) :]
     if name == "cluster":
         return PARTS["clusters"](header)
-    return (lambda s: s) if name == "x" else PARTS["characters"](name, header["unicode"])
+    return (
+        (lambda s: s) if name == "x" else PARTS["characters"](name, header["unicode"])
+    )
 
 
 class Side:
@@ -110,8 +132,13 @@ class Side:
 
     def __init__(self, header, arrays, name, first):
         self.compounds = header[name]["compounds"]
-        self.first = 1 if name == "edges" else 0  # no transition leads to the first token
-        self.tables, self.first_rows = [], []  # by compound; None for those of a single channel
+        self.first = (
+            1 if name == "edges" else 0
+        )  # no transition leads to the first token
+        self.tables, self.first_rows = (
+            [],
+            [],
+        )  # by compound; None for those of a single channel
         row = self.first  # row 0 of the transitions is the label bigram
         for c, (prefix, channel, _, shifts, _) in enumerate(self.compounds):
             table = Combinations(arrays, f"{name}.{c}") if prefix >= 0 else None
@@ -124,14 +151,26 @@ class Side:
         for c, slot, low, width in header[name]["groups"]:
             slots = len(self.compounds[c][3])
             row = self.first_rows[c] + slot - slots  # combinations count from 1
-            self.steps += [(c, slots, row + s, header["left"] - low - s) for s in range(width - 1, -1, -1)]
+            self.steps += [
+                (c, slots, row + s, header["left"] - low - s)
+                for s in range(width - 1, -1, -1)
+            ]
 
     def rows(self, channels, T):
         """By token its rows."""
-        out, found = [[] for _ in range(T)], []  # found: by compound its combinations, 0 where there is none
-        for (prefix, channel, distance, _, _), table in zip(self.compounds, self.tables):
+        out, found = (
+            [[] for _ in range(T)],
+            [],
+        )  # found: by compound its combinations, 0 where there is none
+        for (prefix, channel, distance, _, _), table in zip(
+            self.compounds, self.tables
+        ):
             values = channels[channel]
-            found.append(table.along(found[prefix], values[distance:]) + [0] * distance if table else values)
+            found.append(
+                table.along(found[prefix], values[distance:]) + [0] * distance
+                if table
+                else values
+            )
         for c, slots, row, first in self.steps:
             for rows, number in zip(out, found[c][first : first + T]):
                 if number:
@@ -156,7 +195,10 @@ class Combinations:
     """A table of combinations: those that begin alike stand together, sorted by their last value."""
 
     def __init__(self, arrays, name):
-        self.start, self.last = list(accumulate(arrays[name + ".left"], initial=0)), arrays[name + ".right"]
+        self.start, self.last = (
+            list(accumulate(arrays[name + ".left"], initial=0)),
+            arrays[name + ".right"],
+        )
 
     def along(self, before, values):
         """The combinations of those before with the values behind them, 0 where there is none."""

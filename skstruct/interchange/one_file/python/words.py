@@ -12,13 +12,23 @@ class WordTagger(Tagger):
     def __init__(self, header, arrays):
         super().__init__(header, arrays)
         self.words = header["words"]
-        first, last = ({y for y, yes in enumerate(self.words[name]) if yes} for name in ("opens", "ends"))
+        first, last = (
+            {y for y, yes in enumerate(self.words[name]) if yes}
+            for name in ("opens", "ends")
+        )
         # By whether a character is the first of a piece, and the last: the labels that it may have
-        self.choices = {(True, False): first, (False, True): last, (True, True): first & last}
+        self.choices = {
+            (True, False): first,
+            (False, True): last,
+            (True, True): first & last,
+        }
 
     def predict(self, X):
         """The words of each text, or (word, tag) if the model has tags."""
-        return [self.cut(text, self.best_of_all(text, i)[0]) for i, text in enumerate(self.sequences(X))]
+        return [
+            self.cut(text, self.best_of_all(text, i)[0])
+            for i, text in enumerate(self.sequences(X))
+        ]
 
     def parts(self, text, i):
         """The characters of a text without its white space, and what that leaves of the labels."""
@@ -28,7 +38,9 @@ class WordTagger(Tagger):
         options = None
         if len(pieces) > 1 and self.choices[True, True]:
             options = [
-                self.choices.get((k == 0, k == len(piece) - 1)) for piece in pieces for k in range(len(piece))
+                self.choices.get((k == 0, k == len(piece) - 1))
+                for piece in pieces
+                for k in range(len(piece))
             ]
         return [(list("".join(pieces)), options)]
 
@@ -38,7 +50,11 @@ class WordTagger(Tagger):
         out, t = [], 0
         for piece in text.split():
             mine, t = path[t : t + len(piece)], t + len(piece)
-            begins = [k for k, y in enumerate(mine) if not k or opens[y] or closes[mine[k - 1]]]
+            begins = [
+                k
+                for k, y in enumerate(mine)
+                if not k or opens[y] or closes[mine[k - 1]]
+            ]
             for a, b in ranges(begins, piece):
                 out.append(piece[a:b] if tags is None else (piece[a:b], tags[mine[a]]))
         return out
@@ -56,7 +72,12 @@ def write_words(tagger, file, text):
     """Yield the words of each line, with spaces between them."""
     for line in file:
         (words,) = tagger.predict([line.rstrip("\r\n")])
-        yield " ".join([word if isinstance(word, str) else "/".join(word) for word in words]) + "\n"
+        yield (
+            " ".join(
+                [word if isinstance(word, str) else "/".join(word) for word in words]
+            )
+            + "\n"
+        )
 
 
 PARTS["write_words"] = write_words
