@@ -39,7 +39,8 @@ from .data.inputs import (
     renumbered,
 )
 
-safe_indexing, safe_set_output = utils._safe_indexing, _set_output._safe_set_output
+safe_indexing = utils._safe_indexing
+safe_set_output = _set_output._safe_set_output
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -122,7 +123,8 @@ else:
 
     def with_callbacks(fit):
         """scikit-learn's decorator, if there is one; a call with a wrong argument names the right ones."""
-        managed, signature = _with_callbacks(fit), inspect.signature(fit)
+        managed = _with_callbacks(fit)
+        signature = inspect.signature(fit)
 
         @functools.wraps(fit)
         def checked(estimator, *args, **given):
@@ -332,7 +334,8 @@ def folds_of(
     )  # slow to import, and not needed to predict
 
     n = len(X)
-    every, folds = np.arange(n), []
+    every = np.arange(n)
+    folds = []
     for k, fold in enumerate(check_cv(cv).split(X, y, groups)):
         try:
             train, test = (every[list(part)] for part in fold)
@@ -361,7 +364,9 @@ class epoch_context:
     """
 
     def __init__(self, root, estimator, X, y, name="epoch"):
-        self._root, self._name, self._task = root, name, None
+        self._root = root
+        self._name = name
+        self._task = None
         self._shown = {"estimator": estimator, "X": X, "y": y}
 
     def begin_fit(self):
@@ -386,7 +391,8 @@ class epoch_context:
         """Announce its end; ``fitted_attributes`` is called only if a callback asks for a model."""
         if self._task is None:
             return False
-        task, self._task = self._task, None
+        task = self._task
+        self._task = None
         return task.call_on_fit_task_end(
             reconstruction_attributes=fitted_attributes, **self._shown
         )
@@ -409,10 +415,8 @@ class epoch_context:
         if self._root is None:
             yield
             return
-        task, shown = (
-            self._root.subcontext(task_name=name, task_id=number),
-            {**self._shown, "X": X, "y": y},
-        )
+        task = self._root.subcontext(task_name=name, task_id=number)
+        shown = {**self._shown, "X": X, "y": y}
         with (
             contextlib.nullcontext()
             if member is None

@@ -185,7 +185,8 @@ def warm_up(
     """
     jobs = _jobs()
     for number, name in enumerate(list(jobs) if all else ["perceptron"], start=1):
-        began, before = time.perf_counter(), cache_counts()
+        began = time.perf_counter()
+        before = cache_counts()
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for job in jobs[name]:

@@ -194,7 +194,10 @@ def lists_rows(chain, rule, noise):
 @spliced
 def _sum_whole_rows(task, i, chain, emission):
     """``emission[t, y] = Σ_f x_f w[f, y]`` of sequence i."""
-    nodes, bag, token, anchor = task.nodes, task.bag, task.token[i], task.anchor[i]
+    nodes = task.nodes
+    bag = task.bag
+    token = task.token[i]
+    anchor = task.anchor[i]
     sum_features(
         nodes.row, nodes.lo, nodes.width, task.left, anchor, task.anchor[i + 1] - anchor, bag.start, bag.row,
         bag.value, token, task.token[i + 1] - token, chain.nodes.value, chain.nodes.columns, emission,
@@ -223,8 +226,11 @@ def score_tokens(task, i, chain, emission):
 @spliced
 def score_transitions(chain, transition):
     """``transition[p, y] = w[p, y]``, constraints included, of the same."""
-    edges, allowed, bigram = chain.edges.value, chain.allowed, chain.bigram
-    L, scale = chain.nodes.columns, chain.clock.scale[0]
+    edges = chain.edges.value
+    allowed = chain.allowed
+    bigram = chain.bigram
+    L = chain.nodes.columns
+    scale = chain.clock.scale[0]
     for p in range(L):
         for y in range(L):
             transition[p * L + y] = (
@@ -235,10 +241,15 @@ def score_transitions(chain, transition):
 @spliced
 def _read_transitions(chain, rule, noise, work, transition):
     """The same of any weights."""
-    L, step, runs = chain.nodes.columns, chain.clock.step[0], work.edge_runs
+    L = chain.nodes.columns
+    step = chain.clock.step[0]
+    runs = work.edge_runs
     for k in range(L * L):
         transition[k] = 0.0
-    runs.row[0], runs.token[0], runs.width[0], runs.value[0] = 0, 0, 1, 1.0
+    runs.row[0] = 0
+    runs.token[0] = 0
+    runs.width[0] = 1
+    runs.value[0] = 1.0
     sum_rows(
         chain.edges, rule, step, runs, ONE, L, L * L, chain.clock.scale[0], transition
     )
@@ -269,18 +280,20 @@ def score_sequence(task, i, chain, rule, noise, whole_rows, work):
         score_tokens(task, i, chain, work.emission)
         return -1, 0
     L = chain.nodes.columns
-    step, scale = chain.clock.step[0], chain.clock.scale[0]
-    token, anchor = task.token[i], task.anchor[i]
-    T, n_anchors = task.token[i + 1] - token, task.anchor[i + 1] - anchor
-    emission, transition = work.emission, work.transition
+    step = chain.clock.step[0]
+    scale = chain.clock.scale[0]
+    token = task.token[i]
+    anchor = task.anchor[i]
+    T = task.token[i + 1] - token
+    n_anchors = task.anchor[i + 1] - anchor
+    emission = work.emission
+    transition = work.transition
     if noise.token_below > np.uint64(0):
         mask_tokens(T, step, noise, work.masked)
 
     # emission[t, y] = Σ_f x_f w[f, y]
-    n_nodes, by_rows = (
-        -1,
-        whole_rows or (len(task.dense) > 0 and reads_stored_weights(rule, noise)),
-    )
+    n_nodes = -1
+    by_rows = whole_rows or (len(task.dense) > 0 and reads_stored_weights(rule, noise))
     if whole_rows:
         _sum_whole_rows(task, i, chain, emission)
     else:

@@ -71,9 +71,14 @@ def _small(value):
 
 def kernel_arguments(task, chain, rule, noise, work):
     """What :func:`.chain_epoch.epoch` takes but for the examples, for the smallest kernel that serves."""
-    trigrams, margin, work = work.trigrams, (True,), _without(work, ["trigrams"])
+    trigrams = work.trigrams
+    margin = (True,)
+    work = _without(work, ["trigrams"])
     if applies_to(task, chain, rule, noise):
-        task, chain, noise, work = _small(task), _small(chain), (), _small(work)
+        task = _small(task)
+        chain = _small(chain)
+        noise = ()
+        work = _small(work)
         if rule.update == PERCEPTRON:
             margin = ()
         if not has_chosen_pairs(task):
@@ -92,7 +97,8 @@ class FinalChain(NamedTuple):
 
 def final_chain(chain):
     """The :class:`FinalChain` of a ``Chain`` with full rows."""
-    L, scale = chain.start.shape[0], float(chain.clock.scale[0])
+    L = chain.start.shape[0]
+    scale = float(chain.clock.scale[0])
     transition = scale * chain.edges.value[: L * L] if chain.bigram else np.zeros(L * L)
     small = _without(_small(chain), ("edges", "bigram", "allowed", "cost", "trigrams"))
     given = transition + chain.allowed.ravel(), read_trigrams(chain.trigrams, scale)

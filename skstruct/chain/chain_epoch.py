@@ -72,13 +72,13 @@ def _learn(
     has_noise = len(noise) > 0
     second_order = len(trigrams) > 0
     has_margin = len(margin) > 0
-    difference, labels, clock, nodes = (
-        work.difference,
-        work.labels,
-        chain.clock,
-        task.nodes,
-    )
-    T, L, step = gold.shape[0], chain.nodes.columns, clock.step[0]
+    difference = work.difference
+    labels = work.labels
+    clock = chain.clock
+    nodes = task.nodes
+    T = gold.shape[0]
+    L = chain.nodes.columns
+    step = clock.step[0]
     edges, more, norm2, tau = (
         ZERO,
         ZERO,
@@ -174,21 +174,19 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
     has_noise = len(noise) > 0
     second_order = len(trigrams) > 0
     has_margin = len(margin) > 0
-    token, labels, start, stop, clock = (
-        task.token,
-        work.labels,
-        chain.start,
-        chain.end,
-        chain.clock,
-    )
-    emission, transition, score, L = (
-        work.emission,
-        work.transition,
-        work.score,
-        start.shape[0],
-    )
-    stride, whole_rows = stride_of(task, L, noise), reads_whole_rows(chain, rule, noise)
-    n_nodes, n_edges = -ONE, ZERO
+    token = task.token
+    labels = work.labels
+    start = chain.start
+    stop = chain.end
+    clock = chain.clock
+    emission = work.emission
+    transition = work.transition
+    score = work.score
+    L = start.shape[0]
+    stride = stride_of(task, L, noise)
+    whole_rows = reads_whole_rows(chain, rule, noise)
+    n_nodes = -ONE
+    n_edges = ZERO
     steady = keeps_untouched_weights(rule)
     if has_noise:
         steady = steady and noise.edge == NO_NOISE
@@ -208,7 +206,9 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
         else:
             score_tokens(task, i, chain, emission)
             score_transitions(chain, transition)
-        loss, right, weight = 1.0, 0.0, task.weight[i]
+        loss = 1.0
+        right = 0.0
+        weight = task.weight[i]
         complete = np.int64(set_target(gold, labels[0]))
         for last in range(
             complete, 2
@@ -267,11 +267,17 @@ def predict(task, chain, rule, noise, trigrams, work, out, score):
 
     A score is -inf if constraints and options leave no labelling.
     """
-    L, start, end = chain.start.shape[0], chain.start, chain.end
-    emission, transition, scratch = work.emission, work.transition, work.score[0]
-    stride, whole_rows = stride_of(task, L, noise), reads_whole_rows(chain, rule, noise)
+    L = chain.start.shape[0]
+    start = chain.start
+    end = chain.end
+    emission = work.emission
+    transition = work.transition
+    scratch = work.score[0]
+    stride = stride_of(task, L, noise)
+    whole_rows = reads_whole_rows(chain, rule, noise)
     for i in range(score.shape[0]):
-        first, stop = task.token[i], task.token[i + 1]
+        first = task.token[i]
+        stop = task.token[i + 1]
         T = stop - first
         score[i] = 0.0
         if T > 0:
@@ -306,7 +312,8 @@ def predict_small(
     has_option = len(option) > 0
     L = start.shape[0]
     for i in range(score.shape[0]):
-        first, stop = token[i], token[i + 1]
+        first = token[i]
+        stop = token[i + 1]
         T = stop - first
         score[i] = 0.0
         if T > 0:

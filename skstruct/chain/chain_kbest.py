@@ -52,7 +52,8 @@ class Trellis(NamedTuple):
 
 def new_lists(token, L, order, k):
     """Scratch for sequences that start at ``token``: a labelling needs at most one new list a token."""
-    T, C = int(np.diff(token).max(initial=1)), L**order
+    T = int(np.diff(token).max(initial=1))
+    C = L**order
     S = T * min(k, C)
     # It ranks one more prefix a token. Lists that double have had four places for each in all: `_next_place`.
     P = 4 * (S + T * (k - 1))
@@ -81,7 +82,8 @@ def _arcs(trellis, t, cell, L):
     """
     if not trellis.second:
         return L, 0, 1, t * trellis.stride + cell, L, trellis.emission[t * L + cell]
-    p, y = cell // L, cell % L
+    p = cell // L
+    y = cell % L
     bias = trellis.emission[t * L + y] + trellis.transition[t * trellis.stride + cell]
     at = p * (L + 1) * L + y
     if t == 1:
@@ -102,7 +104,8 @@ def _next_place(lists, slot):
     """The place of a list's next prefix. A list without room moves to twice as many places."""
     n = lists.found[slot]
     if n == lists.room[slot]:
-        old, new = lists.first[slot], lists.used[1]
+        old = lists.first[slot]
+        new = lists.used[1]
         for r in range(n):
             lists.score[new + r] = lists.score[old + r]
             lists.before[new + r] = lists.before[old + r]
@@ -118,12 +121,14 @@ def _next_place(lists, slot):
 def _append(trellis, lists, t, cell, slot, L, C):
     """Rank the next prefix of a cell at t > 0, by the heads of its predecessors."""
     n, first, step, at, jump, bias = _arcs(trellis, t, cell, L)
-    best, arg = -np.inf, -1
+    best = -np.inf
+    arg = -1
     for j in range(n):
         c = _value(trellis, lists, t - 1, first + j * step, lists.head[slot * L + j], C)
         c += trellis.arc[at + j * jump]
         if c > best:
-            best, arg = c, j
+            best = c
+            arg = j
     place = _next_place(lists, slot)
     lists.score[place] = best + bias
     lists.before[place] = arg
@@ -193,17 +198,22 @@ def _trace(trellis, lists, T, cell, r, L, C, out):
         slot = np.int64(lists.slot[t * C + cell])
         if slot >= 0:
             place = lists.first[slot] + r
-            cell, r = first + lists.before[place] * step, np.int64(lists.rank[place])
+            cell = first + lists.before[place] * step
+            r = np.int64(lists.rank[place])
             continue
-        best, arg = -np.inf, 0  # no list: what Viterbi's way back would find
+        # no list: what Viterbi's way back would find
+        best = -np.inf
+        arg = 0
         for j in range(n):
             c = (
                 trellis.delta[(t - 1) * C + first + j * step]
                 + trellis.arc[at + j * jump]
             )
             if c > best:
-                best, arg = c, j
-        cell, r = first + arg * step, 0
+                best = c
+                arg = j
+        cell = first + arg * step
+        r = 0
 
 
 @inline
@@ -217,7 +227,8 @@ def _enumerate(trellis, lists, T, L, C, k, out, score):
     for cell in range(n):
         lists.end_head[cell] = 0
     for found in range(k):
-        best, arg = -np.inf, np.int64(-1)
+        best = -np.inf
+        arg = np.int64(-1)
         for j in range(
             n
         ):  # ties go to the smaller last label, then to the smaller one before
@@ -225,7 +236,8 @@ def _enumerate(trellis, lists, T, L, C, k, out, score):
             c = _value(trellis, lists, T - 1, cell, lists.end_head[cell], C)
             c += trellis.end[j // L if pairs else j]
             if c > best:
-                best, arg = c, cell
+                best = c
+                arg = cell
         if arg < 0:
             return found
         r = lists.end_head[arg]
@@ -256,7 +268,8 @@ def predict_kbest(
     stride = stride_of(task, L, noise)
     whole_rows = reads_whole_rows(chain, rule, noise)
     for i in range(found.shape[0]):
-        first, T = task.token[i], task.token[i + 1] - task.token[i]
+        first = task.token[i]
+        T = task.token[i + 1] - task.token[i]
         found[i] = 0
         if T == 0:
             continue
@@ -266,9 +279,13 @@ def predict_kbest(
             work.emission, work.transition, stride, trigrams, chain.start, chain.end, task.gold[:0], (),
             work.score[0], lists.path, T, L,
         )  # fmt: skip
-        second, C, arc = False, L, work.transition
+        second = False
+        C = L
+        arc = work.transition
         if len(trigrams) > 0:
-            second, C, arc = True, L * L, trigrams.score
+            second = True
+            C = L * L
+            arc = trigrams.score
         trellis = Trellis(
             second,
             work.score[0],

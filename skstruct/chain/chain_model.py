@@ -32,7 +32,8 @@ from .chain_kbest import new_lists, predict_kbest
 
 LARGEST = 1e100
 """Values of features above this have squares, and products with weights, that are no numbers."""
-NO_OPTION, NO_GOLD = np.zeros((0, 0), np.bool_), np.zeros(0, np.int32)
+NO_OPTION = np.zeros((0, 0), np.bool_)
+NO_GOLD = np.zeros(0, np.int32)
 """Where all labels are allowed, and none is given."""
 
 
@@ -128,7 +129,8 @@ def encoded_corpus(encoder, corpus, grow=False):
 
     Kernels check nothing: this, with :func:`task_of`, is the only place between users and them.
     """
-    n, x = int(corpus.offsets[-1]), None if grow else corpus.encoded_by(encoder)
+    n = int(corpus.offsets[-1])
+    x = None if grow else corpus.encoded_by(encoder)
     if x is not None:
         return x
     with no_collection():
@@ -179,15 +181,16 @@ class ChainModel(SavableModel):
     trigrams: Store | None = None
     scale: float = 1.0
 
-    FIELDS, TRAINED, FACTS, MORE = TAGGER, TRAINED, ("closed", "stream"), (SHOWN,)
+    FIELDS = TAGGER
+    TRAINED = TRAINED
+    FACTS = ("closed", "stream")
+    MORE = (SHOWN,)
 
     def compressed(self, dtype, keep):
         """See ``training.saved.SavableModel``."""
         names, stores = zip(*self.stores().items())
-        L, stores = (
-            len(self.labels),
-            dict(zip(names, pruned(list(stores), dtype, keep))),
-        )
+        L = len(self.labels)
+        stores = dict(zip(names, pruned(list(stores), dtype, keep)))
         used = (
             rows_in_use(stores["nodes"]),
             rows_in_use(stores["edges"]).reshape(-1, L).any(axis=1),
@@ -262,7 +265,8 @@ class ChainModel(SavableModel):
 
     def new_chain(self):
         """The arrays that kernels decode under."""
-        clock, cost = new_clock(), np.zeros(len(self.labels))
+        clock = new_clock()
+        cost = np.zeros(len(self.labels))
         clock.scale[0] = self.scale
         return as_writeable_view(
             new_chain(self.encoder, self.stores(), clock, self.constraints, cost)
@@ -338,7 +342,8 @@ class ChainModel(SavableModel):
         def work(bounds):
             first, last, begin, end = bounds
             piece = corpus.piece(first, last)
-            out, scores = np.empty(end - begin, np.int32), np.empty(last - first)
+            out = np.empty(end - begin, np.int32)
+            scores = np.empty(last - first)
             x = encoded_corpus(self.encoder, piece)
             self._label(x, piece.offsets, options[begin:end], out, scores)
             return self.labels.decode(out, piece.offsets), scores
@@ -366,7 +371,8 @@ class ChainModel(SavableModel):
         rows = self.encode_one(tokens)
         if rows is None:
             return None
-        out, scores = np.empty(len(tokens), np.int32), np.empty(1)
+        out = np.empty(len(tokens), np.int32)
+        scores = np.empty(1)
         predict_small(
             *for_predict_small(rows, NO_OPTION, self.ready.final), out, scores
         )
@@ -420,12 +426,11 @@ class ChainModel(SavableModel):
 
     def _ranked(self, arguments, token, k):
         """The labellings of sequences that start at ``token``; ``arguments`` are those of kernels."""
-        n, N = token.shape[0] - 1, int(token[-1])
-        out, score, found = (
-            np.empty(k * N, np.int32),
-            np.empty(k * n),
-            np.empty(n, np.int64),
-        )
+        n = token.shape[0] - 1
+        N = int(token[-1])
+        out = np.empty(k * N, np.int32)
+        score = np.empty(k * n)
+        found = np.empty(n, np.int64)
         predict_kbest(
             *arguments,
             k,
@@ -434,9 +439,13 @@ class ChainModel(SavableModel):
             score,
             found,
         )
-        score, found, token, result = score.tolist(), found.tolist(), token.tolist(), []
+        score = score.tolist()
+        found = found.tolist()
+        token = token.tolist()
+        result = []
         for i in range(n):
-            T, at = token[i + 1] - token[i], k * token[i]
+            T = token[i + 1] - token[i]
+            at = k * token[i]
             if T and not found[i]:
                 raise PlaceError(
                     i, None, "the constraints and the labels allowed leave no labelling"

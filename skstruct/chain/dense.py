@@ -40,7 +40,8 @@ def new_dense_work(dense, n_labels, training):
     """Scratch for the examples of a corpus with the rows ``dense``."""
     if not dense:
         return ()
-    n, n_rows = n_labels if training else 0, dense.n_rows
+    n = n_labels if training else 0
+    n_rows = dense.n_rows
     size = n * n_rows
     return DenseWork(
         np.zeros(n_rows, np.int64), np.zeros(n_rows), np.zeros(size), np.zeros(size, np.bool_),
@@ -58,7 +59,9 @@ def list_features(dense, first_token, t, T, work):
     Without a branch, which pixels would mispredict: what is zero is overwritten by the next.
     """
     # Unsigned: numba then omits the check for negative indices.
-    F, n, first = np.uint64(dense.block.shape[1]), np.uint64(0), np.uint64(0)
+    F = np.uint64(dense.block.shape[1])
+    n = np.uint64(0)
+    first = np.uint64(0)
     for s in range(dense.low, dense.high + 1):
         if 0 <= t + s < T:
             at = np.uint64(first_token + t + s)
@@ -90,26 +93,24 @@ def _add_rows(row, value, scale, n, weight, L, out, start):
 
     Four at a time, in their order: a sum is read and written once for four products.
     """
-    m, k = np.uint64(L), 0
+    m = np.uint64(L)
+    k = 0
     while k + 4 <= n:
-        a, b, c, d = (
-            _place(row, k, L),
-            _place(row, k + 1, L),
-            _place(row, k + 2, L),
-            _place(row, k + 3, L),
-        )
-        p, q, r, s = (
-            scale * value[k],
-            scale * value[k + 1],
-            scale * value[k + 2],
-            scale * value[k + 3],
-        )
+        a = _place(row, k, L)
+        b = _place(row, k + 1, L)
+        c = _place(row, k + 2, L)
+        d = _place(row, k + 3, L)
+        p = scale * value[k]
+        q = scale * value[k + 1]
+        r = scale * value[k + 2]
+        s = scale * value[k + 3]
         for y in range(m):
             total = (out[start + y] + p * weight[a + y]) + q * weight[b + y]
             out[start + y] = (total + r * weight[c + y]) + s * weight[d + y]
         k += 4
     while k < n:
-        a, p = _place(row, k, L), scale * value[k]
+        a = _place(row, k, L)
+        p = scale * value[k]
         for y in range(m):
             out[start + y] += p * weight[a + y]
         k += 1
@@ -118,7 +119,8 @@ def _add_rows(row, value, scale, n, weight, L, out, start):
 @inline
 def _add_full(dense, first_token, t, T, weight, L, out, start):
     """The same for a token whose features are hardly ever zero: they need not be listed."""
-    F, first = dense.block.shape[1], 0
+    F = dense.block.shape[1]
+    first = 0
     for s in range(dense.low, dense.high + 1):
         if 0 <= t + s < T:
             row = dense.block[first_token + t + s]
@@ -132,7 +134,8 @@ def _add_full(dense, first_token, t, T, weight, L, out, start):
 def sum_dense(dense, store, first_token, T, work, out):
     """``out[t, y] += Σ_f x_f w[f, y]`` of one sequence; weights without a lazy penalty."""
     if len(dense) > 0:
-        L, weight = store.columns, store.value
+        L = store.columns
+        weight = store.value
         for t in range(T):
             start = np.uint64(t * L)
             if dense.full and not store.sparse:
@@ -166,14 +169,16 @@ def _touch(work, y):
 def add_dense(dense, first_token, T, target, path, work):
     """Dense part of ``Δφ = φ(x, target) - φ(x, path)``."""
     if len(dense) > 0:
-        F, R = dense.block.shape[1], work.delta.shape[0] // work.label.shape[0]
+        F = dense.block.shape[1]
+        R = work.delta.shape[0] // work.label.shape[0]
         delta = work.delta
         for t in range(T):
             if target[t] == path[t]:
                 continue
             _touch(work, target[t])
             _touch(work, path[t])
-            right, wrong = np.uint64(target[t] * R), np.uint64(path[t] * R)
+            right = np.uint64(target[t] * R)
+            wrong = np.uint64(path[t] * R)
             for s in range(dense.low, dense.high + 1):
                 for f in range(F if 0 <= t + s < T else 0):
                     x = dense.scale * dense.block[first_token + t + s, f]
@@ -221,7 +226,8 @@ def apply_dense(dense, store, clock, rule, tau, work):
         if work.size[0] > 0:
             L = store.columns
             R = work.delta.shape[0] // L
-            step, total = tau / clock.scale[0], clock.scale[1]
+            step = tau / clock.scale[0]
+            total = clock.scale[1]
             averaged = rule.average != NO_AVERAGE
             for r in range(R):
                 for k in range(work.size[0]):

@@ -101,7 +101,9 @@ def exp_all(x, n, scratch, bits):
 @inline
 def set_step(transition, at, lattice, L):
     """M, of the scores ``transition[at:]``; returns their largest, or NaN if one is NaN."""
-    matrix, top, right = lattice.matrix, transition[at], True
+    matrix = lattice.matrix
+    top = transition[at]
+    right = True
     for k in range(L * L):
         top = max(top, transition[at + k])
     for k in range(L * L):
@@ -122,9 +124,15 @@ def _multiply(a, at, matrix, out, to, L):
         out[o + y] = 0.0
     p = 0
     while p + 4 <= L:
-        v0, v1, v2, v3 = a[at + p], a[at + p + 1], a[at + p + 2], a[at + p + 3]
-        i0, n = np.uint64(p * L), np.uint64(L)
-        i1, i2, i3 = i0 + n, i0 + n + n, i0 + n + n + n
+        v0 = a[at + p]
+        v1 = a[at + p + 1]
+        v2 = a[at + p + 2]
+        v3 = a[at + p + 3]
+        i0 = np.uint64(p * L)
+        n = np.uint64(L)
+        i1 = i0 + n
+        i2 = i0 + n + n
+        i3 = i0 + n + n + n
         for y in range(n):
             out[o + y] += (
                 v0 * matrix[i0 + y]
@@ -134,7 +142,8 @@ def _multiply(a, at, matrix, out, to, L):
             )
         p += 4
     while p < L:
-        v0, i0 = a[at + p], np.uint64(p * L)
+        v0 = a[at + p]
+        i0 = np.uint64(p * L)
         for y in range(np.uint64(L)):
             out[o + y] += v0 * matrix[i0 + y]
         p += 1
@@ -166,7 +175,9 @@ def forward(emission, transition, stride, start, end, edges, lattice, inverse, T
     may not start or end the sequence get the emission -inf. M is set, and the caller adds its unit; only
     where ``edges`` are not empty tokens may have matrices of their own, which are set here.
     """
-    x, alpha, log_z = lattice.x, lattice.alpha, 0.0
+    x = lattice.x
+    alpha = lattice.alpha
+    log_z = 0.0
     for t in range(T):
         top = emission[t * L]
         for y in range(1, L):
@@ -177,9 +188,11 @@ def forward(emission, transition, stride, start, end, edges, lattice, inverse, T
     exp_all(x, np.uint64(T * L), lattice.scratch, lattice.bits)
     for y in range(L):
         if start[y] != 0.0:
-            x[y], emission[y] = 0.0, -np.inf
+            x[y] = 0.0
+            emission[y] = -np.inf
         if end[y] != 0.0:
-            x[(T - 1) * L + y], emission[(T - 1) * L + y] = 0.0, -np.inf
+            x[(T - 1) * L + y] = 0.0
+            emission[(T - 1) * L + y] = -np.inf
     product = 1.0  # of scales: a logarithm costs more than the rest of a token with few labels
     for t in range(T):
         if t == 0:
@@ -190,7 +203,8 @@ def forward(emission, transition, stride, start, end, edges, lattice, inverse, T
                 if stride > 0:
                     log_z += set_step(transition, t * stride, lattice, L)
             _multiply(alpha, (t - 1) * L, lattice.matrix[0], alpha, t * L, L)
-        total, small = 0.0, False
+        total = 0.0
+        small = False
         for y in range(L):
             v = alpha[t * L + y] * x[t * L + y]
             alpha[t * L + y] = v
@@ -218,7 +232,10 @@ def backward(transition, stride, edges, lattice, inverse, T, L):
     With the scales of the forward pass they sum to 1 at every token. False if what follows a label that none
     leads to overflowed: then there is no number at the first token either.
     """
-    x, alpha, beta, mass = lattice.x, lattice.alpha, lattice.beta, 0.0
+    x = lattice.x
+    alpha = lattice.alpha
+    beta = lattice.beta
+    mass = 0.0
     for y in range(L):
         beta[(T - 1) * L + y] = 1.0
     for t in range(T - 1, -1, -1):

@@ -26,10 +26,12 @@ def list_large(before, trigrams, p, L, keep):
     With a* the largest δ(a, p): what a* adds is at least ``δ(a*, p) + min_y trigram[a*, p, y]`` for every y,
     and an a whose ``δ(a, p) + max_y trigram[a, p, y]`` is far below that is negligible for every y.
     """
-    best, arg = -np.inf, 0
+    best = -np.inf
+    arg = 0
     for a in range(L):
         if before[a * L + p] > best:
-            best, arg = before[a * L + p], a
+            best = before[a * L + p]
+            arg = a
     if best == -np.inf:
         return 0
     first = p * (L + 1) + 1
@@ -81,7 +83,9 @@ def _retreat(after, trigrams, transition, at, emission, t, now, row, add, L):
 @inline
 def forward(emission, transition, stride, trigrams, start, end, alpha, sums, T, L):
     """log Z of one sequence. Fills ``alpha`` (T * L * L,)."""
-    C, row, add = L * L, sums.row, sums.add
+    C = L * L
+    row = sums.row
+    add = sums.add
     pairs = L if T > 1 else 1
     for y in range(L):
         alpha[y] = start[y] + emission[y]
@@ -100,7 +104,8 @@ def forward(emission, transition, stride, trigrams, start, end, alpha, sums, T, 
 @inline
 def backward(emission, transition, stride, trigrams, end, sums, T, L):
     """Fill ``sums.beta``, (T * L * L,) log-scores."""
-    C, beta = L * L, sums.beta
+    C = L * L
+    beta = sums.beta
     for y in range(L):
         for p in range(L if T > 1 else 1):
             beta[(T - 1) * C + p * L + y] = end[y]

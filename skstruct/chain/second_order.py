@@ -51,7 +51,9 @@ def read_trigrams(store, scale):
 @inline
 def refresh(chain, rule, noise, first, n, table, work):
     """Read the scores of the ``n`` rows from ``first`` on out of the weights in training into ``table``."""
-    L, step, scale = chain.nodes.columns, chain.clock.step[0], chain.clock.scale[0]
+    L = chain.nodes.columns
+    step = chain.clock.step[0]
+    scale = chain.clock.scale[0]
     for k in range(first * L, (first + n) * L):
         table.score[k] = 0.0
     if len(noise) == 0:
@@ -59,16 +61,21 @@ def refresh(chain, rule, noise, first, n, table, work):
             table.score[k] += scale * chain.trigrams.value[k]
     else:
         runs = work.edge_runs
-        runs.row[0], runs.token[0], runs.width[0], runs.value[0] = first, first, n, 1.0
+        runs.row[0] = first
+        runs.token[0] = first
+        runs.width[0] = n
+        runs.value[0] = 1.0
         sum_rows(chain.trigrams, rule, step, runs, ONE, ONE, L, scale, table.score)
         for k in range(first * L, (first + n) * L):
             table.score[k] *= edge_factor(noise, step, _item(k, L))
     for row in range(first, first + n):
-        high, low = -np.inf, np.inf
+        high = -np.inf
+        low = np.inf
         for k in range(row * L, (row + 1) * L):
             high = max(high, table.score[k])
             low = min(low, table.score[k])
-        table.high[row], table.low[row] = high, low
+        table.high[row] = high
+        table.low[row] = low
 
 
 @inline

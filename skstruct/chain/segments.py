@@ -50,7 +50,8 @@ class Segments(NamedTuple):
 
 def new_segments(first, spans, of_label, joins, fixed, order, least=0.0):
     """The :class:`Segments` of ``spans``, (S, 3) with columns start, stop and kind."""
-    L, columns = of_label.shape[0], (np.ascontiguousarray(column) for column in spans.T)
+    L = of_label.shape[0]
+    columns = (np.ascontiguousarray(column) for column in spans.T)
     scratch = np.empty(2 * L**order), np.empty(L), np.empty(L**order)
     found = np.zeros(first.shape[0], np.int64)
     return Segments(
@@ -83,7 +84,8 @@ def prepare(z, work, trigrams, lattice, logs, T, L):
 @inline
 def _set_matrix(t, work, stride, edges, lattice, logs, L):
     """M of the token t."""
-    at, matrix = t * stride, lattice.matrix
+    at = t * stride
+    matrix = lattice.matrix
     if len(logs) > 0:
         behind = logs.beta
         for p in range(L):
@@ -116,7 +118,9 @@ def _extend_labels(
 
     In the scaled lattice α_t(y) = r_t(y) Σ_p α_{t-1}(p) M(p, y), and v_t goes the same way over fewer steps.
     """
-    alpha, matrix, cell = lattice.alpha, lattice.matrix[0], segments.cell
+    alpha = lattice.alpha
+    matrix = lattice.matrix[0]
+    cell = segments.cell
     r = lattice.x if len(logs) > 0 else lattice.beta
     if t > 0:
         _set_matrix(t, work, stride, edges, lattice, logs, L)
@@ -142,8 +146,11 @@ def _leave_labels(segments, e, first, T, work, stride, edges, lattice, logs, now
 
     p(p, y) = α_{t-1}(p) M(p, y) x_t(y) leads out of it, or on.
     """
-    x, matrix, cell = lattice.x, lattice.matrix[0], segments.cell
-    left, total = 0.0, 0.0
+    x = lattice.x
+    matrix = lattice.matrix[0]
+    cell = segments.cell
+    left = 0.0
+    total = 0.0
     if e < T:
         _set_matrix(e, work, stride, edges, lattice, logs, L)
     for y in range(L):
@@ -164,11 +171,14 @@ def _leave_labels(segments, e, first, T, work, stride, edges, lattice, logs, now
 @inline
 def _extend_pairs(segments, kind, s, t, first, work, stride, trigrams, before, now, L):
     """The same as :func:`_extend_labels`."""
-    alpha, cell, row = work.score[0], segments.cell, segments.row
+    alpha = work.score[0]
+    cell = segments.cell
+    row = segments.row
     for p in range(L if t > 0 else 1):
         r = p * (L + 1)
         for y in range(L):
-            joined, v = t > 0 and _joined(segments, first + t, p, y), -np.inf
+            joined = t > 0 and _joined(segments, first + t, p, y)
+            v = -np.inf
             if t == s:
                 if segments.of_label[y] == kind and not joined:
                     v = alpha[t * L * L + p * L + y]
@@ -193,7 +203,10 @@ def _extend_pairs(segments, kind, s, t, first, work, stride, trigrams, before, n
 @inline
 def _leave_pairs(segments, e, first, T, work, stride, trigrams, end, beta, now, L):
     """The same as :func:`_leave_labels`, as logarithms, times Z."""
-    row, last, cell, C = segments.row, segments.exit, segments.cell, L * L
+    row = segments.row
+    last = segments.exit
+    cell = segments.cell
+    C = L * L
     pairs = L if e > 1 else 1
     for k in range(pairs * L):
         last[k] = cell[now + k] + beta[(e - 1) * C + k]
@@ -224,7 +237,8 @@ def _extend(
 ):
     """Write v_t of the segments that start at s, from v_{t-1}; returns where in ``segments.cell``."""
     half = segments.cell.shape[0] // 2
-    now, before = half * (t % 2), half * (1 - t % 2)
+    now = half * (t % 2)
+    before = half * (1 - t % 2)
     if len(trigrams) > 0:
         _extend_pairs(
             segments, kind, s, t, first, work, stride, trigrams, before, now, L
@@ -257,7 +271,8 @@ def _leave(
         left, total = _leave_pairs(
             segments, e, first, T, work, stride, trigrams, end, logs.beta, now, L
         )
-        left, total = np.exp(left - z), np.exp(total - z)
+        left = np.exp(left - z)
+        total = np.exp(total - z)
     else:
         left, total = _leave_labels(
             segments, e, first, T, work, stride, edges, lattice, logs, now, L
@@ -270,7 +285,10 @@ def segment_probability(
     segments, k, first, T, z, work, stride, trigrams, end, edges, lattice, logs, L
 ):
     """The probability of segment k of a sequence that is summed up, and :func:`prepare` d."""
-    kind, s, e, now = segments.kind[k], segments.start[k], segments.stop[k], np.int64(0)
+    kind = segments.kind[k]
+    s = segments.start[k]
+    e = segments.stop[k]
+    now = np.int64(0)
     for t in range(s, e):
         now = _extend(
             segments, kind, s, t, first, work, stride, trigrams, edges, lattice, logs, L
@@ -305,13 +323,15 @@ def find_segments(
 
     Their places in the arrays follow those of the sequences before.
     """
-    n, kinds = segments.found[-1], 0
+    n = segments.found[-1]
+    kinds = 0
     for y in range(L):
         kinds = max(kinds, segments.of_label[y] + 1)
     segments.first[i] = n
     for s in range(T):
         for kind in range(kinds):
-            e, mass = s, 1.0
+            e = s
+            mass = 1.0
             while e < T and mass >= segments.least * (1.0 - ROUNDING):
                 now = _extend(
                     segments,
@@ -346,12 +366,10 @@ def find_segments(
                 )
                 if p >= segments.least:
                     if n < out.shape[0]:
-                        (
-                            segments.start[n],
-                            segments.stop[n],
-                            segments.kind[n],
-                            out[n],
-                        ) = s, e, kind, p
+                        segments.start[n] = s
+                        segments.stop[n] = e
+                        segments.kind[n] = kind
+                        out[n] = p
                     n += 1
     segments.found[i] = n - segments.found[-1]
     segments.found[-1] = n

@@ -55,7 +55,8 @@ def add_known(task, known, n_labels):
     """
     found = known or ShownPairs()
     for name, field in _FIELDS.items():
-        pairs, before = getattr(task, field), getattr(found, name)
+        pairs = getattr(task, field)
+        before = getattr(found, name)
         n = len(pairs.start) - 1
         if n < 0:
             continue
@@ -99,11 +100,14 @@ def translated(pairs, ids, n_labels, rows=None):
     nodes, edges = pairs
     ids, n = np.asarray(ids, np.int64), max(len(ids), 1)
     if nodes is not None:
-        row, label = nodes // n, ids[nodes % n]
+        row = nodes // n
+        label = ids[nodes % n]
         row = row if rows is None else rows.nodes[row].astype(np.int64)
         nodes = np.sort((row * n_labels + label)[row >= 0])
     if edges is not None:
-        row, before, label = edges // (n * n), ids[edges // n % n], ids[edges % n]
+        row = edges // (n * n)
+        before = ids[edges // n % n]
+        label = ids[edges % n]
         row = row if rows is None else rows.edges[row].astype(np.int64)
         edges = np.sort(((row * n_labels + before) * n_labels + label)[row >= 0])
     return ShownPairs(nodes, edges)

@@ -65,7 +65,9 @@ def continued_state(
     starts from the averaged weights, and with a new average: the long average of the fit would
     otherwise drown what the new data teaches. And so does training under another rule.
     """
-    order, chain, L = order_of(before.model), before.model, len(labels)
+    order = order_of(before.model)
+    chain = before.model
+    L = len(labels)
     rows_of = store_rows(encoder, L, order)
     # Before anything grows: full rows with new columns may be what there is no memory for.
     sparse = {
@@ -84,7 +86,8 @@ def continued_state(
         }
         stores["edges"] = _spread_rows(stores["edges"], len(old_labels), new_of_old, L)
         if order == 2:  # rows p * (L + 1) + a + 1: both labels move, the boundary stays
-            old_L, with_boundary = len(old_labels), np.append(0, new_of_old + 1)
+            old_L = len(old_labels)
+            with_boundary = np.append(0, new_of_old + 1)
             moved = _spread_rows(stores["trigrams"], old_L + 1, with_boundary, L + 1)
             rows = new_of_old[:, None] * (L + 1) + np.arange(L + 1)
             stores["trigrams"] = _move_rows(moved, rows.ravel(), n_trigram_rows(L))
@@ -182,7 +185,8 @@ def with_pairs(task, chain, all_pairs, least):
     ``all_pairs``: see the estimators; ``least``: see ``TaggerParameters._least_seen``. Dense rows of numbers
     and trigrams of labels keep all their weights.
     """
-    L, found = len(chain.start), {}
+    L = len(chain.start)
+    found = {}
     sets = (
         sparse.csr_matrix(task.sets[:, :L])
         if len(task.sets)

@@ -48,7 +48,9 @@ def _new_logs(token, L, order):
 @inline
 def _forward(work, stride, trigrams, start, end, edges, unit, lattice, logs, T, L):
     """log Z of one sequence. Fills ``lattice``, or ``work.score[0]`` with log-sums over prefixes."""
-    emission, transition, alpha = work.emission, work.transition, work.score[0]
+    emission = work.emission
+    transition = work.transition
+    alpha = work.score[0]
     if len(trigrams) > 0:
         return second_order.forward(
             emission, transition, stride, trigrams, start, end, alpha, logs, T, L
@@ -66,7 +68,8 @@ def _forward(work, stride, trigrams, start, end, edges, unit, lattice, logs, T, 
 @inline
 def _backward(z, work, stride, trigrams, end, edges, lattice, logs, T, L):
     """z, or NaN if it fails. Fills the rest of the lattice, or ``logs.beta`` with log-sums over suffixes."""
-    emission, transition = work.emission, work.transition
+    emission = work.emission
+    transition = work.transition
     if len(trigrams) > 0:
         second_order.backward(emission, transition, stride, trigrams, end, logs, T, L)
         return z
@@ -93,7 +96,10 @@ def _write_marginals(work, trigrams, lattice, logs, out, T, L):
             for y in range(L):
                 out[t * L + y] = beta[t * L + y] / total
     else:
-        alpha, beta, row, add = work.score[0], logs.beta, logs.row, logs.add
+        alpha = work.score[0]
+        beta = logs.beta
+        row = logs.row
+        add = logs.add
         C = L if len(trigrams) == 0 else L * L
         for t in range(T):
             previous = C // L if t > 0 else 1
@@ -134,15 +140,17 @@ def sum_corpus(
     log_z : (n,) float64
         -inf where no labelling is left; 0 for an empty sequence.
     """
-    L, start, end = chain.start.shape[0], chain.start, chain.end
-    stride, whole_rows, unit = (
-        stride_of(task, L, noise),
-        reads_whole_rows(chain, rule, noise),
-        np.nan,
-    )
+    L = chain.start.shape[0]
+    start = chain.start
+    end = chain.end
+    stride = stride_of(task, L, noise)
+    whole_rows = reads_whole_rows(chain, rule, noise)
+    unit = np.nan
     for i in range(log_z.shape[0]):
-        first, stop = task.token[i], task.token[i + 1]
-        T, gold = stop - first, task.gold[first:stop]
+        first = task.token[i]
+        stop = task.token[i + 1]
+        T = stop - first
+        gold = task.gold[first:stop]
         if T == 0:
             log_z[i] = 0.0
         if not np.isnan(log_z[i]):
@@ -234,8 +242,10 @@ def _sum(model, task, given, segments, out):
 def _sum_of(model, arguments, given, segments, out):
     """The same of a kernel's ``arguments``."""
     token = arguments[0].token
-    log_z, L = np.full(token.shape[0] - 1, np.nan), len(model.labels)
-    lattice, logs = (), _new_logs(token, L, model.order)
+    log_z = np.full(token.shape[0] - 1, np.nan)
+    L = len(model.labels)
+    lattice = ()
+    logs = _new_logs(token, L, model.order)
     if model.order == 1:
         lattice = new_lattice(logs.beta.shape[0] // L, L)
         sum_corpus(*arguments, lattice, (), given, segments, out, log_z)
@@ -336,11 +346,9 @@ def probable_segments(
     """
 
     def work(task, known, first, last):
-        places, begins, found = (
-            PLACES * known.shape[0],
-            np.zeros(last - first + 1, np.int64),
-            None,
-        )
+        places = PLACES * known.shape[0]
+        begins = np.zeros(last - first + 1, np.int64)
+        found = None
         while found is None or found.found[-1] > places:
             places = places if found is None else int(found.found[-1])
             empty = np.zeros((places, 3), np.int64)

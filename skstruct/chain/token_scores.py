@@ -24,7 +24,8 @@ from ..core.rules import emit
 from .dense import add_dense, list_features
 from .viterbi import differs
 
-EDGE_ROWS, TRIGRAM_ROWS = np.int64(2**40), np.int64(2**41)
+EDGE_ROWS = np.int64(2**40)
+TRIGRAM_ROWS = np.int64(2**41)
 """Added to the rows of these stores in the difference of an example, which is of all stores."""
 
 
@@ -80,7 +81,8 @@ def list_runs(
     dropout = noise.token_below > np.uint64(0)
     for g in range(grid.row.shape[0]):
         rows = grid.row[g, first_anchor : first_anchor + n_anchors]
-        lo, width = np.int64(grid.lo[g]), np.int64(grid.width[g])
+        lo = np.int64(grid.lo[g])
+        width = np.int64(grid.width[g])
         for a in range(n_anchors):
             row = np.int64(rows[a])
             if row < 0:
@@ -138,15 +140,18 @@ def sum_grid(
     scattered reads (measured on 854k characters: 50 ns each instead of 90).
     """
     for g in range(grid_row.shape[0]):
-        width, lo = np.int64(grid_width[g]), np.int64(grid_lo[g]) - left
+        width = np.int64(grid_width[g])
+        lo = np.int64(grid_lo[g]) - left
         size = np.uint64(width * L)
         for a in range(n_anchors):
-            row, t = np.int64(grid_row[g, first_anchor + a]), lo + a
+            row = np.int64(grid_row[g, first_anchor + a])
+            t = lo + a
             if row < 0:
                 continue
             # Unsigned: numba then omits the check for negative indices, and the loops vectorise.
             if t >= 0 and t + width <= T:
-                place, start = np.uint64(row * L), np.uint64(t * L)
+                place = np.uint64(row * L)
+                start = np.uint64(t * L)
                 for j in range(size):
                     out[start + j] += weight[place + j]
             else:
@@ -164,7 +169,8 @@ def sum_bag(bag_start, bag_row, bag_value, first_token, T, weight, L, out):
         for k in range(bag_start[first_token + t], bag_start[first_token + t + 1]):
             row = np.int64(bag_row[k])
             if row >= 0:
-                place, x = np.uint64(row * L), bag_value[k] if valued else 1.0
+                place = np.uint64(row * L)
+                x = bag_value[k] if valued else 1.0
                 for y in range(np.uint64(L)):
                     out[start + y] += x * weight[place + y]
 
@@ -237,15 +243,14 @@ def emit_stored(
     rows, lo, width, left, anchor, stop, bag, token, T, alive, labels, difference
 ):
     """Node part of ``Δφ``, of features that count what is stored; in the order of :func:`list_runs`."""
-    all_alive, bag_start, bag_row, value = (
-        alive.shape[0] == 0,
-        bag.start,
-        bag.row,
-        bag.value,
-    )
+    all_alive = alive.shape[0] == 0
+    bag_start = bag.start
+    bag_row = bag.row
+    value = bag.value
     for g in range(rows.shape[0]):
         for a in range(stop - anchor):
-            row, first = np.int64(rows[g, anchor + a]), a - left + lo[g]
+            row = np.int64(rows[g, anchor + a])
+            first = a - left + lo[g]
             if row >= 0:
                 for s in range(width[g]):
                     t = first + s
@@ -318,7 +323,8 @@ def emit_bigrams(labels, T, L, step, noise, difference):
         if labels[0, t] != labels[1, t] or labels[0, t - 1] != labels[1, t - 1]:
             sign = 1.0
             for k in range(2):
-                p, y = np.int64(labels[k, t - 1]), labels[k, t]
+                p = np.int64(labels[k, t - 1])
+                y = labels[k, t]
                 emit(
                     difference,
                     EDGE_ROWS + p,
@@ -333,7 +339,9 @@ def emit_edges(runs, n, L, alive, labels, difference):
     """Transition features that look at the input: feature e into label y from label p has row e * L + p."""
     for k in range(n):
         for s in range(runs.width[k]):
-            t, feature, x = runs.token[k] + s, runs.row[k] + s, runs.value[k]
+            t = runs.token[k] + s
+            feature = runs.row[k] + s
+            x = runs.value[k]
             if t > 0 and (
                 labels[0, t] != labels[1, t] or labels[0, t - 1] != labels[1, t - 1]
             ):
@@ -351,13 +359,12 @@ def emit_edges(runs, n, L, alive, labels, difference):
 @inline
 def emit_listed(task, i, T, store, noise, step, n, work):
     """Node part of ``Δφ`` of the n features that ``score_sequence`` listed; -1: of dense rows of numbers."""
-    alive, labels, difference, runs = (
-        task.node_alive,
-        work.labels,
-        work.difference,
-        work.node_runs,
-    )
-    dense, token = task.dense, task.token[i]
+    alive = task.node_alive
+    labels = work.labels
+    difference = work.difference
+    runs = work.node_runs
+    dense = task.dense
+    token = task.token[i]
     if n < 0 and store.sparse:
         n = list_dense(
             dense,
@@ -376,6 +383,7 @@ def emit_listed(task, i, T, store, noise, step, n, work):
         add_dense(dense, token, T, labels[0], labels[1], work.dense)
     for k in range(n):
         for s in range(runs.width[k]):
-            t, row = runs.token[k] + s, runs.row[k] + s
+            t = runs.token[k] + s
+            row = runs.row[k] + s
             if labels[0, t] != labels[1, t] and (alive.shape[0] == 0 or alive[row]):
                 _emit_row(difference, row, labels, t, runs.value[k])

@@ -76,12 +76,16 @@ def _advance_labels(score, before, transition, at, emission, now, L):
                 best = c if c > best else best
             score[now + y] = best + emission[now + y]
         return
-    previous, current = score[before : before + L], score[now : now + L]
+    previous = score[before : before + L]
+    current = score[now : now + L]
     for y in range(L):
         current[y] = -np.inf
     p = 0
     while p + 4 <= L:  # all labels at once: the inner loop becomes vector instructions
-        a, b, c, d = previous[p], previous[p + 1], previous[p + 2], previous[p + 3]
+        a = previous[p]
+        b = previous[p + 1]
+        c = previous[p + 2]
+        d = previous[p + 3]
         rows = transition[at + p * L : at + (p + 4) * L]
         for y in range(L):
             best = current[y]
@@ -109,7 +113,8 @@ def _advance_labels(score, before, transition, at, emission, now, L):
 @inline
 def _before_label(score, before, transition, at, y, L):
     """(best p, its score) for a step into y; ties go to the smaller label."""
-    best, arg = score[before] + transition[at + y], 0
+    best = score[before] + transition[at + y]
+    arg = 0
     for p in range(1, L):
         c = score[before + p] + transition[at + p * L + y]
         arg = (
@@ -138,10 +143,12 @@ def _advance_pairs(before, t, trigrams, transition, at, emission, now, L):
             for y in range(L):
                 row[y] = before[p] + added[y]
         else:
-            best, arg = -np.inf, 0
+            best = -np.inf
+            arg = 0
             for a in range(L):
                 if before[a * L + p] > best:
-                    best, arg = before[a * L + p], a
+                    best = before[a * L + p]
+                    arg = a
             for y in range(L):
                 row[y] = -np.inf
             if best == -np.inf:
@@ -166,11 +173,13 @@ def _before_pair(before, t, trigrams, p, y, L):
     place = p * (L + 1) * L + y
     if t == 1:
         return 0, before[p] + trigrams.score[place]
-    best, arg = before[p] + trigrams.score[place + L], 0
+    best = before[p] + trigrams.score[place + L]
+    arg = 0
     for a in range(1, L):
         c = before[a * L + p] + trigrams.score[place + (a + 1) * L]
         if c > best:
-            best, arg = c, a
+            best = c
+            arg = a
     return arg, best
 
 
@@ -188,7 +197,8 @@ def _cells(t, trigrams, L):
 @inline
 def _advance(score, t, trigrams, transition, stride, emission, L):
     """Write δ_t behind δ_{t-1}."""
-    now, at = _cells(t, trigrams, L)[0], t * stride
+    now = _cells(t, trigrams, L)[0]
+    at = t * stride
     before = _cells(t - 1, trigrams, L)[0]
     if len(trigrams) == 0:
         _advance_labels(score, before, transition, at, emission, now, L)
@@ -221,12 +231,16 @@ def _before(score, t, trigrams, transition, stride, p, y, L):
 def _last(score, T, trigrams, end, L):
     """(p, y, score) of the best last cell; ties go to the smaller y, then p."""
     now, pairs = _cells(T - 1, trigrams, L)
-    best, arg_p, arg = score[now] + end[0], 0, 0
+    best = score[now] + end[0]
+    arg_p = 0
+    arg = 0
     for y in range(L):
         for p in range(pairs):
             c = score[now + p * L + y] + end[y]
             if c > best:
-                best, arg_p, arg = c, p, y
+                best = c
+                arg_p = p
+                arg = y
     return arg_p, arg, best
 
 
@@ -267,7 +281,8 @@ def decode_wrong(
     agree with gold so far keep the best ones that have deviated; ``score`` (2, T * C) holds both. Writes
     ``path`` and returns its score, -inf if there is no such labelling.
     """
-    agree, deviated = score[0], score[1]
+    agree = score[0]
+    deviated = score[1]
     for y in range(L):
         agree[y] = start[y] + emission[y]
         deviated[y] = -np.inf
@@ -293,7 +308,9 @@ def decode_wrong(
             )
             off = not (differs(y, gold[t], sets) and from_agree > from_deviated)
             if off:
-                a, q = b, r
-        p, y = a, q
+                a = b
+                q = r
+        p = a
+        y = q
         path[t - 1] = y
     return total

@@ -123,7 +123,8 @@ def run(arguments):
     templates = templates_for(train, features)
     if train.format != "segmented":
         warn_of_unknown(test.y, set(flatten(train.y)), test.name)
-    rows, with_segments = [], encodes_segments(train.y, test.y)
+    rows = []
+    with_segments = encodes_segments(train.y, test.y)
     for algorithm, parameters in settings.items():
         sides = [side(algorithm, parameters, templates) for side in (Crfsuite, Ours)]
         if sides[0].strings.left_out:
@@ -145,9 +146,11 @@ def run(arguments):
 # --------------------------------------------------------------------------------------------------
 def sequences_of(corpus):
     """A `Corpus` as both sides take it: of texts the characters, and labels that say words or spans."""
-    X, y = corpus.X, corpus.y
+    X = corpus.X
+    y = corpus.y
     if corpus.format == "segmented":
-        X, y = list(map(list, X)), [words_to_labels(words, _SCHEME) for words in y]
+        X = list(map(list, X))
+        y = [words_to_labels(words, _SCHEME) for words in y]
     elif corpus.format == "spans":
         X, y = spans_to_columns(X, y)
     return corpus._replace(X=X, y=y)
@@ -194,7 +197,8 @@ class Ours:
     feature_seconds = None
 
     def __init__(self, algorithm, parameters, templates):
-        learner, given = ALGORITHMS[PAIRS[algorithm]], dict(parameters)
+        learner = ALGORITHMS[PAIRS[algorithm]]
+        given = dict(parameters)
         passes = given.pop("max_iterations")
         given |= {} if passes is None else {"max_iter": passes}
         if algorithm == "lbfgs":
@@ -202,7 +206,8 @@ class Ours:
             given["all_pairs"] = False
         self.name = f"skstruct {learner.__name__}"
         self.model = learner(features=templates, random_state=0, **given)
-        self.fit, self.predict = self.model.fit, self.model.predict
+        self.fit = self.model.fit
+        self.predict = self.model.predict
 
     def warm_up(self, X, y):
         """Get the kernels compiled, or loaded."""
@@ -279,7 +284,9 @@ class FeatureStrings:
             ]
             return [*self._before, *map(self._functions[name], strings), *self._behind]
 
-        T, first, out = len(sentence), len(self._before), []
+        T = len(sentence)
+        first = len(self._before)
+        out = []
         for form, atoms in self._forms:
             parts = [
                 padded(name, column)[first + o : first + o + T]
@@ -299,7 +306,8 @@ def _measure(side, train, test, with_segments):
     side.fit(train.X, train.y)
     fitted = time.perf_counter()
     predicted = side.predict(test.X)
-    seconds, f1 = time.perf_counter() - fitted, None
+    seconds = time.perf_counter() - fitted
+    f1 = None
     if test.format == "segmented":
         f1 = word_f1_score(_words_of(test.X, test.y), _words_of(test.X, predicted))
     elif with_segments:
@@ -334,7 +342,8 @@ def _print(rows, train, test, templates):
 
 def _ratio(theirs, ours, key):
     """How many times better ours is, where the ratio is meaningful."""
-    a, b = theirs[key], ours[key]
+    a = theirs[key]
+    b = ours[key]
     if key in ("token_accuracy", "f1", "feature_seconds") or a is None or b is None:
         return ""
     if key == "tokens_per_second":

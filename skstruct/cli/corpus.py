@@ -144,12 +144,11 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
         What is to be learned from the source, where there is no model yet.
     """
     task = task if inputs is None else inputs.task
-    how, format = _TASKS[task], _format_of(arguments, source, inputs, task)
-    tokens, label, rest = (
-        arguments.tokens,
-        arguments.label,
-        (arguments.separator, arguments.comment),
-    )
+    how = _TASKS[task]
+    format = _format_of(arguments, source, inputs, task)
+    tokens = arguments.tokens
+    label = arguments.label
+    rest = (arguments.separator, arguments.comment)
     not_for = {"crfsuite": "data of CRFsuite", "spans": "annotated texts"}.get(format)
     if not_for and (tokens, label, *rest) != (None,) * 4:
         arguments.usage_error(
@@ -164,7 +163,8 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
             "--label is for taggers; of a parser it is the head and its label, always"
         )
     if format == "conllu":
-        tokens, label = tokens or how.fields, how.label if label is None else label
+        tokens = tokens or how.fields
+        label = how.label if label is None else label
         for field in (*tokens, *several(label)):
             if field not in CONLLU_FIELDS:
                 arguments.usage_error(
@@ -183,7 +183,8 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
 
 def _format_of(arguments, source, inputs, task):
     """The format of a source: what an option or its name says, or what it looks like."""
-    how, format = _TASKS[task], arguments.format or named_format(source)
+    how = _TASKS[task]
+    format = arguments.format or named_format(source)
     allowed = how.formats
     if inputs is None and task == LABELS:
         allowed = (
@@ -290,7 +291,8 @@ def _columns(source, layout, inputs, labels):
 
 
 def _conllu(source, layout, inputs, labels):
-    n, label = len(layout.tokens), several(layout.label) if labels else ()
+    n = len(layout.tokens)
+    label = several(layout.label) if labels else ()
     tokens = _as_kind(list(range(n)), inputs, source.name)
     both = next((field for field in label if field in layout.tokens), None)
     if both is not None:

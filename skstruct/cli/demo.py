@@ -100,7 +100,9 @@ def run(arguments):
     if arguments.files is not None:
         write_files(arguments.files)
         return
-    began, todo, shown = time.perf_counter(), jobs(), []
+    began = time.perf_counter()
+    todo = jobs()
+    shown = []
     others = ", ".join(
         f"{name} {metadata.version(name)}"
         for name in ("numpy", "numba", "scikit-learn")

@@ -51,7 +51,8 @@ def add_arguments(parser):
 
 def run(arguments):
     """Run the command."""
-    gold, pred = arguments.gold, arguments.pred
+    gold = arguments.gold
+    pred = arguments.pred
     for wrong, message in (
         ((gold is None) != (pred is None), "--gold and --pred need each other"),
         (
@@ -156,7 +157,8 @@ def _of_one(arguments):
             wrong = "without --model and --gold, FILE must be columns, the true and the predicted label last"
             arguments.usage_error(f"{wrong}; --tokens and --label do not apply")
         corpus = read_all(source, layout._replace(tokens=(-2,), label=-1))
-    gold, predicted = corpus.X, corpus.y
+    gold = corpus.X
+    predicted = corpus.y
     if set(flatten(gold)).isdisjoint(flatten(predicted)):
         warn(
             f"{corpus.name}: the last two columns have no label in common; are they labels?"
@@ -181,10 +183,8 @@ def _of_two(arguments):
 
 def _check_same_tokens(gold, pred):
     """Raise unless two corpora hold the same sentences."""
-    names, of_texts = (
-        f"{gold.name} and {pred.name}",
-        gold.format in ("segmented", "spans"),
-    )
+    names = f"{gold.name} and {pred.name}"
+    of_texts = gold.format in ("segmented", "spans")
     if gold.format != pred.format and (
         of_texts or pred.format in ("segmented", "spans")
     ):
@@ -346,7 +346,8 @@ def _is_punctuation(character):
 
 def as_text(scores):
     """Scores as lines of text, a name and a number each, and a table of segments."""
-    lines, rows = [], scores.get("segments") or {}
+    lines = []
+    rows = scores.get("segments") or {}
     for name, value in scores.items():
         if name != "segments":
             value = f"{value:.4f}" if isinstance(value, float) else str(value)

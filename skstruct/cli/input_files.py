@@ -46,7 +46,9 @@ class Source(contextlib.AbstractContextManager):
         self.name = path if self.path else "<stdin>"
         self.encoding = encoding
         self.quiet = quiet
-        self._ahead, self._kept = deque(), []  # (number, line)
+        # (number, line)
+        self._ahead = deque()
+        self._kept = []
         self._raw, self._lines = self._decoded(), self._all()
 
     def __exit__(self, *_):
@@ -86,7 +88,8 @@ class Source(contextlib.AbstractContextManager):
 
     def _all(self):
         """Yield the lines, and keep them."""
-        ahead, raw = self._ahead, self._raw
+        ahead = self._ahead
+        raw = self._raw
         while (numbered := ahead.popleft() if ahead else next(raw, None)) is not None:
             if self._kept is not None:
                 self._kept.append(numbered)
@@ -114,7 +117,8 @@ class Source(contextlib.AbstractContextManager):
             return
         total = os.path.getsize(self.path) if self.path else None
         with Progress(console=Console(stderr=True), transient=True) as bar:
-            task, read = bar.add_task(self.name, total=total), 0
+            task = bar.add_task(self.name, total=total)
+            read = 0
             for line in self.unkept():
                 read += len(line.encode("utf-8", "surrogatepass"))
                 if read >= SHOWN:
@@ -124,7 +128,8 @@ class Source(contextlib.AbstractContextManager):
 
     def take(self):
         """The (number, line without its end) read since the last call."""
-        kept, self._kept = self._kept, []
+        kept = self._kept
+        self._kept = []
         return [(number, line.rstrip("\r\n")) for number, line in kept]
 
 
@@ -183,7 +188,8 @@ def guess(source, separator):
 
 def _are_columns(widths):
     """Whether lines of so many cells look like columns."""
-    n_lines, (width, n) = widths.total(), widths.most_common(1)[0]
+    n_lines = widths.total()
+    (width, n) = widths.most_common(1)[0]
     # A few odd lines among columns are mistakes, which the reader will name, and not sentences.
     return n_lines > 1 and width > 1 and 4 * n >= 3 * n_lines
 
@@ -246,7 +252,10 @@ def noticed(source, found, number, line, label):
     label : int or None
         Column of the labels, if they are read.
     """
-    cells, unique, n_tokens, n_sentences = (), label is not None, 0, 0
+    cells = ()
+    unique = label is not None
+    n_tokens = 0
+    n_sentences = 0
     for rows, lines in found:
         rest = rows if cells else rows[1:]
         if not cells:
@@ -257,7 +266,8 @@ def noticed(source, found, number, line, label):
             numeric = [
                 c for c in numeric if all(_NUMBER.fullmatch(row[c]) for row in rest)
             ]
-        n_tokens, n_sentences = n_tokens + len(rows), n_sentences + 1
+        n_tokens = n_tokens + len(rows)
+        n_sentences = n_sentences + 1
         yield rows, lines
     if source.quiet:
         return
@@ -293,9 +303,11 @@ def tell_labels(corpus):
     found.pop(None, None)  # of spans that say nothing
     total = found.total()
     if len(found) > MANY and total < 10 * len(found):
-        unit, fix = "token", "; is it the right column? --label says which"
+        unit = "token"
+        fix = "; is it the right column? --label says which"
         if corpus.format == "spans":
-            unit, fix = "span", ""
+            unit = "span"
+            fix = ""
         warn(
             f"{corpus.name}: {counted(len(found), 'label')} for {counted(total, unit)}{fix}"
         )

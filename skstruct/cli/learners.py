@@ -221,7 +221,8 @@ def _parts(arguments, features, format):
 
 def _given_parameters(arguments, *parts):
     """Give each ``--param`` to the first part that has it; returns those of estimators inside, by name."""
-    deeper, known = {}, {}
+    deeper = {}
+    known = {}
     for part in filter(None, reversed(parts)):
         known.update(
             dict.fromkeys(
@@ -241,11 +242,9 @@ def _given_parameters(arguments, *parts):
 
 def _wrapped(arguments, learned):
     """A learner with what the options put around it."""
-    kind, several, on_shards = (
-        type(learned),
-        arguments.members > 1,
-        _on_shards(arguments),
-    )
+    kind = type(learned)
+    several = arguments.members > 1
+    on_shards = _on_shards(arguments)
     sums = on_shards and hasattr(kind, "fit_shards")
     by_example = sums or issubclass(kind, OnlineLearner)
     is_tagger = kind not in _TASKS and kind is not KBestReranker

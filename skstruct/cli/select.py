@@ -59,7 +59,8 @@ def run(arguments):
         files = texts.expanded([arguments.file or "-"])
         check_replaced([arguments.output], texts.files_of(files))
         pool = list(texts.texts_of(files, arguments))
-        X, numbers = [text for _, text, _ in pool], [place for place, _, _ in pool]
+        X = [text for _, text, _ in pool]
+        numbers = [place for place, _, _ in pool]
     else:
         with Source(arguments.file, arguments.encoding) as source:
             layout = layout_of(arguments, source, inputs)

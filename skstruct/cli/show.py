@@ -106,7 +106,8 @@ def run(arguments):
 
 def _about(model, tagger):
     """What there is to say about a model and the tagger in it, by name; None: nothing."""
-    inside, defaults = tagger._model, inspect.signature(type(tagger)).parameters
+    inside = tagger._model
+    defaults = inspect.signature(type(tagger)).parameters
     around = {} if model is tagger else model.get_params(deep=False)
     parameters = {
         name: value for name, value in around.items() if isinstance(value, str)
@@ -156,7 +157,8 @@ def _features(inputs, lines):
 
 def _explain(model, path, arguments):
     """Print what made a model label a sentence as it does."""
-    inputs, words = inputs_of(model), arguments.explain.split()
+    inputs = inputs_of(model)
+    words = arguments.explain.split()
     if not words:
         arguments.usage_error("--explain needs a sentence")
     if arguments.label is not None:

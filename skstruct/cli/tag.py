@@ -165,7 +165,8 @@ def _layout(arguments, source, inputs):
 
 def _tag(model, source, layout, inputs, file, arguments):
     """Write the sentences of a source with their labels, batch by batch; returns the last line."""
-    read, last = sentences(source, layout, inputs, labels=False), ""
+    read = sentences(source, layout, inputs, labels=False)
+    last = ""
     write = _segmented if layout.format == "segmented" else _labelled
     while batch := list(islice(read, arguments.batch)):
         if inputs.task == TREES and arguments.tokens is None:
@@ -184,14 +185,14 @@ def _check_tags(batch, layout, source, arguments):
     """Raise if words have no tags: a parser that learned from tags would answer with garbage."""
     if any(token[1] != "_" for sentence in batch for token in sentence.tokens):
         return
-    column, tokens, first = 1, "0,1", "--tokens says which columns hold words and tags"
+    column = 1
+    tokens = "0,1"
+    first = "--tokens says which columns hold words and tags"
     if layout.format == "conllu":
-        column, tokens, path, model = (
-            "xpos",
-            "form,xpos",
-            source.path or "-",
-            arguments.model,
-        )
+        column = "xpos"
+        tokens = "form,xpos"
+        path = source.path or "-"
+        model = arguments.model
         first = f"skstruct tag {shlex.quote(path)} -m TAGGER | skstruct tag -m {shlex.quote(model)}"
     where = f"{source.name}, line {batch[0].numbers[0]}: column {column} is empty"
     raise CommandError(
@@ -283,7 +284,9 @@ def _probabilities(model, X, found, scheme):
     These are the probabilities of labels and, given a scheme, of segments.
     """
     column = {label: k for k, label in enumerate(model.classes_.tolist())}
-    marginals, segments, beside = model.predict_marginals(X), [()] * len(found), []
+    marginals = model.predict_marginals(X)
+    segments = [()] * len(found)
+    beside = []
     if scheme is not None:
         spans = [labels_to_spans(labels, scheme) for _, _, labels, _ in found]
         segments = model.predict_segment_proba(

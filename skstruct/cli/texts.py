@@ -226,7 +226,8 @@ def tag(model, arguments):
 
 def _brat_labels(model, arguments):
     """What is written for each label of a model; asked before any text is read."""
-    space, names = arguments.label_space, {}
+    space = arguments.label_space
+    names = {}
     for label in span_labels(model):
         name = label if space is None else space.join(label.split())
         if name.split() != [name]:
@@ -330,10 +331,8 @@ def read_texts(source, arguments):
         for number, line in enumerate(source.unkept(), start=1):
             yield f"{source.name}, line {number}", line.rstrip("\r\n"), {}
     elif records_of:
-        reader, beside = (
-            reading_of(arguments),
-            _beside(arguments.write or "jsonl", source.name),
-        )
+        reader = reading_of(arguments)
+        beside = _beside(arguments.write or "jsonl", source.name)
         for name, _ in arguments.read:
             if name not in ("format", "text"):
                 arguments.usage_error(
@@ -386,7 +385,8 @@ def _beside(wanted, name):
 
 def _write(file, model, batch, wanted, arguments):
     """Label a batch of texts, and write it."""
-    X, metadata = [text for _, text, _ in batch], [beside for _, _, beside in batch]
+    X = [text for _, text, _ in batch]
+    metadata = [beside for _, _, beside in batch]
     y = model.predict(X)
     if arguments.labels:
         y = [
@@ -396,7 +396,8 @@ def _write(file, model, batch, wanted, arguments):
     proba = model.predict_segment_proba(X, y) if arguments.proba else None
     offered = model.predict_sets(X) if arguments.sets else None
     if offered is not None and wanted == "label-studio":
-        y, proba = [[span for span, _ in spans] for spans in offered], offered
+        y = [[span for span, _ in spans] for spans in offered]
+        proba = offered
     elif offered is not None:
         candidates = (
             [{**span._asdict(), "probability": p} for span, p in spans]
@@ -426,7 +427,8 @@ def _write(file, model, batch, wanted, arguments):
 
 def _xml(text, spans):
     """A text with its spans, which have probabilities or None, as elements; odd labels are attributes."""
-    parts, at = [], 0
+    parts = []
+    at = 0
     for (start, end, label), p in spans:
         name = label if _NAME.fullmatch(label) else "span"
         more = "" if name == label else f" label={quoteattr(label)}"

@@ -116,7 +116,8 @@ def run(arguments):
         if corpus is not None:
             tell_empty(corpus)
             tell_labels(corpus)
-        dev, arguments.format = None, layout.format
+        dev = None
+        arguments.format = layout.format
         if (
             arguments.dev is not None
         ):  # read now: a mistake in it should not cost a training
@@ -146,7 +147,8 @@ def run(arguments):
 
 def _check_usage(arguments):
     """Refuse files that cannot be read together."""
-    files, stream = arguments.files, arguments.stream
+    files = arguments.files
+    stream = arguments.stream
     read = [
         *files,
         arguments.dev,
@@ -258,10 +260,8 @@ def _repairer(arguments, model, format):
             sum(a != b for a, b in zip(*pair)) for pair in zip(corpus.y, repaired)
         ]
         if any(changed):
-            labels, where = (
-                counted(sum(changed), "label"),
-                counted(sum(map(bool, changed)), "sentence"),
-            )
+            labels = counted(sum(changed), "label")
+            where = counted(sum(map(bool, changed)), "sentence")
             tell(f"{corpus.name}: repaired {labels} in {where}")
         return corpus._replace(y=repaired)
 
@@ -292,7 +292,8 @@ def _stream(arguments, model, layout, source, repair):
 
     What was learned before an error is kept: it may stand behind hours of reading.
     """
-    epoch, amount = 0, [0, 0]
+    epoch = 0
+    amount = [0, 0]
     try:
         for epoch in range(1, (arguments.epochs or 1) + 1):
             amount = [0, 0]  # sequences, and what they consist of

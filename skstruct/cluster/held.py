@@ -22,7 +22,10 @@ class LocalShards:
     """
 
     def __init__(self, n_jobs):
-        self.n_jobs, self.objects, self.sent, self.received = n_jobs, [], 0, 0
+        self.n_jobs = n_jobs
+        self.objects = []
+        self.sent = 0
+        self.received = 0
 
     def _map(self, function, items):
         with threads(self.n_jobs, len(items)) as map_all:
@@ -119,11 +122,14 @@ class DaskShards(Tasks):
 
     def __init__(self, client):
         super().__init__(client)
-        self.steps, self.n_steps = {}, 0  # steps: what each is, by key
+        # steps: what each is, by key
+        self.steps = {}
+        self.n_steps = 0
 
     def make(self, maker, jobs):
         """See :class:`LocalShards`."""
-        self.maker, self.jobs = maker, jobs
+        self.maker = maker
+        self.jobs = jobs
         self._settle(len(jobs))
         self._run(_make, lambda s, lost: [self.fit, s, maker, jobs[s]])
 
@@ -141,9 +147,12 @@ class DaskShards(Tasks):
         message = self._shared(shared)
 
         def arguments(s, lost):
-            mine, all_of, again = each and each[s], message, None
+            mine = each and each[s]
+            all_of = message
+            again = None
             if lost:
-                all_of, again = shared if anew is None else anew(), self._again(s, key)
+                all_of = shared if anew is None else anew()
+                again = self._again(s, key)
             self.sent += n_bytes((mine, shared))
             return [self.fit, s, self.n_steps, name, mine, all_of, again]
 

@@ -122,7 +122,8 @@ def dealt(X, y, sample_weight, n_shards):
     """Callables that return every ``n_shards``-th sequence, of those that are not empty."""
     X = X if isinstance(X, TokenCorpus) else opened(X)
     texts = not hasattr(X, "columns") and all(isinstance(x, str) for x in X)
-    X, y = list(X) if texts else as_tokens(X), list(elements(y))
+    X = list(X) if texts else as_tokens(X)
+    y = list(elements(y))
     if len(X) != len(y):
         raise ValueError(
             f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}"

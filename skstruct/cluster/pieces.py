@@ -17,7 +17,8 @@ from ..core.hashing import empty_table, keys_of
 FAN = 4
 """Neighbours that are added up at once."""
 
-_NONE, NOTHING = np.zeros(0, np.int32), np.zeros(0)
+_NONE = np.zeros(0, np.int32)
+NOTHING = np.zeros(0)
 
 
 class Piece(NamedTuple):
@@ -87,7 +88,8 @@ def smaller_piece(keys, size, fields):
 
 def scaled(piece, coefficients, counted):
     """What a shard has changed, as it is added to the mixture; ``counted``: with counts."""
-    c, moment = coefficients, piece.moment
+    c = coefficients
+    moment = piece.moment
     count = any_nonzero(piece[1:4]).astype(np.int32) if counted else _NONE
     if moment.shape[0]:
         moment = c.moment * moment + c.shift * piece.value
@@ -118,7 +120,9 @@ def add_pieces(pieces):
         else 0
         for p in pieces
     ]
-    size, keys, wide = max(ends), None, keyed and pieces[0].keys.dtype == np.int64
+    size = max(ends)
+    keys = None
+    wide = keyed and pieces[0].keys.dtype == np.int64
     if keyed and (wide or size > 8 * n):
         keys = united([piece.keys for piece in pieces], size)
     n = size if keys is None else keys.shape[0]
@@ -195,12 +199,16 @@ def add_changes(parts):
     parts = [part for part in parts if part is not None]
     if not parts:
         return None
-    first, keys, pieces, seen = parts[0], [], [], []
+    first = parts[0]
+    keys = []
+    pieces = []
+    seen = []
     for k, kind in enumerate(first.kinds):
         mine = [(part.pieces[k], part.seen[k]) for part in parts]
         new = first.keys[k]
         if any(part.keys[k].shape[0] for part in parts):
-            table, entries = empty_table(), np.array([kind.known], np.int64)
+            table = empty_table()
+            entries = np.array([kind.known], np.int64)
             for s, part in enumerate(parts):
                 table, rows = extended(
                     table, entries, part.keys[k], kind.known, first.halves
@@ -251,7 +259,8 @@ def add_neighbours(nodes, n, add):
             if all(child in nodes for child in children):
                 parts = [nodes.pop(child) for child in children]
                 nodes[level + 1, k] = add(parts) if len(parts) > 1 else parts[0]
-        n, level = -(-n // FAN), level + 1
+        n = -(-n // FAN)
+        level = level + 1
     return nodes
 
 

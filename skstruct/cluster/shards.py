@@ -102,11 +102,14 @@ class Shard:
     """
 
     def __init__(self, run, fitted=None, place=(0,)):
-        self.run, self.fitted, self.place = run, fitted, place
+        self.run = run
+        self.fitted = fitted
+        self.place = place
 
     def met(self, _, min_count):
         """What the shard met, a :class:`Met`; with counts of features if ``min_count`` > 1."""
-        run, token = self.run, self.run.task.token
+        run = self.run
+        token = self.run.task.token
         n_examples = int(np.count_nonzero(np.diff(token)))
         return Met(
             type(run),
@@ -121,7 +124,8 @@ class Shard:
 
         ``alone``: there is no other shard. Then nothing is exchanged, and the rounds are epochs.
         """
-        run, self.alone = self.run, alone
+        run = self.run
+        self.alone = alone
         if plan is not None:
             with naming(*self.place):
                 run.adopt(plan)
@@ -154,12 +158,14 @@ class Shard:
         -------
         Report
         """
-        began, (epoch, n_epochs, start) = time.perf_counter(), shared
+        began = time.perf_counter()
+        (epoch, n_epochs, start) = shared
         run = self.run
         if start is not None:
             self._begin(start)
         self.trained = True
-        noise, totals = run.estimator._noise(run.state.key), np.zeros(3)
+        noise = run.estimator._noise(run.state.key)
+        totals = np.zeros(3)
         for e in range(epoch, epoch + n_epochs):
             stats, _ = run_epoch(run, run.order(e), self.lengths, noise, self.work)
             totals += stats[:3]
@@ -189,22 +195,23 @@ class Shard:
         -------
         Changes
         """
-        model, kinds, keys, pieces, seen = self.run.state.model, [], [], [], []
+        model = self.run.state.model
+        kinds = []
+        keys = []
+        pieces = []
+        seen = []
         halves = self.run.node_halves
         for name, store in stores_of(model).items():
             base = self.base[name]
-            rows, new, count = (
-                n_rows(store),
-                np.zeros((0, 3), np.int64),
-                np.zeros(0, np.int32),
-            )
-            features, width = getattr(model, name), 1
+            rows = n_rows(store)
+            new = np.zeros((0, 3), np.int64)
+            count = np.zeros(0, np.int32)
+            features = getattr(model, name)
+            width = 1
             if isinstance(features, FeatureTable):
-                rows, count, width = (
-                    int(features.entries[0]),
-                    features.seen,
-                    counters(features),
-                )
+                rows = int(features.entries[0])
+                count = features.seen
+                width = counters(features)
                 new = keys_of(features.table, rows)[base.known :]
             kinds.append(Kind(store.columns, width, base.known))
             keys.append(new)
@@ -220,7 +227,8 @@ class Shard:
         if start.full and self.trained:
             state.model = self.run.fresh(state.key).model
             self._forget()
-        rule, model = state.rule, state.model
+        rule = state.rule
+        model = state.model
         set_clock(model.clock, start.steps)
         for (name, base), keys, piece in zip(
             self.base.items(), start.keys, start.pieces
@@ -308,7 +316,9 @@ class Mixture:
     """
 
     def __init__(self, node_halves, model, rule, nonzero=False):
-        self.model, self.rule, self.nonzero = model, rule, nonzero
+        self.model = model
+        self.rule = rule
+        self.nonzero = nonzero
         self.lazy = has_lazy_penalty(rule)
         self.halves = None if node_halves is None else node_halves(model)
         self.weights = {
@@ -394,10 +404,12 @@ class Mixture:
         model = self.model
         set_clock(model.clock, self.steps)
         for name, weights in self.weights.items():
-            features, store = getattr(model, name), stores_of(model)[name]
+            features = getattr(model, name)
+            store = stores_of(model)[name]
             rows = n_rows(store)
             if weights.numbered:
-                table, entries = weights.table.copy(), weights.entries.copy()
+                table = weights.table.copy()
+                entries = weights.entries.copy()
                 rows = int(entries[0])
                 seen = np.zeros(
                     rows * counters(features) if features.min_count > 1 else 0, np.int32

@@ -28,7 +28,9 @@ POLL = 1.0
 SMALL = 2**23
 """Bytes of a message, times the workers, that may go with the tasks, by the scheduler: the shortest way."""
 
-DONE, FAILED, MISSING = "done", "failed", "missing"
+DONE = "done"
+FAILED = "failed"
+MISSING = "missing"
 
 
 # --------------------------------------------------------------------------------------------------
@@ -64,7 +66,8 @@ def _summands(function, numbers, calls, n, add):
 
 def _add(n, add, *parts):
     """What came of several shards, or groups of them, added up; or the first error, or the shards missing."""
-    nodes, missing = {}, []
+    nodes = {}
+    missing = []
     for state, result in parts:
         if state == FAILED:
             return state, result
@@ -150,7 +153,8 @@ class Tasks:
 
     def _settle(self, n_shards):
         """Give each shard a home."""
-        self.n_shards, self.losses = n_shards, [0] * n_shards
+        self.n_shards = n_shards
+        self.losses = [0] * n_shards
         workers = self._workers()
         self.home = [
             workers[s * len(workers) // self.n_shards] for s in range(self.n_shards)
@@ -185,7 +189,8 @@ class Tasks:
 
     def _groups(self, numbers):
         """Shards of one home, neighbours together; as many groups of each as it has threads."""
-        threads, by_home = self.client.nthreads(), {}
+        threads = self.client.nthreads()
+        by_home = {}
         for s in sorted(numbers):
             by_home.setdefault(self.home[s], []).append(s)
         for home, mine in by_home.items():
@@ -233,7 +238,10 @@ class Tasks:
         add : callable
             Adds up a list of summands.
         """
-        groups, tree, failures, error = {}, [], 0, None
+        groups = {}
+        tree = []
+        failures = 0
+        error = None
         alive = set(self._workers())
         lost = {s: home not in alive for s, home in enumerate(self.home)}
         try:
@@ -265,10 +273,8 @@ class Tasks:
                     ) from result
                 for task in [*tree, *(groups.pop(numbers) for numbers in gone)]:
                     task.cancel()
-                lost, error = (
-                    dict.fromkeys(chain(*gone), True),
-                    result if state is None else None,
-                )
+                lost = dict.fromkeys(chain(*gone), True)
+                error = result if state is None else None
         finally:
             for task in [*tree, *groups.values()]:
                 task.release()

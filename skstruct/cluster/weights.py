@@ -34,7 +34,9 @@ from ..core.hashing import empty_table
 from ..core.store import grow_pool, insert, place_of, places_needed, sizes
 from .pieces import NOTHING, Piece, any_nonzero, smaller_piece, taken
 
-UNIFORM, ERRORS, NONZERO = "uniform", "errors", "nonzero"
+UNIFORM = "uniform"
+ERRORS = "errors"
+NONZERO = "nonzero"
 
 
 def mixture(mixing, updates):
@@ -121,7 +123,8 @@ def mixed_steps(start, ends, share, lazy):
 @kernel
 def _locate(known, keys, at, new):
     """Where ascending ``keys`` stand in, or belong into, ascending ``known``; returns how many are new."""
-    place, n_new = 0, 0
+    place = 0
+    n_new = 0
     for k in range(keys.shape[0]):
         while place < known.shape[0] and known[place] < keys[k]:
             place += 1
@@ -170,8 +173,11 @@ class Weights:
             "received": needed["received"],
         }
         self.names = [name for name, is_kept in kept.items() if is_kept]
-        self.value, self.moment, self.received = np.zeros(0), NOTHING, NOTHING
-        self.numbered, self.known = numbered, 0
+        self.value = np.zeros(0)
+        self.moment = NOTHING
+        self.received = NOTHING
+        self.numbered = numbered
+        self.known = 0
         self.table, self.entries, self.seen = (
             empty_table(),
             np.zeros(1, np.int64),
@@ -210,7 +216,8 @@ class Weights:
             if size > self.value.shape[0]:
                 self._resize(size)
             return keys
-        at, new = np.empty(keys.shape[0], np.int64), np.empty(keys.shape[0], np.bool_)
+        at = np.empty(keys.shape[0], np.int64)
+        new = np.empty(keys.shape[0], np.bool_)
         if _locate(self.keys, keys, at, new):
             # Shift old entries right by the number of insertions before them.
             old = np.arange(self.keys.shape[0])
@@ -293,7 +300,8 @@ class Weights:
 def _put(store, keys, value, received, begin):
     """Overwrite weights of a sparse store; returns the entry before which its pool was too full."""
     for k in range(begin, keys.shape[0]):
-        row, column = keys[k] // store.columns, keys[k] % store.columns
+        row = keys[k] // store.columns
+        column = keys[k] % store.columns
         place = place_of(store, row, column)
         if place < 0:
             if store.used[0] + places_needed(store, row) > store.value.shape[0]:
@@ -326,7 +334,8 @@ def take_over(store, base, piece, rule, step):
     """
     at = base.put(piece)
     if store.sparse:
-        keys, done = base.keys[at], 0
+        keys = base.keys[at]
+        done = 0
         while done < keys.shape[0]:
             done = _put(store, keys, piece.value, piece.received, done)
             if done < keys.shape[0]:
@@ -344,13 +353,16 @@ def _by_key(store, rows, keys, places):
     """The weights of a sparse store by ascending key; those of a row by insertion: they are few."""
     n = 0
     for row in range(rows):
-        begin, first = n, store.first[row]
+        begin = n
+        first = store.first[row]
         for place in range(first, first + store.count[row]):
-            key, at = row * store.columns + store.column[place], n
+            key = row * store.columns + store.column[place]
+            at = n
             while at > begin and keys[at - 1] > key:
                 keys[at], places[at] = keys[at - 1], places[at - 1]
                 at -= 1
-            keys[at], places[at] = key, place
+            keys[at] = key
+            places[at] = place
             n += 1
 
 
@@ -368,11 +380,14 @@ def differences(store, base, rows):
     """
     if store.sparse:
         size = int(store.count[:rows].sum())
-        keys, places = np.empty(size, np.int64), np.empty(size, np.int64)
+        keys = np.empty(size, np.int64)
+        places = np.empty(size, np.int64)
         _by_key(store, rows, keys, places)
-        at, new = np.empty(size, np.int64), np.empty(size, np.bool_)
+        at = np.empty(size, np.int64)
+        new = np.empty(size, np.bool_)
         _locate(base.keys, keys, at, new)
-        known, before = ~new, at[~new]
+        known = ~new
+        before = at[~new]
     else:
         places = before = slice(rows * store.columns)
         known = slice(None)

@@ -91,13 +91,12 @@ class PassLog:
     """
 
     def __init__(self, log, algorithm, values, n, held_out):
-        self.log, self.algorithm, self.held_out, self.estimator = (
-            log,
-            algorithm,
-            held_out,
-            None,
-        )
-        self.epsilon, self.n = values.get("epsilon", 0.0), n
+        self.log = log
+        self.algorithm = algorithm
+        self.held_out = held_out
+        self.estimator = None
+        self.epsilon = values.get("epsilon", 0.0)
+        self.n = n
         self.number, self.before = 0, time.perf_counter()
 
     def __call__(self, record, attributes):
@@ -123,7 +122,8 @@ class PassLog:
         return record["loss"] < self.epsilon * self.n
 
     def _figures_of_crf(self, record):
-        loss, norm = ("Loss", record["objective"]), record["norm"]
+        loss = ("Loss", record["objective"])
+        norm = record["norm"]
         if self.algorithm == "l2sgd":
             return [loss, ("Feature L2-norm", norm)]
         return [

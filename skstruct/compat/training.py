@@ -91,7 +91,8 @@ def train(algorithm, values, examples, path, holdout, message):
     if holdout >= 0:
         log(f"Holdout group: {holdout + 1}", "")
     corpus = _Corpus.of(examples, holdout)
-    estimator, counts = _estimator(algorithm, values), _Counts(0, 0, False)
+    estimator = _estimator(algorithm, values)
+    counts = _Counts(0, 0, False)
     if corpus.labels:
         counts = _counts(corpus, values["feature.minfreq"], estimator.all_pairs)
     if counts.some_are_rare:
@@ -185,7 +186,8 @@ def _trained(estimator, corpus, passes):
     keep = np.abs(named.weight) > np.sqrt(_SHOWN)
     used, row = np.unique(named.row[keep], return_inverse=True)
     names = [named.names[k] for k in used]
-    column, weight = named.column[keep], named.weight[keep]
+    column = named.column[keep]
+    weight = named.weight[keep]
     return named._replace(
         labels=corpus.labels, names=names, row=row, column=column, weight=weight
     )

@@ -76,7 +76,8 @@ class _Cache:
     """
 
     def __init__(self, function):
-        path, code = inspect.getfile(function), function.__code__
+        path = inspect.getfile(function)
+        code = function.__code__
         name = f"{function.__module__}.{function.__qualname__}".replace(
             "<", ""
         ).replace(">", "")
@@ -236,5 +237,6 @@ inline_any_order = _compiler(**_HELPER, fastmath={"contract", "reassoc"})
 inline_fused = _compiler(**_HELPER, fastmath={"contract"})
 """As `inline`; a product and a sum may be rounded once instead of twice, but keep their order."""
 
-ZERO, ONE = np.int64(0), np.int64(1)
+ZERO = np.int64(0)
+ONE = np.int64(1)
 """Arguments of helpers: for literals numba would compile them once more."""

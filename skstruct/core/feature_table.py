@@ -80,7 +80,9 @@ def _number_on(keys, is_node, known, table, entries, rows, begin):
     for r in range(begin, keys.shape[0]):
         if room(table, entries) < 1:
             return r
-        compound, left, right = keys[r, 0], keys[r, 1], keys[r, 2]
+        compound = keys[r, 0]
+        left = keys[r, 1]
+        right = keys[r, 2]
         number = compound >> 2
         if number < is_node.shape[0]:
             if is_node[number, 0] and left > known:
@@ -128,7 +130,8 @@ def new_table(columns, rule, min_count=1, *, by_weight=True, sparse=False):
 
 def _with_rows(features, table, rule):
     """``features`` under a larger table, with as many rows as go with it."""
-    rows, store = _capacity(table), features.weights
+    rows = _capacity(table)
+    store = features.weights
     seen = np.zeros(
         rows * counters(features) if features.min_count > 1 else 0, np.int32
     )
@@ -203,7 +206,8 @@ def keys(features):
 
 def in_use(features):
     """The weights without the rows that no feature has yet."""
-    R, store = int(features.entries[0]), features.weights
+    R = int(features.entries[0])
+    store = features.weights
     rows = {
         name: getattr(store, name)[:R] for name in ("last", "first", "count", "room")
     }
@@ -239,8 +243,10 @@ def final(features, clock, rule, reuse=False, ended=False):
     ended : bool
         Whether training ends here, and goes on, if ever, with copies: the table may be shared.
     """
-    store, R = stores.in_use(in_use(features)), int(features.entries[0])
-    C, table = store.columns, features.table
+    store = stores.in_use(in_use(features))
+    R = int(features.entries[0])
+    C = store.columns
+    table = features.table
     value = stores.weights(store, clock, rule, reuse)
     table = table if reuse or ended else table.copy()
     like = new_store(0, C, READ_ONLY, store.sparse)
@@ -254,7 +260,8 @@ def final(features, clock, rule, reuse=False, ended=False):
     places, values = entries_of(store._replace(value=value))
     if rare.shape[0]:
         common = ~np.broadcast_to(rare, (R, C))[places // C, places % C]
-        places, values = places[common], values[common]
+        places = places[common]
+        values = values[common]
     store = sparse_store(like._replace(first=np.zeros(R, np.int64)), places, values)
     return for_reading(store, table, R, features.by_weight)
 
@@ -289,7 +296,8 @@ def for_training(features, rule):
 # --------------------------------------------------------------------------------------------------
 def table_from_keys(keys):
     """The table in which row r has the key ``keys[r]`` (R, 3), and whether no key occurs twice."""
-    table, entries = grown(empty_table(), keys.shape[0]), np.zeros(1, np.int64)
+    table = grown(empty_table(), keys.shape[0])
+    entries = np.zeros(1, np.int64)
     _intern_rows(keys, table, entries)
     return table, int(entries[0]) == keys.shape[0]
 
@@ -347,7 +355,8 @@ def renumbered(features, table, keys, known, rule):
     table : ndarray
         ``table`` with the new features; not the one in ``features``.
     """
-    entries, store = np.array([known], np.int64), features.weights
+    entries = np.array([known], np.int64)
+    store = features.weights
     table = grown(table, _capacity(features.table))  # as many slots as before
     table, _ = extended(table, entries, keys, known)
     if store.sparse:
@@ -380,7 +389,8 @@ class TableAverage:
     """
 
     def __init__(self, nonzero, is_node=None):
-        self.average, self.is_node = Average(nonzero), is_node
+        self.average = Average(nonzero)
+        self.is_node = is_node
         self.table, self.entries = empty_table(), np.zeros(1, np.int64)
 
     def add(self, store, keys):

@@ -39,7 +39,9 @@ class Average:
     """
 
     def __init__(self, nonzero):
-        self.nonzero, self.n, self.like = nonzero, 0, None
+        self.nonzero = nonzero
+        self.n = 0
+        self.like = None
         self.rows = 0
         self.keys = np.zeros(0, np.int64)  # sparse: row * columns + column, sorted
         self.total = np.zeros(0)
@@ -85,7 +87,8 @@ class Average:
         self.like = made_sparse(self.like)
 
     def _add_dense(self, store, row_of, rows):
-        C, n = store.columns, n_rows(store) if row_of is None else row_of.shape[0]
+        C = store.columns
+        n = n_rows(store) if row_of is None else row_of.shape[0]
         self.rows = n if row_of is None else rows
         self.total = longer(self.total, self.rows * C)
         if self.nonzero:
@@ -107,7 +110,8 @@ class Average:
         if row_of is not None:
             keys = row_of[keys // C].astype(np.int64) * C + keys % C
         merged = np.union1d(self.keys, keys)
-        before, at = np.searchsorted(merged, self.keys), np.searchsorted(merged, keys)
+        before = np.searchsorted(merged, self.keys)
+        at = np.searchsorted(merged, keys)
         self.keys, self.total = merged, _spread(self.total, before, merged.shape[0])
         self.total[at] += value  # a store holds a weight once, so there are no repeats
         if self.nonzero:

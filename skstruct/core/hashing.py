@@ -165,7 +165,8 @@ def _intern_pairs(
     """
     n = anchor.shape[0] - 1
     for i in range(begin, n):
-        first, stop = anchor[i], anchor[i + 1]
+        first = anchor[i]
+        stop = anchor[i + 1]
         if entries[0] + (stop - first) > MAX_LOAD * table.shape[0]:
             return i
         for a in range(first + span[0], stop - span[1]):
@@ -187,7 +188,8 @@ def _intern_pairs(
 def find_pairs(table, compound, left, right, distance, span, anchor, out):
     """The nodes of known combinations; ``out`` is left alone where there is none."""
     for i in range(anchor.shape[0] - 1):
-        first, stop = anchor[i], anchor[i + 1]
+        first = anchor[i]
+        stop = anchor[i + 1]
         for a in range(first + span[0], stop - span[1]):
             j = a + distance
             if left[a] >= 0 and j < stop and right[j] >= 0:
@@ -216,29 +218,23 @@ def find_rows(table, pairs, row_of, groups, n_channels, anchor, nodes, rows):
     """
     n_anchors = nodes.shape[1]
     for q in range(pairs.shape[0]):
-        compound, left, right, distance = (
-            pairs[q, 0],
-            nodes[pairs[q, 1]],
-            nodes[pairs[q, 2]],
-            pairs[q, 3],
-        )
-        before, behind, out = (
-            pairs[q, 4],
-            max(pairs[q, 5], distance),
-            nodes[n_channels + q],
-        )
+        compound = pairs[q, 0]
+        left = nodes[pairs[q, 1]]
+        right = nodes[pairs[q, 2]]
+        distance = pairs[q, 3]
+        before = pairs[q, 4]
+        behind = max(pairs[q, 5], distance)
+        out = nodes[n_channels + q]
         out[:] = -1
         for i in range(anchor.shape[0] - 1):
             for a in range(anchor[i] + before, anchor[i + 1] - behind):
                 if left[a] >= 0 and right[a + distance] >= 0:
                     out[a] = find(table, compound, left[a], right[a + distance])
     for g in range(groups.shape[0]):
-        node, begin, step, out = (
-            nodes[groups[g, 0]],
-            groups[g, 1],
-            groups[g, 2],
-            rows[g],
-        )
+        node = nodes[groups[g, 0]]
+        begin = groups[g, 1]
+        step = groups[g, 2]
+        out = rows[g]
         for a in range(n_anchors):
             row = row_of[begin + node[a]] if node[a] >= 0 else -1
             out[a] = row + step if row >= 0 else -1
@@ -276,7 +272,8 @@ def intern_pairs(
     ndarray
         The table, or the larger one that took its place.
     """
-    done, n = 0, anchor.shape[0] - 1
+    done = 0
+    n = anchor.shape[0] - 1
     while done < n:
         done = _intern_pairs(
             table,

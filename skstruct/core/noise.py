@@ -132,7 +132,8 @@ def factor(noise, code, stream, step, item):
         if bits < noise.zipf[k]:
             return 1.0 / (k + 1)
         k += 1
-    low, high = k, noise.zipf.shape[0] - 1
+    low = k
+    high = noise.zipf.shape[0] - 1
     while low < high:
         middle = (low + high) // 2
         if bits < noise.zipf[middle]:

@@ -26,7 +26,8 @@ def _prefetch(typingctx, array, index):
             kind, _ = signature.args
             data = context.make_array(kind)(context, builder, arguments[0]).data
             index = context.cast(builder, arguments[1], signature.args[1], types.intp)
-            address, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+            address = ir.IntType(8).as_pointer()
+            word = ir.IntType(32)
             place = builder.bitcast(builder.gep(data, [index]), address)
             signature = ir.FunctionType(ir.VoidType(), [address, word, word, word])
             fetch = builder.module.declare_intrinsic(

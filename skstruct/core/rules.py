@@ -94,10 +94,13 @@ def leave_out(difference, begin, end, first, pairs):
     ``pairs`` is a :class:`Pairs`, or an empty tuple for all pairs.
     """
     if len(pairs) > 0:
-        start, columns = pairs.start, pairs.column
+        start = pairs.start
+        columns = pairs.column
         for entry in range(begin, end if start.shape[0] > 0 else begin):
-            row, column = difference.row[entry] - first, difference.column[entry]
-            low, stop = start[row], start[row + 1]
+            row = difference.row[entry] - first
+            column = difference.column[entry]
+            low = start[row]
+            stop = start[row + 1]
             high = stop
             while low < high:
                 middle = (low + high) // 2
@@ -164,14 +167,15 @@ def add_entries(difference, begin, end, first, store, clock, tau):
 
     ``first`` is taken off the rows of entries. An empty ``store.moment`` notes nothing.
     """
-    row, column, amount = difference.row, difference.column, difference.amount
-    L, value, moment, averaged = (
-        store.columns,
-        store.value,
-        store.moment,
-        store.moment.shape[0] > 0,
-    )
-    factor, total = tau / clock.scale[0], clock.scale[1]
+    row = difference.row
+    column = difference.column
+    amount = difference.amount
+    L = store.columns
+    value = store.value
+    moment = store.moment
+    averaged = store.moment.shape[0] > 0
+    factor = tau / clock.scale[0]
+    total = clock.scale[1]
     for entry in range(begin, end):
         place = (row[entry] - first) * L + column[entry]
         dv = factor * amount[entry]

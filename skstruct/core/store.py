@@ -102,7 +102,8 @@ def insert(store, row, column):
     count = store.count[row]
     if count == store.room[row]:
         room = max(FIRST_ROOM, 2 * count)
-        old, new = store.first[row], store.used[0]
+        old = store.first[row]
+        new = store.used[0]
         for k in range(count):
             store.value[new + k] = store.value[old + k]
             store.column[new + k] = store.column[old + k]
@@ -127,7 +128,8 @@ def insert(store, row, column):
 @spliced
 def nudge(store, clock, rule, row, column, delta):
     """Add ``delta`` to one weight at step ``clock.step[0] + 1``."""
-    lazy, step = is_lazy(rule), clock.step[0]
+    lazy = is_lazy(rule)
+    step = clock.step[0]
     if lazy:
         catch_up(store, rule, row, paid_before_update(rule, step))
     place = place_of(store, row, column)

@@ -22,12 +22,14 @@ _NUMBER = re.compile(r"\d[\d.,e+-]*")
 
 def warn(message, category=UserWarning):
     """Warn of the nearest line that is neither ours nor of the libraries that call us."""
-    level, frame = 1, sys._getframe()
+    level = 1
+    frame = sys._getframe()
     while (
         frame.f_back is not None
         and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN
     ):
-        level, frame = level + 1, frame.f_back
+        level = level + 1
+        frame = frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
 
@@ -38,7 +40,8 @@ def warning_once():
         warnings.simplefilter("always")
         yield
     kinds = [(each.category, _NUMBER.sub("", str(each.message))) for each in given]
-    first, times = dict(zip(kinds[::-1], given[::-1])), Counter(kinds)
+    first = dict(zip(kinds[::-1], given[::-1]))
+    times = Counter(kinds)
     for kind in dict.fromkeys(kinds):
         more = f"; warnings like this: {times[kind]}" if times[kind] > 1 else ""
         warn(f"{first[kind].message}{more}", first[kind].category)

@@ -67,7 +67,8 @@ class CRFRun:
 
     model_class = ChainModel
     checkpoint = validation = held_out = None
-    n_judged, impossible = 0, 0.0
+    n_judged = 0
+    impossible = 0.0
     title = ""
     """Of the lines that ``verbose`` prints."""
 
@@ -102,10 +103,8 @@ class CRFRun:
             self.impossible = LOG_LEAST * float(
                 n_unseen @ weight + n_known[stuck].sum()
             )
-            judged, gold = (
-                X.blanked(stuck),
-                gold.at(np.repeat(weight > 0.0, np.diff(token))),
-            )
+            judged = X.blanked(stuck)
+            gold = gold.at(np.repeat(weight > 0.0, np.diff(token)))
             if judged.offsets[-1]:
                 self.validation = make_task(
                     self.encoder, judged, gold, weight, rows_as_features=True
@@ -181,7 +180,8 @@ class CRFRun:
 
     def after_pass(self, record, matrices):
         """Score and show what a pass has learned; returns whether a callback asks to stop."""
-        e, stop = self.estimator, False
+        e = self.estimator
+        stop = False
         if self.held_out is not None:
             record["validation_score"] = self._score(matrices)
         if e.verbose:
@@ -196,7 +196,9 @@ class CRFRun:
 
     def _score(self, matrices):
         """The score on the user's held-out sequences."""
-        scoring, X, y = self.estimator.scoring, self.held_out.X, self.held_out.y
+        scoring = self.estimator.scoring
+        X = self.held_out.X
+        y = self.held_out.y
         fitted = self._model_of(*matrices())
         if scoring is None and self.held_out.encoded is not None:
             return self.held_out.encoded.accuracy(fitted["_model"])
@@ -204,7 +206,8 @@ class CRFRun:
 
     def about(self, c1):
         """(options, potentials, rows of features, combinations) of the objective."""
-        e, (start, allowed, end) = self.estimator, self.constraints
+        e = self.estimator
+        (start, allowed, end) = self.constraints
         options = ObjectiveOptions(
             c1, e.c2, e.all_pairs in (True, "states"), e.all_pairs in (True, "transitions"),
             e._least_seen or 0.0, self.encoder.has_bigram, e._least_seen is not None,
@@ -214,10 +217,8 @@ class CRFRun:
 
     def objective(self, c1):
         """The objective; releases the encoded corpus, of which it has its own encoding."""
-        n_threads, fields = (
-            effective_n_jobs(self.estimator.n_jobs),
-            self.encoder.template_of_row(self.task),
-        )
+        n_threads = effective_n_jobs(self.estimator.n_jobs)
+        fields = self.encoder.template_of_row(self.task)
         objective = CRFObjective(
             self.task, *self.about(c1), n_threads=n_threads, fields=fields
         )
@@ -241,7 +242,8 @@ class CRFRun:
 
     def _earlier_weights(self):
         """Node and transition weights of the earlier model, with room for what is new."""
-        old, L = self.before, len(self.labels)
+        old = self.before
+        L = len(self.labels)
         column = np.array([self.labels.ids[v] for v in old.labels.values], np.int64)
         found = []
         for store, n_rows in (

@@ -302,7 +302,8 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         cost = class_costs(self.class_weight, corpus.gold.ids, corpus.labels, 0.0)
         # What is empty, or left out by its weight, must not even take part in the shuffle.
         filled = np.flatnonzero(np.diff(corpus.token))
-        X, weight = corpus.X.take(filled), corpus.weight[filled]
+        X = corpus.X.take(filled)
+        weight = corpus.weight[filled]
         encoder = encoder_for(self, X, before, scaled=False)
         with renumbered(filled):
             task = make_task(

@@ -61,7 +61,9 @@ def tree_of_starts(candidates):
         least = values[positive].min() if positive.any() else 1.0
         logs[:, k] = np.log(np.where(positive, values, ZERO * least))
     ordered = sorted(range(len(candidates)), key=lambda i: tuple(-candidates[i]))
-    done, waiting, found = [ordered[0]], ordered[1:], [(ordered[0], None)]
+    done = [ordered[0]]
+    waiting = ordered[1:]
+    found = [(ordered[0], None)]
     while waiting:
         distance = np.abs(logs[done][:, None] - logs[waiting]) @ np.array([0.5, 1.0])
         i, j = np.unravel_index(distance.argmin(), distance.shape)
@@ -90,7 +92,9 @@ class PenaltyPath:
     """
 
     def __init__(self, run, candidates, options, interrupt=None, gaps=True):
-        self.candidates, self.options, self.interrupt = candidates, options, interrupt
+        self.candidates = candidates
+        self.options = options
+        self.interrupt = interrupt
         self.tree, seed = tree_of_starts(candidates), run.seed()
         self.objective = run.objective(candidates[:, 0].min())
         cuts = (
@@ -102,11 +106,9 @@ class PenaltyPath:
 
     def __iter__(self):
         """Yield (number of the candidate, CRFResult); the objective has that candidate's penalties then."""
-        o, ends, parents = (
-            self.objective,
-            {None: (None, None)},
-            {step.parent for step in self.tree},
-        )
+        o = self.objective
+        ends = {None: (None, None)}
+        parents = {step.parent for step in self.tree}
         for candidate, parent, last in self.tree:
             o.c1, o.c2 = self.candidates[candidate].tolist()
             weights, carry = ends.pop(parent) if last else ends[parent]
@@ -266,12 +268,10 @@ class FoldSearch:
     """
 
     def __init__(self, search, tagger, fold, X, y, weight, interrupt):
-        self.search, self.tagger, self.fold, self.interrupt = (
-            search,
-            tagger,
-            fold,
-            interrupt,
-        )
+        self.search = search
+        self.tagger = tagger
+        self.fold = fold
+        self.interrupt = interrupt
         self.X, self.y = X.take(fold.test), take(y, fold.test)
         train = fold.train if weight is None else fold.train[weight[fold.train] > 0.0]
         for labels, use in (self.y, "be scored on"), (take(y, train), "learn from"):
@@ -289,7 +289,8 @@ class FoldSearch:
 
     def tried(self, candidates, told):
         """A list of Tried, in the order of the candidates."""
-        found, options = [None] * len(candidates), self.run.options()
+        found = [None] * len(candidates)
+        options = self.run.options()
         with closing(
             PenaltyPath(self.run, candidates, options, self.interrupt, gaps=False)
         ) as path:
@@ -311,8 +312,10 @@ class FoldSearch:
         return found
 
     def _score(self, result, candidate):
-        scoring, fitted = self.search.scoring, self.run.fitted(result)
-        model, (c1, c2) = fitted["_model"], candidate.tolist()
+        scoring = self.search.scoring
+        fitted = self.run.fitted(result)
+        model = fitted["_model"]
+        (c1, c2) = candidate.tolist()
         if scoring is None:
             return self.held_out.accuracy(model)
         try:

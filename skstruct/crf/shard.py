@@ -92,7 +92,9 @@ class CRFShard:
         except NothingToLearn as error:  # which the other shards may have
             self.reason = str(error)
             return
-        self.task, self.encoder, self.labels = run.task, run.encoder, run.labels
+        self.task = run.task
+        self.encoder = run.encoder
+        self.labels = run.labels
 
     # -- steps -------------------------------------------------------------------------------------
     def vocabulary(self, _, min_count):
@@ -114,7 +116,8 @@ class CRFShard:
             )
             self.sequences = Sequences.of(self.task)
             return ""
-        task, (ids, self.rows) = self.task, plan
+        task = self.task
+        (ids, self.rows) = plan
         self.fields = self.encoder.template_of_row(task)
         if whole.scale != 1.0:
             task = self.encoder.rescaled(task, whole.scale)
@@ -129,7 +132,9 @@ class CRFShard:
 
     def choose(self, _, choice):
         """Lay out the weights of this shard."""
-        whole, K, Q = self.whole, choice.pair_label.shape[0], choice.pair.shape[0]
+        whole = self.whole
+        K = choice.pair_label.shape[0]
+        Q = choice.pair.shape[0]
         row, self.feature = _known(self.rows.nodes, whole.n_rows, choice.row)
         first, pairs = ranges(
             choice.first[self.feature], np.diff(choice.first)[self.feature]
@@ -160,7 +165,9 @@ class CRFShard:
         self.size = self.n_optional + Q
         self.at = np.concatenate([pairs, K + edges, self.n_optional + np.arange(Q)])
         self.by_place = np.argsort(self.at[: o.n_optional], kind="stable")
-        self.n_features, self.kept, self.view = choice.row.shape[0], None, None
+        self.n_features = choice.row.shape[0]
+        self.kept = None
+        self.view = None
         self.task = self.fields = self.listed = self.sequences = self.rows = None
         # Nothing is known of features that the shard lacks: in others they may have small values.
         largest = np.zeros(self.n_features)
@@ -190,24 +197,21 @@ class CRFShard:
             self.task, self.sequences, np.arange(len(rows), dtype=np.int32)
         )
         total = count_features(self.listed, self.sequences, len(rows))[0]
-        use, negative = rows >= 0, float(self.listed.signed)
+        use = rows >= 0
+        negative = float(self.listed.signed)
         keys = np.append(0, rows[use].astype(np.int64) + 1)
         return Piece.of(keys, np.append(negative, total[use]), self.whole.n_rows + 1)
 
     def pair_counts(self, _, kept):
         """(F * (L + 1),): how often features of the rows ``kept`` (R,) occur unlabelled, and with labels."""
-        rows, L, chosen = (
-            self.rows.nodes,
-            self.whole.potentials.cost.shape[0],
-            np.flatnonzero(kept),
-        )
+        rows = self.rows.nodes
+        L = self.whole.potentials.cost.shape[0]
+        chosen = np.flatnonzero(kept)
         mine, place = _known(rows, len(kept), chosen)
         if self.listed is None:
             self.row_counts(None, None)
-        features, self.listed = (
-            keep_features(self.listed, numbered(len(rows), mine)),
-            None,
-        )
+        features = keep_features(self.listed, numbered(len(rows), mine))
+        self.listed = None
         _, unknown, seen, *_ = count_features(
             features, self.sequences, mine.shape[0], L
         )
@@ -217,7 +221,8 @@ class CRFShard:
 
     def transitions(self, _, shared):
         """What pairs of labels there are (L * L,) bool, and counts of combinations (keys, counts)."""
-        L, rows = self.whole.potentials.cost.shape[0], self.rows.edges
+        L = self.whole.potentials.cost.shape[0]
+        rows = self.rows.edges
         keys, counts = Combinations.of(
             self.task, self.sequences, rows.shape[0], L
         ).counts(self.sequences, L)
@@ -279,9 +284,11 @@ class CRFShard:
 
     def descend(self, _, descent):
         """A pass of stage one from common weights on: weights times occurrences of their features."""
-        o, d = self.objective, descent
+        o = self.objective
+        d = descent
         share = self.n_sequences() / d.n_sequences
-        o.c1, o.c2 = d.c1 * share, d.c2 * share
+        o.c1 = d.c1 * share
+        o.c2 = d.c2 * share
         seed = np.random.SeedSequence([d.seed, self.number, d.number]).generate_state(
             1
         )[0]

@@ -63,7 +63,9 @@ class ShardedObjective(Objective):
 
     def __init__(self, crew, options, potentials, n_rows, n_edge_rows, alive):
         super().__init__(options, potentials, n_rows, n_edge_rows)
-        self.crew, self.alive, self.kept = crew, alive, None
+        self.crew = crew
+        self.alive = alive
+        self.kept = None
         self.lay_out(self._chosen_weights(options))
         statistics = crew.step("choose", shared=self.layout)
         n_tokens, n_entries, n_sequences, labelled, largest = zip(*statistics)
@@ -82,9 +84,11 @@ class ShardedObjective(Objective):
 
     def _chosen_weights(self, options):
         """The :class:`.WeightLayout`; see :mod:`.solver.choose_pairs`."""
-        L, crew = self.n_labels, self.crew
+        L = self.n_labels
+        crew = self.crew
         counts = crew.total("row_counts", add_pieces).vector(self.n_rows + 1)
-        signed, total = counts[0] > 0.0, counts[1:]
+        signed = counts[0] > 0.0
+        total = counts[1:]
         if self.alive[0].shape[0]:
             total[self.alive[0] == 0] = 0.0
         kept = total > options.c1
@@ -97,7 +101,8 @@ class ShardedObjective(Objective):
         shown, keys, counts = crew.total("transitions", _united)
         if self.alive[1].shape[0]:
             alive = self.alive[1][keys // (L * L + 2)] != 0
-            keys, counts = keys[alive], counts[alive]
+            keys = keys[alive]
+            counts = counts[alive]
         transition = self.potentials.transition
         edge_pair = allowed_conditioned(keys, counts, transition, options)
         return WeightLayout(
@@ -147,13 +152,16 @@ class ShardedObjective(Objective):
 
     def stochastic_passes(self, options, progress, *, seed=0, weights=None):
         """Stage one over shards; the arguments are those of :func:`.solver.sgd.stochastic_passes`."""
-        weights, n_done = np.zeros(self.size) if weights is None else weights, 0
+        weights = np.zeros(self.size) if weights is None else weights
+        n_done = 0
         if progress.found is not None:
-            weights, n_done = progress.found[1]["weights"], progress.found[0]["n_done"]
+            weights = progress.found[1]["weights"]
+            n_done = progress.found[0]["n_done"]
         occurrences = np.full(self.size, float(self.n_tokens))
         of_features = self.crew.total("occurrences", add_pieces).vector(self.n_features)
         occurrences[: self.n_pairs] = of_features[self.pair_feature]
-        everywhere, eta0 = np.arange(self.size), options.eta0
+        everywhere = np.arange(self.size)
+        eta0 = options.eta0
         if eta0 == "auto":
             eta0 = self.crew.total("rate", add_arrays)[0] / max(self.n_sequences, 1)
         for k in range(n_done, options.sgd_iter):

@@ -49,7 +49,8 @@ class _Places:
     """The spans of a corpus while they are aligned; places count code points of the joined texts."""
 
     def __init__(self, tokens, given):
-        self.tokens, self.given = tokens, given
+        self.tokens = tokens
+        self.given = given
         start, end, self.shift = given.places(tokens.offset)
         self.start, self.end = trimmed(tokens.text, start, end)  # (S,)
         self.lo = np.searchsorted(
@@ -76,7 +77,8 @@ class _Places:
         found = np.flatnonzero(self.labelled & (self.hi > self.lo))
         label, _ = numbered([self.given.spans[s].label for s in found])
         order = np.lexsort((label, self.end[found], self.start[found]))
-        found, label = found[order], label[order]
+        found = found[order]
+        label = label[order]
         keys = np.stack([self.start[found], self.end[found], label])
         same = np.zeros(len(found), np.bool_)
         same[1:] = (keys[:, 1:] == keys[:, :-1]).all(axis=0)
@@ -111,7 +113,8 @@ def align_spans(tokens, given, align="nearest", overlap="error"):
     ):
         places.refuse(none[0], "holds no token")
     left = _apart(places, places.left(), overlap)
-    lo, hi = places.lo[left], places.hi[left]
+    lo = places.lo[left]
+    hi = places.hi[left]
     cuts = tokens.start[lo] < places.start[left], tokens.end[hi - 1] > places.end[left]
     cut = cuts[0] | cuts[1]
     unknown = np.zeros(
@@ -124,9 +127,11 @@ def align_spans(tokens, given, align="nearest", overlap="error"):
         out = [
             2 * _covered(places, left, t) < sizes[t] for t in (lo, hi - 1)
         ]  # less than half is in the span
-        lo, hi = lo + out[0], hi - out[1]
+        lo = lo + out[0]
+        hi = hi - out[1]
     elif align == "contract":
-        lo, hi = lo + cuts[0], hi - cuts[1]
+        lo = lo + cuts[0]
+        hi = hi - cuts[1]
     elif align == "unknown":
         hi = np.where(cut, lo, hi)
     gone = hi <= lo
@@ -137,7 +142,9 @@ def align_spans(tokens, given, align="nearest", overlap="error"):
         not_known[left[gone]] = True
     np.add.at(unknown, places.lo[not_known], 1)
     np.add.at(unknown, places.hi[not_known], -1)
-    left, lo, hi = left[~gone], lo[~gone], hi[~gone]
+    left = left[~gone]
+    lo = lo[~gone]
+    hi = hi[~gone]
     if (lo[1:] < hi[:-1]).any():
         left, lo, hi = _one_for_each_token(places, left, lo, hi)
     places.problem[~places.labelled] = NONE
@@ -146,7 +153,8 @@ def align_spans(tokens, given, align="nearest", overlap="error"):
 
 def _apart(places, left, overlap):
     """The spans, by place, of which no two overlap."""
-    start, end = places.start[left], places.end[left]
+    start = places.start[left]
+    end = places.end[left]
     furthest = np.maximum.accumulate(end)
     clash = np.flatnonzero(start[1:] < furthest[:-1]) + 1
     if not clash.size:
@@ -174,7 +182,8 @@ def _refuse_cut(places, left, cuts):
     k = int(np.argmax(cuts[0] | cuts[1]))
     s = left[k]
     t, how = (places.lo[s], "begins") if cuts[0][k] else (places.hi[s] - 1, "ends")
-    span, shift = places.given.spans[s], int(places.shift[s])
+    span = places.given.spans[s]
+    shift = int(places.shift[s])
     covered = tokens.text[span.start + shift : span.end + shift]
     token = tokens.text[tokens.start[t] : tokens.end[t]]
     wrong = f'is {covered!r} and {how} inside of the token {token!r}; align="nearest" takes whole tokens'
@@ -191,7 +200,9 @@ def _covered(places, spans, t):
 
 def _one_for_each_token(places, left, lo, hi):
     """A token that two spans claim goes to the one with more of its characters; spans come by place."""
-    lo, hi, kept = lo.copy(), hi.copy(), []
+    lo = lo.copy()
+    hi = hi.copy()
+    kept = []
     for k in range(len(left)):
         # No two spans share characters: what neighbours both claim is one token.
         while kept and hi[k] > lo[k] and hi[kept[-1]] > lo[k]:
@@ -279,14 +290,14 @@ class AlignmentReport:
         shift = tokens.offset[
             np.searchsorted(given.first, aligned.of, side="right") - 1
         ]
-        start, end = (
-            tokens.start[aligned.start] - shift,
-            tokens.end[aligned.stop - 1] - shift,
-        )
+        start = tokens.start[aligned.start] - shift
+        end = tokens.end[aligned.stop - 1] - shift
         result = dict(zip(aligned.of.tolist(), zip(start.tolist(), end.tolist())))
-        self._tokens, self.moves = tokens, []
+        self._tokens = tokens
+        self.moves = []
         for s in np.flatnonzero(aligned.problem).tolist():
-            span, problem = given.spans[s], PROBLEMS[aligned.problem[s]]
+            span = given.spans[s]
+            problem = PROBLEMS[aligned.problem[s]]
             found = Span(*result[s], span.label) if s in result else None
             self.moves.append((*place(given.first, s), span, problem, found))
 

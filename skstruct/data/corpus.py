@@ -25,13 +25,11 @@ from .places import (
 )
 from .reads import ColumnInfo, FeatureNames, joined_runs, mask_of, names_of_all
 
-STRINGS, FEATURES, SPARSE, DENSE, FRAME = (
-    "strings",
-    "features",
-    "sparse",
-    "dense",
-    "frame",
-)
+STRINGS = "strings"
+FEATURES = "features"
+SPARSE = "sparse"
+DENSE = "dense"
+FRAME = "frame"
 """Kinds of blocks: str and tuples of str; dicts, lists, sets of features; rows of numbers, CSR or array;
 rows of a data frame, which only transformers read."""
 
@@ -120,7 +118,8 @@ class _once:
     """A property that is made when it is first asked for, and kept, without cached_property's lock."""
 
     def __init__(self, make):
-        self.make, self.name = make, make.__name__
+        self.make = make
+        self.name = make.__name__
 
     def __get__(self, corpus, owner):
         if corpus is None:

@@ -26,7 +26,10 @@ from .places import (
 from .places import by_sequence as by_sequence
 from .places import place as place
 
-LABELS, WORDS, SPANS, TREES = "labels", "words", "spans", "trees"
+LABELS = "labels"
+WORDS = "words"
+SPANS = "spans"
+TREES = "trees"
 """What models predict: a label for each token, the words of a text, (start, end, label) of parts of a text,
 or (head, label) for each token."""
 
@@ -231,7 +234,8 @@ def check_same_lengths(token_lengths, label_lengths, names=("X", "y"), are_rows=
     wrong = np.flatnonzero(token_lengths != label_lengths)
     if wrong.size:
         i = int(wrong[0])
-        n, n_labels = token_lengths[i], label_lengths[i]
+        n = token_lengths[i]
+        n_labels = label_lengths[i]
         if are_rows:
             found = f"{counted(n_labels, 'label')} but {counted(n, 'row')}"
             text = f"{found}; rows are tokens, arrays of (channels, time) need .T"

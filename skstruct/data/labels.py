@@ -171,7 +171,9 @@ def distinct_labels(sequences, offsets, with_sets=True):
                 _refuse(offsets, k, label, _A_LABEL)
         ids, numbers = numbered(flat, {None: 0})
     ids += UNLABELLED
-    labels, sets, where = list(numbers)[1:], [], range(len(flat))
+    labels = list(numbers)[1:]
+    sets = []
+    where = range(len(flat))
     if any(isinstance(label, SETS) for label in labels):
         if not with_sets:
             k = next(k for k, label in enumerate(flat) if isinstance(label, SETS))
@@ -181,7 +183,8 @@ def distinct_labels(sequences, offsets, with_sets=True):
             () if isinstance(e, AllBut) else e if isinstance(e, frozenset) else (e,)
             for e in flat
         ]
-        where, flat = np.repeat(where, lengths_of(members)), flatten(members)
+        where = np.repeat(where, lengths_of(members))
+        flat = flatten(members)
     if labels:
         _check_labels(labels, flat, where, offsets)
     return Found(ids, list(map(plain_value, labels)), sets)
@@ -206,7 +209,8 @@ def _apart(ids, found, flat, offsets):
             labels.update(dict.fromkeys(sorted(each, key=repr)))
         elif isinstance(each, AllBut):
             labels.update(dict.fromkeys(each.known))
-    numbers, sets = {label: k for k, label in enumerate(labels)}, []
+    numbers = {label: k for k, label in enumerate(labels)}
+    sets = []
     table = np.full(len(found) + 1, UNLABELLED, np.int32)
     for k, each in enumerate(found):
         if not isinstance(each, SETS):
@@ -231,7 +235,8 @@ def _check_labels(labels, flat, where, offsets):
             f"{text}; write None instead",
             "y",
         )
-    kinds, first = set(map(kind_of, plain)), kind_of(plain[0])
+    kinds = set(map(kind_of, plain))
+    first = kind_of(plain[0])
     if kinds <= {bool, int}:  # True == 1: the dictionary cannot tell them apart
         kinds = {
             kind_of(plain_value(v)) for v in dict(zip(map(type, flat), flat)).values()
@@ -280,7 +285,8 @@ class Gold(NamedTuple):
 
     def under(self, new, n_labels):
         """The same under ``n_labels`` others: label k becomes ``new[k]``, or -1, as the last of ``new``."""
-        new, sets = np.asarray(new, np.int32), self.sets
+        new = np.asarray(new, np.int32)
+        sets = self.sets
         if len(sets) == 0:
             return Gold(new[self.ids], sets)
         renumbered = np.repeat(sets[:, -1:], n_labels + 1, axis=1)
@@ -324,7 +330,8 @@ def encode_known(sequences, offsets, labels):
     """
     found = distinct_labels(sequences, offsets)
     gold = _gold(found, labels)
-    ids, unseen = gold.ids, (gold.ids == UNLABELLED) & (found.ids >= 0)
+    ids = gold.ids
+    unseen = (gold.ids == UNLABELLED) & (found.ids >= 0)
     if found.sets:
         empty = ~gold.sets.any(axis=1)
         unseen |= (ids < UNLABELLED) & empty[np.maximum(-2 - ids, 0)]

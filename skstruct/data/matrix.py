@@ -155,7 +155,8 @@ class SequenceMatrix(TokenCorpus):
 
     def __repr__(self) -> str:
         matrix = self.matrix
-        kind, (N, F) = "sparse" if sparse.issparse(matrix) else "dense", matrix.shape
+        kind = "sparse" if sparse.issparse(matrix) else "dense"
+        (N, F) = matrix.shape
         return (
             f"SequenceMatrix of {len(self)} sequences, {N} {kind} rows of {F} columns"
         )

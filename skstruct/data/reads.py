@@ -32,7 +32,9 @@ class FeatureNames:
     """
 
     def __init__(self, names=None, make=None, parts=None):
-        self._names, self._make, self._parts = names, make, parts
+        self._names = names
+        self._make = make
+        self._parts = parts
         self._beside = None
 
     def all(self):
@@ -57,7 +59,8 @@ class FeatureNames:
         """Whether all names agree; two that do share one list from then on."""
         if self._parts is not None and self._parts == other._parts:
             return True
-        mine, theirs = self.all(), other.all()
+        mine = self.all()
+        theirs = other.all()
         if mine is theirs:
             return True
         if mine != theirs:
@@ -111,7 +114,8 @@ def _names_of(letters, ends):
     """The :class:`FeatureNames` that were pickled."""
 
     def make():
-        data, stops = letters.tobytes(), ends.tolist()
+        data = letters.tobytes()
+        stops = ends.tolist()
         return [
             data[a:b].decode("utf-8", "surrogatepass")
             for a, b in zip([0, *stops], stops)
@@ -180,7 +184,8 @@ class Reads(NamedTuple):
     @classmethod
     def of(cls, corpus):
         """What such a corpus is, for a transformer."""
-        titles, of_frames = _titles_of(corpus), corpus.is_frame
+        titles = _titles_of(corpus)
+        of_frames = corpus.is_frame
         names = FeatureNames(list(titles)) if of_frames else corpus.names
         width = len(titles) if of_frames else width_of(corpus)
         return cls(corpus.called, width, names, titles, of_frames, by_place=True)
@@ -228,9 +233,12 @@ class Reads(NamedTuple):
         """
         if titles is None or self.titles is None:
             return
-        what, n, same = "the columns", len(self.titles), titles == self.titles
+        what = "the columns"
+        n = len(self.titles)
+        same = titles == self.titles
         if not self.of_frames:
-            what, same = "the columns of strings", titles[:n] == self.titles
+            what = "the columns of strings"
+            same = titles[:n] == self.titles
             same = same or (len(titles) == 1) != (
                 n == 1
             )  # str for tuples: the encoder says so
@@ -244,7 +252,8 @@ class Reads(NamedTuple):
         if wrong is not None and not (
             self.by_place and not _moved(names.all(), self.names.all())
         ):
-            mine, theirs = self.names.all()[wrong], names.all()[wrong]
+            mine = self.names.all()[wrong]
+            theirs = names.all()[wrong]
             text = f"{name}: feature names differ from those of {known}: column {wrong} is {theirs!r}"
             raise ValueError(f"{text}, was {mine!r}")
 

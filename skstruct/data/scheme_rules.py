@@ -161,7 +161,8 @@ class LabelTable(dict):
         text = exact(label) if isinstance(label, str) else ""
         prefix, _, kind = text.partition("-")
         if self.bare and prefix and not _is_prefixed(text):
-            prefix, kind = "I", text
+            prefix = "I"
+            kind = text
         if prefix not in self.prefixes or (prefix == "O" and kind and self.scheme):
             raise ValueError(f"label {label!r} does not belong to {self._expected()}")
         parsed = self[label] = ("O", "") if prefix == "O" else (prefix, kind)
@@ -177,7 +178,8 @@ class LabelTable(dict):
     def parse(self, labels):
         """Parse a sequence; the error for a label that does not belong names its position."""
         refuse_str("labels", labels, "labels")
-        labels, parsed = list(labels), []
+        labels = list(labels)
+        parsed = []
         try:
             parsed.extend(map(self.__getitem__, labels))
         except (ValueError, TypeError) as error:  # TypeError: an unhashable label
@@ -191,7 +193,9 @@ class LabelTable(dict):
 def chunks(parsed):
     """Chunks of a parsed sequence as conlleval reads them: [(start, stop, type)]."""
     spans = []
-    start, before, kind_before = -1, "O", ""
+    start = -1
+    before = "O"
+    kind_before = ""
     for t, (prefix, kind) in enumerate(parsed):
         if prefix == "O":
             if start >= 0:
@@ -204,7 +208,8 @@ def chunks(parsed):
         elif prefix in OPENING or before in CLOSING or kind != kind_before:
             spans.append((start, t, kind_before))
             start = t
-        before, kind_before = prefix, kind
+        before = prefix
+        kind_before = kind
     if start >= 0:
         spans.append((start, len(parsed), kind_before))
     return spans

@@ -99,7 +99,8 @@ def spans_to_labels(
     """
     name = check_scheme(scheme)
     spelling = SPELLINGS[name]
-    labels, before = [], None
+    labels = []
+    before = None
     for start, stop, kind in sorted(spans, key=lambda span: span[:2]):
         span = start, stop, kind or ""
         _check_span(span, before, n)
@@ -178,7 +179,8 @@ def convert_labels(
     >>> convert_labels(["I-LOC", "I-LOC", "O"], "BIO", "BIO", strict=False)
     ['B-LOC', 'I-LOC', 'O']
     """
-    source, target = check_scheme(source), check_scheme(target)
+    source = check_scheme(source)
+    target = check_scheme(target)
     refuse_str("labels", labels, "labels")
     labels = list(labels)
     if not strict:
@@ -240,7 +242,8 @@ def convert_scheme(
     >>> convert_scheme([["I-LOC", "O", "I-LOC", "B-PER"]], "BIO", "BIO", strict=False)
     [['B-LOC', 'O', 'B-LOC', 'B-PER']]
     """
-    source, target = check_scheme(source), check_scheme(target)
+    source = check_scheme(source)
+    target = check_scheme(target)
     converted = []
     for i, labels in enumerate(y):
         with in_sequence(i):
@@ -343,7 +346,9 @@ def labels_to_words(
         found = f"{counted(len(text), 'character')}, {counted(len(labels), 'label')}"
         raise ValueError(f"expected one label per character: {found}")
     parsed = LabelTable(name).parse(labels)
-    by_type, before, starts = name in ("IOB1", "IO"), ("O", ""), []
+    by_type = name in ("IOB1", "IO")
+    before = ("O", "")
+    starts = []
     for t, label in enumerate(parsed):
         if not same_chunk(before, label if by_type else (label[0], before[1])):
             starts.append(t)

@@ -90,7 +90,8 @@ def as_words(pieces, y):
         raise ValueError(
             f"X and y must hold the same number of sequences, got {len(pieces)} and {len(y)}"
         )
-    flat, offsets = flatten(y), offsets_of(lengths_of(y))
+    flat = flatten(y)
+    offsets = offsets_of(lengths_of(y))
     tagged = bool(flat) and isinstance(flat[0], (tuple, list))
     columns = [flat]
     if tagged:
@@ -278,7 +279,9 @@ def cut(pieces, labels, scheme, tagged, marks=None):
     start = opens[flat]  # (T,) whether a word starts at the character
     start[1:] |= closes[flat[:-1]]
     if marks is not None:
-        begins, inner, ends = _BEGINS[marks], _INNER[marks], _ENDS[marks]
+        begins = _BEGINS[marks]
+        inner = _INNER[marks]
+        ends = _ENDS[marks]
         start = (start | begins) & ~inner
         start[1:] |= ends[:-1]
     start[offsets_of(lengths_of(flatten(pieces)))[:-1]] = True
@@ -326,9 +329,11 @@ def label_options(pieces, classes, scheme, marks=None):
         closing = frozenset(classes)
     if not opening & closing:
         return None
-    first, last = np.zeros(T + 1, np.bool_), np.zeros(T + 1, np.bool_)
+    first = np.zeros(T + 1, np.bool_)
+    last = np.zeros(T + 1, np.bool_)
     first[sizes[:-1]] = last[sizes[1:] - 1] = True
-    begins, ends = np.flatnonzero(_BEGINS[marks]), np.flatnonzero(_ENDS[marks])
+    begins = np.flatnonzero(_BEGINS[marks])
+    ends = np.flatnonzero(_ENDS[marks])
     first[begins] = first[ends + 1] = True
     last[ends] = last[begins - 1] = (
         True  # before the first character is the spare place at the end

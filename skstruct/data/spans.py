@@ -144,7 +144,8 @@ def as_spans(y, texts=None, name="y", in_utf16=False):
         If a span is not as described; the message names the place.
     """
     refuse_dicts(y, name)
-    types, y = y, as_sequences(y, name, "span")
+    types = y
+    y = as_sequences(y, name, "span")
     types = [
         each.types if isinstance(each, PartialSpans) else None
         for each in elements(types)
@@ -232,7 +233,8 @@ def trimmed(text, start, end):
     solid = np.flatnonzero(classes_of(codes_of(text)) > BREAK)
     if not solid.size:
         return start, start
-    first, last = np.searchsorted(solid, start), np.searchsorted(solid, end) - 1
+    first = np.searchsorted(solid, start)
+    last = np.searchsorted(solid, end) - 1
     some = first <= last
     first, last = np.where(some, (first, last), 0)
     return np.where(some, solid[first], start), np.where(some, solid[last] + 1, start)

@@ -65,7 +65,8 @@ def check_finite(X, name="X"):
     ----------
     X : SequenceMatrix
     """
-    matrix, is_sparse = X.matrix, sparse.issparse(X.matrix)
+    matrix = X.matrix
+    is_sparse = sparse.issparse(X.matrix)
     values = matrix.data if is_sparse else matrix.ravel()
     with np.errstate(all="ignore"):
         if values.dtype.kind != "f" or np.isfinite(values.sum()):
@@ -74,7 +75,8 @@ def check_finite(X, name="X"):
     if np.isfinite(values[k]):
         return  # the sum alone was too large
     if is_sparse:
-        row, column = place(matrix.indptr, k)[0], int(matrix.indices[k])
+        row = place(matrix.indptr, k)[0]
+        column = int(matrix.indices[k])
     else:
         row, column = divmod(k, matrix.shape[1])
     value = float(values[k])
@@ -157,7 +159,8 @@ def _alike_categories(frames, name):
         values = {}
         for i, (column, of_categories) in enumerate(zip(columns, kinds)):
             if not of_categories and len(column) and numbers_of(column) is not None:
-                one, title = kinds.index(True), frames[0].columns[c]
+                one = kinds.index(True)
+                title = frames[0].columns[c]
                 text = f"the column {title!r} holds numbers, that of sequence {one} categories"
                 raise PlaceError(
                     i,

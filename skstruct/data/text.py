@@ -148,7 +148,8 @@ def is_white_space(text):
 
 
 def _class(char):
-    code, category = ord(char), unicodedata.category(char)
+    code = ord(char)
+    category = unicodedata.category(char)
     if len(f"a{char}a".splitlines()) > 1:
         return BREAK
     if is_white_space(char):
@@ -229,8 +230,10 @@ def _words(codes, kinds):
     mark[:1] = False
     mark[1:] &= ~space[:-1]  # a mark behind white space follows nothing, and is a token
     at = np.flatnonzero(~mark)
-    kind, code = kinds[at], codes[at]
-    same, now = kind[1:] == kind[:-1], kind[1:]
+    kind = kinds[at]
+    code = codes[at]
+    same = kind[1:] == kind[:-1]
+    now = kind[1:]
     by_joiner = (now == SYMBOL) & (codes[at[1:] - 1] == _ZERO_WIDTH_JOINER)
     inside = np.zeros(len(at), np.bool_)
     inside[1:] = same & (
@@ -291,7 +294,8 @@ def _given(texts, offset, tokenizer):
 
 def _located(tokens, text, i):
     """The tokens of a function as (start, end); strings are found in the text, one behind the other."""
-    pairs, behind = [], 0
+    pairs = []
+    behind = 0
     for t, token in enumerate(tokens):
         if isinstance(token, str):
             start = text.find(token, behind)

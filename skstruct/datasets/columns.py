@@ -223,7 +223,8 @@ def columns_to_spans(
     (['Ann Lee smiles'], [[Span(start=0, end=7, label='PER')]])
     """
     X, y, _ = check_X_y(X, y)
-    texts, spans = [], []
+    texts = []
+    spans = []
     for i, (tokens, labels) in enumerate(zip(X, y)):
         words = [
             token[0] if isinstance(token, (tuple, list)) and token else token

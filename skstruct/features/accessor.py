@@ -85,10 +85,16 @@ class AccessorVariety:
         """
         ids, alphabet = Alphabet().interned(flat)
         ids, token = _distinct(ids, token)
-        table, entries, lengths = table_of([])[0], np.zeros(1, np.int64), np.diff(token)
-        nodes, size, pairs, varieties = ids, len(alphabet), [], []
+        table = table_of([])[0]
+        entries = np.zeros(1, np.int64)
+        lengths = np.diff(token)
+        nodes = ids
+        size = len(alphabet)
+        pairs = []
+        varieties = []
         for n in range(1, LONGEST + 1):
-            longer, count = np.full(ids.shape[0], -1, np.int32), np.zeros(1, np.int64)
+            longer = np.full(ids.shape[0], -1, np.int32)
+            count = np.zeros(1, np.int64)
             table = intern_pairs(
                 table, entries, n + 1, nodes, ids, n, _EVERYWHERE, token, longer, count
             )
@@ -98,7 +104,8 @@ class AccessorVariety:
             )  # for each string of n + 1 tokens, one place of it
             at[longer[where]] = where
             # L_av(s) = |{t : t s occurs}| + |{x : x begins with s}|, R_av(s) likewise behind s.
-            begins, ends = token[:-1][lengths >= n], token[1:][lengths >= n] - n
+            begins = token[:-1][lengths >= n]
+            ends = token[1:][lengths >= n] - n
             left = np.bincount(nodes[at + 1], minlength=size) + np.bincount(
                 nodes[begins], minlength=size
             )
@@ -107,12 +114,15 @@ class AccessorVariety:
             )
             varieties.append(np.minimum(left, right).astype(np.int32))
             pairs.append(np.stack([nodes[at], ids[at + n]], axis=1))
-            nodes, size = longer, at.shape[0]
+            nodes = longer
+            size = at.shape[0]
         return self.set(alphabet, *_frequent(pairs[:-1], varieties, self.minimum))
 
     def set(self, alphabet, pairs, varieties, where="it"):
         """Take over statistics; returns self. An error says ``where`` a string occurs twice."""
-        self.alphabet, self.pairs, self.varieties = alphabet, pairs, varieties
+        self.alphabet = alphabet
+        self.pairs = pairs
+        self.varieties = varieties
         self.table, are_distinct = table_of(pairs, 2)
         require(are_distinct, f"{where}: a string occurs twice")
         # A last 0 serves node -1.
@@ -179,7 +189,9 @@ def _frequent(pairs, varieties, minimum):
         keep[n - 1][pairs[n - 1][keep[n], 0]] = True
     varieties = [np.where(v >= minimum, v, np.int32(0)) for v in varieties]
     fewer = [varieties[0]]
-    out, renumbered = [], np.arange(varieties[0].shape[0])  # tokens keep their ids
+    # tokens keep their ids
+    out = []
+    renumbered = np.arange(varieties[0].shape[0])
     for n, pair in enumerate(pairs, 1):
         left, last = pair[keep[n]].T
         out.append(np.stack([renumbered[left], last], axis=1).astype(np.int32))

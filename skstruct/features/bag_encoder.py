@@ -127,10 +127,12 @@ class BagEncoder(Encoder):
         keys, values, sizes, items_at = (
             pairs.numbers_of_nested if nested else pairs.numbers_of
         )(tokens)
-        pair, others = pairs.find(keys, values), {}
+        pair = pairs.find(keys, values)
+        others = {}
         unknown = (pair < 0).nonzero()[0]  # a method: sentences are short
         if unknown.shape[0] and not grow:
-            left, right = keys.take(unknown), values.take(unknown)
+            left = keys.take(unknown)
+            right = values.take(unknown)
             unknown = unknown[pairs.may_be_features(left, right, self.nodes.ids)]
         if unknown.shape[0]:
             items = items_at(unknown)
@@ -195,17 +197,22 @@ class BagEncoder(Encoder):
             (feature id, value) by place, of those that are not to be remembered.
         """
         pairs = self.pairs
-        left, right = keys[unknown], values[unknown]
+        left = keys[unknown]
+        right = values[unknown]
         for j in np.flatnonzero(left < 0).tolist():
             if isinstance(items[j][0], str):
                 left[j] = pairs.number_key(items[j][0])
         for j in np.flatnonzero(right < 0).tolist():
             right[j] = self._number(items[j][1])
-        keys[unknown], values[unknown] = left, right
+        keys[unknown] = left
+        values[unknown] = right
         numbered = (left >= 0) & (right >= 0)
         both = (left.astype(np.int64) << 32) | right
         first = np.unique(np.where(numbered, both, -1 - unknown), return_index=True)[1]
-        new, found, others, ids = [], [], {}, self.nodes.ids
+        new = []
+        found = []
+        others = {}
+        ids = self.nodes.ids
         try:
             for j in np.sort(first).tolist():
                 key, value = items[j]
@@ -227,7 +234,8 @@ class BagEncoder(Encoder):
 
     def _encode_lists(self, tokens, first, offsets, grow):
         """The same of lists of names."""
-        sizes, names = lengths_of(tokens), list(chain.from_iterable(tokens))
+        sizes = lengths_of(tokens)
+        names = list(chain.from_iterable(tokens))
         try:
             features = np.fromiter(
                 map(self.nodes.ids.get, names, repeat(-1)), np.int32, len(names)
@@ -260,7 +268,8 @@ class BagEncoder(Encoder):
         -------
         Encoded
         """
-        flat, token = corpus.tokens, corpus.offsets
+        flat = corpus.tokens
+        token = corpus.offsets
         encode = {dict: self._encode_dicts, list: self._encode_lists}
         parts = [
             encode[kind](tokens[k : k + CHUNK], first + k, token, grow)
@@ -306,7 +315,8 @@ class BagEncoder(Encoder):
     def merged(self, encoders, counts, min_count):
         """See :func:`.choose.merge_encoders`; this is the first of ``encoders``."""
         out, maps = super().merged(encoders, counts, min_count)
-        out.pairs, out._n_numbers = Pairs(), 0
+        out.pairs = Pairs()
+        out._n_numbers = 0
         for encoder in encoders:
             known = encoder.pairs.renumbered(
                 out.nodes.find(list(encoder.nodes.ids), grow=False)
@@ -377,15 +387,16 @@ def _remembered(encoder):
 
 def _pairs(f):
     """(key, value, feature, number) of each pair."""
-    text, feature, names, n = f["text"], f["feature"], f["names"], f["text"].shape[0]
+    text = f["text"]
+    feature = f["feature"]
+    names = f["names"]
+    n = f["text"].shape[0]
     ok = within(f["size"], 0, n + 1) and int(f["size"].sum()) == n
     require(ok, f"{f.where}.size must add up to {n}")
     require(within(feature[text], 0, len(names)), f"{f.where}.feature is out of range")
-    numbers, found, pairs = (
-        iter(f["number"].tolist()),
-        zip(text.tolist(), feature.tolist()),
-        [],
-    )
+    numbers = iter(f["number"].tolist())
+    found = zip(text.tolist(), feature.tolist())
+    pairs = []
     for key, size in zip(f["keys"], f["size"].tolist()):
         for is_text, k in islice(found, size):
             value = (

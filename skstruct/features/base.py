@@ -165,10 +165,8 @@ class Encoder:
 
 
 def _named(bag, names_of):
-    names, values = (
-        names_of(set(bag.row.tolist())),
-        bag.value if bag.value.size else np.ones(bag.row.shape),
-    )
+    names = names_of(set(bag.row.tolist()))
+    values = bag.value if bag.value.size else np.ones(bag.row.shape)
     flat = [
         (row, value, names[row])
         for row, value in zip(bag.row.tolist(), values.tolist())
@@ -255,7 +253,8 @@ class RowIndex:
         if min_count > 1:
             counts = np.bincount(seen[seen >= 0], minlength=n)
             counts[: self.counts.shape[0]] += self.counts
-            self.counts, enough = counts, counts >= min_count
+            self.counts = counts
+            enough = counts >= min_count
             enough[always] = True
         self.row_of, self.n_rows = with_new_rows(self.row_of, n, self.n_rows, enough)
 
@@ -269,7 +268,8 @@ class RowIndex:
 
     def kept(self, used, min_count):
         """An index of the features whose rows are ``used``, and the row that each row was."""
-        out, stays = type(self)(self.first_row), self.stays(used)
+        out = type(self)(self.first_row)
+        stays = self.stays(used)
         rows = np.append(np.arange(self.first_row), self.row_of[:-1][stays])
         out.row_of, out.n_rows = with_new_rows(
             out.row_of, np.count_nonzero(stays), self.first_row
@@ -338,7 +338,8 @@ class FeatureIndex(RowIndex):
 
     def find(self, names, grow):
         """Numbers of names as int32; those that are unknown are added, or -1."""
-        ids, found = self.ids, map(self.ids.get, names, repeat(-1))
+        ids = self.ids
+        found = map(self.ids.get, names, repeat(-1))
         if grow:
             found = (ids.setdefault(name, len(ids)) for name in names)
         return np.fromiter(found, np.int32, len(names))
@@ -363,7 +364,8 @@ class FeatureIndex(RowIndex):
 
     def key_of_row(self):
         """(n_rows,) the key of each feature as a number: its name up to a colon or equals sign."""
-        numbers, of_row = {}, np.zeros(self.n_rows, np.int32)
+        numbers = {}
+        of_row = np.zeros(self.n_rows, np.int32)
         for name, row in zip(self.ids, self.row_of.tolist()):
             if row >= 0:
                 of_row[row] = numbers.setdefault(_KEY.match(name).group(), len(numbers))

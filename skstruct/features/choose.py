@@ -92,9 +92,11 @@ def check_same_features(encoder, features, min_count, words=None):
         name = os.fspath(features)
         if name == "auto" or not (name in PRESETS or os.path.isfile(name)):
             return  # a template file is read once; it may have gone since
-    asked, known = features, getattr(encoder, "features", None)
+    asked = features
+    known = getattr(encoder, "features", None)
     if not isinstance(features, NumericFeatures):
-        asked, known = resolve_templates(features, "", []), encoder.templates
+        asked = resolve_templates(features, "", [])
+        known = encoder.templates
         asked = asked if words is None else asked.with_words(words)
     if asked != known:
         text = (
@@ -178,11 +180,15 @@ class MixedEncoder(Encoder):
         )
 
     def __init__(self, numbers, others, columns):
-        self.numbers, self.others, self.columns = numbers, others, columns
+        self.numbers = numbers
+        self.others = others
+        self.columns = columns
         self.features = numbers.features  # how numbers count
-        self.templates, self.min_count = others.templates, others.min_count
+        self.templates = others.templates
+        self.min_count = others.min_count
         # Input dropout masks numbers with the first column of the strings.
-        self.has_bigram, self.n_columns = others.has_bigram, others.n_columns
+        self.has_bigram = others.has_bigram
+        self.n_columns = others.n_columns
         self.are_strings = isinstance(columns, tuple)  # the rest, not sparse rows
         self.runs = () if self.are_strings else runs_of(columns)
         if self.are_strings:
@@ -219,7 +225,8 @@ class MixedEncoder(Encoder):
             corpus = self._divided(corpus)
         dense = self.numbers.encode(corpus.only(DENSE), grow).dense
         found = self.others.encode(corpus.only(SPARSE, STRINGS), grow)
-        n, alive = self.numbers.n_node_rows, found.node_alive
+        n = self.numbers.n_node_rows
+        alive = found.node_alive
         check_rows(self.n_node_rows)
         if alive.shape[0]:
             alive = np.append(np.ones(n, np.uint8), alive)

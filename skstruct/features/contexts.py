@@ -89,7 +89,9 @@ class Contexts:
         self.lexicon_columns = {column for _, column in self._uses}
         self.in_use = bool(self.longest or self._uses)
         self._lexicons = {}  # (lexicon, whether of characters) -> Lexicon; copies share it
-        self.trained, self.adapted, self.characters = {}, None, {}
+        self.trained = {}
+        self.adapted = None
+        self.characters = {}
 
     def learn(self, columns, token):
         """Take the statistics of a training text, unless there are some already."""
@@ -129,7 +131,8 @@ class Contexts:
         out = {}
         statistics = self.trained if self.adapted is None else self.adapted
         for column, longest in self.longest.items():
-            tokens, found = columns[column], np.zeros((longest, 3, 0), np.uint8)
+            tokens = columns[column]
+            found = np.zeros((longest, 3, 0), np.uint8)
             if tokens and column not in statistics:
                 text = "the templates read accessor varieties, and there are no statistics of any text yet: "
                 raise ValueError(f"{text}fit the model, or adapt it to a text")
@@ -248,7 +251,9 @@ def _match(table, ends, ids, token, mark):
         stop = token[i + 1]
         t = token[i]
         while t < stop:
-            node, longest, k = np.int64(0), np.int64(0), t
+            node = np.int64(0)
+            longest = np.int64(0)
+            k = t
             while k < stop and ids[k] >= 0:
                 node = find(table, 0, node, ids[k])
                 if node < 0:
@@ -369,7 +374,8 @@ STATISTICS = Table(
 def _contexts(f):
     """The encoder's :class:`.contexts.Contexts`, filled."""
     contexts = f["encoder"].contexts
-    varieties, lexicons = set(contexts.longest), contexts.lexicon_columns
+    varieties = set(contexts.longest)
+    lexicons = contexts.lexicon_columns
     for name, expected in (
         ("trained", varieties),
         ("adapted", varieties),

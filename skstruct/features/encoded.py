@@ -80,7 +80,8 @@ class Encoded(NamedTuple):
             grid._replace(row=grid.row.take(at, axis=1))
             for grid in (self.nodes, self.edges)
         )
-        bag, dense = self.bag, self.dense
+        bag = self.bag
+        dense = self.dense
         if bag.start.shape[0] > 1:
             start, entry = ranges(bag.start[of], np.diff(bag.start)[of])
             bag = Bag(
@@ -112,7 +113,8 @@ class EncodedCorpus(TokenCorpus):
         return self._kept[1] if self._kept[0] is encoder else None
 
     def __getitem__(self, key):
-        found, (encoder, encoded) = super().__getitem__(key), self._kept
+        found = super().__getitem__(key)
+        (encoder, encoded) = self._kept
         if encoder is not None and isinstance(found, TokenCorpus):
             vars(found)["_kept"] = (
                 encoder,
@@ -131,7 +133,8 @@ class RowMap(NamedTuple):
     edges: np.ndarray  # (E,) int32
 
 
-NOTHING, NO_ROWS = np.zeros(0, np.int32), np.zeros((0, 0), np.int32)
+NOTHING = np.zeros(0, np.int32)
+NO_ROWS = np.zeros((0, 0), np.int32)
 ALL_ALIVE = np.zeros(0, np.uint8)
 """Without a count cut-off, or where rows below it do not exist."""
 
@@ -248,7 +251,8 @@ def kept(bag, used):
 
 def grid_listed(encoded, token, grid, alive):
     """The rows of a grid that are ``alive`` by token, in the order in which kernels add them."""
-    anchor, n = encoded.anchor, int(token[-1])
+    anchor = encoded.anchor
+    n = int(token[-1])
     sequence = np.repeat(np.arange(token.shape[0] - 1), np.diff(token))
     here = np.arange(n) - token[sequence] + anchor[sequence] + encoded.left
     columns = []

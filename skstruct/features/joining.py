@@ -126,7 +126,8 @@ def column_info(known):
     ----------
     known : list of (number of columns, ColumnInfo or None)
     """
-    templates, first = [], 0
+    templates = []
+    first = 0
     for n, info in known:
         mine = np.zeros(n, np.int32) if info is None else info.template
         templates.append(mine + np.int32(first))

@@ -15,13 +15,17 @@ AT_ONCE = 1_000_000
 
 def parts(lines):
     """(number of its first text, texts) of parts of about `AT_ONCE` characters."""
-    first, texts, size = 0, [], 0
+    first = 0
+    texts = []
+    size = 0
     for line in lines:
         texts.append(line)
         size += len(line) if isinstance(line, str) else 0
         if size >= AT_ONCE:
             yield first, texts
-            first, texts, size = first + len(texts), [], 0
+            first = first + len(texts)
+            texts = []
+            size = 0
     if texts or not first:
         yield first, texts
 
@@ -48,7 +52,8 @@ class NeighbourCounts:
     def add(self, forms, lengths):
         """Count sequences of ``lengths``, one behind the other."""
         ids, self.known = numbered(forms, self.known)
-        n_words, token = len(self.known), offsets_of(lengths)
+        n_words = len(self.known)
+        token = offsets_of(lengths)
         before = np.pad(self.of_word, (0, n_words - self.of_word.shape[0]))
         self.of_word = before + np.bincount(ids, minlength=n_words)
         for shift, before in self._blocks.items():

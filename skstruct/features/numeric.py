@@ -194,11 +194,14 @@ def as_features(rows, token, window, scale, bias):
     if (low, high) != (0, 0):
         at, inside = neighbours_of(token, low, high)
         rows = side_by_side([picked(rows, *pair) for pair in zip(at.T, inside.T)])
-    start, value = rows.indptr.astype(np.int64), rows.data.astype(np.float64)
+    start = rows.indptr.astype(np.int64)
+    value = rows.data.astype(np.float64)
     number = rows.indices.astype(np.int32, copy=False)
     used = value != 0.0
     if not used.all():  # zeros that are written down
-        start, number, value = offsets_of(used)[start], number[used], value[used]
+        start = offsets_of(used)[start]
+        number = number[used]
+        value = value[used]
     with np.errstate(over="ignore"):  # models refuse values that are too large
         value = value * scale
     if not bias:

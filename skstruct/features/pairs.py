@@ -23,7 +23,8 @@ MOST_LAYOUTS = 1000
 """Layouts remembered."""
 
 
-UNSEEN_TEXT, UNSEEN = -1, -2
+UNSEEN_TEXT = -1
+UNSEEN = -2
 """Numbers of a str, and of anything else, that has none."""
 
 _UNSEEN_TEXT, _UNSEEN = (
@@ -67,7 +68,9 @@ def _items_at(tokens, places):
     if len(tokens) <= 2 * places.shape[0]:
         items = list(chain.from_iterable(map(dict.items, tokens)))
         return [items[at] for at in places.tolist()]
-    found, k, first = [], 0, 0
+    found = []
+    k = 0
+    first = 0
     for at in places.tolist():
         while at >= first + len(tokens[k]):
             first += len(tokens[k])
@@ -161,10 +164,8 @@ class Pairs:
             left = _array(map(self._layouts, map(tuple, tokens)))
         else:
             left = _array(map(self.keys.__getitem__, chain.from_iterable(tokens)))
-        values, sizes = (
-            chain.from_iterable(map(dict.values, tokens)),
-            lengths_of(tokens),
-        )
+        values = chain.from_iterable(map(dict.values, tokens))
+        sizes = lengths_of(tokens)
         return (
             left,
             _array(map(self.values.__getitem__, values)),
@@ -182,8 +183,12 @@ class Pairs:
         Nested
             If a key is no str.
         """
-        numbers, inner = self.keys, self._inner_layouts
-        left, keys, values, sizes = [], [], [], []
+        numbers = self.keys
+        inner = self._inner_layouts
+        left = []
+        keys = []
+        values = []
+        sizes = []
         for token in tokens:
             before = len(values)
             for key, value in token.items():
@@ -191,7 +196,8 @@ class Pairs:
                     number, names = inner(key, tuple(value))
                     values += value.values()
                 else:
-                    number, names = numbers[key], (key,)
+                    number = numbers[key]
+                    names = (key,)
                     values.append(value)
                 left.append(number)
                 keys += names
@@ -220,14 +226,17 @@ class Pairs:
 
     def add(self, left, right, feature, number):
         """Add pairs of numbers, which are new and distinct, with their features and values, in this order."""
-        n, end = len(self), len(self) + len(left)
+        n = len(self)
+        end = len(self) + len(left)
         self.feature, self.number = (
             _roomy(self.feature, end, -1),
             _roomy(self.number, end, 1.0),
         )
-        self.feature[n:end], self.number[n:end] = feature, number
+        self.feature[n:end] = feature
+        self.number[n:end] = number
         self.plain = self.plain and bool((self.number[n:end] == 1.0).all())
-        left, right = np.array(left, np.int32), np.array(right, np.int32)
+        left = np.array(left, np.int32)
+        right = np.array(right, np.int32)
         self._table = intern_pairs(
             self._table, self._entries, 0, left, right, 0, _EVERYWHERE, np.array([0, end - n]),
             np.empty(end - n, np.int32), np.array([n]),
@@ -238,7 +247,8 @@ class Pairs:
 
         Distinct integers may be equal where a file holds them as floats.
         """
-        done, new = set(map(tuple, pairs_of(self._table, 0).tolist())), {}
+        done = set(map(tuple, pairs_of(self._table, 0).tolist()))
+        new = {}
         for key, value, *found in known:
             pair = self.number_key(key), self.values.add(value)
             if pair not in done:
@@ -289,7 +299,8 @@ class Pairs:
 
     def items(self):
         """All (key, value, feature, value of the feature), by id."""
-        keys, values = list(self.keys), list(self.values)
+        keys = list(self.keys)
+        values = list(self.values)
         pairs = zip(
             pairs_of(self._table, 0).tolist(),
             self.feature.tolist(),
@@ -341,7 +352,8 @@ def encode_nested(tokens, first, offsets, resolve):
     resolve : callable
         (feature id, value) of a key and a value.
     """
-    found, sizes = [], []
+    found = []
+    sizes = []
     for k, token in enumerate(tokens):
         try:
             mine = [resolve(*pair) for pair in expand(token)]
@@ -406,7 +418,8 @@ def expand(token, prefix=""):
 
 def spellings(ids):
     """All (key, value, feature, 1.0) that make the names of features, of which ``ids`` are given by name."""
-    pairs, keys = [], dict.fromkeys(ids)
+    pairs = []
+    keys = dict.fromkeys(ids)
     for name, k in ids.items():
         parts = name.split(":")
         for n in range(1, len(parts)):

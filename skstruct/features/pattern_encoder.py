@@ -48,7 +48,8 @@ class PatternEncoder(Encoder):
 
     def __init__(self, patterns, min_count=1):
         self.templates = patterns
-        self.has_bigram, self.n_columns = patterns.bigram, patterns.n_columns
+        self.has_bigram = patterns.bigram
+        self.n_columns = patterns.n_columns
         self.min_count = min_count
         self.first_type = None  # str or tuple, from the first corpus
         self.nodes, self.edges = FeatureIndex(), FeatureIndex(1)
@@ -77,16 +78,12 @@ class PatternEncoder(Encoder):
         -------
         Encoded
         """
-        columns, token = (
-            string_columns(corpus, self.n_columns, self.first_type),
-            corpus.offsets,
-        )
+        columns = string_columns(corpus, self.n_columns, self.first_type)
+        token = corpus.offsets
         n = int(token[-1])
         write = pattern_writer(self.templates.syntax, columns, token.tolist())
-        of_labels, of_transitions = (
-            self.templates.of_labels,
-            self.templates.of_transitions,
-        )
+        of_labels = self.templates.of_labels
+        of_transitions = self.templates.of_transitions
         found = [self.nodes.find(write(pattern), grow) for pattern in of_labels]
         nodes = np.array(found, np.int32).reshape(len(of_labels), n).T.ravel()
         edges = np.full((len(of_transitions), n), -1, np.int32)

@@ -24,7 +24,8 @@ from ..saving.fields import Field, Table, built, string, value, via
 from ..saving.values import savable_value
 from .byte_matching import ByteExpression
 
-CRFPP, WAPITI = "crf++", "wapiti"
+CRFPP = "crf++"
+WAPITI = "wapiti"
 
 FARTHEST = {CRFPP: 8, WAPITI: 2**31}
 """How many positions away a macro may look."""
@@ -191,7 +192,8 @@ def _macro(found, text, syntax):
             f"a row may be up to {FARTHEST[syntax]} and a column below {_MOST_COLUMNS}"
         )
         raise ValueError(f"the pattern {text!r:.80} reads too far away; {limits}")
-    kind, expression = found.get("kind", "x"), found.get("expression")
+    kind = found.get("kind", "x")
+    expression = found.get("expression")
     if (expression is None) != (kind in "xX"):
         raise ValueError(
             f"the pattern {text!r:.80}: %t and %m need an expression, %x takes none"
@@ -244,7 +246,8 @@ def pattern_writer(syntax, columns, offsets):
     @cache
     def tokens_at(column, position, absolute):
         """The tokens at a position, by token; those outside of the sequence by the tool's symbols."""
-        tokens, out = columns[column], []
+        tokens = columns[column]
+        out = []
         for begin, end in zip(offsets, offsets[1:]):
             T = end - begin
             if absolute:

@@ -216,10 +216,8 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
 
     def _method(self):
         """The method whose scores are taken; logarithms are those of probabilities."""
-        methods, has = (
-            METHODS if self.method == "auto" else (self.method,),
-            partial(hasattr, self.classifier),
-        )
+        methods = METHODS if self.method == "auto" else (self.method,)
+        has = partial(hasattr, self.classifier)
         known = [
             name
             for name in methods
@@ -278,16 +276,15 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
 
 def _scores(fitted, name, classes, tokens):
     """(tokens, columns): the scores of the labels ``classes``; those a classifier lacks are lowest."""
-    n, logarithms = len(classes), name == "predict_log_proba"
+    n = len(classes)
+    logarithms = name == "predict_log_proba"
     if logarithms and hasattr(fitted, "predict_proba"):  # whose zeros do not warn
         found = fitted.predict_proba(tokens)
     else:
         found = getattr(fitted, name)(tokens)
         found = np.exp(found) if logarithms else found
-    found, known = (
-        np.asarray(found, dtype=np.float64),
-        np.asarray(fitted.classes_).tolist(),
-    )
+    found = np.asarray(found, dtype=np.float64)
+    known = np.asarray(fitted.classes_).tolist()
     if found.ndim == 1:  # of two labels
         found = np.column_stack([-found, found])
     if found.ndim != 2 or found.shape[1] != len(known):
@@ -301,7 +298,8 @@ def _scores(fitted, name, classes, tokens):
             else np.zeros(found.shape[0])
         )
         place = {label: c for c, label in enumerate(np.asarray(classes).tolist())}
-        some, found = found, np.repeat(lowest[:, None], n, axis=1)
+        some = found
+        found = np.repeat(lowest[:, None], n, axis=1)
         found[:, [place[label] for label in known]] = some
     if logarithms:
         return np.log(np.maximum(found, LEAST))

@@ -91,13 +91,13 @@ class RowsEncoder(Encoder):
         )
 
     def __init__(self, features, width, names, is_sparse, min_count, bigram, scaled):
-        self.features, self.width, self.names, self.sparse = (
-            features,
-            width,
-            names,
-            is_sparse,
-        )
-        self.min_count, self.has_bigram, self.scaled = min_count, bigram, scaled
+        self.features = features
+        self.width = width
+        self.names = names
+        self.sparse = is_sparse
+        self.min_count = min_count
+        self.has_bigram = bigram
+        self.scaled = scaled
         if min_count > 1 and not is_sparse:
             raise ValueError(f"min_count={min_count} applies to sparse rows only")
         self.size, most = (
@@ -158,7 +158,9 @@ class RowsEncoder(Encoder):
         Encoded
             With ``dense`` if the rows are, and were in training; else with ``bag``.
         """
-        token, matrix, how = corpus.offsets, corpus.matrix, self.features
+        token = corpus.offsets
+        matrix = corpus.matrix
+        how = self.features
         if not token[-1]:
             matrix = np.zeros((0, self.width))
         elif grow:
@@ -203,7 +205,8 @@ class RowsEncoder(Encoder):
 
     def _take_scale(self, squares, n_tokens):
         """Take over sums of squared norms, of so many tokens in all, and the scale that follows."""
-        self.squares, self.n_tokens = sum(squares, Fraction(0)), n_tokens
+        self.squares = sum(squares, Fraction(0))
+        self.n_tokens = n_tokens
         if self.scaled:
             self.scale = self.features.factor(self.squares, n_tokens)
 
@@ -232,7 +235,8 @@ class RowsEncoder(Encoder):
 
     def _number(self, order, column=NOTHING):
         """Give rows to the features of ``order`` that have none and deserve them; those of a corpus count."""
-        self.order, seen = order, NOTHING
+        self.order = order
+        seen = NOTHING
         if self.min_count > 1:
             seen = self._by_feature(np.arange(order.shape[0]))[column] - 1
         self.nodes.give_rows(
@@ -322,10 +326,8 @@ class RowsEncoder(Encoder):
         out.order = columns[np.argsort(first)]
         number_of = out._by_feature(np.arange(out.order.shape[0])) - 1
         numbers = [number_of[encoder.order] for encoder in encoders]
-        counts, bias = (
-            [count and count.nodes for count in counts],
-            np.flatnonzero(out.order == out._bias),
-        )
+        counts = [count and count.nodes for count in counts]
+        bias = np.flatnonzero(out.order == out._bias)
         nodes = [encoder.nodes for encoder in encoders]
         maps = out.nodes.merge(
             nodes, numbers, counts, out.order.shape[0], min_count, bias
@@ -381,12 +383,10 @@ _READ = fields.built(RowsEncoder, "features width names sparse min_count bigram 
 
 def _rows_encoder(f):
     """The encoder, once its parts agree; what is too large is refused before it takes memory."""
-    columns, n, row, is_dense = (
-        f["column"],
-        len(f["column"]),
-        f["nodes"].row_of[:-1],
-        not f["sparse"],
-    )
+    columns = f["column"]
+    n = len(f["column"])
+    row = f["nodes"].row_of[:-1]
+    is_dense = not f["sparse"]
     require(f["size"] <= MOST_COLUMNS, f"{f.where}: the window has too many columns")
     ok = f["names"] is None or len(f["names"].all()) == f["width"]
     require(ok, f"{f.where}.names must be {f['width']}")

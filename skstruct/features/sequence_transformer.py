@@ -135,7 +135,8 @@ def table_of(X, reads=None):
         return np.asarray(corpus.shown.rows, dtype=object), corpus
     if corpus.numbers:
         return corpus.matrix, corpus
-    flat, like = corpus.tokens, corpus.like
+    flat = corpus.tokens
+    like = corpus.like
     if not isinstance(like, tuple):
         return exact_strings(flat), corpus
     table = np.empty((len(flat), len(like)), dtype=object)

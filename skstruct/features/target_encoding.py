@@ -81,8 +81,10 @@ class _Rows:
         self._plain = encoder.transform
         self._unfitted = unfitted.set_output(transform="default")
         self._classes = getattr(encoder, "classes_", None)
-        self._of_token, self._folds = of_token, folds
-        self._targets, self._given = targets, given
+        self._of_token = of_token
+        self._folds = folds
+        self._targets = targets
+        self._given = given
 
     def __call__(self, X):
         number = np.cumsum(self._given) - 1  # of each token among those with a label
@@ -123,7 +125,9 @@ def _fitted_encoders(transformer):
     """The fitted ones inside: of what is still unfitted, nobody asks for rows."""
     from sklearn.preprocessing import TargetEncoder
 
-    found, seen, waiting = [], set(), [transformer]
+    found = []
+    seen = set()
+    waiting = [transformer]
     while waiting:
         part = waiting.pop()
         if id(part) in seen:

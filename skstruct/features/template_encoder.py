@@ -67,7 +67,8 @@ class TemplateEncoder(Encoder):
         self.templates = templates
         self.min_count = min_count
         self.plan = plan = templates.compile()
-        self.has_bigram, self.n_columns = plan.bigram, plan.n_columns
+        self.has_bigram = plan.bigram
+        self.n_columns = plan.n_columns
         self.alphabets = [Alphabet() for _ in range(plan.n_columns)]
         self.derived = {}  # channel -> Derived
         for channel in plan.channels:
@@ -152,16 +153,12 @@ class TemplateEncoder(Encoder):
 
         The last rows are for nodes.
         """
-        left, right, K, n = (
-            self.plan.left,
-            self.plan.right,
-            len(values),
-            token.shape[0] - 1,
-        )
-        constant, ids = (
-            [k for k in range(K) if values[k] is None],
-            np.zeros((K, token[-1]), np.int32),
-        )
+        left = self.plan.left
+        right = self.plan.right
+        K = len(values)
+        n = token.shape[0] - 1
+        constant = [k for k in range(K) if values[k] is None]
+        ids = np.zeros((K, token[-1]), np.int32)
         for k in range(K):
             if values[k] is not None:
                 ids[k] = values[k]
@@ -206,7 +203,8 @@ class TemplateEncoder(Encoder):
 
         For parameters see :func:`skstruct.core.hashing.intern_pairs`.
         """
-        out, n_nodes = np.full(anchor[-1], -1, np.int32), np.array([side.n_nodes[c]])
+        out = np.full(anchor[-1], -1, np.int32)
+        n_nodes = np.array([side.n_nodes[c]])
         self.table = intern_pairs(
             self.table, self.entries, side.offset + c, left, right, distance, np.array(span or (0, 0)),
             anchor, out, n_nodes,
@@ -270,7 +268,8 @@ class TemplateEncoder(Encoder):
             raise ValueError(
                 f"{text}features='char-av' do, or templates such as 'U:%av2[0,0]'"
             )
-        twin, statistics = copy.copy(self), None
+        twin = copy.copy(self)
+        statistics = None
         if corpus is not None:
             columns = self._columns(corpus)
             statistics = self.contexts.statistics(columns, corpus.offsets)
@@ -292,7 +291,8 @@ class TemplateEncoder(Encoder):
         -------
         Encoded
         """
-        columns, token = self._columns(corpus), corpus.offsets
+        columns = self._columns(corpus)
+        token = corpus.offsets
         if grow and token[-1]:
             self.token_type = tuple if isinstance(corpus.like, tuple) else str
             self.contexts.learn(columns, token)
@@ -312,18 +312,14 @@ class TemplateEncoder(Encoder):
 
     def encode_one(self, tokens):
         """See :class:`.base.Encoder`: of str, or of tuples of as many str."""
-        kinds, columns, (lo, width, *_) = (
-            set(map(type, tokens)),
-            [tokens],
-            self.nodes.layout,
-        )
+        kinds = set(map(type, tokens))
+        columns = [tokens]
+        (lo, width, *_) = self.nodes.layout
         if kinds != {self.token_type} or self.edges.groups:
             return None
         if self.token_type is tuple:
-            kinds, widths = (
-                set(map(type, chain.from_iterable(tokens))),
-                set(map(len, tokens)),
-            )
+            kinds = set(map(type, chain.from_iterable(tokens)))
+            widths = set(map(len, tokens))
             if kinds != {str} or len(widths) > 1 or min(widths) < self.n_columns:
                 return None
             columns = list(zip(*tokens))[: self.n_columns]
@@ -347,7 +343,9 @@ class TemplateEncoder(Encoder):
     # -- what models and their readers ask ---------------------------------------------------------
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`."""
-        twin, pairs, rows = self.copy(), [], []
+        twin = self.copy()
+        pairs = []
+        rows = []
         for side, used in ((twin.nodes, nodes), (twin.edges, edges)):
             own, kept = side.keep_rows(side.all_pairs(self.table), used, self.min_count)
             pairs += own
@@ -358,7 +356,8 @@ class TemplateEncoder(Encoder):
 
     def template_of_row(self, encoded):
         """(n_node_rows,) the template of each node row, as a number, from a corpus that has them all."""
-        of_row, n = np.zeros(self.n_node_rows, np.int32), 0
+        of_row = np.zeros(self.n_node_rows, np.int32)
+        n = 0
         for rows, width in zip(encoded.nodes.row, encoded.nodes.width.tolist()):
             slots = np.arange(width)
             of_row[rows[rows >= 0, None] + slots] = n + slots
@@ -389,12 +388,11 @@ def _new_encoder(f):
         "columns"
     ]  # before the encoder is built: it makes an alphabet for every column
     encoder = TemplateEncoder(f["templates"], f["min_count"])
-    encoder.token_type, encoder.alphabets = f["tokens"], columns
+    encoder.token_type = f["tokens"]
+    encoder.alphabets = columns
     found = {(item.function, item.column): item for item in f["derived"]}
-    missing, unknown = (
-        encoder.derived.keys() - found,
-        found.keys() - encoder.derived.keys(),
-    )
+    missing = encoder.derived.keys() - found
+    unknown = found.keys() - encoder.derived.keys()
     require(not missing, f"{f.where}.derived lacks {missing}")
     require(not unknown, f"{f.where}.derived: {unknown} is in no template")
     encoder.derived.update(found)
@@ -402,7 +400,8 @@ def _new_encoder(f):
 
 
 def _encoder(f):
-    encoder, pairs = f["encoder"], [*f["nodes"], *f["edges"]]
+    encoder = f["encoder"]
+    pairs = [*f["nodes"], *f["edges"]]
     require(f["contexts"] or not encoder.contexts.in_use, f"{f.where} lacks contexts")
     encoder.table, is_distinct = table_of(pairs)
     require(is_distinct, f"{f.where}: a combination occurs twice")

@@ -28,7 +28,8 @@ class TemplateSide:
     """Nodes and rows of the label features, or of the transition features."""
 
     def __init__(self, plan, compounds, groups, first_row, first_token, offset):
-        self.compounds, self.groups = compounds, groups
+        self.compounds = compounds
+        self.groups = groups
         # By group (distance, column of the data) of its atoms; a bias reads no input that could be masked.
         atoms = [
             [
@@ -78,14 +79,13 @@ class TemplateSide:
                 spans[compound.prefix] |= span
         # For `find_rows`, which writes channels, then compounds of several atoms: these, and where each is.
         # Anchor p speaks of tokens p + shift: p >= -max(shift), p <= T - 1 - min(shift).
-        pairs, self.source = [], []
+        pairs = []
+        self.source = []
         for c, (compound, span) in enumerate(zip(compounds, spans)):
             where = compound.channel
             if compound.prefix >= 0:
-                where, left = (
-                    len(plan.channels) + len(pairs),
-                    self.source[compound.prefix],
-                )
+                where = len(plan.channels) + len(pairs)
+                left = self.source[compound.prefix]
                 left_out = max(0, plan.left - max(span)), max(0, plan.right + min(span))
                 pairs.append(
                     (offset + c, left, compound.channel, compound.distance, *left_out)
@@ -105,10 +105,8 @@ class TemplateSide:
     def joined(self):
         """``row_of`` as one array, and what ``core.hashing.find_rows`` takes as ``groups``."""
         if self._joined is None:
-            row_of, begin = (
-                np.concatenate(self.row_of),
-                offsets_of(lengths_of(self.row_of)),
-            )
+            row_of = np.concatenate(self.row_of)
+            begin = offsets_of(lengths_of(self.row_of))
             groups = np.array(
                 [
                     (self.source[g.compound], begin[g.compound], g.slot)
@@ -138,12 +136,14 @@ class TemplateSide:
 
     def assign_rows(self, c, min_count):
         """Give rows to the nodes of compound ``c`` that have none and deserve them."""
-        width, enough = len(self.compounds[c].slots), self.counts[c] >= min_count
+        width = len(self.compounds[c].slots)
+        enough = self.counts[c] >= min_count
         deserving = width > 0 and (min_count == 1 or enough.any(axis=1))
         row_of, self.n_rows = with_new_rows(
             self.row_of[c], self.n_nodes[c], self.n_rows, deserving, width
         )
-        self.row_of[c], self._joined = row_of, None
+        self.row_of[c] = row_of
+        self._joined = None
         if min_count > 1 and width:
             alive = np.zeros(self.n_rows, np.uint8)
             alive[: self.alive.shape[0]] = self.alive
@@ -216,17 +216,21 @@ class TemplateSide:
             The row that each one was; there is no other use for rows that were lost.
         """
         has_rows, kept = self.in_use(pairs, used)
-        old_rows, new_pairs = [np.arange(self.first_row)], []
-        self.n_rows, self._joined = self.first_row, None
+        old_rows = [np.arange(self.first_row)]
+        new_pairs = []
+        self.n_rows = self.first_row
+        self._joined = None
         for c, compound in enumerate(self.compounds):
-            width, own = len(compound.slots), pairs[c]
+            width = len(compound.slots)
+            own = pairs[c]
             if compound.prefix < 0:
                 kept[c][:] = True  # single atoms stay
             else:
                 own = own[kept[c]]
                 own[:, 0] = (np.cumsum(kept[compound.prefix]) - 1)[own[:, 0]]
             new_pairs.append(own)
-            had, rows = has_rows[c][kept[c]], self.row_of[c][:-1][has_rows[c]]
+            had = has_rows[c][kept[c]]
+            rows = self.row_of[c][:-1][has_rows[c]]
             old_rows.append((rows[:, None] + np.arange(width)).ravel())
             self.n_nodes[c] = had.shape[0]
             self.row_of[c], self.n_rows = with_new_rows(
@@ -256,7 +260,8 @@ class TemplateSide:
 # --------------------------------------------------------------------------------------------------
 def merge_templates(out, encoders, counts):
     """Let a new template encoder know all that others do; the new rows of each of these."""
-    first, plan = encoders[0], out.plan
+    first = encoders[0]
+    plan = out.plan
     if first.contexts.longest and len(encoders) > 1:
         raise ValueError(
             "accessor varieties are statistics of a whole text: shards cannot count them"
@@ -286,7 +291,8 @@ def _channel_maps(out, encoders, channel):
     if channel[0] == "const":
         return [np.zeros(1, np.int32) for _ in encoders]
     outside = np.arange(out.plan.left + out.plan.right, dtype=np.int32)
-    values, n = Alphabet(out.values_of(channel)), np.int32(outside.shape[0])
+    values = Alphabet(out.values_of(channel))
+    n = np.int32(outside.shape[0])
     return [
         np.append(outside, values.lookup(list(e.values_of(channel))) + n)
         for e in encoders
@@ -295,7 +301,8 @@ def _channel_maps(out, encoders, channel):
 
 def _merge_side(out, name, encoders, channels, counts):
     """Fill one side of the merged encoder; the row map of each shard."""
-    side, sides = getattr(out, name), [getattr(encoder, name) for encoder in encoders]
+    side = getattr(out, name)
+    sides = [getattr(encoder, name) for encoder in encoders]
     maps = [
         np.zeros(mine.n_rows, np.int32) for mine in sides
     ]  # row 0 of the transitions stays
@@ -357,7 +364,8 @@ def row_names(encoder, side, rows, syntax=CRFPP):
     syntax : str
         Of the tool whose symbols stand for tokens outside of a sequence.
     """
-    plan, names = encoder.plan, {}
+    plan = encoder.plan
+    names = {}
     wanted = np.zeros(side.n_rows, np.bool_)
     wanted[list(rows)] = True
 
@@ -366,7 +374,8 @@ def row_names(encoder, side, rows, syntax=CRFPP):
         """The values of a channel, by id."""
         if plan.channels[k][0] == "const":
             return [""]
-        before, behind = range(-1, -plan.left - 1, -1), range(1, plan.right + 1)
+        before = range(-1, -plan.left - 1, -1)
+        behind = range(1, plan.right + 1)
         known = list(encoder.values_of(plan.channels[k]))
         if plan.channels[k][0] == CLUSTER:
             known = encoder.templates.words.described(known)
@@ -427,7 +436,9 @@ def stored(encoder, side):
 
 def _known(f, done):
     """What the members of the next combination are compared with."""
-    encoder, side, compound = f["encoder"], f["side"], f["side"].compounds[len(done)]
+    encoder = f["encoder"]
+    side = f["side"]
+    compound = f["side"].compounds[len(done)]
     return {
         **_compiled(encoder, side, len(done)),
         "combinations of the rest": done[compound.prefix]["n"]
@@ -445,10 +456,8 @@ def _compound(f):
 
 
 _PAIRS = array("int32", None, 2, low=0, high=("combinations of the rest", "values"))
-_ROW, _COUNT = (
-    without_last(array("int32", "n", low=-1)),
-    array("int32", "n", "slots", low=0),
-)
+_ROW = without_last(array("int32", "n", low=-1))
+_COUNT = array("int32", "n", "slots", low=0)
 _WHY = "this version compiles the templates in another way"
 
 COMPOUND = Table(
@@ -475,8 +484,10 @@ COMPOUND = Table(
 
 def _side(f):
     """The pairs of each combination; the side of the encoder is filled."""
-    side, compounds = f["side"], f["compounds"]
-    side.n_rows, side.alive = f["n_rows"], f["alive"]
+    side = f["side"]
+    compounds = f["compounds"]
+    side.n_rows = f["n_rows"]
+    side.alive = f["alive"]
     side.n_nodes, side.row_of, side.counts = (
         [c[name] for c in compounds] for name in ("n", "row", "count")
     )

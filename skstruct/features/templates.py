@@ -121,7 +121,9 @@ class Plan(NamedTuple):
 
 def _compile(templates, channels):
     """Compounds and groups of the given templates; ``channels`` (a dict) is extended."""
-    compounds, index = [], {}  # atoms -> position in compounds
+    # atoms -> position in compounds
+    compounds = []
+    index = {}
 
     def compound_of(atoms):
         if atoms not in index:
@@ -327,7 +329,8 @@ class FeatureTemplates:
 
     def compile(self) -> Plan:
         """The :class:`Plan` of these templates."""
-        channels, offsets = {}, (0, *self.offsets)
+        channels = {}
+        offsets = (0, *self.offsets)
         nodes = _compile([t for t in self.templates if not t.edge], channels)
         edges = _compile([t for t in self.templates if t.edge and t.atoms], channels)
         reads = -min(offsets), max(offsets), self.n_columns

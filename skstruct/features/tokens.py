@@ -28,7 +28,8 @@ def split_columns(corpus, n_columns, expected=None):
     expected : type, optional
         Of the tokens.
     """
-    flat, like = corpus.tokens, corpus.like
+    flat = corpus.tokens
+    like = corpus.like
     if not flat:
         return [[] for _ in range(n_columns)]
     token_type, width = (tuple, len(like)) if isinstance(like, tuple) else (str, 1)

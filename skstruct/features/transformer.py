@@ -238,17 +238,17 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         check_some(corpus.offsets[-1])
         if self.per == "sequence":
             first = int(np.flatnonzero(corpus.lengths)[0])
-            tokens, y = (
-                rows_of(tokens, slice(*corpus.offsets[first : first + 2].tolist())),
-                None,
-            )
+            tokens = rows_of(tokens, slice(*corpus.offsets[first : first + 2].tolist()))
+            y = None
         with reading(reads, corpus):
             self._fit_inner(method, inner, tokens, corpus, y, params)
         # What an empty list of sequences becomes: the transformers of scikit-learn refuse it.
         one = inner.transform(rows_of(tokens, slice(1)))
         names = _names_out(inner, None if reads.of_frames else reads.names)
         nothing = as_rows(one, np.ones(1, np.int64), names)[:0]
-        self.transformer_, self._reads, self._nothing = inner, reads, nothing
+        self.transformer_ = inner
+        self._reads = reads
+        self._nothing = nothing
         return self
 
     def _fit_inner(self, method, inner, tokens, corpus, y, params, keep=None):
@@ -272,7 +272,8 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         """
         check_is_fitted(self)
         tokens, corpus = table_of(X, self._reads)
-        lengths, bounds = corpus.lengths, corpus.offsets.tolist()
+        lengths = corpus.lengths
+        bounds = corpus.offsets.tolist()
         if not bounds[-1]:
             return self._nothing.empty(lengths)
         with reading(self._reads, corpus):

@@ -174,7 +174,9 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         """Keep an encoder, those of its rows that are columns, and their templates."""
         self._column = np.full(encoder.n_node_rows, -1, np.int32)
         self._column[used] = np.arange(used.shape[0])
-        self._encoder, self._used, self.n_features_out_ = encoder, used, used.shape[0]
+        self._encoder = encoder
+        self._used = used
+        self.n_features_out_ = used.shape[0]
         rows = used.tolist()
         self._names = FeatureNames(
             make=lambda: list(map(encoder.row_names(set(rows)).get, rows))
@@ -220,10 +222,8 @@ def _parts(vectorizer):
     """What a file has of one, by name."""
     parts = vectorizer.get_params()
     if hasattr(vectorizer, "n_features_out_"):
-        used, template = (
-            vectorizer._used.astype(np.int32),
-            vectorizer._column_info.template,
-        )
+        used = vectorizer._used.astype(np.int32)
+        template = vectorizer._column_info.template
         parts |= {
             "encoder": vectorizer._encoder,
             "used": used,
@@ -234,7 +234,8 @@ def _parts(vectorizer):
 
 def _of_parts(f):
     vectorizer = TokenVectorizer(f["features"], min_count=f["min_count"])
-    found, used = f["encoder"], f["used"]
+    found = f["encoder"]
+    used = f["used"]
     if found is None:
         return vectorizer
     sound = (

@@ -105,7 +105,8 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         self._validate_params()
         numbers = _numbers(X)
         check_some(len(numbers.numbers))
-        self._reads, self._nothing = Reads.of(numbers), numbers[:0]
+        self._reads = Reads.of(numbers)
+        self._nothing = numbers[:0]
         self._names = self._names_by_block(numbers)
         self._known = Remembered()
         return self
@@ -128,7 +129,8 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         if not found.numbers:
             found = self._nothing.empty(found.lengths)
         self._reads.check(found)
-        blocks, token = found.blocks, found.offsets
+        blocks = found.blocks
+        token = found.offsets
         names = (
             self._names
             if len(self._names) == len(blocks)

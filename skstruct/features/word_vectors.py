@@ -219,7 +219,9 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         found /= np.sqrt(np.maximum(svd.singular_values_, np.finfo(np.float64).tiny))
         length = np.linalg.norm(found, axis=1, keepdims=True)
         vectors = (found / np.where(length > 0, length, 1)).astype(np.float32)
-        kept, clusters, table = list(compress(counts.known, keep.tolist())), None, None
+        kept = list(compress(counts.known, keep.tolist()))
+        clusters = None
+        table = None
         if self.n_clusters is not None:
             from sklearn.cluster import KMeans
 
@@ -230,8 +232,11 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         return self._know(kept, vectors, clusters, table, reads)
 
     def _know(self, words, vectors, clusters, table, reads):
-        self.words_, self.vectors_ = {word: k for k, word in enumerate(words)}, vectors
-        self.clusters_, self._table, self._reads = clusters, table, reads
+        self.words_ = {word: k for k, word in enumerate(words)}
+        self.vectors_ = vectors
+        self.clusters_ = clusters
+        self._table = table
+        self._reads = reads
         columns = [f"wordvectors{k}" for k in range(vectors.shape[1])]
         self._names = FeatureNames(columns if clusters is None else ["wordcluster"])
         return self
@@ -352,7 +357,8 @@ def _parts(words):
 
 
 def _of_parts(f):
-    given, table = f["parameters"], f["table"]
+    given = f["parameters"]
+    table = f["table"]
     known = isinstance(given, dict) and given.keys() <= set(
         WordVectors._get_param_names()
     )

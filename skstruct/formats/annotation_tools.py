@@ -107,7 +107,8 @@ def _who(annotation):
 def _region(result, place, reading):
     """An `Annotation`; None if a result is no span of text."""
     check(result, Mapping, place, "an object")
-    kind, value = result.get("type"), result.get("value")
+    kind = result.get("type")
+    value = result.get("value")
     if kind != "labels":
         if (
             str(kind).endswith("labels")
@@ -135,7 +136,8 @@ def _value(value, place, reading):
         raise ValueError(
             f"{place}: two labels on one span: {two}; a span has one label"
         )
-    label, text = reading.label(labels[0], place) if labels else None, value.get("text")
+    label = reading.label(labels[0], place) if labels else None
+    text = value.get("text")
     return Annotation(
         ((value["start"], value["end"]),),
         label,
@@ -284,7 +286,9 @@ def joined(text, parts, place, discontinuous):
     if len(parts) == 1:
         return parts[0]
     parts = sorted(parts)
-    start, end, label = parts[0][0], max(part.end for part in parts), parts[0].label
+    start = parts[0][0]
+    end = max(part.end for part in parts)
+    label = parts[0].label
     if any(text[a.end : b.start].strip() for a, b in pairwise(parts)):
         if discontinuous == "skip":
             return None

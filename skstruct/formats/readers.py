@@ -136,7 +136,8 @@ def _columns(path_or_file, separator, columns, comment, encoding, strings):
                 f"{name} must be None or a string that is not empty; got {value!r}"
             )
     if columns is not None:
-        given, columns = columns, list(columns) if isinstance(columns, Iterable) else []
+        given = columns
+        columns = list(columns) if isinstance(columns, Iterable) else []
         if not columns or not all(isinstance(c, Integral) for c in columns):
             raise ValueError(
                 f"columns must be None or a sequence of integers; got {given!r}"
@@ -162,7 +163,9 @@ def _sentences_of_columns(path_or_file, separator, columns, comment, encoding, s
                         text = f"expected {expected} columns, as on line {first}; found {len(cells)}"
                         hint = _hint((start, line), separator, comment)
                         raise ValueError(f"{name}, line {number}: {text}{hint}")
-                    expected, first, start = len(cells), number, line
+                    expected = len(cells)
+                    first = number
+                    start = line
                     for c in columns or ():
                         if not -expected <= c < expected:
                             text = f"expected a column {c}; found {expected} columns"
@@ -245,10 +248,12 @@ def _conllu(path_or_file, fields, encoding, strings):
     where = [CONLLU_FIELDS.index(field) for field in fields]
     with numbered_lines(path_or_file, encoding) as (name, lines):
         for rows in _sentences(lines):
-            sentence, heads = [], []
+            sentence = []
+            heads = []
             for number, line in rows:
                 cells = line.split("\t")
-                token, expected = cells[0], len(sentence) + 1
+                token = cells[0]
+                expected = len(sentence) + 1
                 if line[0] == "#":
                     continue
                 if len(cells) != 10:

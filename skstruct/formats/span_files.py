@@ -85,11 +85,9 @@ class AnnotationReader:
 
     def __post_init__(self):
         for option in fields(self):
-            name, value, allowed = (
-                option.name,
-                getattr(self, option.name),
-                option.metadata["allowed"],
-            )
+            name = option.name
+            value = getattr(self, option.name)
+            allowed = option.metadata["allowed"]
             if isinstance(allowed, tuple):
                 check_choice(name, value, allowed)
             elif not isinstance(value, allowed):
@@ -109,7 +107,8 @@ class AnnotationReader:
 
     def marked(self, source):
         """An iterator of (`Record`, its list of `Span`) over what is annotated; see `iter_spans`."""
-        reading, name = Reading(self), _name_of(source)
+        reading = Reading(self)
+        name = _name_of(source)
         found = _annotated(_watched(_records(source, reading), name), reading, name)
         types = self.annotated
         return (
@@ -273,7 +272,8 @@ def _watched(found, name):
 
 def _records(source, reading):
     """Yield the `Record` of each text of a source."""
-    format, encoding = reading.options.format, reading.options.encoding
+    format = reading.options.format
+    encoding = reading.options.encoding
     if is_frame(source):
         rows = (
             "source.to_dict('records')"

@@ -53,7 +53,9 @@ def _unit_of(records, name):
     ValueError
         If a record fits the other unit only.
     """
-    usual, ambiguous, n_sure = None, [], 0
+    usual = None
+    ambiguous = []
+    n_sure = 0
     only = {
         unit: [] for unit in UNITS
     }  # (record, its spans, why they are none in the other unit)
@@ -61,7 +63,8 @@ def _unit_of(records, name):
         if not record.spans or not wide_characters(record.text).size:
             continue
         usual = usual or record.unit
-        read, wrong = {}, None
+        read = {}
+        wrong = None
         for unit in UNITS:
             try:
                 read[unit] = _parts_of(record, unit)
@@ -128,7 +131,8 @@ def _edges_met(ambiguous):
         for (_, read), tokens in zip(
             group, tokenized([text for text, _ in group]).pairs()
         ):
-            starts, ends = {start for start, _ in tokens}, {end for _, end in tokens}
+            starts = {start for start, _ in tokens}
+            ends = {end for _, end in tokens}
             for unit, spans in read.items():
                 met[unit] += sum(
                     (start in starts) + (end in ends)
@@ -168,10 +172,8 @@ def _place(record, k):
 
 def _check_text(record, k, parts, unit):
     """Raise unless the parts of the annotation k cover what the file says."""
-    found, said = (
-        [record.text[start:end] for start, end, _ in parts],
-        record.spans[k].text,
-    )
+    found = [record.text[start:end] for start, end, _ in parts]
+    said = record.spans[k].text
     if found != [said] and _solid("".join(found)) != _solid(said):
         counted = "" if record.text.isascii() else f", counted in {_IN_WORDS[unit]},"
         wrong = f"{tuple(parts[0])!r}{counted} is {' '.join(found)!r:.60}"

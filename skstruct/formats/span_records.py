@@ -190,7 +190,8 @@ def _parsed(text, name, number):
 # --------------------------------------------------------------------------------------------------
 def from_object(record, place, reading):
     """A `Record` of a line of doccano, of a row of Hugging Face, or of one like these."""
-    text, named = reading.text_of(record, place), reading.options.spans
+    text = reading.text_of(record, place)
+    named = reading.options.spans
     keys = SPAN_KEYS if named is None else (named,)
     found = {k: record[k] for k in keys if k in record and k != reading.options.text}
     key = next((k for k, value in found.items() if _are_rows(value)), None)
@@ -261,12 +262,10 @@ def _annotation(row, k, place, reading):
             first, last = (
                 ("start", "end") if "start" in row else ("start_offset", "end_offset")
             )
-            start, end, label, text = (
-                row[first],
-                row[last],
-                row["label"],
-                row.get("text"),
-            )
+            start = row[first]
+            end = row[last]
+            label = row["label"]
+            text = row.get("text")
             if row.get("answer") in _OPEN:
                 label = None
         else:

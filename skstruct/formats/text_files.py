@@ -90,7 +90,8 @@ def numbered_lines(path_or_file, encoding, watch=True):
 
 
 def _lines(file, name, watch):
-    number, accents = 0, Accents()
+    number = 0
+    accents = Accents()
     try:
         for number, line in enumerate(file, start=1):
             if number == 1:
@@ -132,7 +133,8 @@ class SharedStrings:
     """Of streams. The frequent strings of a text are met anew at once."""
 
     def __init__(self, most=None):
-        self._known, self._most = {}, most
+        self._known = {}
+        self._most = most
         self.share = self._known.setdefault
 
     def end_sentence(self):
@@ -171,7 +173,9 @@ class Accents:
     """Lines with other characters than ASCII that are looked at."""
 
     def __init__(self):
-        self.twice, self.once, self.example = 0, 0, None
+        self.twice = 0
+        self.once = 0
+        self.example = None
 
     def see(self, line):
         """Take note of a line, if it is not ASCII."""

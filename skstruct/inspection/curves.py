@@ -110,7 +110,8 @@ class RegularizationPathDisplay:
             colour = self.score_line_.get_color()
             self.ax_score_.axvline(best.c1, color=colour, linestyle=":", linewidth=1)
         ax.legend(handles=lines, loc="best")
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax
+        self.figure_ = ax.figure
         return self
 
     @classmethod
@@ -245,7 +246,8 @@ def _by_c2(ax, points, name, best, style, kwargs):
     of_best : matplotlib Line2D
         That of the ``c2`` of the best point.
     """
-    lines, of_best = [], None
+    lines = []
+    of_best = None
     for k, c2 in enumerate(sorted({point.c2 for point in points})):
         mine = [point for point in points if point.c2 == c2]
         own = {"color": style["color"].format(k), "label": style["label"].format(c2)}
@@ -326,7 +328,8 @@ class SizeCurve:
             )
         ax.set(xscale="log", xlabel="size of the file in MB", ylabel="score")
         ax.legend(loc="lower right")
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax
+        self.figure_ = ax.figure
         return self
 
 
@@ -371,7 +374,8 @@ def size_curve(
     array([1., 1.])
     """
     model, X = final_step(model, X)
-    sizes, scores = [], []
+    sizes = []
+    scores = []
     for share in (None, *keep):
         smaller = model if share is None else model.compress(dtype=dtype, keep=share)
         sizes.append(smaller.info()["file_bytes"])

@@ -51,7 +51,8 @@ class HistoryDisplay:
     def __init__(
         self, histories: Mapping[str, Sequence[History]], *, metric: str
     ) -> None:
-        self.histories, self.metric = histories, metric
+        self.histories = histories
+        self.metric = metric
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the curves.
@@ -73,7 +74,9 @@ class HistoryDisplay:
             If matplotlib is not installed.
         """
         ax = new_axes(ax, "HistoryDisplay")
-        self.lines_, self.bands_, self.ax_held_out_ = [], [], None
+        self.lines_ = []
+        self.bands_ = []
+        self.ax_held_out_ = None
         several = len(self.histories) > 1
         parts = [((self.metric,), "training"), (HELD_OUT, "held out")]
         if self.metric in HELD_OUT:
@@ -95,7 +98,8 @@ class HistoryDisplay:
         ax.set(xlabel="epoch", ylabel=self.metric.replace("_", " "))
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend(handles=self.lines_, loc="best")
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax
+        self.figure_ = ax.figure
         return self
 
     def _draw(self, ax, curves, style):
@@ -107,7 +111,8 @@ class HistoryDisplay:
         style = {"marker": "." if len(epochs) < 30 else "", **style}
         self.lines_ += ax.plot(epochs, np.nanmean(values, axis=0), **style)
         if len(curves) > 1:
-            low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
+            low = np.nanmin(values, axis=0)
+            high = np.nanmax(values, axis=0)
             band = ax.fill_between(
                 epochs, low, high, color=self.lines_[-1].get_color(), alpha=0.2
             )
@@ -265,7 +270,9 @@ class FeatureWeightsDisplay:
     def __init__(
         self, weights: FeatureWeights, *, labels: list[Any], top: int = 10
     ) -> None:
-        self.weights, self.labels, self.top = weights, labels, top
+        self.weights = weights
+        self.labels = labels
+        self.top = top
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the bars.
@@ -291,7 +298,8 @@ class FeatureWeightsDisplay:
         check_matplotlib("FeatureWeightsDisplay")
         from matplotlib import pyplot
 
-        n, axes = len(self.labels), np.array([ax])
+        n = len(self.labels)
+        axes = np.array([ax])
         if ax is not None and n != 1:
             raise ValueError(f"ax is for one label, got {n}; say which with label=")
         if ax is None:
@@ -309,7 +317,8 @@ class FeatureWeightsDisplay:
             self._draw(each, label, by_label.get(label, []), kwargs)
             for label, each in panels
         ]
-        self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
+        self.ax_ = self.axes_[0]
+        self.figure_ = self.axes_[0].figure
         return self
 
     def _draw(self, ax, label, items, style):
@@ -318,7 +327,8 @@ class FeatureWeightsDisplay:
         below = [item for item in items if item.weight < 0.0]
         n_below = min(len(below), max(self.top // 2, self.top - len(above)))
         shown = above[: self.top - n_below] + below[len(below) - n_below :]
-        places, values = range(len(shown)), [item.weight for item in shown]
+        places = range(len(shown))
+        values = [item.weight for item in shown]
         bars = ax.barh(
             places,
             values,

@@ -22,7 +22,8 @@ from .of_taggers import as_characters, read_by, word_of, words_of
 from .pictures import are_characters, checked, segment_reader, tree_of
 from .weight_tables import new_frame
 
-EXAMPLES, SHOWN = 3, 20
+EXAMPLES = 3
+SHOWN = 20
 """Examples of a confusion, and confusions that are shown."""
 
 
@@ -71,7 +72,9 @@ class Errors(Shown):
     def __init__(
         self, kind: str, n_items: int, n_unseen: int | None, confusions: list[Confusion]
     ) -> None:
-        self.kind, self.n_items, self.n_unseen = kind, n_items, n_unseen
+        self.kind = kind
+        self.n_items = n_items
+        self.n_unseen = n_unseen
         self.n_errors = sum(c.count for c in confusions)
         self.n_unseen_errors = (
             None if n_unseen is None else sum(c.unseen or 0 for c in confusions)
@@ -232,12 +235,15 @@ def errors_of(model, X, y, predicted, *, vocabulary=None, scheme=None):
     ):  # which reads characters
         known = inner._model.words_of_training()
     kind, items = _compared(task, X, y, predicted, scheme or own_scheme)
-    n_items, n_unseen, groups = 0, 0, {}
+    n_items = 0
+    n_unseen = 0
+    groups = {}
     for counts, names, words, *place in items:
         unseen = known is not None and any(
             word_of(token) not in known for token in words
         )
-        n_items, n_unseen = n_items + counts, n_unseen + (counts and unseen)
+        n_items = n_items + counts
+        n_unseen = n_unseen + (counts and unseen)
         if names is not None:
             groups.setdefault(names, []).append((unseen, *place))
     confusions = []
@@ -303,11 +309,14 @@ def _labels(X, y, y_pred):
 def _segments(X, y, y_pred, segments_of, words_of=list, beside=1):
     """As :func:`_labels`; ``beside``: tokens on both sides of a segment that must have labels, too."""
     for i, (tokens, labels, predicted) in enumerate(zip(X, y, y_pred)):
-        gold, predicted = segments_of(labels), segments_of(predicted)
-        met_by, met_in = _between(predicted), _between(gold)
+        gold = segments_of(labels)
+        predicted = segments_of(predicted)
+        met_by = _between(predicted)
+        met_in = _between(gold)
         for a, b, kind in gold:
             if surroundings_known(labels, a, b, beside):
-                met, names = met_by(a, b), None
+                met = met_by(a, b)
+                names = None
                 if (a, b, kind) not in met:
                     names = (
                         kind,
@@ -341,7 +350,9 @@ def _words(X, y, y_pred):
     for i in range(len(pieces)):
         yield from ((True, None, [word]) for word in gold[i])
         for a, b, c, d in _stretches(gold[i], words[i]):
-            mine, theirs, names = list(gold[i][a:b]), list(words[i][c:d]), None
+            mine = list(gold[i][a:b])
+            theirs = list(words[i][c:d])
+            names = None
             if mine != theirs:
                 names = " ".join(mine), " ".join(theirs)
             elif gold_tags and tags and gold_tags[i][a] != tags[i][c]:
@@ -359,7 +370,8 @@ def _stretches(gold, words):
     for end, b in ends.items():
         if end in other:
             yield a, b, c, other[end]
-            a, c = b, other[end]
+            a = b
+            c = other[end]
 
 
 def _trees(X, y, y_pred):

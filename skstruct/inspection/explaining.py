@@ -161,7 +161,8 @@ def _explain_spans(model, X, labels, **options):
 
 def explain_reranker(reranker, X, labels=None, rivals=True):
     """See :func:`explaining.explain`; ``X`` holds one sequence."""
-    model, base = reranker._model, reranker.base_
+    model = reranker._model
+    base = reranker.base_
     view = view_of(base)
     X = view.check_X(X)
     (nodes,) = lattices_of(view, base, X, reranker.k)
@@ -183,14 +184,13 @@ def explain_reranker(reranker, X, labels=None, rivals=True):
     words = [nodes[c][2] for c in path.tolist()] if view.finds_words else tokens_of(X)
     tokens = []
     for c, word in zip(path.tolist(), words):
-        rival, margin = None, inf
+        rival = None
+        margin = inf
         others = _without(nodes, c, int(length[0])) if rivals else None
         if others is not None:
             best, other_score = _best_path(model, others, length)
-            rival, margin = (
-                _instead(nodes[c], [others[k] for k in best]),
-                score - other_score,
-            )
+            rival = _instead(nodes[c], [others[k] for k in best])
+            margin = score - other_score
         tokens.append(
             TokenExplanation(word, nodes[c][3], features[c], [], rival, margin)
         )
@@ -206,7 +206,8 @@ def _by_item(model, n, at, row, value):
     at, row, value : ndarrays
         Item, weight row and weight, an entry for each use of a weight.
     """
-    names, found = _names(model.named_weights()[0], row), [[] for _ in range(n)]
+    names = _names(model.named_weights()[0], row)
+    found = [[] for _ in range(n)]
     for item, r, x in zip(at.tolist(), row.tolist(), value.tolist()):
         found[item].append((names[r], x))
     return fsum(value.tolist()), found
@@ -240,7 +241,8 @@ def _given(view, X, nodes, labels):
 
 def _without(nodes, c, length):
     """The nodes without one, and without those that only it leads to; None if no path is left."""
-    others, reach = [], {0}
+    others = []
+    reach = {0}
     for k, node in enumerate(nodes):
         if k != c and node[0] in reach:
             others.append(node)
@@ -280,7 +282,8 @@ def explain_words(segmenter, X, words=None, rivals=True):
             )
     if not words:
         return Explanation([], 0.0, [], [])
-    model, characters = segmenter._model, "".join(words)
+    model = segmenter._model
+    characters = "".join(words)
     task = make_word_task([characters], white_space_limits(pieces))
     path = np.append(decisions_of_words([words]), np.int8(START))
     work = new_beam_work(task, model.beam)
@@ -290,7 +293,8 @@ def explain_words(segmenter, X, words=None, rivals=True):
     others = (
         rival_scores(model.scorer(segmenter._beam()), task, path)[0] if rivals else {}
     )
-    labels, tokens = [_DECISIONS[d] for d in path.tolist()], []
+    labels = [_DECISIONS[d] for d in path.tolist()]
+    tokens = []
     for i, (token, label, listed) in enumerate(
         zip([*characters, END], labels, features)
     ):
@@ -305,8 +309,10 @@ def explain_words(segmenter, X, words=None, rivals=True):
 
 def explain_tree(parser, X, tree=None):
     """The explanation of a tree, or of the one that a parser predicts; see :func:`explaining.explain`."""
-    model, (sentence,) = parser._model, as_sequences(X)
-    arcs, parts = model.arcs(sentence, parser._beam(), tree), model.named_weights()
+    model = parser._model
+    (sentence,) = as_sequences(X)
+    arcs = model.arcs(sentence, parser._beam(), tree)
+    parts = model.named_weights()
     used = (
         [rows for arc in arcs for rows in (arc.shift_rows, arc.rows)],
         [arc.label_rows for arc in arcs],
@@ -328,23 +334,26 @@ def explain_tree(parser, X, tree=None):
         shift = listed(
             0, arc.shift_rows, weight_rows(model.weights, arc.shift_rows), SHIFT
         )
-        features, others, action = [], {}, None
+        features = []
+        others = {}
+        action = None
         if arc.action != SHIFT:
-            weights, action = weight_rows(model.weights, arc.rows), actions[arc.action]
+            weights = weight_rows(model.weights, arc.rows)
+            action = actions[arc.action]
             features = listed(0, arc.rows, weights, arc.action)
             totals = weights.sum(axis=0).tolist()
             others = {
                 name: totals[a] for a, name in enumerate(actions) if a != arc.action
             }
-        label_features, label, other = [], None, (None, inf)
+        label_features = []
+        label = None
+        other = (None, inf)
         if labels:
             weights = weight_rows(model.label_weights, arc.label_rows)
             totals = weights.sum(axis=0)
             best = int(totals.argmax()) if arc.label < 0 else arc.label
-            label, label_features = (
-                labels[best],
-                listed(1, arc.label_rows, weights, best),
-            )
+            label = labels[best]
+            label_features = listed(1, arc.label_rows, weights, best)
             (other,) = runners_up(totals[None], [best], float(totals[best]), labels)
         counts = model.is_joint and arc.head > 0
         given = (

@@ -15,7 +15,8 @@ from .html import arcs as drawn_arcs
 from .pictures import Mark, line
 from .weight_tables import new_frame
 
-TOP, MOST = 10, 200
+TOP = 10
+MOST = 200
 """In HTML: contributions listed of a token, others being one line; tokens whose contributions are listed."""
 
 
@@ -350,7 +351,8 @@ class Explanation(_Explained):
 
     def _repr_html_(self) -> str:
         """The sequence, and for each token bars; tokens of no segment are folded."""
-        segments, details = self.segments, ""
+        segments = self.segments
+        details = ""
         if segments is None:
             segments = [
                 (t, t + 1, spelled(token.label)) for t, token in enumerate(self.tokens)
@@ -414,7 +416,8 @@ class TreeExplanation(_Explained):
         return fsum(value for arc in self.arcs for _, _, value in arc._all())
 
     def _heading(self, k, arc):
-        word, label = printable(repr(arc.word)), printable(spelled(arc.label))
+        word = printable(repr(arc.word))
+        label = printable(spelled(arc.label))
         return f"{k} {word} <- {arc.head} {label} ({arc.score:+.3f})"
 
     def to_dict(self) -> dict[str, Any]:

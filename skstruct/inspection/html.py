@@ -24,7 +24,8 @@ import numpy as np
 from ..data.elements import spelled
 from ..data.label_colours import label_style
 
-SHORT, LONG = 60, 120
+SHORT = 60
+LONG = 120
 """Characters shown of a token, and of the name of a feature."""
 
 BAD = "hsl(5,75%,55%)"
@@ -161,7 +162,8 @@ def bar(value, largest):
 
 def cell(content, classes="", style="", tag="td"):
     """A cell of a table."""
-    classes, style = classes and f' class="{classes}"', style and f' style="{style}"'
+    classes = classes and f' class="{classes}"'
+    style = style and f' style="{style}"'
     return f"<{tag}{classes}{style}>{content}</{tag}>"
 
 
@@ -181,10 +183,14 @@ def note(text):
     return f'<div class="note">{text}</div>'
 
 
-WORD_LENGTH, LABEL_LENGTH = 24, 16
+WORD_LENGTH = 24
+LABEL_LENGTH = 16
 """Characters shown of a word and of a label."""
 
-GAP, STEP, LETTER, SMALL = 18, 22, 8.5, 6.5
+GAP = 18
+STEP = 22
+LETTER = 8.5
+SMALL = 6.5
 """Pixels between words, between levels of arcs, and of a letter of a word and of a label."""
 
 
@@ -212,7 +218,8 @@ def arcs(tokens, gold, found=None):
     str
         SVG. Arcs that are only in gold, above, and only predicted, below, are dashed.
     """
-    upper, other = _arcs(gold), _arcs(gold if found is None else found)
+    upper = _arcs(gold)
+    other = _arcs(gold if found is None else found)
     above = [Arc(*arc, arc not in other) for arc in sorted(upper)]
     below = [Arc(*arc, True) for arc in sorted(other - upper)]
     words = [readable(token, WORD_LENGTH) for token in tokens]
@@ -220,7 +227,8 @@ def arcs(tokens, gold, found=None):
     centre, width = _places(words, tags, above + below)
     if _turned(words):
         centre = [width - x for x in centre]
-    up, down = _levels(above), _levels(below)
+    up = _levels(above)
+    down = _levels(below)
     top = STEP * (max(up.values(), default=0) + 1)
     bottom = top + (40 if any(tags) else 24)
     height = bottom + (STEP * (max(down.values()) + 1) if below else 0) + 4
@@ -265,7 +273,8 @@ def _places(words, tags, listed):
         if arc.head and abs(arc.head - arc.child) == 1:
             t = max(arc.head, arc.child) - 1
             room[t] = max(room[t], _size(arc.label[:LABEL_LENGTH], SMALL) + 14)
-    x, centre = 10.0, []
+    x = 10.0
+    centre = []
     for t, size in enumerate(sizes):
         if t:
             x += max(GAP, room[t] - (size + sizes[t - 1]) / 2)
@@ -318,20 +327,23 @@ def _word(token, word, tag, x, top):
 
 def _arc(arc, centre, level, base, way):
     """An arc on one side of the words; ``way`` is -1 above them, 1 below."""
-    end, peak = centre[arc.child - 1], base + way * STEP * level
+    end = centre[arc.child - 1]
+    peak = base + way * STEP * level
     colour, dashes = (
         (BAD, ' stroke-dasharray="4 3"') if arc.wrong else ("currentColor", "")
     )
     if arc.head:
         start = centre[arc.head - 1]
         right = 1 if start < end else -1
-        start, end = start + 4 * right, end - 4 * right
+        start = start + 4 * right
+        end = end - 4 * right
         bend = right * min(12.0, abs(end - start) / 2)
         path = f"M{start:.1f},{base} C{start:.1f},{peak} {start:.1f},{peak} {start + bend:.1f},{peak} "
         path += f"L{end - bend:.1f},{peak} C{end:.1f},{peak} {end:.1f},{peak} {end:.1f},{base}"
         middle = (start + end) / 2
     else:
-        path, middle = f"M{end:.1f},{peak} L{end:.1f},{base}", end
+        path = f"M{end:.1f},{peak} L{end:.1f},{base}"
+        middle = end
     tip = f"M{end - 3.5:.1f},{base + 6 * way} L{end:.1f},{base} L{end + 3.5:.1f},{base + 6 * way}"
     text = readable(arc.label or ("" if arc.head else "root"), LABEL_LENGTH) + (
         " ✗" if arc.wrong else ""

@@ -157,7 +157,8 @@ def label_issues(
         contexts = dict(flatten(parts))
         return SpanIssues(sorted(contexts, key=_by_suspicion), contexts)
     found = predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs)
-    values, contexts = found.classes.tolist(), {}
+    values = found.classes.tolist()
+    contexts = {}
     column = {label: k for k, label in enumerate(values)}
     for i, (rows, labels, shown, positions) in enumerate(zip(*found[:4])):
         best = rows.argmax(axis=1).tolist() if len(rows) else []
@@ -246,7 +247,8 @@ def _issues(i, given, proba, predicted):
         if span in moved:
             best.pop(place, None)
             continue
-        p_given, (label, p) = proba.get(span, 0.0), best.pop(place, (None, None))
+        p_given = proba.get(span, 0.0)
+        (label, p) = best.pop(place, (None, None))
         if label == span.label:
             continue
         p = 1.0 - p_given if label is None else p
@@ -264,10 +266,8 @@ def _issues(i, given, proba, predicted):
 
 def _context(text, issue):
     """The span of an issue in [ ], and a few characters around it."""
-    before, after = (
-        text[max(0, issue.start - _AROUND) : issue.start],
-        text[issue.end :][:_AROUND],
-    )
+    before = text[max(0, issue.start - _AROUND) : issue.start]
+    after = text[issue.end :][:_AROUND]
     return " ".join(f"{before}[{text[issue.start : issue.end]}]{after}".split())
 
 

@@ -254,7 +254,9 @@ class TransitionDisplay(_LabelMatrix):
         *,
         allowed: NDArray[np.bool_] | None = None,
     ) -> None:
-        self.weights, self.labels, self.allowed = weights, labels, allowed
+        self.weights = weights
+        self.labels = labels
+        self.allowed = allowed
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the heat map.
@@ -278,7 +280,8 @@ class TransitionDisplay(_LabelMatrix):
         """
         n = len(self.labels)
         # start and end have no weights of their own
-        self.confusion_matrix, self.display_labels = np.pad(self.weights, (0, 1)), None
+        self.confusion_matrix = np.pad(self.weights, (0, 1))
+        self.display_labels = None
         known = np.pad(np.ones((n, n), np.bool_), (0, 1))
         allowed = np.ones_like(known) if self.allowed is None else self.allowed.copy()
         largest = float(np.abs(self.weights).max(initial=0.0)) or 1.0

@@ -29,10 +29,12 @@ def explain_chain(tagger, X, labels=None, allowed=None, rivals=True):
 
     Without ``rivals`` there are no runners-up, and nothing is said of what would have to change.
     """
-    model, given = chain_of(tagger), as_tokens(X)
+    model = chain_of(tagger)
+    given = as_tokens(X)
     path, labels = _path(tagger, given, labels, allowed)
     segments_of = segment_reader(model.labels.values, scheme_of(tagger))
-    active, contributions = active_features(model, given), []
+    active = active_features(model, given)
+    contributions = []
     for t, (y, token) in enumerate(zip(path, active)):
         values = (token.values * token.weights[:, y]).tolist()
         contributions.append(
@@ -166,7 +168,8 @@ def _trigrams(model):
 def _into(model, path, t, features):
     """Yield the contributions of the transition into token t, and of constraints broken there."""
     values = list(map(spelled, model.labels.values))
-    L, y = len(values), path[t]
+    L = len(values)
+    y = path[t]
     start, allowed, end = model.constraints
     if t > 0:
         p = path[t - 1]
@@ -240,7 +243,8 @@ def runners_up(best, path, score, labels):
     """
     best = best.copy()
     best[np.arange(len(path)), path] = -inf
-    other, reached = best.argmax(axis=1).tolist(), best.max(axis=1).tolist()
+    other = best.argmax(axis=1).tolist()
+    reached = best.max(axis=1).tolist()
     return [
         (labels[y], score - x) if x > -inf else (None, inf)
         for y, x in zip(other, reached)
@@ -268,7 +272,8 @@ def smallest_change(best, y, token, labels):
     Counterfactual or None
     """
     free = np.flatnonzero(token.can_go)
-    contributions, n = (token.values[:, None] * token.weights)[free], len(free)
+    contributions = (token.values[:, None] * token.weights)[free]
+    n = len(free)
     if not np.isfinite(best[y]) or not n:
         return None
     clear = CLEAR * max(1.0, abs(float(best[y])))

@@ -79,7 +79,8 @@ def seen_by_tagger(model, X, y=None):
     """
     model, X = final_step(model, X)
     inner, _ = innermost(model)  # averages and mixtures do not change their input
-    kind, n = getattr(inner, "explained_as", None), len(X)
+    kind = getattr(inner, "explained_as", None)
+    n = len(X)
     if kind == "chain":
         labels = None if y is None else as_sequences(y, "y", "label")
         tagger = (
@@ -93,10 +94,8 @@ def seen_by_tagger(model, X, y=None):
     if kind == "segmenter":
         pieces = as_pieces(X)
         words = None if y is None else as_words(pieces, y)
-        X, y = (
-            inner._sequences(X),
-            words and inner._labelled(pieces, *words, range(n))[1],
-        )
+        X = inner._sequences(X)
+        y = words and inner._labelled(pieces, *words, range(n))[1]
         tagger, X = final_step(inner.tagger_, X)
         return Seen(tagger, X, y, np.arange(n), n)
     raise TypeError(
@@ -127,7 +126,9 @@ def as_characters(X, y, y_pred=None):
     None.
     """
     texts = as_texts(X)
-    tokens, gold, found = tokenized(texts, "(?s)."), as_spans(y, texts), None
+    tokens = tokenized(texts, "(?s).")
+    gold = as_spans(y, texts)
+    found = None
 
     def labels(given):
         return labels_of(

@@ -93,10 +93,8 @@ def predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs):
         for label in labels
         if label is not None
     }
-    classes, joined = (
-        Labels(known.union(*(part.classes.tolist() for part in parts))),
-        {},
-    )
+    classes = Labels(known.union(*(part.classes.tolist() for part in parts)))
+    joined = {}
     for test, part in zip(tests, parts):
         columns = [classes.ids[label] for label in part.classes.tolist()]
         for i, narrow, *rest in zip(test.tolist(), *part[:4]):
@@ -123,7 +121,8 @@ def by_fold(look, estimator, X, y, cv, groups, n_jobs):
         from sklearn.model_selection import GroupKFold  # slow to import
 
         cv = GroupKFold(cv)
-    folds, estimator = folds_of(cv, X, y, groups, once=True), with_marginals(estimator)
+    folds = folds_of(cv, X, y, groups, once=True)
+    estimator = with_marginals(estimator)
     with warning_once():
         parts = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(_one_fold)(look, clone(estimator), X, y, train, test)
@@ -146,7 +145,8 @@ def _seen_of(estimator, X, y, test):
         [None if isinstance(label, SEVERAL) else label for label in labels]
         for labels in seen.y
     ]
-    labels, shown = seen.grouped(y), seen.grouped(tokens_shown(seen.X))
+    labels = seen.grouped(y)
+    shown = seen.grouped(tokens_shown(seen.X))
     positions = positions_of(estimator, X) or [range(len(each)) for each in labels]
     return OutOfFold(seen.grouped(marginals), labels, shown, positions, seen.classes)
 

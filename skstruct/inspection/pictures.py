@@ -86,13 +86,12 @@ def marked(kind, X, y, y_pred=None, scheme=None):
     """For each sequence tokens, marks of gold, and of predictions or None; ``kind`` is not that of trees."""
     if kind == WORDS:
         pieces = as_pieces(X)
-        X, marks = (
-            [list("".join(parts)) for parts in pieces],
-            partial(word_marks, pieces),
-        )
+        X = [list("".join(parts)) for parts in pieces]
+        marks = partial(word_marks, pieces)
     else:
         if kind == SPANS:
-            scheme, (X, y, y_pred) = "BIO", as_characters(X, y, y_pred)
+            scheme = "BIO"
+            (X, y, y_pred) = as_characters(X, y, y_pred)
         X, y, y_pred = checked(X, y, y_pred)
         segments_of = segment_reader(flatten([*y, *(y_pred or ())]), scheme)
         marks = partial(map, partial(marks_of, segments_of))
@@ -101,7 +100,8 @@ def marked(kind, X, y, y_pred=None, scheme=None):
 
 def checked(X, y, y_pred):
     """Tokens to show, labels and predicted labels (or None) of sequences that are equally long."""
-    X, y = tokens_shown(X), single_labels(y)
+    X = tokens_shown(X)
+    y = single_labels(y)
     check_same_lengths(lengths_of(X), lengths_of(y))
     if y_pred is not None:
         y_pred = as_sequences(y_pred, "y_pred", "label")
@@ -113,7 +113,8 @@ def lines(tokens, gold, found):
     """Gold alone, or with predictions that differ below it."""
     if found is None or found == gold:
         return line(tokens, gold)
-    here, there = set(gold), set(found)
+    here = set(gold)
+    there = set(found)
     gold = [mark._replace(wrong=mark not in there) for mark in gold]
     found = [mark._replace(wrong=mark not in here) for mark in found]
     return note("gold") + line(tokens, gold) + note("predicted") + line(tokens, found)
@@ -202,7 +203,8 @@ def line(tokens, marks):
         In order, not overlapping.
     """
     spell = _text if are_characters(tokens) else _words
-    parts, at = [], 0
+    parts = []
+    at = 0
     for mark in marks:
         if mark.start > at:
             parts.append(_plain(spell(tokens[at : mark.start])))

@@ -56,12 +56,10 @@ class ReliabilityDisplay(CalibrationDisplay):
         name: str | None = None,
     ) -> None:
         super().__init__(accuracy, confidence, confidence, estimator_name=name)
-        self.confidence, self.accuracy, self.count, self.name = (
-            confidence,
-            accuracy,
-            count,
-            name,
-        )
+        self.confidence = confidence
+        self.accuracy = accuracy
+        self.count = count
+        self.name = name
 
     def plot(
         self,

@@ -33,13 +33,16 @@ IN_FULL = 200
 MOST = 2_400_000
 """Characters of a page from which on no more of them are shown."""
 
-AROUND, WIDE = 12, 50
+AROUND = 12
+WIDE = 50
 """Tokens shown before the first difference, and in all; of characters three times as many."""
 
-PLACES, TOP = 4, 6
+PLACES = 4
+TOP = 6
 """Tokens of a sequence that are explained, and contributions listed of each."""
 
-LABELS_WITH_WEIGHTS, LABELS_WITH_TRANSITIONS = 40, 50
+LABELS_WITH_WEIGHTS = 40
+LABELS_WITH_TRANSITIONS = 50
 """Labels whose weights are listed, and up to which the matrix of transitions is drawn."""
 
 SURE = {"least_confident": "probability a token", "margin": "lead over the second best"}
@@ -70,7 +73,9 @@ class Report(Shown):
     """
 
     def __init__(self, scores: Scores, wrong: list[int], fragment: str) -> None:
-        self.scores, self.by_label, self.wrong = scores.overall, scores.by_label, wrong
+        self.scores = scores.overall
+        self.by_label = scores.by_label
+        self.wrong = wrong
         self._fragment = fragment
 
     def _repr_html_(self) -> str:
@@ -223,7 +228,8 @@ def _surest_first(model, X, wrong):
 
 def _wrong(model, kind, corpus, scheme, wrong, sure, how, room):
     """The wrong sequences, as many as there is room for."""
-    chosen, entries = wrong[:IN_FULL], []
+    chosen = wrong[:IN_FULL]
+    entries = []
     X, shown, y, predicted = (
         safe_indexing(part, chosen) if chosen else [] for part in corpus
     )

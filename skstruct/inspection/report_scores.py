@@ -16,7 +16,8 @@ from .pictures import checked, marked, marks_of, segment_reader, tree_of
 
 RESAMPLES = 1_000
 
-PREDICTED, TRUE = 1, 2
+PREDICTED = 1
+TRUE = 2
 RATIOS = {"precision": [PREDICTED], "recall": [TRUE], "F1": [PREDICTED, TRUE]}
 """Name of a score -> the counts that are below the right ones, which stand once for each."""
 
@@ -56,7 +57,8 @@ def scored(kind, X, y, y_pred, scheme=None):
     ValueError
         If nothing counts, as :mod:`..metrics.counting` has it.
     """
-    overall, compared = {}, _compared(kind, X, y, y_pred, scheme)
+    overall = {}
+    compared = _compared(kind, X, y, y_pred, scheme)
     if not len(y):
         raise ValueError("X and y are empty: a report needs at least one sequence")
     counted = np.array([kind == SPANS or has_label(items) for items in y])
@@ -132,10 +134,8 @@ def _labelled(y, y_pred, segments_of):
 def _counts(pairs):
     """((n, K, 3) of correct, predicted and true items of each sequence and type, the types)."""
     labels = sorted({item[2] for pair in pairs for side in pair for item in side})
-    column, shape = (
-        {label: k for k, label in enumerate(labels)},
-        (len(pairs), len(labels)),
-    )
+    column = {label: k for k, label in enumerate(labels)}
+    shape = (len(pairs), len(labels))
     counts = np.zeros((*shape, 3))
     for j, sides in enumerate(
         zip(*((gold & predicted, predicted, gold) for gold, predicted in pairs))

@@ -113,7 +113,9 @@ def select(
 
 def _diverse(rank, vectors, k, diversity):
     """Greedily the best k, each worth less the more it resembles one before."""
-    closest, left, chosen = np.zeros(len(rank)), np.ones(len(rank), np.bool_), []
+    closest = np.zeros(len(rank))
+    left = np.ones(len(rank), np.bool_)
+    chosen = []
     for _ in range(k):
         j = int(np.argmax(np.where(left, rank * (1.0 - diversity * closest), -1.0)))
         left[j] = False

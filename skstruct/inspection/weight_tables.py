@@ -13,7 +13,8 @@ from .html import LONG, Shown, box, cell, escaped, note, readable, shade, table
 SHOWN = 10
 """Features listed of each label, of either sign; and labels, at most four times as many."""
 
-LINES, WIDE = 40, 16
+LINES = 40
+WIDE = 16
 """Weights that are printed; labels up to which the matrix of transitions is."""
 
 
@@ -168,10 +169,8 @@ class TransitionWeights(np.ndarray, Shown):
     def __str__(self) -> str:
         if self.labels is None:
             return str(np.asarray(self))
-        names, weights = (
-            [readable(spelled(label)) for label in self.labels],
-            np.asarray(self),
-        )
+        names = [readable(spelled(label)) for label in self.labels]
+        weights = np.asarray(self)
         if len(names) <= WIDE:
             rows = [
                 (name, *(f"{w:+.3f}" for w in row))

@@ -116,7 +116,8 @@ def string_database(strings):
     tables = [[] for _ in range(TABLES)]
     for k, h in enumerate(hashes):
         tables[h % TABLES].append(k)
-    head, filled = [], []
+    head = []
+    filled = []
     for members in tables:
         n = 2 * len(members)
         head += [at if n else 0, n]
@@ -128,7 +129,8 @@ def string_database(strings):
             buckets[b] = hashes[k], place[k]
         filled.append(np.array(buckets, "<u4").tobytes())
         at += 8 * n
-    n, links = len(strings), at if strings else 0
+    n = len(strings)
+    links = at if strings else 0
     header = struct.pack("<4s5I", b"CQDB", at + 4 * n, 0, ORDER_MARK, n, links)
     head, place = (np.array(numbers, "<u4").tobytes() for numbers in (head, place))
     return b"".join((header, head, *records, *filled, place))
@@ -157,7 +159,9 @@ def lookup3(strings):
         word = np.frombuffer(padded, "<u4").reshape(-1, 3 * n).T
         a = b = c = (0xDEADBEEF + size[mine]).astype(np.uint32)
         for k in range(0, 3 * n, 3):
-            a, b, c = a + word[k], b + word[k + 1], c + word[k + 2]
+            a = a + word[k]
+            b = b + word[k + 1]
+            c = c + word[k + 2]
             if k < 3 * n - 3:
                 a, b, c = _mixed(a, b, c)
         out[mine] = _final(a, b, c)

@@ -21,11 +21,13 @@ from .foreign import as_bytes, as_text, labels_in_order, read_source, refuse
 from .pattern_models import keyed_model, pattern_crf, patterns_of
 
 VERSION = 100
-HEADER, _HEAD = 28, "<IidIII"
+HEADER = 28
+_HEAD = "<IidIII"
 """Bytes of version, type, cost factor, and three sizes: those of weights, columns and double array."""
 
 _KEY = re.compile(rb"(\d{1,10}) (.*)\n")
-TEXT_START, BINARY_START = b"version: ", struct.pack("<Ii", VERSION, 0)
+TEXT_START = b"version: "
+BINARY_START = struct.pack("<Ii", VERSION, 0)
 
 
 def load_crfpp(source: Any) -> L1CRF:
@@ -110,7 +112,8 @@ def _load_text(file):
         for what in ("labels", "templates")
     )
     file.match(b"\n", "an empty line before the keys")
-    keys, weights = [], []
+    keys = []
+    weights = []
     while not file.data.startswith(b"\n", file.at):
         number, key = file.match(_KEY, "a number and a key").groups()
         keys.append((key, int(number)))
@@ -133,14 +136,17 @@ def _load_text(file):
 def _crf_of(file, labels, lines, keys, weights):
     """The fitted :class:`L1CRF` of what both kinds of file hold."""
     labels = labels_in_order(list(map(as_text, labels)), file.name)
-    patterns, L = patterns_of(file, lines, CRFPP), len(labels)
+    patterns = patterns_of(file, lines, CRFPP)
+    L = len(labels)
     if not np.isfinite(weights).all():
         raise ModelFileError(
             f"{file.name}: weight {int(np.argmin(np.isfinite(weights)))} is not finite"
         )
     if len({key for key, _ in keys}) < len(keys):
         raise ModelFileError(f"{file.name}: a key occurs twice")
-    nodes, edges, end = [], [], 0
+    nodes = []
+    edges = []
+    end = 0
     for key, number in sorted(keys, key=lambda pair: pair[1]):
         size, mine = (L, nodes) if key[:1] == b"U" else (L * L, edges)
         if key[:1] not in (b"U", b"B") or number < end or number + size > weights.size:

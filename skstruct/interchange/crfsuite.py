@@ -42,7 +42,8 @@ VERSION = 100
 FEATURE = np.dtype([("type", "<u4"), ("src", "<u4"), ("dst", "<u4"), ("weight", "<f8")])
 """A feature: its type and source (0 and an attribute, or 1 and a label), its target label, its weight."""
 
-STATE, TRANSITION = 0, 1
+STATE = 0
+TRANSITION = 1
 HEADER_SIZE = 48
 HEADER = (
     "magic", "size", "type", "version", "num_features", "num_labels", "num_attrs",
@@ -165,7 +166,8 @@ def _crf_of(file, contents, parameters):
     """The :class:`L1CRF` of a model file, with parameters."""
     header, labels, attributes, features = contents
     known = labels_in_order(labels, file.name)
-    L, weights = len(labels), []
+    L = len(labels)
+    weights = []
     at = (
         header["off_features"]
         + CHUNK_HEADER
@@ -210,7 +212,9 @@ def _header(file):
     head = file.array(4, 11, "<u4", "the header").tolist()
     file.tag(8, b"FOMC")
     file.require(head[2] == VERSION, 12, f"expected version {VERSION}, found {head[2]}")
-    size, n_labels, n = head[0], head[4], len(file.data)
+    size = head[0]
+    n_labels = head[4]
+    n = len(file.data)
     file.require(
         size <= n, 4, f"the file has {n} bytes, but says {size}: it is cut off"
     )
@@ -270,15 +274,14 @@ def _check_lists(file, at, tag, n, mine, source):
         places,
         f"of the lists of {what}, number {{}} stands outside of its part",
     )
-    words, first = (
-        file.array(at, (end - at) // 4, "<u4", tag.decode()),
-        (start - at) // 4,
-    )
+    words = file.array(at, (end - at) // 4, "<u4", tag.decode())
+    first = (start - at) // 4
     size = words[first].astype(np.int64)
     wrong = f"of the lists of {what}, one does not hold the features of its own"
     right = (size == np.bincount(source, minlength=n)) & (start + 4 + 4 * size <= end)
     file.require_all(right, start, wrong)
-    member, owner = words[ranges(first + 1, size)[1]], np.repeat(np.arange(n), size)
+    member = words[ranges(first + 1, size)[1]]
+    owner = np.repeat(np.arange(n), size)
     right = (
         member[np.lexsort((member, owner))] == mine[np.argsort(source, kind="stable")]
     )
@@ -340,7 +343,8 @@ def crfsuite_model(model):
 
 def crfsuite_bytes(named):
     """The model file of a :class:`NamedModel`."""
-    n_labels, n_attributes = len(named.labels), len(named.names)
+    n_labels = len(named.labels)
+    n_attributes = len(named.names)
     n_states = named.weight.shape[0]
     bigram = named.transitions[0]
     before, after = np.nonzero(bigram)

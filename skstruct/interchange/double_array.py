@@ -43,7 +43,8 @@ def read_keys(file, at, units):
     list of (bytes, int)
         Shorter keys first.
     """
-    base, check = units["base"].astype(np.int64), units["check"].astype(np.int64)
+    base = units["base"].astype(np.int64)
+    check = units["check"].astype(np.int64)
     order = np.argsort(check, kind="stable")
     checks = check[order]
     reached = np.zeros(base.shape[0], np.bool_)
@@ -51,7 +52,8 @@ def read_keys(file, at, units):
     node = np.zeros(1, np.int64)  # units of the nodes at this depth,
     written = np.zeros((1, 0), np.uint8)  # and the bytes that lead to each
     reached[0] = True
-    keys, most = [], MOST_TIMES * units.nbytes
+    keys = []
+    most = MOST_TIMES * units.nbytes
     while node.size:
         depth = written.shape[1]
         file.require(
@@ -79,9 +81,9 @@ def read_keys(file, at, units):
             (row.tobytes() for row in written[owner[ends]]),
             (-base[child[ends]] - 1).tolist(),
         )
-        node, written = (
-            child[goes],
-            np.column_stack([written[owner[goes]], code[goes].astype(np.uint8) - 1]),
+        node = child[goes]
+        written = np.column_stack(
+            [written[owner[goes]], code[goes].astype(np.uint8) - 1]
         )
         twice = reached[node].any() or np.unique(node).size < node.size
         file.require(not twice, at, "units of the double array are used twice")
@@ -136,12 +138,15 @@ class _Maker:
     def __init__(self, size):
         self.base, self.check = np.zeros(size, np.int64), np.zeros(size, np.int64)
         self.taken = np.zeros(size, np.bool_)  # begins in use
-        self.next, self.last = 0, 0
+        self.next = 0
+        self.last = 0
 
     def begin(self, codes):
         """Mark units for children; the base of their parent."""
         codes = np.array(codes, np.int64)
-        at, n_full, first = max(int(codes[0]) + 1, self.next) - 1, 0, True
+        at = max(int(codes[0]) + 1, self.next) - 1
+        n_full = 0
+        first = True
         while True:
             at += 1
             if at + 2 * ROOM > self.taken.size:
@@ -153,7 +158,8 @@ class _Maker:
                 n_full += 1
                 continue
             if first:
-                self.next, first = at, False
+                self.next = at
+                first = False
             begin = at - int(codes[0])
             if not self.taken[begin] and not self.check[begin + codes].any():
                 break

@@ -98,12 +98,14 @@ def named_model(model, tool, named=None):
     ValueError
         If two features of other weights have the same name, or weights are not finite.
     """
-    L, encoder = len(model.labels), model.encoder
+    L = len(model.labels)
+    encoder = model.encoder
     (keys, weight), (edge_keys, edge_weight) = (
         entries(model.nodes),
         entries(model.edges),
     )
-    weight, edge_weight = weight * model.scale, edge_weight * model.scale
+    weight = weight * model.scale
+    edge_weight = edge_weight * model.scale
     if not (np.isfinite(weight).all() and np.isfinite(edge_weight).all()):
         refuse(tool, "weights that are not finite")
     bounds = np.searchsorted(keys, np.arange(encoder.n_node_rows + 1) * L)
@@ -163,7 +165,8 @@ class ForeignBytes:
     """
 
     def __init__(self, data, name, size=None):
-        self.data, self.name = data, name
+        self.data = data
+        self.name = name
         self.size = len(data) if size is None else size
         self.at = 0  # the byte that `match` reads next
 
@@ -173,10 +176,8 @@ class ForeignBytes:
 
     def expected(self, what):
         """Raise a ModelFileError about the line at the next byte."""
-        line, n = (
-            self.data[self.at :].partition(b"\n")[0],
-            self.data.count(b"\n", 0, self.at),
-        )
+        line = self.data[self.at :].partition(b"\n")[0]
+        n = self.data.count(b"\n", 0, self.at)
         raise ModelFileError(
             f"{self.name}: line {n + 1}: expected {what}, found {as_text(line)!r:.60}"
         )

@@ -50,17 +50,16 @@ def pattern_crf(patterns, labels, nodes, edges, index, weight):
     names = [as_text(name) for name, _ in edges]
     times = np.array([fixed.count(name) for name in names], np.int64)
     block, place, value = _weights_of(edges, index, weight, L * L)
-    bigram, always = np.zeros(L * L), times[block] > 0
+    bigram = np.zeros(L * L)
+    always = times[block] > 0
     np.add.at(bigram, place[always], (value * times[block])[always])
     keys = np.cumsum(times == 0)[block] * L * L + place
     others = [name for name, n in zip(names, times) if not n]
     encoder = PatternEncoder.of_names(
         patterns, [as_text(name) for name, _ in nodes], others
     )
-    keys, value = (
-        np.append(keys[~always], np.arange(L * L)),
-        np.append(value[~always], bigram),
-    )
+    keys = np.append(keys[~always], np.arange(L * L))
+    value = np.append(value[~always], bigram)
     edge_weights = SparseWeights.of((encoder.n_edge_rows * L, L), keys, value)
     return ready_crf(
         encoder,
@@ -106,7 +105,8 @@ def keyed_model(estimator, syntax):
     """
     tool = _NAMES[syntax]
     model = chain_model(estimator, tool)
-    encoder, is_template = model.encoder, isinstance(model.encoder, TemplateEncoder)
+    encoder = model.encoder
+    is_template = isinstance(model.encoder, TemplateEncoder)
     if not is_template and not isinstance(encoder, PatternEncoder):
         refuse(
             tool,
@@ -131,7 +131,8 @@ def keyed_model(estimator, syntax):
     )
     transitions = {}
     for e, name in sorted(names[1].items()):
-        block, name = named.transitions.get(e), spelled(1, name)
+        block = named.transitions.get(e)
+        name = spelled(1, name)
         if block is not None and not np.array_equal(
             transitions.setdefault(name, block), block
         ):
@@ -185,7 +186,8 @@ def _bigram_line(lines, letter):
 
 def _as_patterns(templates, tool, syntax):
     """Our templates as patterns of CRF++, which ``syntax`` will have to have a place for."""
-    farthest, lines = NEAR if syntax == WAPITI else FARTHEST[syntax], []
+    farthest = NEAR if syntax == WAPITI else FARTHEST[syntax]
+    lines = []
     for template in templates.templates:
         for function, _, offset in template.atoms:
             if function != "x":
@@ -213,7 +215,8 @@ def _written(patterns, tool, syntax, with_symbols):
         return list(patterns.lines), lambda side, name: name
     places = [at for at in range(-NEAR, NEAR + 1) if at and not with_symbols]
     symbols = {boundary(patterns.syntax, at): boundary(syntax, at) for at in places}
-    any_symbol, lines = re.compile("|".join(map(re.escape, symbols)) or "(?!)"), []
+    any_symbol = re.compile("|".join(map(re.escape, symbols)) or "(?!)")
+    lines = []
 
     def spelled(side, name):
         return _LETTERS[syntax][side] + any_symbol.sub(

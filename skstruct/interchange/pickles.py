@@ -30,16 +30,19 @@ _COMPRESSED = (
 )
 """First bytes, name and decompressor of what ``joblib`` compresses with, by the memory that it may take."""
 
-_MOST_NAMED, _MOST_STEPS = 5, 8
+_MOST_NAMED = 5
+_MOST_STEPS = 8
 """Of several CRFs those that an error names, and the steps to each of them."""
 
 _MOST_DIMENSIONS = 64
 """Of an array, as in numpy."""
 
-_MOST_TIMES, _SMALL = 100, 2**26
+_MOST_TIMES = 100
+_SMALL = 2**26
 """A file may unpack to so many times its size, and so many bytes on top."""
 
-_INSTRUCTIONS, _FEW = 10, 100_000
+_INSTRUCTIONS = 10
+_FEW = 100_000
 """A pickle may have so many instructions for each byte of its file, and so many on top: most leave an object
 of a hundred bytes."""
 
@@ -145,7 +148,8 @@ class _Place(NamedTuple):
 
     def text(self):
         """What to write behind the object to get there, from the last steps."""
-        steps, place = [], self
+        steps = []
+        place = self
         while place.before is not None and len(steps) < _MOST_STEPS:
             is_name = isinstance(place.step, str)
             steps.append(
@@ -164,7 +168,9 @@ def _places(root):
 
     A hostile file may nest objects deeply: a place is one step, and only those of an error become text.
     """
-    found, seen, left = {}, set(), [(_Place(None, "", False), root)]
+    found = {}
+    seen = set()
+    left = [(_Place(None, "", False), root)]
     while left:
         place, value = left.pop()
         if id(value) in seen:
@@ -210,7 +216,9 @@ class _Inert:
     __slots__ = ("arguments", "name", "state")
 
     def __init__(self, name, arguments=()):
-        self.name, self.arguments, self.state = name, arguments, None
+        self.name = name
+        self.arguments = arguments
+        self.state = None
 
     def append(self, item):
         """Items of a list are nothing."""
@@ -246,8 +254,10 @@ class _Reader(pickle._Unpickler):
 
     def __init__(self, stream, instructions):
         super().__init__(stream, encoding="latin1")
-        self._stream, self.dispatch = stream, instructions
-        self.found, self._encoded = [], {}
+        self._stream = stream
+        self.dispatch = instructions
+        self.found = []
+        self._encoded = {}
 
     def position(self):
         """The byte that is read next."""
@@ -305,7 +315,8 @@ class _Reader(pickle._Unpickler):
         self.load_reduce()
 
     def load_build(self):
-        state, target = self.stack.pop(), self.stack[-1]
+        state = self.stack.pop()
+        target = self.stack[-1]
         if not isinstance(target, _Inert):
             raise pickle.UnpicklingError(
                 f"a state is given to a {type(target).__name__}"
@@ -318,7 +329,8 @@ class _Reader(pickle._Unpickler):
 
     def _pass_over_array(self, state):
         """An array's bytes stand in the stream, or a pickle of their own if they are objects."""
-        shape, dtype = state.get("shape"), state.get("dtype")
+        shape = state.get("shape")
+        dtype = state.get("dtype")
         code = (
             dtype.arguments[0]
             if isinstance(dtype, _Inert) and dtype.arguments
@@ -357,7 +369,8 @@ class _Reader(pickle._Unpickler):
         self._set(items)
 
     def load_setitem(self):
-        value, key = self.stack.pop(), self.stack.pop()
+        value = self.stack.pop()
+        key = self.stack.pop()
         self._set([key, value])
 
     def load_setitems(self):

@@ -22,7 +22,8 @@ from .foreign import as_bytes, as_text, labels_in_order, read_source
 from .pattern_models import keyed_model, label_weights, pattern_crf, patterns_of
 
 MAGIC = b"#mdl#"
-_LENGTH, _BEHIND = re.compile(rb"([1-9]\d{0,9}):"), re.compile(rb",\r?\n")
+_LENGTH = re.compile(rb"([1-9]\d{0,9}):")
+_BEHIND = re.compile(rb",\r?\n")
 _WEIGHT = re.compile(rb"(\d{1,15})=([^\r\n]*)\r?\n")
 
 
@@ -71,7 +72,8 @@ def load_wapiti(source: Any) -> L1CRF:
     )
     file.require(np.unique(index).size == index.size, at, "an index occurs twice")
     order = np.argsort(index)
-    index, weight = index[order], weight[order]
+    index = index[order]
+    weight = weight[order]
     if lines:
         return pattern_crf(
             patterns_of(file, lines, WAPITI), labels, nodes, edges, index, weight
@@ -119,12 +121,15 @@ def _strings(file, n, what):
 
 def _weights(file, n):
     """So many lines ``index=weight``, up to the end of the file."""
-    data, index, weight = file.data, [], []
+    data = file.data
+    index = []
+    weight = []
     file.require(
         data.endswith(b"\n"), len(data), "no line feed at its end: it is cut off"
     )
     for _ in range(n):
-        at, found = file.at, file.match(_WEIGHT, "index=weight")
+        at = file.at
+        found = file.match(_WEIGHT, "index=weight")
         index.append(int(found[1]))
         weight.append(_number(found[2]))
         if weight[-1] is None:
@@ -154,7 +159,9 @@ def _layout(file, names, L):
     An observation of labels (``u``) has L weights, one of transitions (``b``) L * L, one of both (``*``)
     first the one and then the other.
     """
-    nodes, edges, first = [], [], 0
+    nodes = []
+    edges = []
+    first = 0
     for name in names:
         if name[:1] not in (b"u", b"b", b"*"):
             wrong = f"{file.name}: the observation {as_text(name)!r:.60} starts with none of u, b and *"
@@ -215,7 +222,8 @@ def _bytes_of(patterns, named):
             places = np.flatnonzero(block)
             rows += _lines(first, places, block[places])
             first += L * L
-    lines, highest = patterns.lines, patterns.n_columns - 1
+    lines = patterns.lines
+    highest = patterns.n_columns - 1
     return b"".join((
         f"#mdl#2#{len(rows)}\n#rdr#{len(lines)}/{highest}/0\n".encode(), *map(_netstring, lines),
         f"#qrk#{L}\n".encode(), *map(_netstring, named.labels),

@@ -121,13 +121,15 @@ def _equally_many(p, n_bins):
     place = np.repeat(
         np.arange(n_bins), [len(part) for part in np.array_split(np.arange(n), n_bins)]
     )
-    first, stop = np.searchsorted(p, p, "left"), np.searchsorted(p, p, "right")
+    first = np.searchsorted(p, p, "left")
+    stop = np.searchsorted(p, p, "right")
     return place[(first + stop - 1) // 2]
 
 
 def _flat(y_true, y_proba):
     """(whether right, probability) of predictions."""
-    right, p = _array(y_true), _array(y_proba, np.float64)
+    right = _array(y_true)
+    p = _array(y_proba, np.float64)
     if (
         right.ndim != 1
         or right.dtype.kind not in "bif"
@@ -159,11 +161,14 @@ def _array(values, dtype=None):
 
 def _of_tokens(y_true, y_proba, labels):
     """(whether right, confidence) of the tokens with a label, and how many each sequence has."""
-    right, p, lengths = [], [np.zeros(0)], []
+    right = []
+    p = [np.zeros(0)]
+    lengths = []
     for i, (true, rows) in enumerate(
         zip(*as_lists(y_true, y_proba, ("y_true", "y_proba")))
     ):
-        true, rows = as_list(true, "y_true", i), np.asarray(rows, dtype=np.float64)
+        true = as_list(true, "y_true", i)
+        rows = np.asarray(rows, dtype=np.float64)
         shape = len(true), len(labels)
         if rows.shape != shape:
             raise PlaceError(

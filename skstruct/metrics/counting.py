@@ -102,7 +102,9 @@ def as_known(y, known):
     n_unseen : ndarray of shape (n_sequences,), int
         How many labels of each sequence, or sets of labels, the model never saw.
     """
-    known, taken, n_unseen = frozenset(known), [], []
+    known = frozenset(known)
+    taken = []
+    n_unseen = []
     for labels in y:
         mine = [_as_known(label, known) for label in labels]
         taken.append(mine)

@@ -134,7 +134,9 @@ def _count_segments(y_true, y_pred, scheme, mode, sample_weight):
     table = LabelTable(check_scheme(scheme), mode == "strict")
     pairs = check_pairs(y_true, y_pred)
     weight = weights_of(sample_weight, [has_label(true) for true, _ in pairs])
-    correct, n_true, n_pred = Counter(), Counter(), Counter()
+    correct = Counter()
+    n_true = Counter()
+    n_pred = Counter()
     for w, (true, pred) in zip(weight, segment_spans(pairs, table)):
         for counter, spans in (
             (correct, set(true).intersection(pred)),
@@ -169,7 +171,8 @@ def segment_rows(counts):
         for kind in sorted({*n_true, *n_pred})
     }
     total = _row(sum(correct.values()), sum(n_true.values()), sum(n_pred.values()))
-    macro, weighted = dict(total), dict(total)
+    macro = dict(total)
+    weighted = dict(total)
     for column in ("precision", "recall", "f1") if types else ():
         macro[column] = ratio(sum(row[column] for row in types.values()), len(types))
         weighted[column] = ratio(

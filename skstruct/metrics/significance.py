@@ -152,7 +152,8 @@ def resampled(counts, n_resamples, random_state):
     ------
     ndarray of shape (R, C)
     """
-    random, n = check_random_state(random_state), counts.shape[0]
+    random = check_random_state(random_state)
+    n = counts.shape[0]
     step = max(1, _AT_ONCE // n)
     for begin in range(0, n_resamples, step):
         size = min(step, n_resamples - begin)
@@ -161,7 +162,8 @@ def resampled(counts, n_resamples, random_state):
 
 def _quotients(sums):
     """Both scores from (correct, total) of A and of B, (R, 4); 1 where there is nothing to find."""
-    correct, total = sums[:, [0, 2]].astype(float), sums[:, [1, 3]]
+    correct = sums[:, [0, 2]].astype(float)
+    total = sums[:, [1, 3]]
     return np.where(total > 0, correct / np.maximum(total, 1), 1.0)
 
 

@@ -174,7 +174,9 @@ def both_sides(y_true, y_pred, texts):
 
 def count_spans(y_true, y_pred, weight):
     """The same for lists of lists of `Span`, and a number for each text."""
-    correct, n_true, n_pred = Counter(), Counter(), Counter()
+    correct = Counter()
+    n_true = Counter()
+    n_pred = Counter()
     for true, found, w in zip(y_true, y_pred, weight):
         true, found = judged(true, found)
         for counter, spans in (
@@ -191,10 +193,8 @@ def judged(true, found):
     """The spans of a text that count: a set of the true ones, and a list of those that were found."""
     blank = sorted(span for span in true if span.label is None)
     right = {span for span in true if span.label is not None}
-    starts, furthest = (
-        [span.start for span in blank],
-        list(accumulate([span.end for span in blank], max)),
-    )
+    starts = [span.start for span in blank]
+    furthest = list(accumulate([span.end for span in blank], max))
 
     def is_blank(span):
         """Whether the span shares a character with one of those that begin before its end."""

@@ -121,7 +121,8 @@ def attachment_scores(
         out
         for _, out in check_pairs(y_true, punctuation, names=("y_true", "punctuation"))
     ]
-    rows, labeled = [], None
+    rows = []
+    labeled = None
     for i, (true, pred) in enumerate(pairs):
         if not has_label(true):
             rows.append((0, 0, 0, 0))
@@ -137,7 +138,8 @@ def attachment_scores(
             )
         labeled = with_labels
         if not with_labels:
-            labels, labels_pred = heads, heads_pred
+            labels = heads
+            labels_pred = heads_pred
         elif not subtypes:
             labels, labels_pred = map(_main_types, (labels, labels_pred))
         rows.append(_counts(zip(heads, heads_pred, labels, labels_pred, leave_out[i])))

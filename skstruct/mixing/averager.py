@@ -225,8 +225,14 @@ class _Members:
     """
 
     def __init__(self, averager, X, y, metadata, given, events):
-        self.averager, self.X, self.y, self.events = averager, X, y, events
-        self.interrupt, self.checkpoints, self.failures, self.all = None, [], [], []
+        self.averager = averager
+        self.X = X
+        self.y = y
+        self.events = events
+        self.interrupt = None
+        self.checkpoints = []
+        self.failures = []
+        self.all = []
         self.template = averager._trainable()._settled(X, y, **metadata)
         random = check_random_state(averager.random_state)
         prepared = clone(self.template).set_params(random_state=new_key(random))
@@ -238,7 +244,8 @@ class _Members:
             {} if averager.checkpoint is None else {"checkpoint": averager.checkpoint}
         )
         for _ in range(averager.n_estimators):
-            seed, drawn = new_key(random), nonempty
+            seed = new_key(random)
+            drawn = nonempty
             if averager.bootstrap or n_drawn < nonempty.shape[0]:
                 drawn = np.sort(
                     random.choice(nonempty, n_drawn, replace=averager.bootstrap)

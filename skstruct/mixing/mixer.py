@@ -255,10 +255,8 @@ class ParameterMixer(MetaLearner):
             stopping = dict.fromkeys(
                 parameters_named(estimator, "early_stopping"), False
             )
-            estimator, learner.early_stopping = (
-                clone(estimator).set_params(**stopping),
-                False,
-            )
+            estimator = clone(estimator).set_params(**stopping)
+            learner.early_stopping = False
         for name, hint in (
             ("early_stopping", "; with X_val and y_val in fit it does"),
             ("checkpoint", ""),
@@ -289,7 +287,8 @@ class ParameterMixer(MetaLearner):
 
     def _fit_jobs(self, estimator, learner, loads, X=None, y=None, given=None):
         """Train shards that know how to load their data."""
-        key, shipped = new_key(self.random_state), clone(estimator)
+        key = new_key(self.random_state)
+        shipped = clone(estimator)
         with closing(
             LocalShards(self.n_jobs) if self.client is None else DaskShards(self.client)
         ) as crew:

@@ -33,17 +33,24 @@ class Rounds(Loop):
         Of all shards.
     """
 
-    called, surely = "round", True
+    called = "round"
+    surely = True
 
     def __init__(self, mixer, crew, run, known, n_examples, n_tokens):
-        self.mixer, self.crew, self.run, self.known = mixer, crew, run, known
-        self.n_examples, self.n_tokens = n_examples, n_tokens
-        self.alone, self.history = crew.n_shards == 1, []
+        self.mixer = mixer
+        self.crew = crew
+        self.run = run
+        self.known = known
+        self.n_examples = n_examples
+        self.n_tokens = n_tokens
+        self.alone = crew.n_shards == 1
+        self.history = []
         zeros = run.fresh(run.state.key).model
         self.mixed = Mixture(
             run.node_halves, zeros, run.state.rule, mixer.mixing == NONZERO
         )
-        once, n = mixer.strategy == "once" and not self.alone, run.estimator.max_iter
+        once = mixer.strategy == "once" and not self.alone
+        n = run.estimator.max_iter
         self.n_rounds, self.n_epochs = (1, n) if once else (n, 1)
 
     def about(self):
@@ -66,7 +73,9 @@ class Rounds(Loop):
             self.crew,
             self.done,
         )  # a step that is taken again asks for the round it belonged to
-        began, sent, received = time.perf_counter(), crew.sent, crew.received
+        began = time.perf_counter()
+        sent = crew.sent
+        received = crew.received
 
         def shared(full=True):
             return done, self.n_epochs, None if self.alone else self.mixed.start(full)
@@ -113,7 +122,8 @@ class Rounds(Loop):
 
     def attributes(self):
         """See :class:`.training.loop.Loop`."""
-        estimator, n_iter = clone(self.mixer._template()), self.done * self.n_epochs
+        estimator = clone(self.mixer._template())
+        n_iter = self.done * self.n_epochs
         learned = {
             "_model": self.run.finished(self.best()),
             "n_iter_": n_iter,
@@ -139,7 +149,9 @@ class Rounds(Loop):
     # -- checkpoints -------------------------------------------------------------------------------
     def identity(self):
         """See :class:`.training.loop.Loop`."""
-        mixer, run, learner = self.mixer, self.run, self.run.estimator
+        mixer = self.mixer
+        run = self.run
+        learner = self.run.estimator
         parameters = simple_parameters(learner)
         parameters.pop("random_state")
         facts = {
@@ -165,7 +177,8 @@ class Rounds(Loop):
     def take_over(self, header, arrays):
         """See :class:`.training.loop.Loop`."""
         self.run.state.key = key = header["key"]
-        form, model = self.run.fresh(key).model, None
+        form = self.run.fresh(key).model
+        model = None
         if self.alone:
             model = with_arrays(form, "model", arrays)
         else:

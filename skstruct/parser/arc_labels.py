@@ -77,7 +77,9 @@ def label_of(model, adjustment, work):
 @spliced
 def emit_arc(up, down, model, adjustment, work):
     """Emit the features of the arc in ``work.arc`` for label ``up``, against ``down``; -1 for none."""
-    up, down, difference = np.int64(up), np.int64(down), work.label_difference
+    up = np.int64(up)
+    down = np.int64(down)
+    difference = work.label_difference
     emit_row(
         model.arcs,
         model.arc_features,
@@ -115,7 +117,9 @@ def emit_labels(gold, head, label, n, weight, model, adjustment, work):
     ``weight`` is that of the sentence. ``gold`` (2 n,) int8 ends in a root step. If labels are part of the search, an arc is described as the
     state before its action shows it.
     """
-    rows, wrong, joint = work.replay[0], 0, model.joint
+    rows = work.replay[0]
+    wrong = 0
+    joint = model.joint
     margin = weight * MARGIN / model.clock.scale[0]
     if not joint:
         look_around(head, n, work.around)
@@ -150,7 +154,8 @@ def retrace(path, label, known, m, model, adjustment, work, rows):
     start_state(rows[0])
     depth = 0
     for k in range(m):
-        below, symbol = k, np.int32(0)
+        below = k
+        symbol = np.int32(0)
         if path[k] == SHIFT:
             work.stack[depth] = k
             depth += 1
@@ -221,13 +226,17 @@ def look_up(path, head, label, task, model, noise, work, action, rows, label_row
     """
     n = head.shape[0]
     load(task, np.int64(0), n, model.clock.step[0], noise, work)
-    states, look = work.replay[0], work.look
+    states = work.replay[0]
+    look = work.look
     retrace(path, work.gold_label, label, 2 * n - 1, model, None, work, states)
     if not model.joint:
         look_around(head, n, work.around)
     for k in range(2 * n):
-        row, made, last = states[k], np.int64(path[k]), k == 2 * n - 1
-        reads, w = made == SHIFT and not last, word_of(made, row, last)
+        row = states[k]
+        made = np.int64(path[k])
+        last = k == 2 * n - 1
+        reads = made == SHIFT and not last
+        w = word_of(made, row, last)
         if not last or model.root_step:
             for j in range(
                 find_features(model.templates, model.state_features, row, look)
@@ -283,7 +292,8 @@ def given_tree(model, sentence, tree):
     """
     _, y, token = check_X_y([sentence], [tree], ("sequence", "labels"))
     heads, names = split_arcs(y, len(model.labels) > 0)
-    heads, labels = check_trees(heads), np.full(len(tree), -1, np.int32)
+    heads = check_trees(heads)
+    labels = np.full(len(tree), -1, np.int32)
     actions, lifted, skipped = encode_trees(heads, token, model.pseudo)
     if skipped:
         raise ValueError(

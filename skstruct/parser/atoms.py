@@ -180,7 +180,8 @@ class AtomEncoder:
         return self._encoded(self._symbols(columns))
 
     def _encoded(self, found):
-        ids, rows = [], []
+        ids = []
+        rows = []
         for (name, alphabet), (symbols, words) in zip(self.alphabets.items(), found):
             known = [
                 [alphabet.ids[s] + SPECIAL for s in some if s in alphabet.ids]
@@ -202,10 +203,8 @@ class AtomEncoder:
         ValueError
             If there are too many distinct tags.
         """
-        new, found = (
-            AtomEncoder(self.alphabets, self.width, self.parts),
-            list(self._symbols(columns)),
-        )
+        new = AtomEncoder(self.alphabets, self.width, self.parts)
+        found = list(self._symbols(columns))
         for (name, alphabet), (symbols, _) in zip(self.alphabets.items(), found):
             _, new.alphabets[name] = alphabet.interned(flatten(symbols))
         new.check_tags()

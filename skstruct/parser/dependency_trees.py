@@ -22,7 +22,9 @@ import numpy as np
 
 from ..data.inputs import PlaceError, describe, flatten, is_int
 
-SHIFT, LEFT, RIGHT = 0, 1, 2
+SHIFT = 0
+LEFT = 1
+RIGHT = 2
 """Actions: SHIFT reads a word; LEFT makes the second tree on the stack a child of the first, RIGHT the first
 a child of the second."""
 
@@ -137,12 +139,14 @@ def actions_of(heads):
     need = [0] * (n + 1)
     for head in heads:
         need[head] += 1
-    stack, out = [], []
+    stack = []
+    out = []
     for k in range(1, n + 1):
         out.append(SHIFT)
         stack.append(k)
         while len(stack) >= 2:
-            a, b = stack[-2], stack[-1]
+            a = stack[-2]
+            b = stack[-1]
             if heads[a - 1] == b:
                 out.append(LEFT)
                 need[b] -= 1
@@ -158,7 +162,8 @@ def actions_of(heads):
 
 def _rows(heads, children):
     """(begin, end) of the longest row of words that holds the head and descends from it, by head."""
-    n, order = len(heads), [0]
+    n = len(heads)
+    order = [0]
     for k in order:
         order.extend(children[k])
     size, first = (
@@ -171,7 +176,8 @@ def _rows(heads, children):
         at = first[k] + 1
         for c in children[k]:
             first[c], at = at, at + size[c]
-    begin, end = [0, *range(1, n + 1)], [n, *range(1, n + 1)]
+    begin = [0, *range(1, n + 1)]
+    end = [n, *range(1, n + 1)]
     for h in range(1, n + 1):
         while begin[h] > 1 and first[h] <= first[begin[h] - 1] < first[h] + size[h]:
             begin[h] -= 1
@@ -220,7 +226,9 @@ def lift(heads):
         children[up].add(d)
         if not begin[up] <= d <= end[up]:
             heappush(crossing, (abs(up - d), d))
-        below, left, right = [d], begin[h], end[h]
+        below = [d]
+        left = begin[h]
+        right = end[h]
         for k in below:
             below.extend(children[k])
         begin[h] = max((k + 1 for k in below if left <= k < h), default=left)
@@ -251,7 +259,8 @@ def encode_trees(heads, token, lifting):
     skipped : list of int
         Sentences without actions.
     """
-    actions, heads = np.full(2 * heads.shape[0], -1, np.int8), heads.copy()
+    actions = np.full(2 * heads.shape[0], -1, np.int8)
+    heads = heads.copy()
     skipped = []
     for i, (a, b) in enumerate(zip(token[:-1].tolist(), token[1:].tolist())):
         if a == b:
@@ -333,10 +342,8 @@ def restored(tree):
     """
     if not any(MARK in label for _, label in tree):
         return tree
-    heads, labels = (
-        [head for head, _ in tree],
-        [label.partition(MARK)[0] for _, label in tree],
-    )
+    heads = [head for head, _ in tree]
+    labels = [label.partition(MARK)[0] for _, label in tree]
     children = [[] for _ in range(len(tree) + 1)]
     for d, head in enumerate(heads, 1):
         children[head].append(d)
@@ -356,7 +363,8 @@ def restored(tree):
 
 def _levels(top, children, without):
     """The words below ``top``, level by level, but for those from ``without`` downwards."""
-    out, level = [], [top]
+    out = []
+    level = [top]
     while level:
         level = [c for k in level for c in children[k] if c != without]
         out += level

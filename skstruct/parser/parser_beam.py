@@ -118,13 +118,13 @@ class ParseWork(NamedTuple):
 
 def new_work(task, model, training=True):
     """Scratch that fits every sentence of ``task``."""
-    n, B = int(np.diff(task.token).max(initial=1)), model.beam
-    most, successors = 2 * n * B + 2, B * (1 + 2 * B)
-    K, arcs, n_labels = (
-        model.templates.slot.shape[0],
-        model.arcs.slot.shape[0],
-        model.symbol.shape[0],
-    )
+    n = int(np.diff(task.token).max(initial=1))
+    B = model.beam
+    most = 2 * n * B + 2
+    successors = B * (1 + 2 * B)
+    K = model.templates.slot.shape[0]
+    arcs = model.arcs.slot.shape[0]
+    n_labels = model.symbol.shape[0]
     slots, labels = (REMEMBERED, most) if model.joint else (1, 1)
 
     def ints(**shapes):
@@ -268,12 +268,11 @@ def _keep(model, states, candidates, k, begin, n_links, kept):
         k -= 1
         candidates.heap[0] = candidates.heap[k]
         _sift(candidates, np.int64(0), k)
-        action, p, q = (
-            candidates.action[best],
-            candidates.left[best],
-            candidates.right[best],
-        )
-        source, labelled = p if action == SHIFT else q, model.joint and action != SHIFT
+        action = candidates.action[best]
+        p = candidates.left[best]
+        q = candidates.right[best]
+        source = p if action == SHIFT else q
+        labelled = model.joint and action != SHIFT
         label = model.symbol[states.label[q, action]] if labelled else np.int32(0)
         successor(
             action,
@@ -293,14 +292,17 @@ def _keep(model, states, candidates, k, begin, n_links, kept):
                 candidates.score[best],
                 candidates.inside[best],
             )
-            states.action[x], states.left[x], states.right[x] = action, p, q
+            states.action[x] = action
+            states.left[x] = p
+            states.right[x] = q
             states.first[x] = n_links if action == SHIFT else states.first[p]
             x += 1
         elif action == SHIFT:  # one more stack below
             states.link[states.last[y]] = n_links
         if action == SHIFT:
             states.last[y] = n_links
-            states.linked[n_links], states.link[n_links] = p, -1
+            states.linked[n_links] = p
+            states.link[n_links] = -1
             n_links += 1
     if model.merge:
         kept[:] = -1
@@ -331,11 +333,13 @@ def search(n, gold, model, adjustment, work):
     lost : bool
         Whether it is not the right one.
     """
-    states, candidates = work.states, work.candidates
+    states = work.states
+    candidates = work.candidates
     start_state(states.row[0])
     states.score[0] = states.inside[0] = 0.0
     states.left[0] = states.right[0] = states.first[0] = states.last[0] = -1
-    work.begin[0], work.begin[1] = 0, 1
+    work.begin[0] = 0
+    work.begin[1] = 1
     tracked = gold.shape[0] > 0
     right = depth = n_links = begin = np.int64(
         0
@@ -345,7 +349,8 @@ def search(n, gold, model, adjustment, work):
     steps = n_actions(n, model)
     for step in range(steps):
         for x in range(begin, end):
-            row, gain = states.row[x], states.gain[x]
+            row = states.row[x]
+            gain = states.gain[x]
             score(
                 model.templates,
                 model.state_features,
@@ -362,16 +367,20 @@ def search(n, gold, model, adjustment, work):
         k = _expand(states, begin, end, step, n, candidates)
         begin = end
         end, n_links = _keep(model, states, candidates, k, begin, n_links, work.kept)
-        work.begin[step + 1], work.begin[step + 2] = begin, end
+        work.begin[step + 1] = begin
+        work.begin[step + 2] = end
         if tracked:
-            p, q, found = right, np.int64(-1), np.int64(-1)
+            p = right
+            q = np.int64(-1)
+            found = np.int64(-1)
             if right >= 0:
                 if gold[step] == SHIFT:
                     work.stack[depth] = right
                     depth += 1
                 else:
                     depth -= 1
-                    p, q = work.stack[depth], right
+                    p = work.stack[depth]
+                    q = right
                 for x in range(begin, end):
                     if (
                         states.action[x] == gold[step]
@@ -395,12 +404,13 @@ def worst_step(gold, n, model, adjustment, work):
 
     Returns (m, the best state then); m is 0 if the best state is the right one throughout.
     """
-    states, rows, total = (
-        work.states,
-        work.replay[0],
-        work.states.gain[work.states.gain.shape[0] - 1],
-    )
-    right, worst, m, best = 0.0, -np.inf, 0, 0
+    states = work.states
+    rows = work.replay[0]
+    total = work.states.gain[work.states.gain.shape[0] - 1]
+    right = 0.0
+    worst = -np.inf
+    m = 0
+    best = 0
     for step in range(gold.shape[0]):
         row = rows[step]
         score(
@@ -419,5 +429,7 @@ def worst_step(gold, n, model, adjustment, work):
             right += work.total[work.gold_label[step]]
         x = work.begin[step + 1]
         if x != work.alive[step + 1] and states.score[x] - right >= worst:
-            worst, m, best = states.score[x] - right, step + 1, x
+            worst = states.score[x] - right
+            m = step + 1
+            best = x
     return m, best

@@ -37,7 +37,8 @@ FEW_LABELS = 16
 @spliced
 def emit_actions(gold, m, model, adjustment, work):
     """Emit the features of m right actions, against those of the predicted ones."""
-    path, begin = work.path, 0
+    path = work.path
+    begin = 0
     while begin < m and gold[begin] == path[begin]:
         if (
             model.joint
@@ -55,10 +56,8 @@ def emit_actions(gold, m, model, adjustment, work):
         2
     ):  # a loop, where two calls would be clearer: each is compiled once more
         if model.joint:
-            actions, labels = (
-                path if wrong else gold,
-                work.path_label if wrong else work.gold_label,
-            )
+            actions = path if wrong else gold
+            labels = work.path_label if wrong else work.gold_label
             n_labelled = min(m, gold.shape[0] - 1) if model.root_step else m
             emit_reductions(
                 actions, labels, begin, n_labelled, wrong, model, adjustment, work
@@ -67,7 +66,8 @@ def emit_actions(gold, m, model, adjustment, work):
         for wrong in range(1 if k == begin else 2):
             up = np.int64(-1 if wrong else gold[k])
             down = np.int64(path[k] if wrong or k == begin else -1)
-            row, difference = work.replay[wrong, k], work.difference
+            row = work.replay[wrong, k]
+            difference = work.difference
             emit_row(
                 model.templates,
                 model.state_features,
@@ -86,12 +86,11 @@ def visit(i, model, task, noise, adjustment, work):
 
     Returns DONE, or TABLE_FULL or POOL_FULL if there is no room; then nothing has changed.
     """
-    first, n = task.token[i], task.token[i + 1] - task.token[i]
-    K, K_arcs, L = (
-        model.templates.slot.shape[0],
-        model.arcs.slot.shape[0],
-        model.arc_features.weights.columns,
-    )
+    first = task.token[i]
+    n = task.token[i + 1] - task.token[i]
+    K = model.templates.slot.shape[0]
+    K_arcs = model.arcs.slot.shape[0]
+    L = model.arc_features.weights.columns
     load(task, first, n, model.clock.step[0], noise, work)
     gold = task.action[2 * first : 2 * first + n_actions(n, model)]
     heads = task.head[first : first + n]
@@ -154,7 +153,8 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
     Returns (code, k): DONE and ``end``, or why it stopped before sentence ``order[k]`` was learned:
     TABLE_FULL or POOL_FULL (grow the model and call again from k) or RESCALE (rebase the stores).
     """
-    difference, label_difference = work.difference, work.label_difference
+    difference = work.difference
+    label_difference = work.label_difference
     for k in range(begin, end):
         i = order[k]
         if model.clock.scale[0] < SMALLEST_SCALE:
@@ -179,13 +179,15 @@ def predict(task, begin, end, model, noise, work, head, label, score):
     Writes ``head`` and ``label`` (N,) int32 and ``score`` (n,) float64, that of the actions.
     """
     for i in range(begin, end):
-        first, n = task.token[i], task.token[i + 1] - task.token[i]
+        first = task.token[i]
+        n = task.token[i + 1] - task.token[i]
         score[i] = 0.0
         if n > 0:
             load(task, first, n, model.clock.step[0], noise, work)
             m, best, _ = search(n, task.action[:0], model, None, work)
             trace(work.states, best, m, work.stack, work.path, work.path_label)
-            heads, out = head[first : first + n], label[first : first + n]
+            heads = head[first : first + n]
+            out = label[first : first + n]
             attach(
                 work.path,
                 work.path_label,

@@ -86,17 +86,14 @@ def _stored(model, prefix, some=slice(None)):
 
 def packed(model, prefix):
     """Two functions that unpack the keys, and the weights, of the features of a table that have weights."""
-    store, writer = model.table(prefix).weights, Writer(False, None)
-    rows, known = (
-        np.flatnonzero(rows_in_use(store)),
-        Members({"divisor": model.divisor}),
-    )
+    store = model.table(prefix).weights
+    writer = Writer(False, None)
+    rows = np.flatnonzero(rows_in_use(store))
+    known = Members({"divisor": model.divisor})
     with writer.packing(model.packed):
         node = FEATURES[prefix].write(_stored(model, prefix, rows), writer, "", known)
-    f, kind = (
-        Members({}, reader=Reader(writer.arrays, None)),
-        weights(rows.shape[0], store.columns),
-    )
+    f = Members({}, reader=Reader(writer.arrays, None))
+    kind = weights(rows.shape[0], store.columns)
     return (
         lambda: read_keys(node[f"{prefix}keys"], "keys", f),
         lambda: kind.read(node[f"{prefix}weights"], "weights", f),
@@ -115,7 +112,9 @@ def _attributes(f):
 
 def _lines(f):
     """The templates, if they suit the labels and the columns."""
-    lines, L, width = Lines(f["templates"], f["arc_templates"]), f["L"], f["columns"]
+    lines = Lines(f["templates"], f["arc_templates"])
+    L = f["L"]
+    width = f["columns"]
     require(lines.states, f"{f.where}.templates must be strings")
     require(bool(lines.arcs) == (L > 0), f"{f.where}.arc_templates are for labels")
     ok = L > 0 or lines.states == without_labels(lines.states)
@@ -140,7 +139,9 @@ def _encoder(f):
 
 def _arguments(f):
     """Those of :class:`.parser_model.ParserModel`, from a file."""
-    L, labels, numbers = f["L"], f["labels"], f["label_numbers"]
+    L = f["L"]
+    labels = f["labels"]
+    numbers = f["label_numbers"]
     ok = (np.sort(numbers) == np.arange(1, L + 1)).all()
     require(ok, f"{f.where}.label_numbers must be 1 to {L}")
     strings = all(type(label) is str for label in labels.values)
@@ -149,10 +150,8 @@ def _arguments(f):
     )
     divisors = [f.node[f"{prefix}weights"].get("divisor") or 0 for prefix in TABLES]
     require(set(map(type, divisors)) == {int}, f"{f.where}: the divisor must be an int")
-    tables, search = (
-        (f["features"], f["label_features"]),
-        (f["beam"], f["merge"], f["root_step"]),
-    )
+    tables = (f["features"], f["label_features"])
+    search = (f["beam"], f["merge"], f["root_step"])
     arrays = parse_model(
         *f["lines"].compiled(f["encoder"].rows), tables, numbers, *search
     )

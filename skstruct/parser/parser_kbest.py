@@ -32,10 +32,13 @@ def list_ways(n, model, work, ways):
 
     ``ways`` (W, 4) int32 has room for W of them: state, p, q and action.
     """
-    states, kept = work.states, work.kept
-    spare, found = states.row.shape[0] - 1, 0
+    states = work.states
+    kept = work.kept
+    spare = states.row.shape[0] - 1
+    found = 0
     for step in range(2 * n - 1):
-        begin, end = work.begin[step], work.begin[step + 1]
+        begin = work.begin[step]
+        end = work.begin[step + 1]
         for x in range(end, work.begin[step + 2]):
             kept[slot_of(kept, states, x)] = x
         for q in range(begin, end):
@@ -61,12 +64,10 @@ def list_ways(n, model, work, ways):
                     x = kept[slot_of(kept, states, spare)]
                     if x >= 0:
                         if found < ways.shape[0]:
-                            (
-                                ways[found, 0],
-                                ways[found, 1],
-                                ways[found, 2],
-                                ways[found, 3],
-                            ) = x, p, q, action
+                            ways[found, 0] = x
+                            ways[found, 1] = p
+                            ways[found, 2] = q
+                            ways[found, 3] = action
                         found += 1
                 link = states.link[link]
         kept[:] = -1
@@ -92,7 +93,8 @@ class Forest:
     """What the search of a sentence of n words kept."""
 
     def __init__(self, n, model, work):
-        states, self.begin = work.states, work.begin[: 2 * n + 1].tolist()
+        states = work.states
+        self.begin = work.begin[: 2 * n + 1].tolist()
         kept = slice(self.begin[-1])
         self.inside, self.score = (
             states.inside[kept].tolist(),
@@ -160,13 +162,11 @@ class Forest:
 
         Rank (way, i, j) is the i-th subtree of the way's p with the j-th of its q.
         """
-        best, found, others, heap, seen = (
-            self.best[x],
-            self.found[x],
-            self.ways[x],
-            [],
-            set(),
-        )
+        best = self.best[x]
+        found = self.found[x]
+        others = self.ways[x]
+        heap = []
+        seen = set()
         waiting = [(best, 0, 0)]
         if best[2] == SHIFT:
             found.append((0.0, ((0, -1),)))
@@ -201,15 +201,15 @@ class Forest:
     def _joined(self, way, i, j):
         """The arcs of a subtree."""
         p, q, action = way
-        of_p, of_q = self.found[p][i][1], self.found[q][j][1]
+        of_p = self.found[p][i][1]
+        of_q = self.found[q][j][1]
         label = self.label[q][action] if self.label else -1
         if action == LEFT:
-            k, arc = (
-                self.head[p] - self.first[p],
-                (self.head[q] - FIRST_WORD + 1, label),
-            )
+            k = self.head[p] - self.first[p]
+            arc = (self.head[q] - FIRST_WORD + 1, label)
             return of_p[:k] + (arc,) + of_p[k + 1 :] + of_q
-        k, arc = self.head[q] - self.first[q], (self.head[p] - FIRST_WORD + 1, label)
+        k = self.head[q] - self.first[q]
+        arc = (self.head[p] - FIRST_WORD + 1, label)
         return of_p + of_q[:k] + (arc,) + of_q[k + 1 :]
 
     def _score(self, way, i, j):
@@ -232,7 +232,9 @@ def best_trees(task, k, model, work, read):
         if n == 0:
             out.append([(read(heads[:0], labels[:0]), 0.0)])
             continue
-        forest, found, score = Forest(n, model, work), {}, np.inf
+        forest = Forest(n, model, work)
+        found = {}
+        score = np.inf
         candidates = forest.trees()
         while len(found) < k:
             some = list(islice(candidates, k - len(found)))

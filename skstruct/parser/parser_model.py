@@ -65,7 +65,10 @@ class ParserModel(tables.TableModel):
     pseudo: bool = False
     divisor: int = 0
 
-    TABLES, FIELDS, TRAINED, FACTS = TABLES, PARSER, TRAINED, ("stream", "min_count")
+    TABLES = TABLES
+    FIELDS = PARSER
+    TRAINED = TRAINED
+    FACTS = ("stream", "min_count")
 
     def compressed(self, dtype, keep):
         """See ``training.saved.SavableModel``."""
@@ -251,7 +254,9 @@ class ParserModel(tables.TableModel):
 
         Until all are there they are kept as small as in files: the features of all are many.
         """
-        first, waiting, averages = None, {prefix: [] for prefix in cls.TABLES}, {}
+        first = None
+        waiting = {prefix: [] for prefix in cls.TABLES}
+        averages = {}
         for model in models:
             if first is None:
                 none = dict.fromkeys(cls.TABLES.values())

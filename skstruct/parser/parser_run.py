@@ -31,7 +31,9 @@ class ParseRun(Run):
 
     def __init__(self, estimator, state, task, lines, encoder, labels, held_out):
         super().__init__(estimator, state, task, held_out)
-        self.lines, self.encoder, self.labels = lines, encoder, labels
+        self.lines = lines
+        self.encoder = encoder
+        self.labels = labels
 
     def finished(self, model, reuse=False):
         """See ``training.run.Run``."""
@@ -58,7 +60,8 @@ class ParseRun(Run):
 
     def held_out_score(self, model):
         """UAS."""
-        X, y = self.held_out.X, self.held_out.y
+        X = self.held_out.X
+        y = self.held_out.y
         return unlabeled_attachment(y, model.predict(X, self.estimator.n_jobs)[0])
 
     def fresh(self, key):
@@ -72,10 +75,8 @@ class ParseRun(Run):
     @classmethod
     def merged(cls, vocabularies, learner, key):
         """See ``training.run.Run``."""
-        labels, label_maps = (
-            Labels(),
-            [np.full(1, UNLABELLED, np.int32) for _ in vocabularies],
-        )
+        labels = Labels()
+        label_maps = [np.full(1, UNLABELLED, np.int32) for _ in vocabularies]
         if learner.labeled:
             labels, label_maps = merged_labels(vocabularies, NO_LABEL)
         encoder, lines, atom_maps = _merged_encoder(
@@ -96,8 +97,10 @@ class ParseRun(Run):
 
     def adopt(self, plan):
         """See ``training.run.Run``."""
-        before, (self.lines, self.encoder, self.labels) = self.encoder, plan["known"]
-        rows, mine = np.array(self.encoder.rows), np.array(before.rows)
+        before = self.encoder
+        (self.lines, self.encoder, self.labels) = plan["known"]
+        rows = np.array(self.encoder.rows)
+        mine = np.array(before.rows)
         atoms = np.full((len(rows), self.task.atoms.shape[1]), -1, np.int32)
         for name in before.alphabets:
             old = self.task.atoms[mine == name]
@@ -105,10 +108,8 @@ class ParseRun(Run):
                 [np.full(SPECIAL, -1), plan["atoms"][name] + SPECIAL, [-1]]
             )
             atoms[np.flatnonzero(rows == name)[: len(old)]] = new[old]
-        n_forms, label = (
-            make_task(atoms, rows, self.task.token).n_forms,
-            plan["ids"][self.task.label],
-        )
+        n_forms = make_task(atoms, rows, self.task.token).n_forms
+        label = plan["ids"][self.task.label]
         self.task = self.task._replace(atoms=atoms, n_forms=n_forms, label=label)
         self.state = self.fresh(self.state.key)
 

@@ -248,11 +248,10 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             held_out = HeldOut(take(X, test), take(y, test))
             used[test] = False
         # What is left out stays as an empty sentence, so that positions are those of X.
-        words, lengths = (
-            np.flatnonzero(np.repeat(used, np.diff(token))),
-            np.where(used, np.diff(token), 0),
-        )
-        old_labels, gold = self._model.labels if continued else Labels(), None
+        words = np.flatnonzero(np.repeat(used, np.diff(token)))
+        lengths = np.where(used, np.diff(token), 0)
+        old_labels = self._model.labels if continued else Labels()
+        gold = None
         labels = old_labels
         if self.labeled:
             gold, labels = learned_labels(arcs, token, used, labels, self._is_part)
@@ -297,7 +296,8 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     def _fresh_state(self, lines, encoder, labels, key):
         """A training state without features and weights."""
         lines.check_labels(len(labels))
-        templates, rule = lines.compiled(encoder.rows), self._rule()
+        templates = lines.compiled(encoder.rows)
+        rule = self._rule()
         if not templates[0].slot.size:
             raise ValueError(
                 "templates give no feature of states: each reads labels, which labeled=False leaves out, or "

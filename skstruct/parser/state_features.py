@@ -126,12 +126,14 @@ def load(task, first, n, step, noise, work):
 
     Input dropout hides forms, never tags and the like.
     """
-    value, atoms = work.look.value, task.atoms
+    value = work.look.value
+    atoms = task.atoms
     work.look.step[0] = step
     for memory in (work.scores, work.pairs):
         memory.now[0] += KINDS
     for a in range(atoms.shape[0]):
-        value[a, STACK_END], value[a, NO_CHILD] = 0, 1
+        value[a, STACK_END] = 0
+        value[a, NO_CHILD] = 1
         for k in range(n):
             value[a, FIRST_WORD + k] = atoms[a, first + k]
         for k in range(AHEAD):
@@ -161,7 +163,8 @@ def recall(memory, by, kind, row):
     if by[kind, 0] < 0:
         return memory.stamp.shape[0], False
     stamp = memory.now[0] + kind
-    h, F = np.uint64(kind), 0
+    h = np.uint64(kind)
+    F = 0
     while F < by.shape[1] and by[kind, F] >= 0:
         h = h * np.uint64(0x9E3779B97F4A7C15) + np.uint64(row[by[kind, F]])
         F += 1
@@ -184,21 +187,22 @@ def list_keys(templates, group, row, table, n, look):
 
     ``look.slot`` is where the search for each in the table begins, which is asked for.
     """
-    atom, slot, begin, end = (
-        look.atom,
-        templates.slot,
-        templates.group[group],
-        templates.group[group + 1],
-    )
+    atom = look.atom
+    slot = templates.slot
+    begin = templates.group[group]
+    end = templates.group[group + 1]
     for a in range(begin[1], end[1]):
         place = row[templates.field[a]] + templates.offset[a]
         attribute = templates.attribute[a]
         atom[a] = place if attribute < 0 else look.value[attribute, place]
     atom[templates.field.shape[0]] = 0
     for k in range(begin[0], end[0]):
-        a, b = atom[slot[k, 0]], atom[slot[k, 1]]
-        c, d = atom[slot[k, 2]], atom[slot[k, 3]]
-        e, f = atom[slot[k, 4]], atom[slot[k, 5]]
+        a = atom[slot[k, 0]]
+        b = atom[slot[k, 1]]
+        c = atom[slot[k, 2]]
+        d = atom[slot[k, 3]]
+        e = atom[slot[k, 4]]
+        f = atom[slot[k, 5]]
         if (a | b | c | d | e | f) >= 0:
             look.key[n] = (((a << 15) | b) << 32) | (c << 15) | d
             look.compound[n] = templates.code[k] | (e << 7) | (f << 19)
@@ -212,7 +216,8 @@ def list_keys(templates, group, row, table, n, look):
 @spliced
 def find_rows(features, n, look):
     """``look.entry``: the rows of the features listed, -1 for unknown ones; their weights are asked for."""
-    table, store = features.table, features.weights
+    table = features.table
+    store = features.weights
     mask = table.shape[0] - 1
     for k in range(n):
         s = look.slot[k]
@@ -247,8 +252,11 @@ def score(templates, features, memory, row, adjustment, look, total):
 
     What a group of templates adds is taken from ``memory`` if it is known there.
     """
-    store, first, n = features.weights, look.first, np.int64(0)
-    G, C = templates.group.shape[0] - 1, store.columns
+    store = features.weights
+    first = look.first
+    n = np.int64(0)
+    G = templates.group.shape[0] - 1
+    C = store.columns
     for g in range(G):
         look.place[g], look.known[g] = recall(memory, templates.by, g, row)
         first[g] = n
@@ -277,7 +285,9 @@ def score(templates, features, memory, row, adjustment, look, total):
 @spliced
 def add_rows(templates, features, begin, end, adjustment, look, total):
     """Add the weights of the features ``begin <= k < end``, whose rows are found."""
-    store, seen, step = features.weights, features.seen, look.step[0]
+    store = features.weights
+    seen = features.seen
+    step = look.step[0]
     for k in range(begin, end):
         r = look.entry[k]
         if r < 0 or (
@@ -310,7 +320,8 @@ def emit_row(templates, features, row, adjustment, up, down, look, difference):
     for g in range(templates.group.shape[0] - 1):
         n = list_keys(templates, g, row, features.table, n, look)
     for k in range(n):
-        key, compound = look.key[k], look.compound[k]
+        key = look.key[k]
+        compound = look.compound[k]
         x = noise_factor(
             adjustment, templates.edge[look.template[k]], look.step[0], compound, key
         )

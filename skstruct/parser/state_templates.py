@@ -39,7 +39,8 @@ _NUMBER = 2**7 - 1
 _HALF = 2**15 - 1
 """The bits of the second of two atoms that share half a key."""
 
-_FREE, _HALF_FREE = 127, 126
+_FREE = 127
+_HALF_FREE = 126
 """Numbers that many templates share, told apart by the bits of the compound that their atoms leave free."""
 
 _SMALL = (None, "t", "r")
@@ -85,7 +86,8 @@ def _atom(name, places, line):
 
 def _slots(line, places):
     """The six atoms of a template, (place, attribute) or None: two of each half and of the compound."""
-    small, large = [], []
+    small = []
+    large = []
     for name in line.split():
         atom = _atom(name, places, line)
         (small if atom[1] in _SMALL else large).append(atom)
@@ -102,10 +104,12 @@ def _codes(slots):
     """What each template adds to its compound; of many, all but those that fill it share a number."""
     if len(slots) <= _NUMBER + 1:
         return list(range(len(slots)))
-    out, found = [], [0, 0, 0]
+    out = []
+    found = [0, 0, 0]
     for row in slots:
         free = row[4:].count(None)
-        n, found[free] = found[free], found[free] + 1
+        n = found[free]
+        found[free] = found[free] + 1
         out.append((n, _HALF_FREE | n << 19, _FREE | n << 7)[free])
     if found[0] > _HALF_FREE:
         raise ValueError(
@@ -138,7 +142,8 @@ def compile_templates(lines, places, attributes, groups=(), determined=None):
         raise ValueError(
             f"at most {MOST_TEMPLATES} templates are possible, got {len(lines)}"
         )
-    slots, row_of = [_slots(line, places) for line in lines], {None: -1, "r": LABEL}
+    slots = [_slots(line, places) for line in lines]
+    row_of = {None: -1, "r": LABEL}
     row_of.update((name, row) for row, name in reversed(list(enumerate(attributes))))
     members = [[] for _ in (*groups, None)]
     for line, slot, code in zip(lines, slots, _codes(slots)):
@@ -171,7 +176,10 @@ def _in_groups(members, n_groups):
 
     Of a last one behind the ``n_groups`` nothing is remembered.
     """
-    rows, atoms, starts, by = [], [], [(0, 0)], []
+    rows = []
+    atoms = []
+    starts = [(0, 0)]
+    by = []
     for g, group in enumerate(members):
         if not group:
             continue
@@ -237,15 +245,14 @@ def decode_keys(keys, lines, places, strings):
     """
     slots = []  # of each template, the (slot, attribute) of its atoms in order
     for line in lines:
-        filled, atoms = (
-            _slots(line, places),
-            [_atom(name, places, line) for name in line.split()],
-        )
+        filled = _slots(line, places)
+        atoms = [_atom(name, places, line) for name in line.split()]
         slots.append([(filled.index(atom), atom[1]) for atom in atoms])
     out = []
     numbers = templates_of(keys[:, 0], lines, places).tolist()
     for k, (compound, left, right) in zip(numbers, keys.tolist()):
-        values, in_compound = [], (compound >> 7 & (MOST_SMALL - 1), compound >> 19)
+        values = []
+        in_compound = (compound >> 7 & (MOST_SMALL - 1), compound >> 19)
         small = left >> 15, left & _HALF, right >> 15, right & _HALF, *in_compound
         for slot, attribute in slots[k]:
             value = (

@@ -11,7 +11,12 @@ from ..core.compile import inline, spliced
 from .dependency_trees import LEFT, SHIFT
 
 # Fields of a state; those of s0, s1 and their children in one order, S1 - S0 apart.
-I, J, S0, S1, S2, DISTANCE = 0, 1, 2, 13, 24, 25
+I = 0
+J = 1
+S0 = 2
+S1 = 13
+S2 = 24
+DISTANCE = 25
 H, LC, RC, LC2, RC2, VL, VR, LCL, RCL, LCL2, RCL2 = range(11)
 N_TREE = 11
 N_FIELDS = 25
@@ -77,7 +82,9 @@ ARC_PLACES = {
     **{name: (k, 0, True, name.endswith(".r")) for k, name in _ARC_NUMBERS},
 }
 
-STACK_END, NO_CHILD, FIRST_WORD = 0, 1, 2
+STACK_END = 0
+NO_CHILD = 1
+FIRST_WORD = 2
 """Places."""
 
 SPECIAL = 3
@@ -185,7 +192,8 @@ FIRST_LEFT, LAST_RIGHT, N_LEFT, N_RIGHT, BEFORE, AFTER, LATEST = range(7)
 its latest child so far."""
 
 # Where an arc has these of its word, and of its head; and the labels of the outermost children.
-_OF_WORD, _OF_HEAD = np.array([7, 8, 15, 16, 19, 20]), np.array([9, 10, 17, 18, 21, 22])
+_OF_WORD = np.array([7, 8, 15, 16, 19, 20])
+_OF_HEAD = np.array([9, 10, 17, 18, 21, 22])
 
 LEFT_SIDE = 8
 """Added to the distance of a dependent on the left of its head."""
@@ -200,7 +208,8 @@ def look_around(head, n, around):
         ] = NO_CHILD
         around[N_LEFT, k] = around[N_RIGHT, k] = around[LATEST, k] = 0
     for k in range(1, n + 1):
-        h, here = head[k - 1], FIRST_WORD + k - 1
+        h = head[k - 1]
+        here = FIRST_WORD + k - 1
         side = 0 if k < h else 1
         if side == 1 or around[N_LEFT, h] == 0:
             around[FIRST_LEFT + side, h] = here
@@ -215,11 +224,14 @@ def look_around(head, n, around):
 @inline
 def _describe_words(here, there, grand, arc):
     """The fields of an arc that follow from the places of its word, of its head and of the head of that."""
-    arc[0], arc[1], arc[2] = here, there, grand
+    arc[0] = here
+    arc[1] = there
+    arc[2] = grand
     arc[3] = here - 1 if here > FIRST_WORD else STACK_END
     arc[4] = here + 1
     arc[5] = there - 1 if there > FIRST_WORD else STACK_END
-    arc[6], arc[14] = STACK_END, 0
+    arc[6] = STACK_END
+    arc[14] = 0
     if there != STACK_END:
         arc[6] = there + 1
         arc[14] = (
@@ -230,7 +242,9 @@ def _describe_words(here, there, grand, arc):
 @inline
 def describe_arc(k, head, around, arc):
     """The fields (``ARC_FIELDS``, ``ARC_NUMBERS``) of the arc to word k, 1-based."""
-    h, there, grand = np.int64(head[k - 1]), np.int64(STACK_END), np.int64(STACK_END)
+    h = np.int64(head[k - 1])
+    there = np.int64(STACK_END)
+    grand = np.int64(STACK_END)
     if h > 0:
         there = FIRST_WORD + h - 1
         if head[h - 1] > 0:
@@ -257,7 +271,9 @@ def describe_reduction(action, row, arc):
             row[h + READ_BY_ARCS[j]],
         )
     side = 0 if action == LEFT else 1
-    arc[11], arc[12] = arc[9 + side], NO_CHILD  # the sibling between both
+    # the sibling between both
+    arc[11] = arc[9 + side]
+    arc[12] = NO_CHILD
     arc[13] = row[J]
     arc[23] = arc[21 + side]
 
@@ -310,7 +326,8 @@ def attach(path, label, m, stack, head, out):
             continue
         if depth < 2:  # a root step: the head stays 0
             continue
-        a, b = stack[depth - 2], stack[depth - 1]
+        a = stack[depth - 2]
+        b = stack[depth - 1]
         depth -= 1
         if path[i] == LEFT:
             head[a - 1] = b

@@ -210,7 +210,8 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
 
     def _prepare(self, X, y, sample_weight, given=None, continued=False, **params):
         """Check everything, train the bases, and encode their analyses."""
-        rule, view = self._rule(), view_of(self._new_base())
+        rule = self._rule()
+        view = view_of(self._new_base())
         X, y = view.check(X, y)
         if (
             given is not None
@@ -237,12 +238,10 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
             )
         key = self._training.key if continued else new_key(self.random_state)
         metadata = cut_metadata(X, metadata, used)
-        X, y, lengths, n = (
-            safe_indexing(X, used),
-            take(y, used),
-            lengths[used],
-            used.shape[0],
-        )
+        X = safe_indexing(X, used)
+        y = take(y, used)
+        lengths = lengths[used]
+        n = used.shape[0]
         weight = None if weight is None else weight[used]
         of_base = metadata.get("sample_weight")
         if of_base is not None:
@@ -260,7 +259,8 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         words, tags = (
             (dict(self._model.words), dict(self._model.tags)) if continued else ({}, {})
         )
-        gold, train = view.gold(X, y), np.setdiff1d(np.arange(n), test)
+        gold = view.gold(X, y)
+        train = np.setdiff1d(np.arange(n), test)
 
         def encode(keep, words, tags, weight=None):
             task = make_task(
@@ -351,7 +351,8 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
 
     def _best(self, X):
         check_is_fitted(self)
-        base, model = self.base_, self._model
+        base = self.base_
+        model = self._model
         view = view_of(base)
         X = view.check_X(X)
 

@@ -30,7 +30,8 @@ from .reranker_epoch import ABSENT, HALF, LatticeTask
 BLOCK = 500
 """Sequences whose candidates are listed at a time: bounds memory."""
 
-RIGHT, RIGHT_SPAN = 3, 1
+RIGHT = 3
+RIGHT_SPAN = 1
 """How right a node is: span and tag, or the span alone."""
 
 
@@ -171,7 +172,8 @@ def view_of(base):
         if getattr(base, "accepts_dictionary", False):
             return TextView()
     elif hasattr(base, "tagger"):
-        kind, tagger = type(base).__name__, type(base.tagger).__name__
+        kind = type(base).__name__
+        tagger = type(base.tagger).__name__
         raise ValueError(
             f"base: the tagger of the {kind}, a {tagger}, has no predict_kbest"
         )
@@ -228,9 +230,15 @@ def make_task(lattices, lengths, words, tags, gold=None, weight=None):
     gold : list of lists of items, optional
     weight : ndarray of shape (n,), optional
     """
-    left, into, arc, right, target, grow = [], [0], [0], [], [], gold is not None
+    left = []
+    into = [0]
+    arc = [0]
+    right = []
+    target = []
+    grow = gold is not None
     for i, nodes in enumerate(lattices):
-        ending, before = {0: [(0.0, -1)]}, []
+        ending = {0: [(0.0, -1)]}
+        before = []
         for j, (begin, end, _, _, margin) in enumerate(nodes):
             before.append(
                 [p for _, p in sorted(ending[begin])]
@@ -288,7 +296,9 @@ def _target(right, before, ends):
     Ties go to fewer nodes, then to smaller margins. ``before`` are the nodes before each one, sorted by
     margin; ``ends`` are those at the end of the sequence.
     """
-    value, back, target = {-1: 0}, {}, [ABSENT] * len(right)
+    value = {-1: 0}
+    back = {}
+    target = [ABSENT] * len(right)
     for j, some in enumerate(before):
         back[j] = max(some, key=value.__getitem__)
         value[j] = value[back[j]] + right[j] * 65536 - 1

@@ -149,7 +149,8 @@ def list_keys(a, p, c, group, work):
 
     Features of unknown words or tags are off.
     """
-    atoms, keys = work.atoms, work.keys
+    atoms = work.atoms
+    keys = work.keys
     for k in range(GROUPS[group], GROUPS[group + 1]):
         right = np.int64(0)
         if _RIGHT[k] >= 0:
@@ -172,8 +173,10 @@ def _is_edge(k):
 def weigh(model, adjustment, a, p, c, group, work):
     """Sum of the weights of the features of one group; see :func:`list_keys`."""
     list_keys(a, p, c, group, work)
-    features, keys = model.features, work.keys
-    total, step = 0.0, model.clock.step[0]
+    features = model.features
+    keys = work.keys
+    total = 0.0
+    step = model.clock.step[0]
     for k in range(GROUPS[group], GROUPS[group + 1]):
         row = (
             find(features.table, k, keys[k, 0], keys[k, 1])
@@ -211,10 +214,13 @@ def emit_node(path, c, group, model, adjustment, amount, work):
 @inline
 def search(task, i, model, noise, adjustment, work):
     """The best path: writes ``work.path``, returns its score. Ties go to the earlier arc."""
-    first, M = task.node[i], task.node[i + 1] - task.node[i]
-    first_arc, T = task.arc[i], task.token[i + 1] - task.token[i]
+    first = task.node[i]
+    M = task.node[i + 1] - task.node[i]
+    first_arc = task.arc[i]
+    T = task.token[i + 1] - task.token[i]
     load(task, i, noise, model.clock.step[0], work.atoms)
-    zero, start = np.int64(0), np.int64(-1)
+    zero = np.int64(0)
+    start = np.int64(-1)
     best, last, end = (
         -np.inf,
         start,
@@ -226,7 +232,8 @@ def search(task, i, model, noise, adjustment, work):
         for arc in range(task.into[first + c], task.into[first + c + 1]):
             p = np.int64(task.left[arc])
             score = own + weigh(model, adjustment, start, p, c, zero + 1, work)
-            before, arg = -np.inf, start
+            before = -np.inf
+            arg = start
             # The start is one arc, of score 0, before itself.
             stop = task.into[first + p + 1] if p >= 0 else zero + 1
             for previous in range(task.into[first + p] if p >= 0 else zero, stop):
@@ -235,15 +242,19 @@ def search(task, i, model, noise, adjustment, work):
                 if p >= 0:
                     x += work.score[previous - first_arc]
                 if x > before:
-                    before, arg = x, previous if p >= 0 else start
+                    before = x
+                    arg = previous if p >= 0 else start
             work.score[arc - first_arc] = score + before
             work.back[arc - first_arc] = arg
             if task.end[first + c] == T and score + before > best:
-                best, last, end = score + before, arc, c
+                best = score + before
+                last = arc
+                end = c
     while last >= 0:
         p = np.int64(task.left[last])
         work.path[end] = p
-        end, last = p, work.back[last - first_arc]
+        end = p
+        last = work.back[last - first_arc]
     return best
 
 
@@ -277,9 +288,11 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
         if model.clock.scale[0] < SMALLEST_SCALE:
             return RESCALE, k
         search(task, i, model, noise, adjustment, work)
-        first, stop = task.node[i], task.node[i + 1]
+        first = task.node[i]
+        stop = task.node[i + 1]
         target = task.target[first:stop]
-        wrong, nodes = 0, 0
+        wrong = 0
+        nodes = 0
         for c in range(stop - first):
             nodes += (target[c] != ABSENT) + (work.path[c] != ABSENT)
             if work.path[c] != ABSENT and target[c] == ABSENT:
@@ -303,7 +316,8 @@ def predict(task, begin, end, model, noise, work, out, score):
     Writes ``out`` (M,) bool, whether a node is on its sequence's path, and ``score`` (n,) float64.
     """
     for i in range(begin, end):
-        first, stop = task.node[i], task.node[i + 1]
+        first = task.node[i]
+        stop = task.node[i + 1]
         score[i] = 0.0
         if stop > first:
             score[i] = search(task, i, model, noise, None, work)
@@ -339,7 +353,8 @@ def list_features(task, path, model, noise, work, out):
         for k in range(N_TEMPLATES):
             row = find(model.features.table, k, work.keys[k, 0], work.keys[k, 1])
             if work.keys[k, 0] >= 0 and row >= 0:
-                out[n, 0], out[n, 1] = c, row
+                out[n, 0] = c
+                out[n, 1] = row
                 n += 1
     return n
 

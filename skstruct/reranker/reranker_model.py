@@ -64,7 +64,8 @@ def feature_names(model, rows):
 
     out = []
     for template, left, right in keys.tolist():
-        atoms, halves = structure.ATOMS[template], (left, right)
+        atoms = structure.ATOMS[template]
+        halves = (left, right)
         if len(atoms) > 2:
             halves = left, *divmod(right, structure.HALF)
         out.append(" ".join(map(atom, atoms, halves)))
@@ -107,10 +108,8 @@ class RerankModel(TableModel):
 
     def choose(self, task):
         """(nodes on the best paths, scores) of lattices."""
-        out, scores = (
-            np.zeros(task.begin.shape[0], np.bool_),
-            np.empty(task.node.shape[0] - 1),
-        )
+        out = np.zeros(task.begin.shape[0], np.bool_)
+        scores = np.empty(task.node.shape[0] - 1)
         work = structure.new_work(task, training=False)
         structure.predict(
             task, 0, scores.shape[0], self.reranker(), QUIET, work, out, scores
@@ -132,8 +131,10 @@ class RerankRun(Run):
 
     def __init__(self, estimator, state, task, words, tags, base, oracle, held_out):
         super().__init__(estimator, state, task, held_out)
-        self.words, self.tags = words, tags
-        self.base, self.oracle = base, oracle
+        self.words = words
+        self.tags = tags
+        self.base = base
+        self.oracle = oracle
 
     def finished(self, model, reuse=False):
         """See ``training.run.Run``."""
@@ -153,7 +154,8 @@ class RerankRun(Run):
 
     def held_out_part(self, X, y):
         """See ``training.run.Run``."""
-        base, view = self.base, view_of(self.base)
+        base = self.base
+        view = view_of(self.base)
         X, y = view.check(X, y)
         known = view.tags(base)
         given = (tag for items in view.gold(X, y) for *_, tag in items)
@@ -172,6 +174,7 @@ class RerankRun(Run):
         chosen = model.choose(task)[0]
         if lattices is None:
             return f1_of(task, chosen, n_items)
-        base, view = self.base, view_of(self.base)
+        base = self.base
+        view = view_of(self.base)
         predicted = [view.decode(base, items) for items in paths(lattices, chosen)]
         return float(view.score(self.held_out.y, predicted, None))

@@ -132,9 +132,12 @@ def container_size(header, arrays, version):
 
 def _encode_header(header, arrays, version):
     """Check what is to be written; return (prefix and padded JSON as bytes, array specs)."""
-    specs, end, known = [], 0, _NAMES[version].split()
+    specs = []
+    end = 0
+    known = _NAMES[version].split()
     for name, array in arrays.items():
-        dtype, shape = array.dtype.name, list(array.shape)
+        dtype = array.dtype.name
+        shape = list(array.shape)
         if dtype not in known:
             raise ValueError(
                 f"array {name!r} has dtype {array.dtype}; allowed: {_NAMES[version]}"
@@ -300,7 +303,8 @@ def _parse_header(encoded, version):
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"malformed header: {error}") from None
     _require(isinstance(header, dict), "malformed header: not a JSON object")
-    kind, specs = header.get("kind"), header.get("arrays")
+    kind = header.get("kind")
+    specs = header.get("arrays")
     _require(
         isinstance(kind, str) and kind,
         "malformed header: 'kind' is missing or no string",
@@ -308,7 +312,8 @@ def _parse_header(encoded, version):
     _require(
         isinstance(specs, list), "malformed header: 'arrays' is missing or no list"
     )
-    names, end = set(), 0
+    names = set()
+    end = 0
     for i, spec in enumerate(specs):
         end = _check_spec(spec, f"malformed header: arrays[{i}]", end, _NAMES[version])
         _require(
@@ -422,7 +427,8 @@ def unpack_strings(data, offsets):
         (offsets[1:] >= offsets[:-1]).all(),
         "offsets of packed strings must not decrease",
     )
-    text, bounds = data.tobytes(), offsets.tolist()
+    text = data.tobytes()
+    bounds = offsets.tolist()
     try:
         return [
             text[i:j].decode("utf-8", "surrogatepass")

@@ -82,7 +82,8 @@ class Members(dict):
     def __init__(self, known, around=None, table=None, find=None, reader=None):
         super().__init__(known)
         self.fields, self.derived = (table.named, table.derived) if table else ({}, {})
-        self.find, self.around = find, around
+        self.find = find
+        self.around = around
         self.reader = reader if around is None else around.reader
 
     def __missing__(self, name):
@@ -124,15 +125,21 @@ class Table:
         Members -> what follows from them, by name.
     """
 
-    inline, absent, null = False, None, False
+    inline = False
+    absent = None
+    null = False
 
     def __init__(self, title, *fields, make=None, **derived):
-        self.text, self.fields, self.make = title, fields, make
-        self.named, self.derived = {field.name: field for field in fields}, derived
+        self.text = title
+        self.fields = fields
+        self.make = make
+        self.named = {field.name: field for field in fields}
+        self.derived = derived
 
     def write(self, value, writer, name, around=None):
         """The JSON of an object."""
-        prefix, out = f"{name}." if name else "", {}
+        prefix = f"{name}." if name else ""
+        out = {}
         more = value.keys() - self.named.keys() if isinstance(value, dict) else ()
         members = Members(
             {name: value[name] for name in more},
@@ -156,7 +163,8 @@ class Table:
         require(isinstance(node, dict), f"{where} must be a JSON object")
 
         def find(field):
-            name, kind = field.name, field.kind
+            name = field.name
+            kind = field.kind
             if kind.inline:
                 return kind.read(node, where, members)
             if name in node:
@@ -172,7 +180,8 @@ class Table:
             return default_of(field, members)
 
         members = Members({}, around, self, find)
-        members.node, members.where = node, where
+        members.node = node
+        members.where = where
         for field in self.fields:
             members[field.name]
         members.find = None  # a circle would keep large arrays alive
@@ -397,7 +406,8 @@ def each(kind, label=None, length=None, given=None):
         ]
 
     def read(node, where, members):
-        nodes, out = members.reader.list(node, where), []
+        nodes = members.reader.list(node, where)
+        out = []
         n = members.size(length)
         require(
             n in (None, len(nodes)), f"{where}: {n} {where.rpartition('.')[2]} expected"

@@ -87,7 +87,8 @@ class SaysWhy:
     ):  # to a type checker the method would mean that every attribute exists
 
         def __getattr__(self, name):
-            reasons, kind = REASONS.get(name, {}), type(self).__name__
+            reasons = REASONS.get(name, {})
+            kind = type(self).__name__
             reason = reasons.get(kind, reasons.get(""))
             if reason is None:
                 return object.__getattribute__(

@@ -47,7 +47,8 @@ def _narrow(array):
 
 def narrowed(array):
     """Integers, or their differences, in few bytes; and the members of the reference that say so."""
-    narrow, node = _narrow(array), {"dtype": array.dtype.name}
+    narrow = _narrow(array)
+    node = {"dtype": array.dtype.name}
     if array.ndim and narrow.itemsize > 1:
         steps = _narrow(np.diff(array.astype(np.int64), axis=0, prepend=0))
         if steps.itemsize < narrow.itemsize:
@@ -96,7 +97,8 @@ def groups(numbers, signed=False):
 def from_groups(data, signed, where):
     """The int64 that :func:`groups` was given."""
     require(data.dtype == np.uint8 and data.ndim == 1, f"{where}: groups are bytes")
-    out, begin = [np.zeros(0, np.int64)], 0
+    out = [np.zeros(0, np.int64)]
+    begin = 0
     while begin < data.shape[0]:
         last = np.flatnonzero(data[begin : begin + PIECE] < 128)
         size = np.diff(last, prepend=-1)
@@ -104,7 +106,8 @@ def from_groups(data, signed, where):
             last.size and int(size.max()) <= MOST_GROUPS,
             f"{where}: a number does not end",
         )
-        first, piece = begin + last + 1 - size, np.zeros(last.shape[0], np.int64)
+        first = begin + last + 1 - size
+        piece = np.zeros(last.shape[0], np.int64)
         for k in range(int(size.max())):
             some = np.flatnonzero(size > k)
             piece[some] |= (data[first[some] + k].astype(np.int64) & 127) << 7 * k
@@ -156,7 +159,8 @@ def packed_keys(keys, writer, name):
 def unpacked_keys(node, reader, where):
     """The keys (R, 3) int64 that :func:`packed_keys` was given, in ascending order; all distinct."""
     require("steps" in node, f"{where} lacks steps")
-    values, steps = node["values"], node["steps"]
+    values = node["values"]
+    steps = node["steps"]
 
     def summed(steps):
         steps = reader.array(steps, where, np.int64, (None,))

@@ -253,7 +253,8 @@ class Savable(SaysWhy):
         ]
         around = [layer for layer, _ in layers(self)]
         inner = next(layer for layer in around if "_model" in vars(layer))
-        model, around = inner._model, around[: around.index(inner) + 1]
+        model = inner._model
+        around = around[: around.index(inner) + 1]
         names = "labels features state_weights transition_weights".split()
         return {
             "estimator": " of ".join(type(layer).__name__ for layer in around),
@@ -295,7 +296,9 @@ def memory_of(value):
 
     Arrays count as a whole where a view of them is held. Functions, modules and classes count as nothing.
     """
-    total, seen, waiting = 0, set(), [value]
+    total = 0
+    seen = set()
+    waiting = [value]
     while waiting:
         value = waiting.pop()
         if (
@@ -444,7 +447,8 @@ def _estimator_from_state(node, reader, where):
     name, parameters, fitted, state = ESTIMATOR.read(
         node, where or "the estimator", None
     ).values()
-    cls, where = _class_named(name), f"{where}.{name}" if where else name
+    cls = _class_named(name)
+    where = f"{where}.{name}" if where else name
     require(
         isinstance(parameters, dict), f"{where}: the parameters must be a JSON object"
     )

@@ -143,7 +143,8 @@ def _packed(store, dtype, divisor):
     held = (
         np.ones(store.value.shape[0], np.bool_) if store.sparse else store.value != 0.0
     )
-    value, out = store.value[held], {**store._asdict(), "held": np.packbits(held)}
+    value = store.value[held]
+    out = {**store._asdict(), "held": np.packbits(held)}
     integers = numerators(value, divisor, dtype) if divisor else None
     if integers is None:
         return {**out, "packed": value.astype(dtype)}
@@ -168,7 +169,8 @@ def weights(rows, columns, *, final=True, may_be_sparse=True):
         return PACKED.write(_packed(store, writer.packed, f["divisor"]), writer, name)
 
     def read(node, where, around):
-        R, C = around.size(rows), around.size(columns)
+        R = around.size(rows)
+        C = around.size(columns)
         packed = final and isinstance(node, dict) and "packed" in node
         table = PACKED if packed else FINAL if final else TRAINED
         found = table.read(node, where, Members({"R": R, "C": C}, around))
@@ -177,10 +179,8 @@ def weights(rows, columns, *, final=True, may_be_sparse=True):
         known = {name: found[name] for name in store._fields[2:] if name in found}
         store = store._replace(**known)
         if store.sparse:
-            places, reserved = (
-                store.value.shape[0],
-                store.count if final else store.room,
-            )
+            places = store.value.shape[0]
+            reserved = store.count if final else store.room
             ok = (store.count <= reserved).all() and (store.first >= 0).all()
             # Not `first + reserved <= places`, which may overflow.
             ok = ok and (store.first <= places - reserved).all()

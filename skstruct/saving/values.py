@@ -95,7 +95,8 @@ class Writer:
     @contextlib.contextmanager
     def packing(self, dtype):
         """A context in which weights are stored as that type and integers in few bytes; None: as they are."""
-        before, self.packed = self.packed, dtype
+        before = self.packed
+        self.packed = dtype
         if dtype is not None:
             self.version = max(self.version, 2)
         try:
@@ -117,9 +118,11 @@ class Writer:
         return {**self._whole(name, groups(array, signed)), **node}
 
     def _whole(self, name, array):
-        unique, number = name, 2
+        unique = name
+        number = 2
         while unique in self.arrays:
-            unique, number = f"{name}~{number}", number + 1
+            unique = f"{name}~{number}"
+            number = number + 1
         self.arrays[unique] = array
         return {"$array": unique}
 
@@ -339,7 +342,8 @@ def _numpy(node, where, f):
         f"{where}: a numpy scalar has two parts",
     )
     require(isinstance(node[0], str) and node[0] in _SCALARS, f"{where}: unknown dtype")
-    kind, value = _SCALARS[node[0]], f.reader.value(node[1], where)
+    kind = _SCALARS[node[0]]
+    value = f.reader.value(node[1], where)
     if issubclass(kind, np.integer):  # numpy 1 would warn of an overflow and go on
         limits = np.iinfo(kind)
         require(

@@ -97,7 +97,8 @@ def predicted(model, request):
     Refused
         If the request is not as the model takes it.
     """
-    alone, more = request.kind == "text/plain", {"example": example(model)}
+    alone = request.kind == "text/plain"
+    more = {"example": example(model)}
     answer = _answer_of(model, request.options)
     try:
         if alone:
@@ -122,9 +123,11 @@ def predicted(model, request):
 
 def _no_list(model, X):
     """What is said of a value that is no list of what a model reads."""
-    noun, alone = "sequences", ""
+    noun = "sequences"
+    alone = ""
     if reads_texts(model):
-        noun, alone = "texts", '; of one text ["..."], or the text itself as text/plain'
+        noun = "texts"
+        alone = '; of one text ["..."], or the text itself as text/plain'
     return f"expected a JSON list of {noun}, got {X!r:.40}{alone}"
 
 
@@ -166,7 +169,8 @@ def _answer_of(model, options):
         return lambda X: _in_units(units, X, last.predict_sets(X))
     if "kbest" not in options:
         return lambda X: units(X, model.predict(X))
-    k, best = options["kbest"], _method(last, "kbest", "predict_kbest")
+    k = options["kbest"]
+    best = _method(last, "kbest", "predict_kbest")
     if not (k.isascii() and k.isdecimal() and len(k) < 4 and 1 <= int(k) <= MOST):
         raise Refused(400, f"kbest must be an int from 1 to {MOST}, got {k!r:.40}")
 

@@ -74,10 +74,8 @@ class Lines:
             record = json.loads(line)
             if isinstance(record, dict):
                 return record
-        found, where = (
-            line.decode("utf-8", "replace").rstrip("\n"),
-            f"{self.path}, line {k + 1}",
-        )
+        found = line.decode("utf-8", "replace").rstrip("\n")
+        where = f"{self.path}, line {k + 1}"
         is_blanked = line.startswith(b" ")  # in part: a newer line has taken its place
         if is_blanked or (is_cut and line.startswith(b"{")):
             problem = "partly blank" if is_blanked else "cut short"

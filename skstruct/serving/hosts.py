@@ -43,7 +43,8 @@ def host_of(text: str) -> Host:
     found = _WITH_PORT.fullmatch(text)
     if found is None:
         raise ValueError(wrong)
-    name, port = found[1], None if found[2] is None else int(found[2])
+    name = found[1]
+    port = None if found[2] is None else int(found[2])
     if port is not None and not 1 <= port <= 65535:
         raise ValueError(wrong)
     if name.startswith("["):

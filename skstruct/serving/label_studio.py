@@ -149,7 +149,8 @@ class Backend(Application):
         """A prediction for each task: the regions of its spans, and their score if the model knows one."""
         model, version = self._versions.current()
         given = _object(request.json())
-        control, tasks = control_of(given.get("label_config")), _list(given, "tasks")
+        control = control_of(given.get("label_config"))
+        tasks = _list(given, "tasks")
         texts = _texts(tasks, control)
         self._tasks.keep([task for task, text in zip(tasks, texts) if text is not None])
         filled = [text for text in texts if text is not None]
@@ -166,7 +167,8 @@ class Backend(Application):
         )  # of sets a person drops what is wrong
         method = next((name for name in methods if hasattr(model, name)), None)
         if method is None:
-            spans, proba = model.predict(texts), [None] * len(texts)
+            spans = model.predict(texts)
+            proba = [None] * len(texts)
         else:
             found = getattr(model, method)(texts)
             spans = [[span for span, _ in row] for row in found]
@@ -188,10 +190,8 @@ class Backend(Application):
                 key, {str(_object(each).get("id")) for each in _list(given, listed)}
             )
             return {"status": "ok"}
-        annotation, task = (
-            _object(given.get("annotation")),
-            _object(given.get("task", {})),
-        )
+        annotation = _object(given.get("annotation"))
+        task = _object(given.get("task", {}))
         number = task.get("id", annotation.get("task"))
         data = task.get("data", self._tasks.get(number))
         if data is None:
@@ -241,7 +241,8 @@ def _texts(tasks, control):
     If none of them has one, the labelling interface does not fit, and the request is
     refused.
     """
-    texts, wrong = [], []
+    texts = []
+    wrong = []
     for task in tasks:
         try:
             texts.append(_text(task, control))

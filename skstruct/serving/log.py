@@ -15,7 +15,8 @@ class OneLine(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Make the message of a record one line; always True."""
-        record.msg, record.args = printable(record.getMessage()), None
+        record.msg = printable(record.getMessage())
+        record.args = None
         if record.exc_info and record.exc_info[1] is not None:
             lines = "".join(traceback.format_exception(record.exc_info[1])).splitlines()
             # Formatters take this text as it is.

@@ -46,14 +46,19 @@ class Versions:
     """
 
     def __init__(self, path, collected=None, train_on=None):
-        self.path, self.collected, self.train_on = Path(path), collected, train_on
-        self.model, self.version = load_model(path), self.path.stem
+        self.path = Path(path)
+        self.collected = collected
+        self.train_on = train_on
+        self.model = load_model(path)
+        self.version = self.path.stem
         if task_of(self.model) != SPANS:
             raise ValueError(
                 f"{path}: Label Studio needs a model that marks spans of texts"
             )
         self.model.predict(["a"])  # kernels are loaded, or compiled
-        self._lock, self._new, self.training = threading.Lock(), 0, None
+        self._lock = threading.Lock()
+        self._new = 0
+        self.training = None
 
     def current(self):
         """(model, version), which belong together."""
@@ -102,7 +107,9 @@ class Versions:
             if target.exists():
                 model = load_model(target)
                 with self._lock:
-                    self.model, self.version, self.path = model, target.stem, target
+                    self.model = model
+                    self.version = target.stem
+                    self.path = target
         finally:
             with self._lock:
                 self.training = None

@@ -59,7 +59,8 @@ def new_server(
         ) from None
     for name in "waitress", "waitress.queue":
         one_line(name)
-    sockets, channel = {}, _channel(timeout)
+    sockets = {}
+    channel = _channel(timeout)
     options = {
         "connection_limit": _CONNECTIONS,
         "asyncore_use_poll": True,
@@ -70,10 +71,8 @@ def new_server(
         listen = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         server = create_server(application, sockets, listen=listen, **options)
     except (OSError, ValueError) as error:  # ValueError: of a name that nobody knows
-        number, said = (
-            getattr(error, "errno", None),
-            getattr(error, "strerror", str(error)),
-        )
+        number = getattr(error, "errno", None)
+        said = getattr(error, "strerror", str(error))
         raise OSError(number, said, f"{host}, port {port}") from None
     for each in sockets.values():
         each.channel_class = channel
@@ -115,7 +114,8 @@ def _channel(patience):
             self.write(body)
 
     class Channel(HTTPChannel):
-        parser_class, error_task_class = Parser, ErrorAsJson
+        parser_class = Parser
+        error_task_class = ErrorAsJson
         _since = 0.0
 
         def readable(self):
@@ -189,8 +189,10 @@ def _finish(sockets, serve, timeout):
             wasyncore.dispatcher.close(
                 each
             )  # its own `close` closes what wakes the loop
-    busy, now = set(), time.monotonic()
-    no_more, last_work = now + _GRACE, now
+    busy = set()
+    now = time.monotonic()
+    no_more = now + _GRACE
+    last_work = now
     while connections := _connections(sockets):
         serve(0.1)
         now = time.monotonic()

@@ -121,7 +121,8 @@ def named_files(given):
     for each in given:
         name, equals, path = each.partition("=")
         if not equals or "/" in name:
-            name, path = "model" if len(given) == 1 else Path(each).stem, each
+            name = "model" if len(given) == 1 else Path(each).stem
+            path = each
         if name in files:
             raise ValueError(
                 f"there are two models of the name {name!r}; write NAME=MODEL"
@@ -153,7 +154,8 @@ def loaded(files):
 
 def _page(models, name, text):
     """The page to try models at, with the prediction for a text if there is one."""
-    name, shown = name or next(iter(models)), ""
+    name = name or next(iter(models))
+    shown = ""
     if name not in models:
         raise Refused(404, f"there is no model {name!r}; there are {', '.join(models)}")
     if text.strip():

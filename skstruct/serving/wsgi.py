@@ -40,7 +40,8 @@ class Request:
     """A request: ``options`` by name, the media type ``kind`` of the body, and `body`."""
 
     def __init__(self, environ, max_bytes):
-        self.environ, self._max_bytes = environ, max_bytes
+        self.environ = environ
+        self._max_bytes = max_bytes
         self.path = (
             environ.get("PATH_INFO", "").encode("latin-1").decode("utf-8", "replace")
         )
@@ -86,7 +87,8 @@ class Request:
             ) from None
 
     def _bytes(self):
-        length, limit = self.environ.get("CONTENT_LENGTH") or "", self._max_bytes
+        length = self.environ.get("CONTENT_LENGTH") or ""
+        limit = self._max_bytes
         in_chunks = not length and self.environ.get("wsgi.input_terminated")
         if not in_chunks and not (length.isascii() and length.isdecimal()):
             raise Refused(411, "the header Content-Length is needed")
@@ -125,22 +127,25 @@ class Application:
     """
 
     def __init__(self, routes, max_bytes=LIMIT, allowed_hosts=None):
-        self.routes, self._max_bytes = routes, max_bytes
+        self.routes = routes
+        self._max_bytes = max_bytes
         self._hosts = AllowedHosts(allowed_hosts)
 
     def __call__(self, environ, start_response):
         """Answer a request, as a server of WSGI asks."""
-        request, headers = Request(environ, self._max_bytes), []
+        request = Request(environ, self._max_bytes)
+        headers = []
         try:
-            status, value = 200, self._value(request)
+            status = 200
+            value = self._value(request)
         except Refused as error:
-            status, value, headers = error.status, error.about, error.headers
+            status = error.status
+            value = error.about
+            headers = error.headers
         except Exception:  # a fault of the program: the service goes on
             LOG.exception("%s %s failed", request.method, request.path)
-            status, value = (
-                500,
-                {"error": "the model failed; see the log of the service"},
-            )
+            status = 500
+            value = {"error": "the model failed; see the log of the service"}
         is_page = isinstance(value, bytes)
         body = value if is_page else json.dumps(value, default=_as_json).encode()
         kind = "text/html; charset=utf-8" if is_page else "application/json"

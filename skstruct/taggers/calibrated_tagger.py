@@ -310,7 +310,8 @@ class CalibratedTagger(
             For each sequence up to k distinct labellings, best first; fewer if there are no more.
         """
         found = super().predict_kbest(X, k, allowed)
-        scale, log_z = self._distribution.scale, self._log_partitions(X)[0].tolist()
+        scale = self._distribution.scale
+        log_z = self._log_partitions(X)[0].tolist()
         return Sequences(
             [(labels, min(score * scale - z, 0.0)) for labels, score in ranked]
             for ranked, z in zip(found, log_z)

@@ -29,11 +29,9 @@ def constraint_arrays(constraints, labels):
     labels : Labels
     """
     L = len(labels)
-    start, allowed, end = (
-        np.ones(L, np.bool_),
-        np.ones((L, L), np.bool_),
-        np.ones(L, np.bool_),
-    )
+    start = np.ones(L, np.bool_)
+    allowed = np.ones((L, L), np.bool_)
+    end = np.ones(L, np.bool_)
     if isinstance(constraints, str):
         odd = [v for v in labels.values if not isinstance(v, str)]
         if odd:
@@ -52,7 +50,8 @@ def constraint_arrays(constraints, labels):
             if not _is_pair(pair):
                 what = "constraints must hold pairs (previous label, next label)"
                 raise ValueError(f"{what}, got {describe(pair)}")
-        ids, named = {**labels.ids, None: L}, np.zeros((L + 1, L + 1), np.bool_)
+        ids = {**labels.ids, None: L}
+        named = np.zeros((L + 1, L + 1), np.bool_)
         for p, q in pairs:
             if p in ids and q in ids:  # a pair may name a label that this corpus lacks
                 named[ids[p], ids[q]] = True
@@ -147,7 +146,8 @@ def check_gold(gold, token, labels, constraints):
         if before is None:
             what = f"{label} cannot start a sequence"
         elif label is None:
-            what, t = f"{before} cannot end a sequence", t - 1
+            what = f"{before} cannot end a sequence"
+            t = t - 1
         raise BrokenConstraint(i, t, f"the label {what} under the constraints", "y")
     closed = chain.closed_gaps()
     if closed.size:
@@ -202,20 +202,20 @@ class _Follow(NamedTuple):
 
         Gaps without sets are alike where their ends and lengths are, so that one of each kind is looked at.
         """
-        unknown, L = self.flat < 0, self.may.shape[0] - 1
+        unknown = self.flat < 0
+        L = self.may.shape[0] - 1
         gap = np.flatnonzero(unknown[1:] & ~unknown[:-1]) + 1
         stop = np.flatnonzero(unknown[:-1] & ~unknown[1:]) + 1
-        before, after, length = (
-            self.flat[gap - 1].astype(np.int64),
-            self.flat[stop],
-            stop - gap,
-        )
+        before = self.flat[gap - 1].astype(np.int64)
+        after = self.flat[stop]
+        length = stop - gap
         has_set = np.zeros(gap.shape[0], np.bool_)
         has_set[
             np.searchsorted(gap, np.flatnonzero(self.flat < UNLABELLED), side="right")
             - 1
         ] = True
-        plain, others = np.flatnonzero(~has_set), np.flatnonzero(has_set)
+        plain = np.flatnonzero(~has_set)
+        others = np.flatnonzero(has_set)
         kind = ((before * (L + 1) + after) * (length.max(initial=0) + 1) + length)[
             plain
         ]
@@ -229,10 +229,8 @@ class _Follow(NamedTuple):
 
     def _are_closed(self, gap, stop, with_sets):
         """(G,) bool: whether no labels fill each of the gaps, which begin and stop at these places."""
-        out, longest_first = (
-            np.zeros(gap.shape[0], np.bool_),
-            np.argsort(gap - stop, kind="stable"),
-        )
+        out = np.zeros(gap.shape[0], np.bool_)
+        longest_first = np.argsort(gap - stop, kind="stable")
         for begin in range(0, gap.shape[0], GAPS):
             part = longest_first[begin : begin + GAPS]
             reached = self._reached(gap[part], stop[part], with_sets)

@@ -66,7 +66,8 @@ def read_corpus(estimator, X, y, sample_weight, labels=None, grow=True, is_part=
         raise NothingToLearn("all sequences with a positive sample_weight are empty")
     else:
         empty = np.flatnonzero(weight == 0.0)
-        X, y = X.blanked(empty), blanked(y, empty)
+        X = X.blanked(empty)
+        y = blanked(y, empty)
         token = X.offsets
     gold, labels = encode_labels(
         y, token, Labels() if labels is None else labels, grow=grow
@@ -143,7 +144,8 @@ def class_costs(class_weight, gold, labels, otherwise, complete=True):
 
 def balanced_costs(counts, otherwise):
     """Costs in inverse proportion to how often labels occur, (L,) int; ``otherwise`` for others."""
-    costs, seen = np.full(counts.shape[0], float(otherwise)), counts > 0
+    costs = np.full(counts.shape[0], float(otherwise))
+    seen = counts > 0
     costs[seen] = counts.sum() / (np.count_nonzero(seen) * counts[seen])
     return costs
 

@@ -181,7 +181,9 @@ class MetaLearner(
 
     def _refusal(self, template):
         """Why the weights of an estimator cannot be combined; None if they can."""
-        me, hint, inner = type(self).__name__, "", getattr(template, "tagger", None)
+        me = type(self).__name__
+        hint = ""
+        inner = getattr(template, "tagger", None)
         if hasattr(template, "_not_combinable"):
             return template._not_combinable.format(me)
         if isinstance(template, BaseEstimator) and hasattr(template, TRAINABLE):

@@ -144,7 +144,8 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
     def _leave_undecided(self):
         super()._leave_undecided()
         # Which features are frequent enough, and what labels there are, is known when all are counted.
-        self.min_count, self.class_weight = 1, None
+        self.min_count = 1
+        self.class_weight = None
 
     def _prepare(
         self,
@@ -159,22 +160,19 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         """Check and encode everything; what is left to do is to train."""
         rule = self._rule()
         model, before = (self._model, self._training) if continued else (None, None)
-        labels, closed = (
-            Labels() if model is None else model.labels,
-            continued and before.closed,
-        )
+        labels = Labels() if model is None else model.labels
+        closed = continued and before.closed
         if classes is not None:
-            labels, closed = _closed_labels(classes, before, labels), True
+            labels = _closed_labels(classes, before, labels)
+            closed = True
         corpus = read_corpus(
             self, X, y, sample_weight, labels, not closed, self._is_part
         )
-        sequences, token, gold, labels, test = (
-            corpus.X,
-            corpus.token,
-            corpus.gold,
-            corpus.labels,
-            [],
-        )
+        sequences = corpus.X
+        token = corpus.token
+        gold = corpus.gold
+        labels = corpus.labels
+        test = []
         if self.early_stopping and not stream and given is None:
             test = self._held_out(
                 np.flatnonzero(count_in_sequences(gold.tells(), token))
@@ -204,7 +202,8 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
             state = continued_state(before, model.labels, *about, stream)
         else:
             state = fresh_state(*about, new_key(self.random_state), self.order)
-        state.closed, state.stream = closed, stream
+        state.closed = closed
+        state.stream = stream
         task, state.pairs = self._with_pairs(task, state.model, before, model, labels)
         run = ChainRun(self, state, task, encoder, labels, corpus.constraints)
         if test:
@@ -259,11 +258,14 @@ class WeightRows(NamedTuple):
 class ChainRun(Run):
     """A training run of a chain tagger."""
 
-    epoch, model_class = staticmethod(epoch), ChainModel
+    epoch = staticmethod(epoch)
+    model_class = ChainModel
 
     def __init__(self, estimator, state, task, encoder, labels, constraints):
         super().__init__(estimator, state, task)
-        self.encoder, self.labels, self.constraints = encoder, labels, constraints
+        self.encoder = encoder
+        self.labels = labels
+        self.constraints = constraints
 
     def kernel_arguments(self, noise, work):
         """See ``training.run.Run``."""
@@ -307,7 +309,8 @@ class ChainRun(Run):
 
     def fresh(self, key):
         """See ``training.run.Run``."""
-        rule, model = self.state.rule, self.state.model
+        rule = self.state.rule
+        model = self.state.model
         about = self.encoder, self.labels, rule, self.constraints, model.cost
         state = fresh_state(*about, key, order_of(model))
         state.pairs = self.state.pairs
@@ -348,7 +351,8 @@ class ChainRun(Run):
 
     def adopt(self, plan):
         """See ``training.run.Run``."""
-        task, rows = self.task, plan["map"]
+        task = self.task
+        rows = plan["map"]
         if plan["scale"] is not None:
             task = self.encoder.rescaled(task, plan["scale"])
 
@@ -363,13 +367,12 @@ class ChainRun(Run):
             node_alive=node_alive,
             edge_alive=edge_alive,
         )
-        self.encoder, self.labels, self.constraints = (
-            plan["encoder"],
-            plan["labels"],
-            plan["constraints"],
-        )
+        self.encoder = plan["encoder"]
+        self.labels = plan["labels"]
+        self.constraints = plan["constraints"]
         sizes = self.encoder.n_node_rows, self.encoder.n_edge_rows, len(self.labels)
-        self.task, self.state.pairs = marked(task, plan["pairs"], *sizes), plan["pairs"]
+        self.task = marked(task, plan["pairs"], *sizes)
+        self.state.pairs = plan["pairs"]
         check_gold(
             Gold(task.gold, task.sets), task.token, self.labels, self.constraints
         )

@@ -211,7 +211,8 @@ class ProbabilityTagger(SequenceTagger):
             [-1 if prefix == "O" else kinds[kind] for prefix, kind in parsed]
         )
         joins = table_of_pairs(parsed, same_chunk)
-        sequences, table = as_tokens(X), LabelTable(name, strict=False)
+        sequences = as_tokens(X)
+        table = LabelTable(name, strict=False)
         if segments is None and min_proba is None:
             segments = [
                 read_spans(labels, table) for labels in self._best(sequences)[0]
@@ -256,7 +257,8 @@ def probabilities_of(segments, min_proba, kinds, model, corpus, *how, n_jobs=Non
             for each in segments
         ]
         p, log_z = segment_probabilities(model, corpus, spans, *how, n_jobs=n_jobs)
-        flat, counts = flatten(segments), lengths_of(segments)
+        flat = flatten(segments)
+        counts = lengths_of(segments)
     else:
         spans, p, counts, log_z = probable_segments(
             model, corpus, float(min_proba), *how, n_jobs=n_jobs
@@ -264,7 +266,8 @@ def probabilities_of(segments, min_proba, kinds, model, corpus, *how, n_jobs=Non
         order = np.lexsort(
             (*spans.T[::-1], -p, np.repeat(np.arange(len(counts)), counts))
         )
-        names, p = list(kinds), p[order]
+        names = list(kinds)
+        p = p[order]
         flat = [
             (start, stop, names[kind]) for start, stop, kind in spans[order].tolist()
         ]
@@ -289,7 +292,9 @@ def as_segments(segments, lengths, kinds):
 def _checked(segment, i, k, T, kinds):
     try:
         start, stop, kind = segment
-        start, stop, kind = index(start), index(stop), kind or ""
+        start = index(start)
+        stop = index(stop)
+        kind = kind or ""
     except (TypeError, ValueError):
         raise PlaceError(
             i, k, f"expected (start, stop, type), got {describe(segment)}", "segments"

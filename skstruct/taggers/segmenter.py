@@ -164,7 +164,8 @@ class Segmenter(WordAnalyses, TaggerTraining):
     def _training_data(self, X, y, go_on=False):
         pieces = as_pieces(X)
         words, tags = as_words(pieces, y)
-        keep, tagged = with_characters(pieces), tags is not None
+        keep = with_characters(pieces)
+        tagged = tags is not None
         if go_on and tagged != getattr(self, "tagged_", tagged):
             kinds = "words", "(word, tag) pairs"
             raise ValueError(

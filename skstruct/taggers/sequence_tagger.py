@@ -147,7 +147,8 @@ class SequenceTagger(SavableLearner, BaseEstimator):
             return None
         allowed = as_sequences(allowed, "allowed", "constraint")
         check_same_lengths(sequences.lengths, lengths_of(allowed), ("X", "allowed"))
-        token, labels = sequences.offsets, self._model.labels
+        token = sequences.offsets
+        labels = self._model.labels
         options = np.ones((int(token[-1]), len(labels)), np.bool_)
         rows = {}  # what a choice means, for choices met before
         for k, choice in enumerate(flatten(allowed)):
@@ -351,7 +352,8 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         check_is_fitted(self)
         X, y, token = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
-        given, predicted = flatten(y), flatten(self.predict(X))
+        given = flatten(y)
+        predicted = flatten(self.predict(X))
         right = list(map(eq, settled(given, predicted), predicted))
         each = np.repeat(np.ones(len(X)) if weight is None else weight, np.diff(token))
         known = np.array([label is not None for label in given], bool)

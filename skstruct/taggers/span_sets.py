@@ -152,7 +152,8 @@ class SpanSets(
 
     @classmethod
     def _from_state(cls, node, fitted, reader, where):
-        thresholds, sure = fitted.get("thresholds_"), fitted.get("sure_threshold_", 1.0)
+        thresholds = fitted.get("thresholds_")
+        sure = fitted.get("sure_threshold_", 1.0)
         well = isinstance(thresholds, dict) and all(
             (key is None or isinstance(key, str))
             and isinstance(p, float)
@@ -244,7 +245,8 @@ class SpanSets(
 
     def _out_of_fold(self, template, folds, X, y, gold, metadata):
         """For each sequence the probabilities of its gold spans, and all candidates of sure ones."""
-        p, offered = [[] for _ in range(len(X))], [[] for _ in range(len(X))]
+        p = [[] for _ in range(len(X))]
+        offered = [[] for _ in range(len(X))]
         for train, test in folds:
             frozen = isinstance(template, FrozenEstimator)
             member = (
@@ -252,7 +254,8 @@ class SpanSets(
                 if frozen
                 else fit_some(clone(template), X, y, train, metadata)
             )
-            known, some = _types(member), safe_indexing(X, test)
+            known = _types(member)
+            some = safe_indexing(X, test)
             asked = [[span for span in gold[i] if span[2] in known] for i in test]
             more = [[]] * len(test)
             with renumbered(test):
@@ -265,12 +268,14 @@ class SpanSets(
         return p, offered
 
     def _thresholds(self, p, gold, document):
-        p, kinds = np.array(p), np.array([span[2] for span in gold], dtype=object)
+        p = np.array(p)
+        kinds = np.array([span[2] for span in gold], dtype=object)
         if not self.by_type:
             return {None: offering_threshold(p, document, self.recall)}
         found = {}
         for kind in sorted(set(kinds.tolist())):
-            mine, what = kinds == kind, f"spans of type {kind!r}"
+            mine = kinds == kind
+            what = f"spans of type {kind!r}"
             found[kind] = offering_threshold(p[mine], document[mine], self.recall, what)
         return found
 
@@ -334,10 +339,8 @@ class SpanSets(
             ``predict_segment_proba``.
         """
         check_is_fitted(self)
-        least, of_all = (
-            min(self.thresholds_.values()),
-            self.thresholds_.get(None, np.inf),
-        )
+        least = min(self.thresholds_.values())
+        of_all = self.thresholds_.get(None, np.inf)
         found = self.estimator_.predict_segment_proba(X, min_proba=least)
         return Sequences(
             [
@@ -378,7 +381,8 @@ class SpanSets(
 
 def _read(estimator, X, y):
     """(X, y, the true spans of each sequence) as an estimator takes them."""
-    of_texts, scheme = isinstance(estimator, SpanTagger), scheme_of(estimator)
+    of_texts = isinstance(estimator, SpanTagger)
+    scheme = scheme_of(estimator)
     is_fit = of_texts or scheme is not None and not hasattr(estimator, "tagger")
     if not (is_fit and hasattr(estimator, "predict_segment_proba")):
         raise TypeError(

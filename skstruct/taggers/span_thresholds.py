@@ -30,7 +30,8 @@ def offering_threshold(p, document, recall, what="spans"):
     """
     alpha = 1 - Fraction(repr(float(recall)))
     _, document, size = np.unique(document, return_inverse=True, return_counts=True)
-    n, least = size.shape[0], ceil(1 / alpha - 1)
+    n = size.shape[0]
+    least = ceil(1 / alpha - 1)
     if n < least:
         raise ValueError(
             f"recall={recall} needs at least {least} documents with {what}, got {n}"
@@ -41,11 +42,9 @@ def offering_threshold(p, document, recall, what="spans"):
             f"with {ceil(5 / alpha)}"
         )
     whole = lcm(*size.tolist())
-    weight, bound, total = (
-        [whole // m for m in size.tolist()],
-        (alpha * (n + 1) - 1) * whole,
-        0,
-    )
+    weight = [whole // m for m in size.tolist()]
+    bound = (alpha * (n + 1) - 1) * whole
+    total = 0
     order = np.argsort(p, kind="stable")
     found = next(
         s for s in order.tolist() if (total := total + weight[document[s]]) > bound
@@ -73,9 +72,13 @@ def certain_threshold(p, wrong, document, n_documents, precision, confidence):
     """
     from scipy.stats import binom, t  # slow to import, and not needed to predict
 
-    risk, order = 1.0 - precision, np.argsort(-p, kind="stable")
-    p, wrong, document = p[order], wrong[order], document[order]
-    loss, n = wrong - risk, np.arange(1, p.shape[0] + 1)
+    risk = 1.0 - precision
+    order = np.argsort(-p, kind="stable")
+    p = p[order]
+    wrong = wrong[order]
+    document = document[order]
+    loss = wrong - risk
+    n = np.arange(1, p.shape[0] + 1)
     # The sum of squares of what documents lose grows with each span by (x + loss)^2 - x^2, x its document's
     # sum before.
     by_document = np.argsort(document, kind="stable")
@@ -85,10 +88,8 @@ def certain_threshold(p, wrong, document, n_documents, precision, confidence):
     before[by_document] = (
         sums - loss[by_document] - np.where(first > 0, sums[first - 1], 0.0)
     )
-    mean, squares = (
-        np.cumsum(loss) / n_documents,
-        np.cumsum(loss * (2.0 * before + loss)),
-    )
+    mean = np.cumsum(loss) / n_documents
+    squares = np.cumsum(loss * (2.0 * before + loss))
     spread = np.sqrt(
         np.maximum(squares / n_documents - mean**2, 1e-300) / max(n_documents - 1, 1)
     )

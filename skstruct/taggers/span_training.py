@@ -36,7 +36,8 @@ class SpanTraining(TaggerTraining, WordsParameter):
         ``judging``: gold spans that no labels express are not refused, as ``score`` takes them too.
         """
         texts = as_texts(X)
-        given, tokens = as_spans(y, texts), tokenized(texts, self.tokenizer)
+        given = as_spans(y, texts)
+        tokens = tokenized(texts, self.tokenizer)
         align = "unknown" if judging and self.align == "error" else self.align
         return (
             tokens,

@@ -58,7 +58,8 @@ def in_units_of(other, model, X, y):
     """
     here, there = (_gain(each, X, y) for each in (model, other))
     both = np.isfinite(here) & np.isfinite(there)
-    here, there = here[both].sum(), there[both].sum()
+    here = here[both].sum()
+    there = there[both].sum()
     return (
         replace(model, scale=model.scale * there / here)
         if here > 0.0 and there > 0.0
@@ -89,7 +90,8 @@ class _Likelihood:
     """Minus the log-likelihood of held-out labels, as a function of log β."""
 
     def __init__(self, parts, pool):
-        self.pool, self.parts = pool, parts
+        self.pool = pool
+        self.parts = parts
         for part, z in zip(parts, self._each(_log_z, 0.0, False)):
             bad = np.flatnonzero(~(z < np.inf))
             if bad.size:
@@ -187,5 +189,6 @@ def _solve(likelihood):
     while likelihood.slope(low) > 0.0:
         low, high = low - step, low
     while low == high or likelihood.slope(high) <= 0.0:
-        low, high = high, high + step
+        low = high
+        high = high + step
     return float(np.exp(-brentq(likelihood.slope, low, high, xtol=PRECISION)))

@@ -30,9 +30,11 @@ from .probability_tagger import (
 
 def placed(part, segments, which):
     """Segments of tokens as spans of their texts; ``which`` are their pieces, by list."""
-    tokens, begin = part.tokens, part.bounds[which]
+    tokens = part.tokens
+    begin = part.bounds[which]
     shift = tokens.offset[np.searchsorted(tokens.first, begin, side="right") - 1]
-    starts, ends = tokens.start.tolist(), tokens.end.tolist()
+    starts = tokens.start.tolist()
+    ends = tokens.end.tolist()
     return [
         [
             Span(starts[first + a] - before, ends[first + b - 1] - before, kind)
@@ -44,7 +46,8 @@ def placed(part, segments, which):
 
 def _in_pieces(part, spans):
     """For each piece the segments of tokens that spans are, given by text; the others are left out."""
-    tokens, found = part.tokens, [[] for _ in part.text]
+    tokens = part.tokens
+    found = [[] for _ in part.text]
     starts, ends = (
         {at: t for t, at in enumerate(each.tolist())}
         for each in (tokens.start, tokens.end)
@@ -52,7 +55,8 @@ def _in_pieces(part, spans):
     piece_of = np.repeat(np.arange(len(found)), np.diff(part.bounds)).tolist()
     for before, of_text in zip(tokens.offset.tolist(), spans):
         for start, end, kind in of_text:
-            a, b = starts.get(start + before), ends.get(end + before)
+            a = starts.get(start + before)
+            b = ends.get(end + before)
             if (
                 a is not None
                 and b is not None
@@ -150,7 +154,9 @@ class SpanAnalyses:
         """
         check_is_fitted(self)
         check_min_proba(segments, min_proba)
-        texts, result, inside = as_texts(X), Sequences(), None
+        texts = as_texts(X)
+        result = Sequences()
+        inside = None
         asked = self._asked(texts, segments) if min_proba is None else None
         for part in self._parts(texts):
             mine = slice(len(result), len(result) + len(part.tokens.first) - 1)
@@ -201,7 +207,8 @@ class SpanAnalyses:
 
 def best_sums(pieces, k):
     """The k best sums over pieces, each of which has a list of (spans, score), best first."""
-    best, steps = [0.0], []
+    best = [0.0]
+    steps = []
     for ranked in pieces:
         # Of what is i-th and j-th there are (i + 1)(j + 1) sums that are at least as good.
         sums = [
@@ -308,7 +315,8 @@ class WordAnalyses:
         """
         check_is_fitted(self)
         check_min_proba(segments, min_proba)
-        pieces, tagger = as_pieces(X), self.tagger_
+        pieces = as_pieces(X)
+        tagger = self.tagger_
         parsed = LabelTable(self.scheme).parse(np.asarray(tagger.classes_).tolist())
         kinds = {kind: k for k, kind in enumerate(sorted({kind for _, kind in parsed}))}
         places = [
@@ -332,10 +340,8 @@ class WordAnalyses:
                 if isinstance(tagger, FrozenEstimator)
                 else tagger.estimator_
             )
-        texts, prefixes = (
-            as_tokens(self._sequences(X)),
-            [prefix for prefix, _ in parsed],
-        )
+        texts = as_tokens(self._sequences(X))
+        prefixes = [prefix for prefix, _ in parsed]
         starts = np.zeros(int(texts.offsets[-1]), np.bool_)
         starts[offsets_of(lengths_of(flatten(pieces)))[:-1]] = True
         of_label = np.array([kinds[kind] for _, kind in parsed])

@@ -259,10 +259,8 @@ def _plain(value):
         return [value.func, value.args, value.keywords]
     if hasattr(value, "__qualname__"):  # a class, or a function in C
         return _name(value)
-    state, call = (
-        getattr(value, "__dict__", None),
-        type(value).__call__ if callable(value) else None,
-    )
+    state = getattr(value, "__dict__", None)
+    call = type(value).__call__ if callable(value) else None
     if state or call is not None:
         return [
             _name(type(value)),

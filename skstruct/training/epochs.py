@@ -137,7 +137,8 @@ def run_epoch(run, order, lengths, noise, work, interrupt=None):
     complete : bool
         False if Ctrl-C stopped it in the middle.
     """
-    began, state = time.perf_counter(), run.state
+    began = time.perf_counter()
+    state = run.state
     work.stats[:] = 0.0
     complete = True
     bounds = chunks(order, lengths)

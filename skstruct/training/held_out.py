@@ -56,12 +56,14 @@ def _told_apart(X):
         return X
     if not X.numbers:
         return X.lists()
-    matrix, arrays = X.matrix, {"lengths": X.lengths}
+    matrix = X.matrix
+    arrays = {"lengths": X.lengths}
     names = ("data", "indices", "indptr") if hasattr(matrix, "indptr") else ()
     arrays.update(
         {name: getattr(matrix, name) for name in names} or {"rows": np.asarray(matrix)}
     )
-    digest, strings = fingerprint({}, arrays), X.block(STRINGS)
+    digest = fingerprint({}, arrays)
+    strings = X.block(STRINGS)
     return digest if strings is None else (digest, strings.rows, strings.names)
 
 
@@ -148,7 +150,9 @@ class Watch:
 
     def __init__(self, stopping):
         self.stopping = stopping
-        self.best_score, self.wait, self.best = -np.inf, 0, None
+        self.best_score = -np.inf
+        self.wait = 0
+        self.best = None
 
     def look(self, run, in_training, record):
         """Score the model that ``in_training()`` returns, note it in the record, and say whether to stop."""
@@ -174,5 +178,6 @@ class Watch:
     def restore(self, header, arrays, model):
         """Go on from :meth:`state`; ``model`` has the form of the best one."""
         if "best_score" in header:
-            self.best_score, self.wait = header["best_score"], header["wait"]
+            self.best_score = header["best_score"]
+            self.wait = header["wait"]
             self.best = with_arrays(model, "best", arrays)

@@ -28,7 +28,8 @@ class DeferredInterrupt:
     """
 
     def __init__(self, at_once=False):
-        self.count, self.at_once = 0, at_once
+        self.count = 0
+        self.at_once = at_once
         self._previous = None
 
     def __enter__(self):

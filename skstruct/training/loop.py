@@ -37,7 +37,10 @@ class Loop:
         Whether it was too early to write the state that was offered last.
     """
 
-    done, resumed_from, checkpoint, unsaved = 0, 0, None, False
+    done = 0
+    resumed_from = 0
+    checkpoint = None
+    unsaved = False
     called = "epoch"
     surely = False
     """Whether the state is written after each epoch, however long that takes."""
@@ -70,13 +73,13 @@ class Loop:
             The estimator will not be trained further: it gets no training state, whose arrays are let go of.
         """
         run, owner, most, stops, folder = self.about()
-        self.watch, ended = Watch(stops), False
+        self.watch = Watch(stops)
+        ended = False
         if n_epochs is None:
-            n_epochs, ended = (
-                most,
-                folder is not None and self._resume(folder, type(owner).__name__),
-            )
-        events, began = epoch_context(context, owner, X, y, self.called), self.done > 0
+            n_epochs = most
+            ended = folder is not None and self._resume(folder, type(owner).__name__)
+        events = epoch_context(context, owner, X, y, self.called)
+        began = self.done > 0
         with (
             DeferredInterrupt()
             if interrupt is None

@@ -108,9 +108,11 @@ def _values(cls: type, name: str) -> tuple[str, Any]:
     none = [None] if type(None) in get_args(hint) else []
     hint = get_args(hint)[0] if none else hint
     if hint is bool:
-        kind, allowed = "bool", ["boolean", *none]
+        kind = "bool"
+        allowed = ["boolean", *none]
     elif hint is int:
-        kind, allowed = "int", [POSITIVE, *none]
+        kind = "int"
+        allowed = [POSITIVE, *none]
     else:
         values = get_args(hint)
         kind = "{" + ", ".join(map(_spelled, values)) + "}"
@@ -192,7 +194,8 @@ def _with_section(text: str, title: str, body: str) -> str:
     lines = text.split("\n")
     rules = (k for k, line in enumerate(lines) if line and set(line) == {"-"})
     at = next(rules, len(lines) + 1) - 1
-    head, tail = "\n".join(lines[:at]).rstrip(), "\n".join(lines[at:])
+    head = "\n".join(lines[:at]).rstrip()
+    tail = "\n".join(lines[at:])
     return f"{head}\n\n{title}\n{'-' * len(title)}\n{body}\n\n{tail}".rstrip() + "\n"
 
 

@@ -100,7 +100,8 @@ class Run(Loop):
 
     epoch: ClassVar[Callable]
     model_class: ClassVar[type]
-    node_halves, score_name = None, "accuracy"
+    node_halves = None
+    score_name = "accuracy"
     n_iter, work, ended, title = (
         0,
         None,
@@ -109,13 +110,12 @@ class Run(Loop):
     )  # the title is of the lines that ``verbose`` prints
 
     def __init__(self, estimator, state, task, held_out=None):
-        self.estimator, self.state, self.task, self.held_out = (
-            estimator,
-            state,
-            task,
-            held_out,
-        )
-        self.visited, self.history = np.flatnonzero(np.diff(task.token) > 0), []
+        self.estimator = estimator
+        self.state = state
+        self.task = task
+        self.held_out = held_out
+        self.visited = np.flatnonzero(np.diff(task.token) > 0)
+        self.history = []
 
     # -- what a structure may say ------------------------------------------------------------------
     def kernel_arguments(self, noise, work):
@@ -152,7 +152,8 @@ class Run(Loop):
 
     def score_epoch(self, model):
         """The score of the model in training, on the held-out sequences."""
-        scoring, finished = self.estimator.scoring, self.finished(model)
+        scoring = self.estimator.scoring
+        finished = self.finished(model)
         if scoring is None:
             return self.held_out_score(finished)
         fitted = {"_model": finished, **self.fitted()}
@@ -167,7 +168,9 @@ class Run(Loop):
             self.fresh(new_key(seed)),
             drawn,
         )
-        run.history, run.n_iter, run.work = [], 0, None
+        run.history = []
+        run.n_iter = 0
+        run.work = None
         return run
 
     def order(self, epoch):
@@ -188,10 +191,8 @@ class Run(Loop):
         """See :class:`.loop.Loop`."""
         if self.work is None:
             self.work = self.scratch()
-        order, lengths = (
-            self.order(self.state.epoch + self.done),
-            np.diff(self.task.token),
-        )
+        order = self.order(self.state.epoch + self.done)
+        lengths = np.diff(self.task.token)
         return order, lengths, self.estimator._noise(self.state.key), self.work
 
     def record(self, stats, complete):
@@ -245,7 +246,8 @@ class Run(Loop):
             True,
             None,
         )  # final weights take the place of the task's arrays
-        fitted, state = self.attributes(reuse=for_good), self.state
+        fitted = self.attributes(reuse=for_good)
+        state = self.state
         if for_good:
             self.state = self.watch = None
         else:
@@ -258,7 +260,8 @@ class Run(Loop):
     # -- checkpoints -------------------------------------------------------------------------------
     def identity(self):
         """See :class:`.loop.Loop`."""
-        estimator, state = self.estimator, self.state
+        estimator = self.estimator
+        state = self.state
         facts = {
             "class": type(estimator).__name__,
             "parameters": simple_parameters(estimator),

@@ -138,7 +138,8 @@ class SavableLearner(Savable):
         known = Members({"fitted": fitted}, reader=reader)
         model = cls._model_class(**cls._model_class.FIELDS.read(node, where, known))
         vars(model).update(STATE.read(node, where, known))
-        labels, classes = getattr(model, "labels", None), fitted.get("classes_")
+        labels = getattr(model, "labels", None)
+        classes = fitted.get("classes_")
         found = (
             [(type(c), c) for c in classes.tolist()]
             if isinstance(classes, np.ndarray)

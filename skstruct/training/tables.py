@@ -80,10 +80,10 @@ class TableModel(SavableModel):
 
     def compressed(self, dtype, keep):
         """The model without the features that have no weight; see :meth:`.Savable.compress`."""
-        stores, smaller = (
-            pruned([self.table(prefix).weights for prefix in self.TABLES], dtype, keep),
-            {},
+        stores = pruned(
+            [self.table(prefix).weights for prefix in self.TABLES], dtype, keep
         )
+        smaller = {}
         for (prefix, name), store in zip(self.TABLES.items(), stores):
             rows, kept = self.rows_to_keep(self.keys(prefix), rows_in_use(store))
             table = for_reading(
@@ -177,7 +177,8 @@ def features_of(are_features, columns, prefix="", kind=KEYS, by_weight=True):
     """
 
     def make(f):
-        stored, where = f[f"{prefix}keys"], f"{f.where}.{prefix}keys"
+        stored = f[f"{prefix}keys"]
+        where = f"{f.where}.{prefix}keys"
         require(are_features(f, stored), f"{where} are no features of the templates")
         table, is_distinct = table_from_keys(stored)
         require(is_distinct, f"{where}: a feature occurs twice")
@@ -204,7 +205,8 @@ def training_of(names, *, ascending=False):
     ascending : bool
         Whether files have features in the order of keys, not of rows.
     """
-    fields, sizes = [], {"cut": lambda f: f["min_count"] > 1}
+    fields = []
+    sizes = {"cut": lambda f: f["min_count"] > 1}
     for p in names:
         stored = weights(
             f"{p}entries", f"{p}columns", final=False, may_be_sparse=bool(p)
@@ -224,14 +226,14 @@ def training_of(names, *, ascending=False):
         parts = {}
         for prefix, name in names.items():
             features = getattr(model, name)
-            store, seen = in_use(features), seen_in_use(features)
+            store = in_use(features)
+            seen = seen_in_use(features)
             if ascending:
                 order = key_order(keys(features))
-                store, seen = (
-                    in_order(store, order),
-                    seen[order] if seen.shape[0] else seen,
-                )
-            parts[f"{prefix}weights"], parts[f"{prefix}seen"] = store, seen
+                store = in_order(store, order)
+                seen = seen[order] if seen.shape[0] else seen
+            parts[f"{prefix}weights"] = store
+            parts[f"{prefix}seen"] = seen
         return table.write(parts, *how)
 
     return inline(table)._replace(write=write)
@@ -239,13 +241,12 @@ def training_of(names, *, ascending=False):
 
 def features_in_training(f, prefix):
     """The :class:`FeatureTable` that training goes on from: a file's, or one made of the fitted model."""
-    features, found, enough = (
-        f["model"].table(prefix),
-        f["trained"],
-        min(f["min_count"], 2**31 - 1),
-    )
+    features = f["model"].table(prefix)
+    found = f["trained"]
+    enough = min(f["min_count"], 2**31 - 1)
     if found is not None:
-        store, seen = found[f"{prefix}weights"], found[f"{prefix}seen"]
+        store = found[f"{prefix}weights"]
+        seen = found[f"{prefix}seen"]
     else:
         store = full(features.weights) if features.weights.sparse else features.weights
         # Which weights are too rare to count was settled when the model was made.

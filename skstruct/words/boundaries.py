@@ -87,7 +87,8 @@ def as_gold(X, pieces, y):
         )
         wrong = f"expected a word, a str, got {describe(checked[i][0])}; WordSegmenter learns no tags"
         raise PlaceError(i, 0, wrong, "y")
-    gold, texts = [decisions_of_words([items]) for items in words], as_texts(X)
+    gold = [decisions_of_words([items]) for items in words]
+    texts = as_texts(X)
     for i in flagged:
         gold[i] = _decisions_of_flags("y", i, texts[i], y[i])
         words[i] = None
@@ -115,7 +116,8 @@ def as_limits(X, pieces, boundaries=None, dictionary=None):
     limit = white_space_limits(pieces)
     if boundaries is not None:
         boundaries = _as_boundaries(boundaries, len(pieces))
-        texts, offsets = as_texts(X), offsets_of_texts(pieces)
+        texts = as_texts(X)
+        offsets = offsets_of_texts(pieces)
         for i, flags in enumerate(boundaries):
             if flags is not None:
                 limit[offsets[i] : offsets[i + 1]] = _decisions_of_flags(
@@ -148,7 +150,8 @@ def _decisions_of_flags(name, i, text, flags):
     if len(flags) != len(text):
         wrong = f"expected one flag for each of the {len(text)} characters of the text, got {len(flags)}"
         raise PlaceError(i, None, wrong, name)
-    out, after_space = [], True
+    out = []
+    after_space = True
     for t, (character, flag) in enumerate(zip(text, flags)):
         if not isinstance(flag, _FLAG_TYPES):
             raise PlaceError(

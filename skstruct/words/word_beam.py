@@ -48,7 +48,9 @@ class States(NamedTuple):
     fact: np.ndarray  # (M, 6) int64: columns LENGTH ... AGREES
 
 
-SCORE, DONE, INNER = 0, 1, 2
+SCORE = 0
+DONE = 1
+INNER = 2
 """Of a state: what the beam compares; ZC14: that without the word in progress; the pairs inside of it."""
 
 LENGTH, BEFORE, NODE, NODE_BEFORE, RECORD, AGREES = range(6)
@@ -122,9 +124,12 @@ def _set(states, k, score, inner, length, before, node, node_before, record, agr
     states.score[k, SCORE] = states.score[k, DONE] = score
     states.score[k, INNER] = inner
     fact = states.fact[k]
-    fact[LENGTH], fact[BEFORE] = length, before
-    fact[NODE], fact[NODE_BEFORE] = node, node_before
-    fact[RECORD], fact[AGREES] = record, agrees
+    fact[LENGTH] = length
+    fact[BEFORE] = before
+    fact[NODE] = node
+    fact[NODE_BEFORE] = node_before
+    fact[RECORD] = record
+    fact[AGREES] = agrees
 
 
 @spliced
@@ -142,13 +147,15 @@ def begin_states(states, size):
     for z in range(size):
         states.score[z] = 0.0
         states.fact[z] = 0
-        states.fact[z, RECORD], states.fact[z, AGREES] = -1, 1
+        states.fact[z, RECORD] = -1
+        states.fact[z, AGREES] = 1
 
 
 @inline
 def _best_first(score, k, order):
     """The best of k candidates, as many as ``order`` holds, best first; ties: the one created first."""
-    B, kept = order.shape[0], 0
+    B = order.shape[0]
+    kept = 0
     for a in range(k):
         v = score[a, SCORE]
         if kept == B:
@@ -206,17 +213,30 @@ def search(limit, given, shadow, model, adjustment, work, path, lists, part=None
         ``score`` minus that of the target's prefix; 0 without ``shadow``.
     """
     n = limit.shape[0]
-    now, new, slot, total = work.now, work.candidate, work.slot, work.total
+    now = work.now
+    new = work.candidate
+    slot = work.slot
+    total = work.total
     words = model.templates == ZC14
     tracked = given.shape[0] > 0
     extra = 1 if shadow else 0  # the target is one more state, behind those of the beam
-    worst, m, begin, record, score = -np.inf, -1, 0, -1, 0.0
-    n_records, size, zero, first, last = 0, 1, np.int64(0), 0, n + 1
+    worst = -np.inf
+    m = -1
+    begin = 0
+    record = -1
+    score = 0.0
+    n_records = 0
+    size = 1
+    zero = np.int64(0)
+    first = 0
+    last = n + 1
     if part is None:
         work.shared_at[: n + 1] = 0  # the scratch fits the longest text
         begin_states(now, size + extra)
     else:
-        first, last, size = part[0], part[1], part[2]
+        first = part[0]
+        last = part[1]
+        size = part[2]
     for i in range(first, last):
         may_start = i == n or limit[i] != INSIDE
         may_go_on = i < n and limit[i] != START
@@ -226,13 +246,12 @@ def search(limit, given, shadow, model, adjustment, work, path, lists, part=None
         k = zero
         for z in range(size + extra):
             fact = now.fact[z]
-            length, before, node, node_before = (
-                fact[LENGTH],
-                fact[BEFORE],
-                fact[NODE],
-                fact[NODE_BEFORE],
-            )
-            last_record, agrees = fact[RECORD], fact[AGREES]
+            length = fact[LENGTH]
+            before = fact[BEFORE]
+            node = fact[NODE]
+            node_before = fact[NODE_BEFORE]
+            last_record = fact[RECORD]
+            agrees = fact[AGREES]
             v_start = v_inside = now.score[z, SCORE]
             if words:
                 v_inside = now.score[z, DONE]
@@ -269,10 +288,8 @@ def search(limit, given, shadow, model, adjustment, work, path, lists, part=None
                         still,
                     )
             if work.target[i] == INSIDE if target else may_go_on:
-                inner, still = (
-                    now.score[z, INNER] + total[0, 0],
-                    agrees if right != START else 0,
-                )
+                inner = now.score[z, INNER] + total[0, 0]
+                still = agrees if right != START else 0
                 _set(
                     new,
                     k,
@@ -293,23 +310,23 @@ def search(limit, given, shadow, model, adjustment, work, path, lists, part=None
             words and i < n
         ):  # nodes of the words in progress, and scores as if they ended here
             for a in range(k + extra):
-                fact, score_of = new.fact[a], new.score[a]
+                fact = new.fact[a]
+                score_of = new.score[a]
                 fact[NODE] = extended(
                     model.features.table, fact[NODE], work.char[PAD + i]
                 )
                 total[3, 0] = score_of[DONE] + score_of[INNER]
-                length, before, node, node_before = (
-                    fact[LENGTH],
-                    fact[BEFORE],
-                    fact[NODE],
-                    fact[NODE_BEFORE],
-                )
+                length = fact[LENGTH]
+                before = fact[BEFORE]
+                node = fact[NODE]
+                node_before = fact[NODE_BEFORE]
                 sum_words(
                     model, adjustment, i + 1, length, before, node, node_before, work
                 )
                 score_of[SCORE] = total[3, 0]
         size = _best_first(new.score, k, work.order) if model.beam else k
-        alive, best = False, 0
+        alive = False
+        best = 0
         for z in range(size + extra):
             a = np.int64(k)
             if z < size:
@@ -331,13 +348,17 @@ def search(limit, given, shadow, model, adjustment, work, path, lists, part=None
                 if lists is not None:
                     keep(lists, fact[BEFORE], n_records)
                 n_records += 1
-        top, fact = now.score[best, SCORE], now.fact[best]
+        top = now.score[best, SCORE]
+        fact = now.fact[best]
         gap = top - now.score[size, SCORE] if shadow else 0.0
         stop = i + 1 == last or (tracked and model.update == EARLY and not alive)
         violated = model.update == MAX_VIOLATION and tracked and fact[AGREES] == 0
         if gap > worst if violated else stop:
-            worst, m, score = gap, i + 1, top
-            begin, record = i + 1 - fact[LENGTH], fact[RECORD]
+            worst = gap
+            m = i + 1
+            score = top
+            begin = i + 1 - fact[LENGTH]
+            record = fact[RECORD]
         if stop:
             break
     if lists is not None:  # what ends the text

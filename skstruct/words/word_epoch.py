@@ -60,21 +60,26 @@ def count_differing(target, path, m):
         if a_word != b_word or a_last != b_last or target[i] != path[i]:
             differing += 1
         if target[i] == START:
-            a_last, a_word = a_word, i
+            a_last = a_word
+            a_word = i
         if path[i] == START:
-            b_last, b_word = b_word, i
+            b_last = b_word
+            b_word = i
     return differing
 
 
 @inline
 def emit_path(model, adjustment, work, path, other, m, amount):
     """Emit the features of the first m decisions of ``path``, without those that ``other`` has too."""
-    n, words, zero = path.shape[0] - 1, model.templates == ZC14, np.int64(0)
+    n = path.shape[0] - 1
+    words = model.templates == ZC14
+    zero = np.int64(0)
     word = last = other_word = other_last = (
         zero  # where the word in progress, and the one before, begin
     )
     for i in range(1, min(m, n) + 1 if words else m):
-        decision, theirs = zero + path[i], zero + other[i]
+        decision = zero + path[i]
+        theirs = zero + other[i]
         if i == m:  # the word in progress counts as if it ended here
             decision = theirs = zero + START
         alone = (
@@ -87,9 +92,11 @@ def emit_path(model, adjustment, work, path, other, m, amount):
                 model, adjustment, work, last, word, zero + i, decision, amount
             )
         if decision == START:
-            last, word = word, i
+            last = word
+            word = i
         if theirs == START:
-            other_last, other_word = other_word, i
+            other_last = other_word
+            other_word = i
 
 
 @kernel
@@ -99,14 +106,18 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
     Returns (code, k): DONE and ``end``, or why it stopped before text ``order[k]`` was learned: TABLE_FULL
     (grow the model and call again from k) or RESCALE (rebase the store).
     """
-    path, target, difference = work.path, work.target, work.difference
+    path = work.path
+    target = work.target
+    difference = work.difference
     for k in range(begin, end):
         i = order[k]
         if model.clock.scale[0] < SMALLEST_SCALE:
             return RESCALE, k
-        first, stop = task.token[i], task.token[i + 1]
+        first = task.token[i]
+        stop = task.token[i + 1]
         n = stop - first
-        gold, limit = task.gold[first:stop], task.limit[first:stop]
+        gold = task.gold[first:stop]
+        limit = task.limit[first:stop]
         load(
             task.char[first:stop], n, model.clock.step[0], noise, work.char, work.hidden
         )
@@ -119,14 +130,13 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
         # With all decisions known, a state that is lost is lost to a better one. The best completion of
         # a text known in part may have been lost to a worse: its search had the beam for itself.
         shadow = partly or model.update == MAX_VIOLATION
-        m, gap = n, 0.0
+        m = n
+        gap = 0.0
         for final in range(
             0 if partly else 1, 2
         ):  # first the best completion of what is known
-            known, right = (
-                limit if final else work.forced[:n],
-                gold if final else gold[:0],
-            )
+            known = limit if final else work.forced[:n]
+            right = gold if final else gold[:0]
             out = path[: n + 1] if final else target[: n + 1]
             m, _, gap = search(
                 known, right, shadow and final == 1, model, adjustment, work, out, None
@@ -159,9 +169,11 @@ def predict(task, begin, end, model, noise, work, lists, out, score, found):
     """
     place = 0
     for i in range(begin, end):
-        first, stop = task.token[i], task.token[i + 1]
+        first = task.token[i]
+        stop = task.token[i + 1]
         n = stop - first
-        score[i, 0], found[i] = 0.0, 0
+        score[i, 0] = 0.0
+        found[i] = 0
         if n > 0:
             load(
                 task.char[first:stop],
@@ -171,11 +183,9 @@ def predict(task, begin, end, model, noise, work, lists, out, score, found):
                 work.char,
                 work.hidden,
             )
-            limit, nothing, path = (
-                task.limit[first:stop],
-                task.gold[:0],
-                work.path[: n + 1],
-            )
+            limit = task.limit[first:stop]
+            nothing = task.gold[:0]
+            path = work.path[: n + 1]
             _, score[i, 0], _ = search(
                 limit, nothing, nothing.shape[0] > 0, model, None, work, path, lists
             )
@@ -211,7 +221,9 @@ def list_features(char, path, model, noise, work, out):
     Writes rows (i, row, column) of ``out``, where i is the decision, and returns how many there are. New
     features are numbered.
     """
-    n, m, zero = char.shape[0], 0, np.int64(0)
+    n = char.shape[0]
+    m = 0
+    zero = np.int64(0)
     load(char, n, zero, noise, work.char, work.hidden)
     word = last = zero
     for i in range(1, n + 1):
@@ -226,7 +238,8 @@ def list_features(char, path, model, noise, work, out):
             m += 1
         clear(work.difference)
         if decision == START:
-            last, word = word, i
+            last = word
+            word = i
     return m
 
 
@@ -259,7 +272,9 @@ ROUNDING = 1e-12
 @inline
 def _advance(limit, i, size, model, work, part):
     """Take the decision at i; returns how many states there are now, and the best score."""
-    part[0], part[1], part[2] = i, i + 1, size
+    part[0] = i
+    part[1] = i + 1
+    part[2] = size
     nothing = limit[:0]
     _, score, _ = search(
         limit, nothing, nothing.shape[0] > 0, model, None, work, work.path, None, part
@@ -271,7 +286,8 @@ def _advance(limit, i, size, model, work, part):
 def _alike(a, b, size, gain):
     """Whether the states are the same ones, and the scores of ``a`` higher by ``gain``."""
     for z in range(size):
-        x, y = a.score[z, SCORE], b.score[z, SCORE]
+        x = a.score[z, SCORE]
+        y = b.score[z, SCORE]
         if (
             a.fact[z, LENGTH] != b.fact[z, LENGTH]
             or a.fact[z, BEFORE] != b.fact[z, BEFORE]
@@ -302,7 +318,10 @@ def search_rivals(task, path, limit, model, noise, work, other, usual, part, gai
     steps : int
         Decisions that all searches took.
     """
-    n, size, steps, score = limit.shape[0], np.int64(1), 0, 0.0
+    n = limit.shape[0]
+    size = np.int64(1)
+    steps = 0
+    score = 0.0
     load(task.char, n, model.clock.step[0], noise, work.char, work.hidden)
     begin_states(work.now, size)
     for i in range(n + 1):
@@ -343,14 +362,13 @@ def rival_scores(model, task, path):
     steps : int
         Decisions that all searches took.
     """
-    work, gain = (
-        new_work(task, model.beam, training=False),
-        np.zeros(task.limit.shape[0]),
-    )
+    work = new_work(task, model.beam, training=False)
+    gain = np.zeros(task.limit.shape[0])
     other, usual = (
         work._replace(now=new_states(work.now.score.shape[0])) for _ in range(2)
     )
-    limit, part = task.limit.copy(), np.zeros(3, np.int64)
+    limit = task.limit.copy()
+    part = np.zeros(3, np.int64)
     score, steps = search_rivals(
         task, path, limit, model, QUIET, work, other, usual, part, gain
     )

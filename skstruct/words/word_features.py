@@ -51,7 +51,8 @@ PAD = 4
 """Boundary symbols around a text; templates look up to three characters back and one ahead."""
 
 WORD = 0
-CONTEXT, SHARED = 9, 15
+CONTEXT = 9
+SHARED = 15
 """ZSZ18: the numbers below CONTEXT look at characters only, those below SHARED not at ℓ'."""
 
 PAIR = 7
@@ -103,7 +104,8 @@ def list_context(c, hidden, i, keys):
     """
     j = PAD + i
     for k in range(1, CONTEXT):
-        left, right = j + _LEFT[k], j + _RIGHT[k]
+        left = j + _LEFT[k]
+        right = j + _RIGHT[k]
         alone = _RIGHT[k] == ALONE
         seen = k == CONTEXT - 1 or not hidden[left]
         seen = seen and (alone or not hidden[right])
@@ -126,47 +128,68 @@ def previous(length, before):
 def list_state(c, hidden, i, length, before, node, node_before, keys):
     """ZSZ18: the words before the decision at character i."""
     j = PAD + i
-    first, last = c[j - length], c[j - 1]
+    first = c[j - length]
+    last = c[j - 1]
     b1, b2 = previous(length, before)
-    keys[9, 0], keys[9, 1] = length, 0
-    keys[10, 0], keys[10, 1] = first, length
-    keys[11, 0], keys[11, 1] = last, length
-    keys[12, 0], keys[12, 1] = first, last
+    keys[9, 0] = length
+    keys[9, 1] = 0
+    keys[10, 0] = first
+    keys[10, 1] = length
+    keys[11, 0] = last
+    keys[11, 1] = length
+    keys[12, 0] = first
+    keys[12, 1] = last
     keys[13, 0], keys[13, 1] = (
         c[j - length - 1],
         last,
     )  # the boundary if there is no word before
     keys[14, 0], keys[14, 1] = -1 if hidden[j] else first, c[j]
-    keys[15, 0], keys[15, 1] = b1, b2
-    keys[16, 0], keys[16, 1] = node, before
-    keys[17, 0], keys[17, 1] = node_before, length
+    keys[15, 0] = b1
+    keys[15, 1] = b2
+    keys[16, 0] = node
+    keys[16, 1] = before
+    keys[17, 0] = node_before
+    keys[17, 1] = length
 
 
 @inline
 def list_words(c, hidden, i, length, before, node, node_before, keys):
     """ZC14: the word that ends before character i, and the one before it."""
     j = PAD + i - length
-    first, last, last_before, size = (
-        c[j],
-        c[PAD + i - 1],
-        c[j - 1],
-        min(length, LONGEST),
-    )
-    one, second, off = length == 1, before > 0, np.int64(-1)
-    known, seen = second and node >= 0, second and not (hidden[j - 1] or hidden[j])
-    keys[2, 0], keys[2, 1] = node_before if node >= 0 else off, node
-    keys[3, 0], keys[3, 1] = first if one else off, 0
-    keys[4, 0], keys[4, 1] = off if one else first, size
-    keys[5, 0], keys[5, 1] = off if one else last, size
-    keys[6, 0], keys[6, 1] = last_before if seen else off, first
+    first = c[j]
+    last = c[PAD + i - 1]
+    last_before = c[j - 1]
+    size = min(length, LONGEST)
+    one = length == 1
+    second = before > 0
+    off = np.int64(-1)
+    known = second and node >= 0
+    seen = second and not (hidden[j - 1] or hidden[j])
+    keys[2, 0] = node_before if node >= 0 else off
+    keys[2, 1] = node
+    keys[3, 0] = first if one else off
+    keys[3, 1] = 0
+    keys[4, 0] = off if one else first
+    keys[4, 1] = size
+    keys[5, 0] = off if one else last
+    keys[5, 1] = size
+    keys[6, 0] = last_before if seen else off
+    keys[6, 1] = first
     keys[PAIR, 0] = off
-    keys[8, 0], keys[8, 1] = off if one else first, last
-    keys[9, 0], keys[9, 1] = node_before if second else off, first
-    keys[10, 0], keys[10, 1] = last_before if known else off, node
-    keys[11, 0], keys[11, 1] = c[j - before] if second else off, first
-    keys[12, 0], keys[12, 1] = last_before if second else off, last
-    keys[13, 0], keys[13, 1] = node_before if second else off, size
-    keys[14, 0], keys[14, 1] = min(before, LONGEST) if known else off, node
+    keys[8, 0] = off if one else first
+    keys[8, 1] = last
+    keys[9, 0] = node_before if second else off
+    keys[9, 1] = first
+    keys[10, 0] = last_before if known else off
+    keys[10, 1] = node
+    keys[11, 0] = c[j - before] if second else off
+    keys[11, 1] = first
+    keys[12, 0] = last_before if second else off
+    keys[12, 1] = last
+    keys[13, 0] = node_before if second else off
+    keys[13, 1] = size
+    keys[14, 0] = min(before, LONGEST) if known else off
+    keys[14, 1] = node
 
 
 @inline
@@ -189,8 +212,10 @@ def is_edge(templates, compound):
 @inline
 def add_row(model, adjustment, compound, key, row, total):
     """``total[a] += w[row, a]``, corrupted if there is noise."""
-    features, step = model.features, model.clock.step[0]
-    store, C = features.weights, features.weights.columns
+    features = model.features
+    step = model.clock.step[0]
+    store = features.weights
+    C = features.weights.columns
     place = row * C
     if adjustment is None:
         for a in range(C):
@@ -215,11 +240,9 @@ def sum_keys(model, adjustment, keys, begin, end, decision, total):
     for k in range(begin, end):
         if keys[k, 0] < 0 or keys[k, 3] == EMPTY:
             continue
-        compound, key, row = (
-            4 * k + decision,
-            (keys[k, 0] << 32) | keys[k, 1],
-            keys[k, 3] & LOW,
-        )
+        compound = 4 * k + decision
+        key = (keys[k, 0] << 32) | keys[k, 1]
+        row = keys[k, 3] & LOW
         if keys[k, 2] != key or keys[k, 3] >> 32 != compound:
             row = find(table, compound, keys[k, 0], keys[k, 1])
         if row >= 0:
@@ -242,7 +265,9 @@ def sum_characters(model, adjustment, i, work):
     ZSZ18: the scores of the decisions by the one before. ZC14: that of the pair of characters i - 1 and i
     inside of a word, in ``total[0, 0]``.
     """
-    keys, total, words = work.keys, work.total, model.templates == ZC14
+    keys = work.keys
+    total = work.total
+    words = model.templates == ZC14
     zero = np.int64(0)  # variables: a literal would have helpers compiled for it alone
     if words:
         list_pair(work.char, work.hidden, i, keys)
@@ -270,7 +295,10 @@ def sum_characters(model, adjustment, i, work):
 @spliced
 def sum_decisions(model, adjustment, i, length, before, node, node_before, work):
     """ZSZ18: the scores of the decisions at i in a state, in ``work.total[3]``."""
-    keys, total, shared, zero = work.keys, work.total, work.shared[length], np.int64(0)
+    keys = work.keys
+    total = work.total
+    shared = work.shared[length]
+    zero = np.int64(0)
     list_state(work.char, work.hidden, i, length, before, node, node_before, keys)
     if work.shared_at[length] != i:
         work.shared_at[length] = i
@@ -327,8 +355,12 @@ def intern_word(table, entries, c, begin, end):
 @inline
 def emit_decision(model, adjustment, work, last, word, i, decision, amount):
     """Emit the features of the decision at i; the word in progress, and the one before, begin where said."""
-    c, hidden, keys, difference = work.char, work.hidden, work.keys, work.difference
-    table, entries = model.features.table, model.features.entries
+    c = work.char
+    hidden = work.hidden
+    keys = work.keys
+    difference = work.difference
+    table = model.features.table
+    entries = model.features.entries
     words = model.templates == ZC14
     zero = np.int64(0)  # variables: a literal would have helpers compiled for it alone
     if words and decision == INSIDE:
@@ -345,26 +377,29 @@ def emit_decision(model, adjustment, work, last, word, i, decision, amount):
             difference,
         )
         return
-    length, before = i - word, word - last
+    length = i - word
+    before = word - last
     node_before = intern_word(table, entries, c, last, word)
     node = intern_word(table, entries, c, word, i)
-    column, context, begin = zero, zero, zero + 1
+    column = zero
+    context = zero
+    begin = zero + 1
     if words:
         list_words(c, hidden, i, length, before, node, node_before, keys)
     else:
         list_context(c, hidden, i, keys)
         list_state(c, hidden, i, length, before, node, node_before, keys)
-        column, context, begin = (
-            decision,
-            zero + previous(length, before)[0],
-            zero + CONTEXT - 1,
-        )
+        column = decision
+        context = zero + previous(length, before)[0]
+        begin = zero + CONTEXT - 1
     for part in range(1 if words else 2):  # 1: what looks at the decision before
         emit_keys(
             model, adjustment, keys, zero + 1 if part else begin, begin if part else zero + N_NUMBERS,
             context if part else zero, column, amount, difference,
         )  # fmt: skip
-    row, edge, step = node - 1, is_edge(model.templates, zero), model.clock.step[0]
+    row = node - 1
+    edge = is_edge(model.templates, zero)
+    step = model.clock.step[0]
     x = noise_factor(adjustment, edge, step, zero, row << 32)
     if x != 0.0:  # the feature "word w"
         emit(difference, row, column, x * amount)

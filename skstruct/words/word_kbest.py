@@ -45,16 +45,21 @@ def new_lists(work, k):
         Ranked(np.empty(R, np.int32), np.empty((R, k)), *np.empty((2, R, k), np.int32))
         for R in (work.record_length.shape[0] + 1, m)
     )
-    kept.found[0], kept.score[0, 0] = 1, 0.0
+    kept.found[0] = 1
+    kept.score[0, 0] = 0.0
     return Lists(kept, new)
 
 
 @inline
 def offer(lists, length, score, record):
     """A word of ``length`` ends; the best prefix of its ``record`` has this score there. Merge the lists."""
-    new, r = lists.new, record + 1
-    own, loss, k = new.score[length], lists.kept.score[r], new.score.shape[1]
-    mine, theirs = new.found[length], lists.kept.found[r]
+    new = lists.new
+    r = record + 1
+    own = new.score[length]
+    loss = lists.kept.score[r]
+    k = new.score.shape[1]
+    mine = new.found[length]
+    theirs = lists.kept.found[r]
     if mine == k and score <= own[k - 1]:
         return
     p = q = 0  # how many of both the merged list has
@@ -81,7 +86,9 @@ def offer(lists, length, score, record):
 @inline
 def keep(lists, length, record):
     """The beam kept the word that starts after one of ``length``: its list is that of ``record``."""
-    kept, new, r = lists.kept, lists.new, record + 1
+    kept = lists.kept
+    new = lists.new
+    r = record + 1
     kept.found[r] = new.found[length]
     for q in range(kept.found[r]):
         kept.score[r, q] = new.score[length, 0] - new.score[length, q]
@@ -95,7 +102,9 @@ def trace_rank(lists, record_length, rank, path, n):
     for t in range(n + 1):
         path[t] = INSIDE
     path[n] = START
-    begin, record, q = n, lists.new.source[0, rank], lists.new.rank[0, rank]
+    begin = n
+    record = lists.new.source[0, rank]
+    q = lists.new.rank[0, rank]
     while record >= 0:
         begin -= record_length[record]
         path[begin] = START

@@ -160,17 +160,13 @@ class WordModel(TableModel):
 
         def work(bounds):
             first, last, begin, end = bounds
-            task, some = (
-                make_task(texts[first:last], limit[begin:end]),
-                texts[first:last],
-            )
+            task = make_task(texts[first:last], limit[begin:end])
+            some = texts[first:last]
             scratch = new_work(task, beam, training=False)
             lists = None if k is None else new_lists(scratch, k)
             most = 1 if lists is None else lists.new.score.shape[1]
-            out, score = (
-                np.empty(most * (end - begin), np.int8),
-                np.empty((last - first, most)),
-            )
+            out = np.empty(most * (end - begin), np.int8)
+            score = np.empty((last - first, most))
             found = np.empty(last - first, np.int64)
             structure.predict(
                 task, 0, last - first, scorer, QUIET, scratch, lists, out, score, found
@@ -201,7 +197,8 @@ class WordModel(TableModel):
 
     def named_weights(self):
         """The weights with the names of their features, as a list of NamedWeights."""
-        keys, templates = self.keys(), self.arrays.templates
+        keys = self.keys()
+        templates = self.arrays.templates
 
         def names(rows):
             return feature_names(templates, features(templates, keys, rows))
@@ -218,7 +215,9 @@ class WordModel(TableModel):
 class WordRun(Run):
     """A training run of a word segmenter."""
 
-    epoch, score_name, model_class = staticmethod(structure.epoch), "word F1", WordModel
+    epoch = staticmethod(structure.epoch)
+    score_name = "word F1"
+    model_class = WordModel
 
     @staticmethod
     def node_halves(model):
@@ -244,7 +243,8 @@ class WordRun(Run):
 
     def held_out_score(self, model):
         """Word F1."""
-        pieces, words = self.held_out.encoded, self.held_out.y
+        pieces = self.held_out.encoded
+        words = self.held_out.y
         return word_f1_score(
             words, model.predict(pieces, None, self.estimator.n_jobs)[0]
         )

@@ -23,11 +23,14 @@ for _templates, _names in enumerate(_ATOMS):
 
 def in_order(templates, keys):
     """Whether keys stand in an order in which they can have been numbered: words before their uses."""
-    number, halves, is_word = keys[:, 0] >> 2, keys[:, 1:], keys[:, 0] == WORD
+    number = keys[:, 0] >> 2
+    halves = keys[:, 1:]
+    is_word = keys[:, 0] == WORD
     if (keys < 0).any() or (keys >= 2**31).any() or (number >= N_NUMBERS).any():
         return False
     held = IS_NODE[templates, number] & (halves > 0)
-    node, row = halves[held], np.nonzero(held)[0]
+    node = halves[held]
+    row = np.nonzero(held)[0]
     return bool((node <= row).all() and is_word[node - 1].all())
 
 
@@ -46,12 +49,15 @@ def in_use(templates, keys, used):
     keys : ndarray of shape (r, 3), int64
         Their keys in the new numbers.
     """
-    used, before, halves = used.copy(), -1, keys[:, 1:]
+    used = used.copy()
+    before = -1
+    halves = keys[:, 1:]
     held = IS_NODE[templates, keys[:, 0] >> 2] & (halves > 0)
     while before != np.count_nonzero(used):  # a word is a row, and holds its prefix
         before = np.count_nonzero(used)
         used[halves[held & used[:, None]] - 1] = True
-    rows, node_of = np.flatnonzero(used), np.append(0, np.cumsum(used))
+    rows = np.flatnonzero(used)
+    node_of = np.append(0, np.cumsum(used))
     return rows, np.column_stack(
         [keys[:, 0], np.where(held, node_of[halves * held], halves)]
     )[rows]
@@ -65,10 +71,12 @@ def features(templates, keys, rows=None):
     list of (number, decision, left, right)
         A half is a str if it is a word, else an int: a length, or the code point of a character plus 1.
     """
-    words, is_node = {0: ""}, IS_NODE[templates].tolist()
+    words = {0: ""}
+    is_node = IS_NODE[templates].tolist()
 
     def word(node):
-        end, at = "", node
+        end = ""
+        at = node
         while at not in words:  # a word is its prefix and a character
             _, at, last = keys[at - 1].tolist()
             end = chr(last - 1) + end

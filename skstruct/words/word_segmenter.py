@@ -221,13 +221,15 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
             weight,
         )
         if continued:
-            model, templates = self._training.model, WORD_TEMPLATES[self.templates]
+            model = self._training.model
+            templates = WORD_TEMPLATES[self.templates]
             check_unchanged(
                 self,
                 templates=(templates, model.templates),
                 min_count=(int(self.min_count), model.features.min_count),
             )
-            beam, update = self.beam_size or 0, UPDATES[self.update]
+            beam = self.beam_size or 0
+            update = UPDATES[self.update]
             state = continued_state(
                 self._training, rule, stream, beam=beam, update=update
             )
@@ -239,11 +241,9 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
 
     def _fresh_state(self, key):
         """A training state without features and weights."""
-        rule, templates, update = (
-            self._rule(),
-            WORD_TEMPLATES[self.templates],
-            UPDATES[self.update],
-        )
+        rule = self._rule()
+        templates = WORD_TEMPLATES[self.templates]
+        update = UPDATES[self.update]
         model = new_model(
             templates, self.beam_size or 0, update, int(self.min_count), rule
         )

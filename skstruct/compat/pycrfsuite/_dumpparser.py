@@ -34,11 +34,9 @@ class ParsedDump:
     @classmethod
     def of(cls, contents):
         """That of a model file's ``CRFsuiteContents``."""
-        labels, names, features = (
-            contents.labels,
-            contents.attributes,
-            contents.features.tolist(),
-        )
+        labels = contents.labels
+        names = contents.attributes
+        features = contents.features.tolist()
         return cls(
             {
                 name: f"0x{v:X}" if name.startswith("off_") else str(v)

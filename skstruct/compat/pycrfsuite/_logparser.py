@@ -65,9 +65,14 @@ class TrainLogParser:
     """
 
     def __init__(self):
-        self.state, self.featgen_percent, self.featgen_num_features = None, -2, None
+        self.state = None
+        self.featgen_percent = -2
+        self.featgen_num_features = None
         self.featgen_seconds = self.training_seconds = self.storing_seconds = None
-        self.iterations, self.last_iteration, self.log, self.events = [], None, [], []
+        self.iterations = []
+        self.last_iteration = None
+        self.log = []
+        self.events = []
 
     @property
     def last_log(self):
@@ -82,7 +87,8 @@ class TrainLogParser:
         self.state = self.state or "starting"
         event = self._read(line) or event
         if event is not None:
-            start, end = self.events[-1][2] if self.events else 0, len(self.log)
+            start = self.events[-1][2] if self.events else 0
+            end = len(self.log)
             # These two are known by the first line of what follows.
             self.events.append(
                 (event, start, end - (event in ("prepared", "optimization_end")))
@@ -118,10 +124,8 @@ class TrainLogParser:
                 )
             )
         elif found := _ACCURACY.match(line):
-            name, share = (
-                f"{found[1].lower()}_accuracy",
-                Fraction(int(found[2]), int(found[3])),
-            )
+            name = f"{found[1].lower()}_accuracy"
+            share = Fraction(int(found[2]), int(found[3]))
             into.update({name: share, f"{name}_float": float(share)})
         elif found := _LABEL.match(line):
             name, *counts = found.groups()[:4]

@@ -64,7 +64,8 @@ class BaseTrainer:
 
     def append(self, xseq, yseq, group=0):
         """Add a sequence of items, which are copied, and its labels."""
-        tokens, labels = tokens_of(xseq), [text_of(label, "a label") for label in yseq]
+        tokens = tokens_of(xseq)
+        labels = [text_of(label, "a label") for label in yseq]
         _check_lengths(tokens, labels)
         self._examples.append((tokens, labels, whole_number(group, "group")))
 
@@ -90,7 +91,8 @@ class BaseTrainer:
 
         with self._lock:  # threads take turns: the log is the trainer's
             self._before_train()
-            examples, values = list(self._examples), dict(self._values)
+            examples = list(self._examples)
+            values = dict(self._values)
             holdout = whole_number(holdout, "holdout")
             train(
                 self._algorithm,
@@ -204,7 +206,9 @@ class _Current:
     __slots__ = ("marginals", "model", "tokens")
 
     def __init__(self, model, tokens):
-        self.model, self.tokens, self.marginals = model, tokens, None
+        self.model = model
+        self.tokens = tokens
+        self.marginals = None
 
 
 class Tagger:
@@ -285,10 +289,8 @@ class Tagger:
     def probability(self, yseq):
         """The probability of labels of the current sequence; 0 if that is empty."""
         model = self._opened()
-        tokens, labels = (
-            self._current(model).tokens,
-            [text_of(label, "a label") for label in yseq],
-        )
+        tokens = self._current(model).tokens
+        labels = [text_of(label, "a label") for label in yseq]
         if not tokens:
             return 0.0
         _check_lengths(tokens, labels)
@@ -298,11 +300,9 @@ class Tagger:
 
     def marginal(self, y, pos):
         """The probability of a label at a position of the current sequence; 0 if that is empty."""
-        model, label, pos = (
-            self._opened(),
-            text_of(y, "a label"),
-            whole_number(pos, "a position"),
-        )
+        model = self._opened()
+        label = text_of(y, "a label")
+        pos = whole_number(pos, "a position")
         current = self._current(model)
         if not current.tokens:
             return 0.0

@@ -12,12 +12,11 @@ class FileResource:
     """A file by name, or a temporary one, whose content is pickled and which goes with the object."""
 
     def __init__(self, filename=None, keep_tempfiles=False, suffix="", prefix=""):
-        self.name, self.auto, self.keep_tempfiles = (
-            filename,
-            filename is None,
-            keep_tempfiles,
-        )
-        self.suffix, self.prefix = suffix, prefix
+        self.name = filename
+        self.auto = filename is None
+        self.keep_tempfiles = keep_tempfiles
+        self.suffix = suffix
+        self.prefix = prefix
 
     def ensure_name(self):
         """Make a temporary file if there is no file."""

@@ -17,16 +17,21 @@ import numpy as np
 from ...core.compile import inline, kernel
 from .quasi_newton import dot, expected_gain
 
-CERTIFIED, EXTRAPOLATED, LAST = 1e-3, 2e-4, 2e-5
+CERTIFIED = 1e-3
+EXTRAPOLATED = 2e-4
+LAST = 2e-5
 """Shares of the objective at which training ends if it has no ``tol``: of the certified gap; of the
 extrapolated decrease where no gap is known; and of that where the bound is loose, because the L2 penalty is
 small."""
 HOPELESS = 1e-2
 """A gap that is as good as none."""
-NEAR, EVERY, FEWEST = 4.0, 2, 4
+NEAR = 4.0
+EVERY = 2
+FEWEST = 4
 """Once the extrapolated decrease is below ``NEAR * CERTIFIED``, every second iteration gives a gradient. No
 bound is of fewer than four."""
-SHARE, LONGEST = 0.3, 24
+SHARE = 0.3
+LONGEST = 24
 """Of the iterations after which the gap would be small enough if it fell as it did between the last two
 bounds, the share before the next one; and the most iterations between two."""
 PREFIX = "cuts_"
@@ -39,7 +44,8 @@ RIDGE = 1e-10
 """Share of the largest diagonal element that makes a matrix of products safely positive definite."""
 LARGEST = 1e200
 """Element of a quadratic program that is solved."""
-EXCHANGES, ENOUGH = 200, 1e-9
+EXCHANGES = 200
+ENOUGH = 1e-9
 """Sets of cuts that a quadratic program tries, and the share of the largest offset that it may miss."""
 FIRST_ROWS = 1024
 """Of a table."""
@@ -53,13 +59,15 @@ def _mix(table, threshold, alpha, used, mean, room):
     the cuts whose share in ``alpha`` (m,) is not 0.
     """
     for k in range(table.shape[0]):
-        total, share = 0.0, 0.0
+        total = 0.0
+        share = 0.0
         for j in used:
             if np.isnan(table[k, j]):
                 share += alpha[j]
             else:
                 total += alpha[j] * table[k, j]
-        mean[k], room[k] = total, share * threshold
+        mean[k] = total
+        room[k] = share * threshold
 
 
 @inline
@@ -130,8 +138,10 @@ class Cuts:
     """
 
     def __init__(self, m=40, threshold=0.0):
-        self.m, self.threshold = m, threshold
-        self.size, self.next = 0, 0
+        self.m = m
+        self.threshold = threshold
+        self.size = 0
+        self.next = 0
         self.offset = np.full(m, -np.inf)
         self.alpha = np.zeros(m)
         self.weight = np.zeros(
@@ -144,12 +154,16 @@ class Cuts:
 
     def _hold(self, rows, capacity):
         """Hold some of the rows, with room for so many; nothing is known of their products."""
-        weight, table, n = self.weight[rows], self.table[rows], rows.shape[0]
+        weight = self.weight[rows]
+        table = self.table[rows]
+        n = rows.shape[0]
         self.weight, self.table = (
             np.zeros(capacity, np.int64),
             np.empty((capacity, self.m)),
         )
-        self.weight[:n], self.table[:n], self.n_rows = weight, table, n
+        self.weight[:n] = weight
+        self.table[:n] = table
+        self.n_rows = n
         self._forget(np.nan)
 
     def _forget(self, c1):
@@ -176,7 +190,8 @@ class Cuts:
         offset : float
             L(w) - ∇L(w)·w.
         """
-        self.size, slot = gradient.shape[0], self.next % self.m
+        self.size = gradient.shape[0]
+        slot = self.next % self.m
         if slot == 0 and self.next:  # weights leave that are small in all cuts
             table = self.table[: self.n_rows]
             large = (table > self.threshold) | (table < -self.threshold)
@@ -184,12 +199,17 @@ class Cuts:
         large = np.abs(gradient) > self.threshold
         large[self.weight[: self.n_rows]] = False  # these have a row
         new = np.flatnonzero(large)
-        before, n = self.n_rows, self.n_rows + new.shape[0]
+        before = self.n_rows
+        n = self.n_rows + new.shape[0]
         if n > self.table.shape[0]:
             self._hold(np.arange(before), 2 * n)
-        self.weight[before:n], self.table[before:n], self.n_rows = new, np.nan, n
+        self.weight[before:n] = new
+        self.table[before:n] = np.nan
+        self.n_rows = n
         self.table[:n, slot] = gradient[self.weight[:n]]
-        self.offset[slot], self.alpha[slot], self.squares[slot] = offset, 0.0, np.nan
+        self.offset[slot] = offset
+        self.alpha[slot] = 0.0
+        self.squares[slot] = np.nan
         self.next += 1
 
     def arrays(self):
@@ -206,7 +226,8 @@ class Cuts:
 
     def restore(self, about, weight, table, **others):
         """The opposite of :meth:`arrays`."""
-        self.weight, self.table = weight, table
+        self.weight = weight
+        self.table = table
         # As much room as there was: where it ends, products are reckoned anew, with other rounding errors.
         self._hold(np.arange(weight.shape[0]), others["sign"].shape[0])
         vars(self).update((name, array.copy()) for name, array in others.items())
@@ -314,7 +335,8 @@ def _simplex(products, offset, alpha):
     n = offset.shape[0]
     scale = max(float(np.diagonal(products).max()), float(np.ptp(offset))) or 1.0
     system = np.full((n + 1, n + 1), scale)
-    system[:n, :n], system[n, n] = products + RIDGE * scale * np.eye(n), 0.0
+    system[:n, :n] = products + RIDGE * scale * np.eye(n)
+    system[n, n] = 0.0
     aim_for = np.append(
         offset - offset.max(), scale
     )  # with Σα = 1 a constant changes nothing

@@ -33,7 +33,8 @@ MANY_FEATURES = 4096
 """Features whose pairs are chosen at a time: what that needs stays in the cache."""
 MOST_PAIRS = 2**31 - 1
 """They are numbered in 32 bits."""
-MANY_WEIGHTS, MANY_TIMES = 10_000_000, 20
+MANY_WEIGHTS = 10_000_000
+MANY_TIMES = 20
 """More weights, and more times those that the corpus shows, are warned of."""
 
 
@@ -156,10 +157,12 @@ def screened(rows, total, unknown, seen, signed, options):
     """
     F = rows.shape[0]
     L = seen.shape[0] // max(F, 1)
-    keep, by_feature = np.zeros((F, L), np.bool_), seen.reshape(F, L)
+    keep = np.zeros((F, L), np.bool_)
+    by_feature = seen.reshape(F, L)
     for a in range(0, F, MANY_FEATURES):
         part = slice(a, a + MANY_FEATURES)
-        every, shown = total[part, None], by_feature[part]
+        every = total[part, None]
+        shown = by_feature[part]
         if signed:
             keep[part] = every > options.c1
         else:
@@ -193,7 +196,8 @@ def screened(rows, total, unknown, seen, signed, options):
 def _label_pairs(sequences, L):
     """Tokens whose label and predecessor's label are known, and the pair of labels, p * L + y."""
     t = np.flatnonzero(sequences.has_predecessor())
-    p, y = sequences.gold[t - 1].astype(np.int64), sequences.gold[t].astype(np.int64)
+    p = sequences.gold[t - 1].astype(np.int64)
+    y = sequences.gold[t].astype(np.int64)
     known = (p >= 0) & (y >= 0)
     return t[known], (p * L + y)[known]
 
@@ -227,7 +231,8 @@ def allowed_label_pairs(shown, transition, options):
 # --------------------------------------------------------------------------------------------------
 # Transitions that look at the input
 # --------------------------------------------------------------------------------------------------
-UNKNOWN, OUTSIDE = -1, -2
+UNKNOWN = -1
+OUTSIDE = -2
 """In place of a pair of labels: one is not known; there is no token before."""
 
 
@@ -261,10 +266,8 @@ class Combinations(NamedTuple):
         one is not known, L * L + 1 for all.
         """
         use = np.flatnonzero(self.labels != OUTSIDE)
-        at, labels = (
-            self.lists.item[use].astype(np.int64) * (L * L + 2),
-            self.labels[use],
-        )
+        at = self.lists.item[use].astype(np.int64) * (L * L + 2)
+        labels = self.labels[use]
         keys = np.concatenate(
             [at + np.where(labels >= 0, labels, L * L), at + L * L + 1]
         )
@@ -301,7 +304,8 @@ def allowed_conditioned(keys, counts, transition, options):
     """The conditioned transitions (M, 3) that can have a weight; for keys see :meth:`Combinations.counts`."""
     L = transition.shape[0]
     n = L * L
-    feature, what = keys // (n + 2), keys % (n + 2)
+    feature = keys // (n + 2)
+    what = keys % (n + 2)
     unknown, total = np.zeros((2, int(feature.max(initial=-1)) + 1))
     unknown[feature[what == n]], total[feature[what > n]] = (
         counts[what == n],

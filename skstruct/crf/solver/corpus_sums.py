@@ -120,11 +120,14 @@ def row_width(L):
 @inline
 def spread(features, token, expected, square, gradient):
     """gradient[k] += x expected[label_k], or x², for the weights of a token; unless it is empty."""
-    lists, first, label = features.lists, features.first, features.label
+    lists = features.lists
+    first = features.first
+    label = features.label
     if gradient.shape[0] == 0:
         return
     for e in range(lists.start[token], lists.start[token + 1]):
-        f, x = lists.item[e], lists.value[e] if lists.value.shape[0] > 0 else 1.0
+        f = lists.item[e]
+        x = lists.value[e] if lists.value.shape[0] > 0 else 1.0
         if square:
             x *= x
         for k in range(np.uint64(first[f]), np.uint64(first[f + 1])):
@@ -189,7 +192,8 @@ def width_of(n):
 
 def form_groups(lengths):
     """(G + 1,) int64: first sequence of each group; ``lengths`` must descend."""
-    group, n = [0], lengths.shape[0]
+    group = [0]
+    n = lengths.shape[0]
     while group[-1] < n:
         longest = int(lengths[group[-1]])
         size = min(WIDTH, PLACES // max(longest, 1)) if longest <= LONGEST else 1
@@ -249,7 +253,8 @@ def exp_transitions(potentials, pair):
     matrix = np.exp(transition - shift)
     first = np.zeros((2, L + 1), np.int64)
     other = np.zeros((2, L * (L + 3)), np.int64)
-    value, base = np.zeros(other.shape), np.zeros((2, L))
+    value = np.zeros(other.shape)
+    base = np.zeros((2, L))
     for side, columns in enumerate((matrix.T, matrix)):
         n = 0
         for k in range(L):
@@ -296,7 +301,8 @@ def exp_conditioned(edges, weights, matrix):
 def dot(x, i, y, j, n):
     """Σ_k x[i + k] y[j + k]."""
     total = 0.0
-    i, j = np.uint64(i), np.uint64(j)
+    i = np.uint64(i)
+    j = np.uint64(j)
     for k in range(np.uint64(n)):
         total += x[i + k] * y[j + k]
     return total
@@ -305,7 +311,8 @@ def dot(x, i, y, j, n):
 @inline
 def _set_step(edges, token, step):
     """step[p * L + y] = M[p, y] into a token, with the transitions that look at the input."""
-    of_token, lists = edges.of_token, edges.of_token.lists
+    of_token = edges.of_token
+    lists = edges.of_token.lists
     for k in range(step.shape[0]):
         step[k] = edges.matrix[k]
     for e in range(lists.start[token], lists.start[token + 1]):
@@ -317,10 +324,15 @@ def _set_step(edges, token, step):
 @inline
 def advance_each(sequences, q, n_lanes, edges, side, t, lattice, P, W):
     """``expectations._advance`` where each token has a matrix of its own: inner loops run over labels."""
-    a, b, x, row, step = lattice.a, lattice.b, lattice.x, lattice.row, lattice.step
+    a = lattice.a
+    b = lattice.b
+    x = lattice.x
+    row = lattice.row
+    step = lattice.step
     L = row.shape[0]
     for l in range(n_lanes):
-        token, at = sequences.token[q + l] + t, t * W + l
+        token = sequences.token[q + l] + t
+        at = t * W + l
         if token >= sequences.token[q + l + 1]:
             continue
         _set_step(edges, token, step)
@@ -331,7 +343,8 @@ def advance_each(sequences, q, n_lanes, edges, side, t, lattice, P, W):
             if side:
                 b[before] = dot(step, p * L, row, 0, L)
             else:
-                v, o = a[before], np.uint64(p * L)
+                v = a[before]
+                o = np.uint64(p * L)
                 for y in range(np.uint64(L)):
                     row[y] += v * step[o + y]
         for y in range(0 if side else L):
@@ -341,7 +354,10 @@ def advance_each(sequences, q, n_lanes, edges, side, t, lattice, P, W):
 @inline
 def count_steps(sequences, q, n_lanes, edges, lattice, P, W, counts):
     """Add the expected transitions of a group, where each token has a matrix of its own."""
-    a, x, row, step = lattice.a, lattice.x, lattice.row, lattice.step
+    a = lattice.a
+    x = lattice.x
+    row = lattice.row
+    step = lattice.step
     L = row.shape[0]
     for l in range(n_lanes):
         first = sequences.token[q + l]
@@ -351,7 +367,8 @@ def count_steps(sequences, q, n_lanes, edges, lattice, P, W, counts):
             for y in range(L):
                 row[y] = x[y * P + at]
             for p in range(L):
-                v, o = a[p * P + at - W], np.uint64(p * L)
+                v = a[p * P + at - W]
+                o = np.uint64(p * L)
                 for y in range(np.uint64(L)):
                     step[o + y] *= v * row[y]
                     counts.transition[o + y] += step[o + y]

@@ -42,16 +42,22 @@ LARGEST = 1e100
 @inline_fused
 def _advance(a, at, P, transitions, side, total, out, to, W):
     """``out[y] = Σ_p a[p] M[p, y]`` for W sequences (side 1: M transposed); total = Σ_p a[p]."""
-    other, value = transitions.other[side], transitions.value[side]
+    other = transitions.other[side]
+    value = transitions.value[side]
     for y in range(transitions.cost.shape[0]):
         o = np.uint64(to + y * P)
         base = transitions.base[side, y]
         for l in range(np.uint64(W)):
             out[o + l] = base * total[l]
         for k in range(transitions.first[side, y], transitions.first[side, y + 1], 4):
-            v0, v1, v2, v3 = value[k], value[k + 1], value[k + 2], value[k + 3]
-            i0, i1 = np.uint64(at + other[k] * P), np.uint64(at + other[k + 1] * P)
-            i2, i3 = np.uint64(at + other[k + 2] * P), np.uint64(at + other[k + 3] * P)
+            v0 = value[k]
+            v1 = value[k + 1]
+            v2 = value[k + 2]
+            v3 = value[k + 3]
+            i0 = np.uint64(at + other[k] * P)
+            i1 = np.uint64(at + other[k + 1] * P)
+            i2 = np.uint64(at + other[k + 2] * P)
+            i3 = np.uint64(at + other[k + 3] * P)
             for l in range(np.uint64(W)):
                 out[o + l] += (
                     a[i0 + l] * v0 + a[i1 + l] * v1 + a[i2 + l] * v2 + a[i3 + l] * v3
@@ -75,38 +81,53 @@ def _value(lists, e, square):
 @spliced
 def _sum_rows(rows, token, table, width, x, i, stride):
     """x[i + y stride] = Σ_e value[e] table[rows[e], y], four labels at a time."""
-    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    one = np.uint64(1)
+    two = np.uint64(2)
+    three = np.uint64(3)
     begin, end = _items(rows, token)
     for y in range(np.uint64(0), width, np.uint64(4)):
-        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        s0 = 0.0
+        s1 = 0.0
+        s2 = 0.0
+        s3 = 0.0
         for e in range(begin, end):
             o = np.uint64(rows.item[e]) * width + y
             v = rows.value[e] if rows.value.shape[0] > 0 else 1.0
-            s0, s1 = s0 + v * table[o], s1 + v * table[o + one]
-            s2, s3 = s2 + v * table[o + two], s3 + v * table[o + three]
+            s0 = s0 + v * table[o]
+            s1 = s1 + v * table[o + one]
+            s2 = s2 + v * table[o + two]
+            s3 = s3 + v * table[o + three]
         o = i + y * stride
-        x[o], x[o + stride], x[o + two * stride], x[o + three * stride] = s0, s1, s2, s3
+        x[o] = s0
+        x[o + stride] = s1
+        x[o + two * stride] = s2
+        x[o + three * stride] = s3
 
 
 @spliced
 def _add_to_rows(rows, token, b, i, stride, square, of_rows, width):
     """of_rows[rows[e], y] += value[e] b[i + y stride], four labels at a time."""
-    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    one = np.uint64(1)
+    two = np.uint64(2)
+    three = np.uint64(3)
     begin, end = _items(rows, token)
     for y in range(np.uint64(0), width, np.uint64(4)):
         o = i + y * stride
-        p0, p1, p2, p3 = b[o], b[o + stride], b[o + two * stride], b[o + three * stride]
+        p0 = b[o]
+        p1 = b[o + stride]
+        p2 = b[o + two * stride]
+        p3 = b[o + three * stride]
         for e in range(begin, end):
             o = np.uint64(rows.item[e]) * width + y
             v = _value(rows, e, square)
-            s0, s1 = of_rows[o] + v * p0, of_rows[o + one] + v * p1
-            s2, s3 = of_rows[o + two] + v * p2, of_rows[o + three] + v * p3
-            of_rows[o], of_rows[o + one], of_rows[o + two], of_rows[o + three] = (
-                s0,
-                s1,
-                s2,
-                s3,
-            )
+            s0 = of_rows[o] + v * p0
+            s1 = of_rows[o + one] + v * p1
+            s2 = of_rows[o + two] + v * p2
+            s3 = of_rows[o + three] + v * p3
+            of_rows[o] = s0
+            of_rows[o + one] = s1
+            of_rows[o + two] = s2
+            of_rows[o + three] = s3
 
 
 @inline
@@ -118,18 +139,15 @@ def _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row):
     L = transitions.cost.shape[0]
     for k in range(np.uint64(L * P)):
         x[k] = 0.0
-    entries, runs, label, run_label = (
-        corpus.entries,
-        corpus.runs,
-        corpus.label,
-        corpus.run_label,
-    )
-    gold, sets, by_row = (
-        corpus.sequences.gold,
-        corpus.sequences.sets,
-        corpus.rows.start.shape[0] > 1,
-    )
-    width, stride = np.uint64(row_width(L)), np.uint64(P)
+    entries = corpus.entries
+    runs = corpus.runs
+    label = corpus.label
+    run_label = corpus.run_label
+    gold = corpus.sequences.gold
+    sets = corpus.sequences.sets
+    by_row = corpus.rows.start.shape[0] > 1
+    width = np.uint64(row_width(L))
+    stride = np.uint64(P)
     for l in range(n_lanes):
         token = corpus.sequences.token[q + l]
         length = corpus.sequences.token[q + l + 1] - token
@@ -146,7 +164,8 @@ def _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row):
                 row[np.uint64(label[k])] += v * weight[k]
             begin, end = _items(runs, token + t)
             for e in range(begin, end):
-                k, y = np.uint64(runs.item[e]), 0
+                k = np.uint64(runs.item[e])
+                y = 0
                 v = runs.value[e] if runs.value.shape[0] > 0 else 1.0
                 while y < LAST:
                     y = run_label[k]
@@ -171,7 +190,8 @@ def _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row):
 @inline_fused
 def _exp_emissions(x, n, P, L, lattice):
     """top = max_y x, x = exp(x - top) at n places."""
-    top, n = lattice.top, np.uint64(n)
+    top = lattice.top
+    n = np.uint64(n)
     for j in range(n):
         top[j] = x[j]
     for y in range(1, L):
@@ -189,7 +209,9 @@ def _exp_emissions(x, n, P, L, lattice):
 def _forward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P):
     """a[y, t] = x[y, t] Σ_p a[p, t-1] M[p, y] / scale[t], so that Σ_y a[y, t] = 1."""
     L = transitions.cost.shape[0]
-    x, a, one = lattice.x, lattice.a, lattice.scratch
+    x = lattice.x
+    a = lattice.a
+    one = lattice.scratch
     side = np.int64(0)  # a literal would have the helper compiled for it alone
     for l in range(W):
         one[l] = 1.0
@@ -229,13 +251,11 @@ def _backward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P):
     ends; entries after its end are undefined.
     """
     L = transitions.cost.shape[0]
-    x, a, b, total, token = (
-        lattice.x,
-        lattice.a,
-        lattice.b,
-        lattice.scratch,
-        sequences.token,
-    )
+    x = lattice.x
+    a = lattice.a
+    b = lattice.b
+    total = lattice.scratch
+    token = sequences.token
     side = np.int64(1)
     for y in range(L):
         for l in range(W):
@@ -277,10 +297,13 @@ def _add_log_z(sequences, q, n_lanes, transitions, lattice, T, W, P, bad):
     and left out.
     """
     L = transitions.cost.shape[0]
-    x, a, b = lattice.x, lattice.a, lattice.b
+    x = lattice.x
+    a = lattice.a
+    b = lattice.b
     total = 0.0
     for l in range(W):
-        length, factor = 0, 0.0
+        length = 0
+        factor = 0.0
         if l < n_lanes:
             length = sequences.token[q + l + 1] - sequences.token[q + l]
             mass = 0.0
@@ -331,7 +354,8 @@ def _sum_group(
     sequences, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad
 ):
     """Σ weight log Z of a group; b = its marginals, and the expected transitions are counted."""
-    a, x = lattice.a, lattice.x
+    a = lattice.a
+    x = lattice.x
     _exp_emissions(x, T * W, P, transitions.cost.shape[0], lattice)
     _forward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P)
     _backward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P)
@@ -382,14 +406,16 @@ def expect(
     total : float
         Σ weight log Z.
     """
-    L, total = transitions.cost.shape[0], 0.0
-    b, x, row, gradient = lattice.b, lattice.x, lattice.row, counts.feature
-    sequences, entries, runs, rows = (
-        corpus.sequences,
-        corpus.entries,
-        corpus.runs,
-        corpus.rows,
-    )
+    L = transitions.cost.shape[0]
+    total = 0.0
+    b = lattice.b
+    x = lattice.x
+    row = lattice.row
+    gradient = counts.feature
+    sequences = corpus.sequences
+    entries = corpus.entries
+    runs = corpus.runs
+    rows = corpus.rows
     width = np.uint64(row_width(L))
     for group in range(begin, end):
         q = sequences.group[group]
@@ -412,7 +438,8 @@ def expect(
         for l in range(n_lanes):
             first = sequences.token[q + l]
             for t in range(sequences.token[q + l + 1] - first):
-                i, token = np.uint64(t * W + l), first + t
+                i = np.uint64(t * W + l)
+                token = first + t
                 for y in range(np.uint64(L)):
                     row[y] = b[i + y * stride]
                 if rows.start.shape[0] > 1:
@@ -427,7 +454,9 @@ def expect(
                     )
                 here, behind = _items(runs, token)
                 for e in range(here, behind):
-                    k, y, v = np.uint64(runs.item[e]), 0, _value(runs, e, square)
+                    k = np.uint64(runs.item[e])
+                    y = 0
+                    v = _value(runs, e, square)
                     while y < LAST:
                         y = corpus.run_label[k]
                         gradient[k] += v * row[np.uint64(y & (LAST - 1))]

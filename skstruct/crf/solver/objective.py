@@ -41,7 +41,8 @@ from .view import ProductSums, View
 N_BLOCKS = 8
 """Blocks of sequences that are summed separately."""
 
-RATE, REPETITION = 0.3, 28.0
+RATE = 0.3
+REPETITION = 28.0
 """The learning rate of stage one, and up to which repetition of features within sequences."""
 
 N_PARTS = 2
@@ -80,15 +81,18 @@ class Objective:
 
     def __init__(self, options, potentials, n_rows, n_edge_rows):
         self.c1, self.c2 = float(options.c1), float(options.c2)
-        self.potentials, self.n_labels = potentials, potentials.cost.shape[0]
-        self.n_rows, self.n_edge_rows = n_rows, n_edge_rows
+        self.potentials = potentials
+        self.n_labels = potentials.cost.shape[0]
+        self.n_rows = n_rows
+        self.n_edge_rows = n_edge_rows
         self.n_passes = 0
 
     def lay_out(self, layout):
         """Have the weights of a :class:`WeightLayout`."""
         self.layout = layout
         self.row, self.first, self.pair_label, self.pair, self.edge_pair = layout
-        self.n_features, self.n_pairs = self.row.shape[0], self.pair_label.shape[0]
+        self.n_features = self.row.shape[0]
+        self.n_pairs = self.pair_label.shape[0]
         self.pair_feature = np.repeat(
             np.arange(self.n_features, dtype=np.int32), np.diff(self.first)
         )
@@ -163,7 +167,8 @@ class CRFObjective(Objective):
 
     def _choose_weights(self, task, options, layout):
         """Lay out the vector of weights."""
-        s, L = self.sequences, self.n_labels
+        s = self.sequences
+        L = self.n_labels
         layout, self.features, combinations = choose_weights(
             task,
             s,
@@ -236,13 +241,14 @@ class CRFObjective(Objective):
     def _sum(self, view, weights, clamped, square=False, keep=False):
         """Σ weight log Z and the expectations, over a corpus; with ``keep`` the optional ones of all too."""
         corpus, edges = view.clamped if clamped else (view.corpus, view.edges)
-        sequences, (p, y) = corpus.sequences, self.pair.T
-        L, K, N = self.n_labels, corpus.label.shape[0], view.chosen.shape[0]
-        node, edge, transition = (
-            weights[:K],
-            weights[K:N],
-            self.potentials.transition.copy(),
-        )
+        sequences = corpus.sequences
+        (p, y) = self.pair.T
+        L = self.n_labels
+        K = corpus.label.shape[0]
+        N = view.chosen.shape[0]
+        node = weights[:K]
+        edge = weights[K:N]
+        transition = self.potentials.transition.copy()
         transition[p, y] += weights[N:]
         potentials = self.potentials._replace(transition=transition)
         sparse, matrix = exp_transitions(potentials, self.pair)
@@ -263,7 +269,8 @@ class CRFObjective(Objective):
         of_rows = sums.counts if sums else np.zeros((n_parts, 0))
 
         def work(k, lattice, part):
-            first, stop = sequences.group[block[k]], sequences.group[block[k + 1]]
+            first = sequences.group[block[k]]
+            stop = sequences.group[block[k + 1]]
             counts = ExpectedCounts(
                 gradient[k, :K], gradient[k, N:], gradient[k, K:N], whole, kept[part, :S], whole_edges,
                 kept[part, S:], of_rows[part],

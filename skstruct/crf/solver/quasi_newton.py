@@ -15,9 +15,11 @@ SUFFICIENT = 1e-4
 """Armijo's constant."""
 MAX_TRIALS = 30
 """Step lengths tried in one line search."""
-WINDOW, SHORTEST = 10, 4
+WINDOW = 10
+SHORTEST = 4
 """Iterations whose gain is compared with that of as many before; fewer at the beginning, but so many."""
-FASTEST, SLOWEST = 0.6, 0.95
+FASTEST = 0.6
+SLOWEST = 0.95
 """Bounds on the rate of convergence per window that is extrapolated: a single good step proves nothing."""
 PRECISION = 1e-9
 """Changes below this share of the first objective are rounding errors of sums over a corpus."""
@@ -55,10 +57,14 @@ def _two_loop(steps, changes, slots, mask, diagonal, first_scale, share, q):
     by the restriction are skipped.
     """
     n = q.shape[0]
-    scale, fitted = first_scale, False
+    scale = first_scale
+    fitted = False
     for j in range(slots.shape[0] - 1, -1, -1):
-        s, y = steps[slots[j]], changes[slots[j]]
-        sy, yy, sq = 0.0, 0.0, 0.0
+        s = steps[slots[j]]
+        y = changes[slots[j]]
+        sy = 0.0
+        yy = 0.0
+        sq = 0.0
         for k in range(n):
             t = y[k] * mask[k]
             sy += s[k] * t
@@ -69,7 +75,8 @@ def _two_loop(steps, changes, slots, mask, diagonal, first_scale, share, q):
             share[1, j] = 0.0
             continue
         if not fitted:
-            scale, fitted = sy / yy, True
+            scale = sy / yy
+            fitted = True
         a = sq / sy
         share[0, j] = a
         for k in range(n):
@@ -79,7 +86,8 @@ def _two_loop(steps, changes, slots, mask, diagonal, first_scale, share, q):
     for j in range(slots.shape[0]):
         if share[1, j] == 0.0:
             continue
-        s, y = steps[slots[j]], changes[slots[j]]
+        s = steps[slots[j]]
+        y = changes[slots[j]]
         yq = 0.0
         for k in range(n):
             yq += y[k] * q[k]
@@ -155,7 +163,8 @@ class Memory:
         ):  # how much is for the recursion to judge, which knows the scales
             return
         if self.root is not None:
-            step, change = step * self.root, change / self.root
+            step = step * self.root
+            change = change / self.root
             if max(np.abs(step).max(), np.abs(change).max()) > np.finfo(np.float32).max:
                 return
         m = self.steps.shape[0]

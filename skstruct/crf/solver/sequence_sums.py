@@ -45,12 +45,10 @@ def new_scores(T, L, n_matrices=1):
 
 @inline
 def _scaled_forward(s, potentials, T, L):
-    start, end, stride, inverse = (
-        potentials.start,
-        potentials.end,
-        np.int64(0),
-        s.lattice.inverse,
-    )
+    start = potentials.start
+    end = potentials.end
+    stride = np.int64(0)
+    inverse = s.lattice.inverse
     return forward(
         s.emission, s.transition, stride, start, end, (), s.lattice, inverse, T, L
     )
@@ -62,8 +60,11 @@ def _expect_scaled(s, potentials, factor, both, T, L):
 
     ``s.lattice.beta`` = marginals of the labels; ``both`` += ``factor`` times the expected pairs of labels.
     """
-    lattice, stride = s.lattice, np.int64(0)
-    alpha, x, matrix = lattice.alpha, lattice.x, lattice.matrix
+    lattice = s.lattice
+    stride = np.int64(0)
+    alpha = lattice.alpha
+    x = lattice.x
+    matrix = lattice.matrix
     z = _scaled_forward(s, potentials, T, L)
     if not -np.inf < z < np.inf or not backward(
         s.transition, stride, (), lattice, lattice.inverse, T, L
@@ -72,7 +73,8 @@ def _expect_scaled(s, potentials, factor, both, T, L):
     for t in range(1, T):
         j = np.uint64(t * L)
         for p in range(L):
-            v, i = factor * alpha[(t - 1) * L + p], np.uint64(p * L)
+            v = factor * alpha[(t - 1) * L + p]
+            i = np.uint64(p * L)
             for y in range(np.uint64(L)):
                 both[i + y] += v * matrix[0, i + y] * x[j + y]
     return z
@@ -81,7 +83,9 @@ def _expect_scaled(s, potentials, factor, both, T, L):
 @inline
 def _expect_exactly(s, stride, potentials, factor, both, T, L):
     """The same by logarithms, with a matrix for each ``stride`` numbers; see ``chain.lattice.log_expect``."""
-    start, end, lattice = potentials.start, potentials.end, s.lattice
+    start = potentials.start
+    end = potentials.end
+    lattice = s.lattice
     return log_expect(
         s.emission, s.transition, stride, start, end, lattice.alpha, lattice.beta, lattice.scratch, factor,
         both, T, L,
@@ -97,12 +101,10 @@ def log_partition(s, potentials, T, L):
     z = _scaled_forward(s, potentials, T, L)
     if z < np.inf:
         return z
-    start, end, stride, lattice = (
-        potentials.start,
-        potentials.end,
-        np.int64(0),
-        s.lattice,
-    )
+    start = potentials.start
+    end = potentials.end
+    stride = np.int64(0)
+    lattice = s.lattice
     return log_forward(
         s.emission,
         s.transition,
@@ -134,12 +136,10 @@ def expect_sequence(sgd, potentials, sign, with_fallback, T, L):
 @inline
 def set_emissions(features, token, T, L, sgd):
     """emission[t, y] = Σ x λ, with the λ of the sequence in ``sgd.trial``."""
-    lists, first, label, emission = (
-        features.lists,
-        features.first,
-        features.label,
-        sgd.scores.emission,
-    )
+    lists = features.lists
+    first = features.first
+    label = features.label
+    emission = sgd.scores.emission
     for k in range(T * L):
         emission[k] = 0.0
     for t in range(T):
@@ -157,7 +157,8 @@ def set_emissions(features, token, T, L, sgd):
 @inline
 def set_transitions(potentials, pair, at, L, sgd):
     """Scores of transitions and their exponentials, from the weights ``sgd.trial[at:]``."""
-    transition, matrix = sgd.scores.transition, sgd.scores.lattice.matrix
+    transition = sgd.scores.transition
+    matrix = sgd.scores.lattice.matrix
     for p in range(L):
         for y in range(L):
             transition[p * L + y] = potentials.transition[p, y]
@@ -196,12 +197,10 @@ def new_alone(potentials, edges, edge_weight, T):
 @inline
 def _score_steps(alone, first, T, L):
     """Fill ``transition`` for the T tokens from ``first`` on; returns its stride, 0 for one matrix."""
-    edges, lists, transition, n = (
-        alone.edges,
-        alone.edges.lists,
-        alone.scores.transition,
-        L * L,
-    )
+    edges = alone.edges
+    lists = alone.edges.lists
+    transition = alone.scores.transition
+    n = L * L
     stride = n if lists.start.shape[0] > 1 else 0
     for t in range(T if stride > 0 else 1):
         for p in range(L):
@@ -222,12 +221,11 @@ def sum_alone(corpus, i, alone, lanes, T, P, counts):
     Writes its marginals, times its weight, to ``lanes.b``, and adds up the expected transitions;
     ``counts.transition`` is (L * L,).
     """
-    L, first, factor = (
-        lanes.row.shape[0],
-        corpus.sequences.token[i],
-        corpus.sequences.weight[i],
-    )
-    s, potentials = alone.scores, alone.potentials
+    L = lanes.row.shape[0]
+    first = corpus.sequences.token[i]
+    factor = corpus.sequences.weight[i]
+    s = alone.scores
+    potentials = alone.potentials
     stride = _score_steps(alone, first, T, L)
     for t in range(T):
         for y in range(L):

@@ -88,8 +88,11 @@ class Schedule(NamedTuple):
 
 def new_sgd(objective):
     """A state at weight zero with scratch for ``objective``'s corpus."""
-    o, s, L = objective, objective.sequences, objective.n_labels
-    size, Q = o.n_pairs + o.pair.shape[0], o.pair.shape[0]
+    o = objective
+    s = objective.sequences
+    L = objective.n_labels
+    size = o.n_pairs + o.pair.shape[0]
+    Q = o.pair.shape[0]
     room = o.n_pairs
     if (
         not o.features.dense
@@ -130,13 +133,16 @@ def _gather(features, at, T, mark, s):
 
     Returns how many pairs and all. No call has had ``mark``.
     """
-    lists, first, n = features.lists, features.first, 0
+    lists = features.lists
+    first = features.first
+    n = 0
     for t in range(T):
         begin, end, feature, _ = features_of(lists, lists.dense, at, t, T)
         for e in range(begin, end):
             f = feature[e]
             if s.stamp[f] != mark:
-                s.stamp[f], s.place[f] = mark, n
+                s.stamp[f] = mark
+                s.place[f] = n
                 n = _add_weights(first[f], first[f + 1], n, s)
     return n, _add_weights(features.label.shape[0], s.weight.shape[0], n, s)
 
@@ -144,12 +150,10 @@ def _gather(features, at, T, mark, s):
 @inline
 def _add_expected(features, at, T, L, sign, s):
     """s.gradient += sign * the expected counts of features, from the marginals of labels."""
-    lists, first, label, beta = (
-        features.lists,
-        features.first,
-        features.label,
-        s.scores.lattice.beta,
-    )
+    lists = features.lists
+    first = features.first
+    label = features.label
+    beta = s.scores.lattice.beta
     for t in range(T):
         begin, end, feature, value = features_of(lists, lists.dense, at, t, T)
         for e in range(begin, end):
@@ -167,13 +171,13 @@ def _differentiate(corpus, labels, at, with_fallback, partial, m, s):
     Fills ``s.gradient`` from the values in ``s.trial``; returns the negative log-likelihood, or NaN: see
     :func:`.sequence_sums.expect_sequence`.
     """
-    features, potentials, pair, sets = (
-        corpus.features,
-        corpus.potentials,
-        corpus.pair,
-        corpus.sequences.sets,
-    )
-    L, T, scores = potentials.cost.shape[0], labels.shape[0], s.scores
+    features = corpus.features
+    potentials = corpus.potentials
+    pair = corpus.pair
+    sets = corpus.sequences.sets
+    L = potentials.cost.shape[0]
+    T = labels.shape[0]
+    scores = s.scores
     set_emissions(features, at, T, L, s)
     set_transitions(potentials, pair, m, L, s)
     for k in range(L * L):
@@ -203,7 +207,9 @@ def _differentiate(corpus, labels, at, with_fallback, partial, m, s):
 @inline
 def _score_of(labels, potentials, T, L, scores):
     """The log-score of a labelling."""
-    start, end, stride = potentials.start, potentials.end, np.int64(0)
+    start = potentials.start
+    end = potentials.end
+    stride = np.int64(0)
     return path_score(
         scores.emission, scores.transition, stride, start, end, labels, T, L
     )
@@ -212,12 +218,12 @@ def _score_of(labels, potentials, T, L, scores):
 @inline
 def _loss(corpus, labels, at, partial, m, s):
     """The negative log-likelihood of the sequence at hand under the values in ``s.trial``."""
-    features, potentials, sets = (
-        corpus.features,
-        corpus.potentials,
-        corpus.sequences.sets,
-    )
-    L, T, scores = potentials.cost.shape[0], labels.shape[0], s.scores
+    features = corpus.features
+    potentials = corpus.potentials
+    sets = corpus.sequences.sets
+    L = potentials.cost.shape[0]
+    T = labels.shape[0]
+    scores = s.scores
     set_emissions(features, at, T, L, s)
     set_transitions(potentials, corpus.pair, m, L, s)
     if partial:
@@ -233,16 +239,18 @@ def _loss(corpus, labels, at, partial, m, s):
 @inline
 def _search_rate(corpus, schedule, labels, at, partial, m, n, weight, loss, rate, s):
     """Algorithm 1: the best of a few learning rates around ``rate`` for the sequence at hand."""
-    penalty, decay2, due, scale = (
-        schedule.penalty,
-        schedule.decay2,
-        s.clock[1],
-        s.clock[2],
-    )
+    penalty = schedule.penalty
+    decay2 = schedule.decay2
+    due = s.clock[1]
+    scale = s.clock[2]
     best = weight * loss
     for k in range(n):
         best += penalty * abs(s.trial[k]) + 0.5 * decay2 * s.trial[k] ** 2
-    initial, best, tried, chosen, failed = best, np.inf, rate, rate, False
+    initial = best
+    best = np.inf
+    tried = rate
+    chosen = rate
+    failed = False
     for _ in range(schedule.max_trials):
         owed = due + tried * penalty / scale
         now = 0.0
@@ -253,7 +261,8 @@ def _search_rate(corpus, schedule, labels, at, partial, m, n, weight, loss, rate
             now += penalty * abs(w) + 0.5 * decay2 * w * w
         now += weight * _loss(corpus, labels, at, partial, m, s)
         if now < best:
-            best, chosen = now, tried
+            best = now
+            chosen = tried
         if now > initial and not failed:
             failed = True
             tried = rate * CHANGE
@@ -289,7 +298,8 @@ def _descend(corpus, schedule, order, begin, end, with_fallback, s):
         T = sequences.token[i + 1] - at
         seen = np.int64(s.clock[0])
         rate = schedule.eta0 * schedule.decay ** (seen / schedule.n_sequences)
-        labels, partial = sequences.gold[at : at + T], corpus.partial[i]
+        labels = sequences.gold[at : at + T]
+        partial = corpus.partial[i]
         if len(with_fallback) == 0:
             if partial:
                 return j
@@ -357,12 +367,11 @@ def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
     weights : ndarray of shape (objective.size,)
         Weights of observation-conditioned transitions stay zero.
     """
-    o, lengths, n = (
-        objective,
-        objective.sequences.lengths,
-        max(objective.sequences.order.shape[0], 1),
-    )
-    state, n_done = new_sgd(o), 0
+    o = objective
+    lengths = objective.sequences.lengths
+    n = max(objective.sequences.order.shape[0], 1)
+    state = new_sgd(o)
+    n_done = 0
     kept = dict(zip(STATE, state))
     if weights is not None:
         state.weight[:] = np.delete(

@@ -119,7 +119,8 @@ MEASURES = (
 
 def _keys(objective):
     """Where the weights stand in the matrices (nodes, edges)."""
-    o, L = objective, np.int64(objective.n_labels)
+    o = objective
+    L = np.int64(objective.n_labels)
     combination, p, y = o.edge_pair.T
     edges = np.concatenate(
         [(combination * L + p) * L + y, o.pair[:, 0] * L + o.pair[:, 1]]
@@ -129,7 +130,9 @@ def _keys(objective):
 
 def unpack(objective, weights):
     """The weight vector as matrices (nodes, edges)."""
-    o, L, n = objective, objective.n_labels, objective.n_pairs
+    o = objective
+    L = objective.n_labels
+    n = objective.n_pairs
     shapes = (o.n_rows, L), (o.n_edge_rows * L, L)
     return tuple(map(SparseWeights.of, shapes, _keys(o), (weights[:n], weights[n:])))
 
@@ -156,9 +159,11 @@ class HeldOutLikelihood:
     """
 
     def __init__(self, objective, task, n, impossible=0.0):
-        o, options = objective, ObjectiveOptions(0.0, 0.0)
+        o = objective
+        options = ObjectiveOptions(0.0, 0.0)
         potentials = o.potentials._replace(cost=np.zeros(o.n_labels))
-        self.n, self.impossible = n, impossible
+        self.n = n
+        self.impossible = impossible
         self.where = self.view = self.objective = None
         if task is not None:
             self.objective = CRFObjective(
@@ -214,17 +219,21 @@ class Progress:
     def __init__(
         self, objective, held_out=None, after_pass=None, checkpoint=None, interrupt=None
     ):
-        self.objective, self.held_out, self.after_pass = objective, held_out, after_pass
-        self.checkpoint, self.interrupt = checkpoint, interrupt
-        self.history, self.stage, self.evaluates = [], "batch", False
-        self.stopped, self.resumed = False, None
+        self.objective = objective
+        self.held_out = held_out
+        self.after_pass = after_pass
+        self.checkpoint = checkpoint
+        self.interrupt = interrupt
+        self.history = []
+        self.stage = "batch"
+        self.evaluates = False
+        self.stopped = False
+        self.resumed = None
         self.began = time.perf_counter()
         self._found = None if checkpoint is None else checkpoint.load()
         if self._found is not None:
-            self.resumed, self.history = (
-                self._found[0]["stage"],
-                self._found[0]["history"],
-            )
+            self.resumed = self._found[0]["stage"]
+            self.history = self._found[0]["history"]
             self.began -= self.history[-1]["seconds"]
         self.n_resumed = len(self.history)
 
@@ -313,19 +322,22 @@ def solve(objective, options, progress, *, weights=None, carry=None, cuts=None, 
     -------
     CRFResult
     """
-    o, only_sgd = objective, options.solver == "sgd"
+    o = objective
+    only_sgd = options.solver == "sgd"
     if only_sgd and o.edge_pair.shape[0]:
         raise ValueError(
             "solver='sgd' does not learn transitions that look at the input; use 'two-stage'"
         )
     n_passes = o.n_passes
     start = np.zeros(o.size) if weights is None else weights
-    n_iter, n_sgd = 0, sum(entry["stage"] == "sgd" for entry in progress.history)
+    n_iter = 0
+    n_sgd = sum(entry["stage"] == "sgd" for entry in progress.history)
     first = only_sgd or (
         options.solver == "two-stage" and options.sgd_iter and weights is None
     )
     if first and progress.resumed != "batch":
-        progress.stage, progress.evaluates = "sgd", only_sgd
+        progress.stage = "sgd"
+        progress.evaluates = only_sgd
         start = o.stochastic_passes(options, progress, seed=seed, weights=start)
         n_iter = n_sgd = len(progress.history)
         if not np.isfinite(start).all():
@@ -350,7 +362,8 @@ def solve(objective, options, progress, *, weights=None, carry=None, cuts=None, 
         progress.stage = "batch"
         minimise = owlqn if options.solver == "owlqn" else active_orthant
         found = minimise(o, start, options, progress, carry, cuts)
-    weights, pseudo = found.weights, found.pseudo
+    weights = found.weights
+    pseudo = found.pseudo
     return CRFResult(
         *unpack(o, weights), weights, float(found.value), progress.history, found.n_iter,
         o.n_passes - n_passes + n_sgd, found.converged, float(np.sqrt(dot(pseudo, pseudo))),

@@ -69,25 +69,25 @@ def features_of(lists, dense, first, t, T):
     overwritten by the next.
     """
     if len(dense) > 0:
-        x, number, item, value, n, row = (
-            dense.rows,
-            dense.number,
-            dense.item,
-            dense.value,
-            0,
-            0,
-        )
+        x = dense.rows
+        number = dense.number
+        item = dense.item
+        value = dense.value
+        n = 0
+        row = 0
         F = x.block.shape[1]
         for s in range(x.low, x.high + 1):
             if 0 <= t + s < T:
                 at = dense.place[first + t + s]
                 for f in range(F):
                     v = x.scale * x.block[at, f]
-                    item[n], value[n] = number[row + f], v
+                    item[n] = number[row + f]
+                    value[n] = v
                     n += np.int64(v != 0.0 and number[row + f] >= 0)
             row += F
         if x.bias and number[row] >= 0:
-            item[n], value[n] = number[row], 1.0
+            item[n] = number[row]
+            value[n] = 1.0
             n += 1
         return np.int64(0), np.int64(n), item, value
     return lists.start[first + t], lists.start[first + t + 1], lists.item, lists.value
@@ -110,10 +110,12 @@ def _list_features(token, anchor, left, grid, bag, order, of_row, lists):
     The arguments up to the bag are those of a task. ``of_row`` (R,) int32 translates rows to features, -1
     leaves them out.
     """
-    n, k = 0, 0
+    n = 0
+    k = 0
     for i in order:
         T = token[i + 1] - token[i]
-        first, n_anchors = anchor[i], anchor[i + 1] - anchor[i]
+        first = anchor[i]
+        n_anchors = anchor[i + 1] - anchor[i]
         for t in range(T):
             lists.start[k] = n
             k += 1
@@ -137,7 +139,8 @@ def select(lists, of_item, new):
 
     The new arrays may be the old ones.
     """
-    n, begin = 0, lists.start[0]
+    n = 0
+    begin = lists.start[0]
     for t in range(lists.start.shape[0] - 1):
         end = lists.start[t + 1]
         new.start[t] = n
@@ -202,9 +205,11 @@ def features_of_tokens(task, sequences, of_row):
 @kernel
 def repetition(token, lists, count):
     """Mean over sequences of Σ_f (Σ_t x_tf)² / T. ``count`` (F,): zeros, and zeros again at the end."""
-    total, n = 0.0, 0
+    total = 0.0
+    n = 0
     for i in range(token.shape[0] - 1):
-        T, squares = token[i + 1] - token[i], 0.0
+        T = token[i + 1] - token[i]
+        squares = 0.0
         for t in range(2 * T):  # the second time to clear
             begin, end, which, values = features_of(
                 lists, lists.dense, token[i], t % T, T

@@ -52,7 +52,9 @@ def _hash_fields(lists, field, step, hashes, sizes):
 @kernel
 def _count_parts(hashes, sizes, table):
     """(n,) hashes and sizes of a part of n tokens: (tokens that have it, size of the different ones)."""
-    tokens, size, mask = 0, 0, table.shape[0] - 1
+    tokens = 0
+    size = 0
+    mask = table.shape[0] - 1
     table[:] = 0
     for k in range(hashes.shape[0]):
         if sizes[k] == 0:
@@ -89,10 +91,8 @@ def group_fields(lists, field):
         return Grouping(group[field], float(lists.item.shape[0]), 0.0)
     step = -(-n_tokens * n_fields // SAMPLE)
     n = -(-n_tokens // step)
-    hashes, sizes = (
-        np.zeros((n, n_fields), np.uint64),
-        np.zeros((n, n_fields), np.int32),
-    )
+    hashes = np.zeros((n, n_fields), np.uint64)
+    sizes = np.zeros((n, n_fields), np.int32)
     _hash_fields(lists, field, step, hashes, sizes)
     table = np.zeros(1 << int(2 * n).bit_length(), np.uint64)
 
@@ -100,7 +100,8 @@ def group_fields(lists, field):
         tokens, size = _count_parts(hashes, sizes, table)
         alone = int(sizes.sum())
         if len(fields) == 1 and alone <= tokens + size:
-            tokens, size = alone, 0
+            tokens = alone
+            size = 0
         return _Candidate(fields, hashes, sizes, tokens, size)
 
     def joined(a, b):
@@ -155,7 +156,8 @@ class _Candidate(NamedTuple):
 @inline
 def _is_part(p, t, g, lists, group, parts):
     """Whether part p is what the features of group g are at token t."""
-    k, end = parts.start[p], parts.start[p + 1]
+    k = parts.start[p]
+    end = parts.start[p + 1]
     for e in range(lists.start[t], lists.start[t + 1]):
         if group[lists.item[e]] == g:
             if k == end or parts.item[k] != lists.item[e]:
@@ -174,7 +176,10 @@ def _list_parts(lists, group, alone, hashes, table, tokens, parts):
     (F,): the part of a feature that is one by itself, -1 at first. ``hashes`` (groups,): scratch. ``table``:
     parts by hash, -1 at first.
     """
-    m, n, size, mask = 0, 0, 0, table.shape[0] - 1
+    m = 0
+    n = 0
+    size = 0
+    mask = table.shape[0] - 1
     parts.start[0] = 0
     for t in range(lists.start.shape[0] - 1):
         tokens.start[t] = m
@@ -221,15 +226,15 @@ def find_parts(lists, group):
         The group of each feature, -1 if it stays alone.
     """
     n_groups = int(group.max(initial=-1)) + 1
-    E, N, valued = (
-        lists.item.shape[0],
-        lists.start.shape[0] - 1,
-        lists.value.shape[0] > 0,
-    )
+    E = lists.item.shape[0]
+    N = lists.start.shape[0] - 1
+    valued = lists.value.shape[0] > 0
     # Memory that is never written to costs nothing.
-    tokens, parts = TokenLists.new(N, E, valued), TokenLists.new(E, E, valued)
+    tokens = TokenLists.new(N, E, valued)
+    parts = TokenLists.new(E, E, valued)
     table = np.full(1 << int(2 * N * n_groups + 1).bit_length(), -1, np.int32)
-    alone, hashes = np.full(group.shape[0], -1, np.int32), np.zeros(n_groups, np.uint64)
+    alone = np.full(group.shape[0], -1, np.int32)
+    hashes = np.zeros(n_groups, np.uint64)
     m, n, size = _list_parts(lists, group, alone, hashes, table, tokens, parts)
     return tokens.first(N, m), parts.first(n, size)
 
@@ -240,7 +245,9 @@ def find_parts(lists, group):
 @kernel
 def _score(parts, begin, end, weight, width, table):
     """``table[r]`` (R, width) = Σ weights of part r, for the parts ``begin <= r < end``."""
-    lists, first, label = parts.lists, parts.first, parts.label
+    lists = parts.lists
+    first = parts.first
+    label = parts.label
     for r in range(begin, end):
         o = np.uint64(r * width)
         for y in range(np.uint64(width)):
@@ -277,8 +284,10 @@ class PartSums:
     """
 
     def __init__(self, tokens, features, n_labels, n_runs):
-        self.tokens, self.features = tokens, features
-        self.width, self.n = row_width(n_labels), features.start.shape[0] - 1
+        self.tokens = tokens
+        self.features = features
+        self.width = row_width(n_labels)
+        self.n = features.start.shape[0] - 1
         self.scores = np.zeros(self.n * self.width)
         self.counts = np.zeros((n_runs, self.n * self.width))
 
@@ -290,7 +299,8 @@ class PartSums:
         """Fill the scores; ``parts`` (Occurrences): the weights of the parts."""
 
         def work(k):
-            begin, end = self.n * k // PIECES, self.n * (k + 1) // PIECES
+            begin = self.n * k // PIECES
+            end = self.n * (k + 1) // PIECES
             _score(parts, begin, end, weights, self.width, self.scores)
 
         list(map(work, range(PIECES)))

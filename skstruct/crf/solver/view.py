@@ -22,7 +22,9 @@ from .token_features import TokenLists, append, select
 
 MANY = 6
 """A feature with so many weights has them listed in one place, not at each of its tokens."""
-PART, LABEL, PART_FEATURE = 4.0, 0.75, 6.0
+PART = 4.0
+LABEL = 0.75
+PART_FEATURE = 6.0
 """What a part of a token costs, each label of it, and a feature of a part, if a weight listed at a token
 costs 1: measured with 4 to 49 labels."""
 BLOCK = 2048
@@ -38,7 +40,8 @@ def _list_weights(lists, first, n_weights, new):
     for t in range(lists.start.shape[0] - 1):
         new.start[t] = n
         for e in range(lists.start[t], lists.start[t + 1]):
-            f, x = lists.item[e], lists.value[e] if lists.value.shape[0] > 0 else 1.0
+            f = lists.item[e]
+            x = lists.value[e] if lists.value.shape[0] > 0 else 1.0
             for k in range(first[f], first[f] + n_weights[f]):
                 n = append(new, n, k, x)
     new.start[lists.start.shape[0] - 1] = n
@@ -106,8 +109,12 @@ class View(Selection):
 
     def __init__(self, objective, chosen):
         super().__init__(objective, chosen)
-        o, self.sums, self.parts, self.edges = objective, None, None, objective.edges
-        pairs, edges = chosen[: self.n_states], chosen[self.n_states :] - o.n_pairs
+        o = objective
+        self.sums = None
+        self.parts = None
+        self.edges = objective.edges
+        pairs = chosen[: self.n_states]
+        edges = chosen[self.n_states :] - o.n_pairs
         label = o.pair_label[pairs]
         n_weights, first = _first(o.pair_feature[pairs], o.n_features)
         if o.edge_pair.shape[0]:
@@ -124,14 +131,17 @@ class View(Selection):
             )
         if self.sums is not None:
             entries = runs = TokenLists.new(o.n_tokens)
-            run_label, rows, table = label, self.sums.tokens, self.sums.scores
+            run_label = label
+            rows = self.sums.tokens
+            table = self.sums.scores
         else:
             many, times = (
                 n_weights >= MANY,
                 o.occurrences,
             )  # which say how much there will be
             few = np.where(many, 0, n_weights)
-            n_listed, n_runs = int(times @ few), int(times[many].sum())
+            n_listed = int(times @ few)
+            n_runs = int(times[many].sum())
             entries = _made(_list_weights, n_listed, o.features, first, few)
             # Runs take the numbers of their first weights for the numbers of the features.
             runs = _made(
@@ -142,7 +152,8 @@ class View(Selection):
             )
             run_label = label.copy()
             run_label[first[1:][first[1:] > first[:-1]] - 1] += LAST
-            rows, table = TokenLists.new(0), np.zeros(0)
+            rows = TokenLists.new(0)
+            table = np.zeros(0)
         self.corpus = Corpus(o.sequences, entries, runs, label, run_label, rows, table)
         self.clamped = o.subcorpus(self.corpus, self.edges)
 
@@ -166,7 +177,8 @@ def _libraries():
     return ThreadpoolController()
 
 
-_lock, _limits = threading.Lock(), []
+_lock = threading.Lock()
+_limits = []
 
 
 @contextmanager
@@ -200,7 +212,8 @@ class ProductSums:
     """
 
     def __init__(self, features, sequences, row, n_labels, n_runs):
-        self.dense, self.place = features.rows, features.place
+        self.dense = features.rows
+        self.place = features.place
         self.row, self.width, self.n = row, row_width(n_labels), features.place.shape[0]
         length = sequences.lengths
         self.before = np.arange(self.n) - np.repeat(sequences.token[:-1], length)
@@ -219,11 +232,9 @@ class ProductSums:
         """Fill the scores; ``places`` of the weights as of :meth:`whole`."""
         matrix = np.zeros((self.dense.n_rows, self.width))
         matrix.ravel()[places] = weights
-        columns, scores, self._map = (
-            self._columns(places),
-            self.scores.reshape(self.n, self.width),
-            map,
-        )
+        columns = self._columns(places)
+        scores = self.scores.reshape(self.n, self.width)
+        self._map = map
 
         def work(a):
             out = scores[a : a + BLOCK]
@@ -238,10 +249,8 @@ class ProductSums:
         """Add to a gradient what the tokens have received in n runs; their sum is left in the first one."""
         for other in self.counts[1:n]:
             self.counts[0] += other
-        columns, runs = (
-            self._columns(places),
-            np.zeros((RUNS, self.dense.n_rows, self.width)),
-        )
+        columns = self._columns(places)
+        runs = np.zeros((RUNS, self.dense.n_rows, self.width))
 
         def work(k):
             for a in range(0, self.n, BLOCK)[k::RUNS]:
@@ -260,7 +269,8 @@ class ProductSums:
 
     def _columns(self, places):
         """By neighbour of a token: (its distance, columns in use, their rows in a matrix of weights)."""
-        d, F = self.dense, self.dense.block.shape[1]
+        d = self.dense
+        F = self.dense.block.shape[1]
         used = np.unique(places // self.width)
         found = []
         for k, shift in enumerate(range(d.low, d.high + 1)):
@@ -270,7 +280,8 @@ class ProductSums:
 
     def _blocks(self, a, columns):
         """By neighbour: (tokens of the block that have it, its columns in use, rows of a matrix)."""
-        d, b = self.dense, min(a + BLOCK, self.n)
+        d = self.dense
+        b = min(a + BLOCK, self.n)
         for shift, mine, of_matrix in columns:
             rows = slice(None)
             if shift:

@@ -32,7 +32,8 @@ SMALLEST = 1000
 """Weights that may enter the working set in any case."""
 MARGIN = 0.9
 """Share of c1 that the gradient of a zero weight must reach to enter when the set is revised."""
-EARLY, POWERS = 36, (0.8, 0.45)
+EARLY = 36
+POWERS = (0.8, 0.45)
 """Of the Hessian's diagonal, in so many iterations and after them. With 1, weights of rare features run
 ahead, which depend on each other and on the frequent ones; at first that is fast, later it is what is in the
 way: docs/decisions.md has figures."""
@@ -65,15 +66,19 @@ def active_orthant(objective, weights, options, progress, carry=None, cuts=None)
     -------
     Minimum
     """
-    o, c1 = objective, objective.c1
-    n_iter, done, finished = 0, 1, False
+    o = objective
+    c1 = objective.c1
+    n_iter = 0
+    done = 1
+    finished = False
     if progress.found is not None:
         state, arrays = progress.found
         run = _OnWorkingSet(
             o, arrays["weights"], options, progress, arrays["chosen"], cuts=cuts
         )
         run.resume(state, arrays)
-        n_iter, finished = state["n_iter"], state["finished"]
+        n_iter = state["n_iter"]
+        finished = state["finished"]
     else:
         run = _OnWorkingSet(o, weights, options, progress, carry=carry, cuts=cuts)
         if weights.any() and carry is None:
@@ -151,12 +156,12 @@ class _Iterations:
     def __init__(
         self, objective, weights, options, progress, view, cuts=None, keep=False
     ):
-        self.objective, self.progress, self.view = objective, progress, view
-        self.rule, self.noted, self.stuck = (
-            StoppingRule(objective, options.tol, cuts),
-            False,
-            False,
-        )
+        self.objective = objective
+        self.progress = progress
+        self.view = view
+        self.rule = StoppingRule(objective, options.tol, cuts)
+        self.noted = False
+        self.stuck = False
         self.search = {}  # of the last step: objectives computed, and the length taken
         self.weights = weights[view.where]
         smooth, self.gradient = objective.evaluate(view, self.weights, keep=keep)
@@ -194,12 +199,10 @@ class _Iterations:
 
         ``stuck``: there was none, and numbers of this precision would have shown what was promised.
         """
-        o, w, found, promised = (
-            self.objective,
-            self.weights,
-            None,
-            -dot(direction, pseudo),
-        )
+        o = self.objective
+        w = self.weights
+        found = None
+        promised = -dot(direction, pseudo)
         trials = 0
 
         def evaluate(new):
@@ -215,7 +218,9 @@ class _Iterations:
             return False
         new, self.value, gradient = found
         self.memory.add(new - w, gradient - self.gradient)
-        self.weights, self.gradient, self.noted = new, gradient, False
+        self.weights = new
+        self.gradient = gradient
+        self.noted = False
         self.past.append(self.value)
         self.search = {"trials": trials, "step": length * 0.5 ** (trials - 1)}
         return True
@@ -244,17 +249,17 @@ class _OnWorkingSet(_Iterations):
         )
         if carry is None:
             # Each feature's largest value. With an L2 penalty no curvature is less than 2 c2.
-            least, largest = (
-                max(SMALLEST_UNIT, min(2.0 * objective.c2, 1.0) ** 0.5),
-                objective.largest,
-            )
+            least = max(SMALLEST_UNIT, min(2.0 * objective.c2, 1.0) ** 0.5)
+            largest = objective.largest
             self.early, self.unit = (
                 EARLY,
                 np.maximum(np.where(largest == 0.0, 1.0, largest), least),
             )
             self.memory = Memory(options.memory, self.view.size, self._root())
         else:
-            self.early, self.unit, self.memory = 0, carry.unit, carry.memory
+            self.early = 0
+            self.unit = carry.unit
+            self.memory = carry.memory
             self.memory.move(carry.where, self.view.where, self._root())
         # A token has this many features: no direction is steeper than that many diagonals.
         self.first_scale = 1.0 / (
@@ -265,8 +270,10 @@ class _OnWorkingSet(_Iterations):
         """(all weights, the gradient of all), once :meth:`.CRFObjective.evaluate` kept it at the current
         ones."""
         o = self.objective
-        at, full = np.zeros(o.size), np.zeros(o.size)
-        at[self.view.where], full[self.view.where] = self.weights, self.gradient
+        at = np.zeros(o.size)
+        full = np.zeros(o.size)
+        at[self.view.where] = self.weights
+        full[self.view.where] = self.gradient
         full[: o.n_optional] = o.gradient_of_all(at[: o.n_optional])
         if not self.noted:
             self.rule.note(at, full, self.value)
@@ -279,7 +286,8 @@ class _OnWorkingSet(_Iterations):
         self.view = None  # two at once would be the largest thing in memory
         self.view = view = self.objective.view(chosen)
         self.memory.move(before, view.where, self._root())
-        self.weights, self.gradient = weights[view.where], gradient[view.where]
+        self.weights = weights[view.where]
+        self.gradient = gradient[view.where]
 
     def _diagonal(self):
         """What the recursion starts from, on the working set."""
@@ -292,7 +300,8 @@ class _OnWorkingSet(_Iterations):
 
     def _root(self):
         """What weights are multiplied with, to count in each feature's unit, on the working set."""
-        root, n = np.ones(self.view.size), self.view.n_states
+        root = np.ones(self.view.size)
+        n = self.view.n_states
         root[:n] = self.unit[self.objective.pair_feature[self.view.chosen[:n]]]
         return root
 
@@ -301,17 +310,22 @@ class _OnWorkingSet(_Iterations):
 
         Returns (iterations, whether there was nothing left to gain).
         """
-        diagonal, rule = self._diagonal(), self.rule
-        done, finished, kept = 0, False, True
+        diagonal = self._diagonal()
+        rule = self.rule
+        done = 0
+        finished = False
+        kept = True
         while done < budget and not finished and not self.progress.stopped:
             w = self.weights
             pseudo = pseudo_gradient(w, self.gradient, self.objective.c1)
             free = (w != 0.0) | (pseudo != 0.0)
             direction = -self.memory.solve(pseudo, free, diagonal, self.first_scale)
             direction[(w == 0.0) & (direction * pseudo >= 0.0)] = 0.0
-            first, kept = not len(self.memory), done == budget - 1 or rule.near
+            first = not len(self.memory)
+            kept = done == budget - 1 or rule.near
             if not self.step(direction, pseudo, keep=kept):
-                finished, kept = first, False
+                finished = first
+                kept = False
                 continue
             done += 1
             if rule.near:
@@ -336,20 +350,20 @@ def owlqn(objective, weights, options, progress, carry=None, cuts=None):
 
     ``carry`` has no effect: the method begins anew.
     """
-    n_iter, finished = 0, False
+    n_iter = 0
+    finished = False
     if progress.found is not None:
-        weights, n_iter = progress.found[1]["weights"], progress.found[0]["n_iter"]
+        weights = progress.found[1]["weights"]
+        n_iter = progress.found[0]["n_iter"]
     run = _Iterations(
         objective, weights, options, progress, objective.everything(), cuts
     )
     run.memory = Memory(options.memory, objective.size)
     if progress.found is not None:
         run.resume(*progress.found)
-    rule, one, everywhere = (
-        run.rule,
-        np.ones(objective.size),
-        np.ones(objective.size, bool),
-    )
+    rule = run.rule
+    one = np.ones(objective.size)
+    everywhere = np.ones(objective.size, bool)
     while True:
         pseudo = pseudo_gradient(run.weights, run.gradient, objective.c1)
         norm = np.sqrt(dot(pseudo, pseudo))

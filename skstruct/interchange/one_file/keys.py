@@ -30,11 +30,9 @@ class TemplateKeys:
     """
 
     def __init__(self, encoder, used):
-        self.encoder, self.sides, plan = (
-            encoder,
-            (encoder.nodes, encoder.edges),
-            encoder.plan,
-        )
+        self.encoder = encoder
+        self.sides = (encoder.nodes, encoder.edges)
+        plan = encoder.plan
         self.pairs = [side.all_pairs(encoder.table) for side in self.sides]
         self.kept = [
             side.in_use(*given)[1] for side, *given in zip(self.sides, self.pairs, used)
@@ -85,7 +83,8 @@ class TemplateKeys:
 
     def header(self, sections):
         """What the header of a file says of templates."""
-        plan, words = self.encoder.plan, self.encoder.templates.words
+        plan = self.encoder.plan
+        words = self.encoder.templates.words
         out = {
             "features": "templates",
             "unicode": tables_for(name for name, _ in plan.channels),
@@ -117,7 +116,8 @@ class TemplateKeys:
         ):
             row_of = np.full(side.n_rows, -1, np.int64)
             row_of[: side.first_row] = np.arange(side.first_row)
-            n_rows, numbers = side.first_row, []
+            n_rows = side.first_row
+            numbers = []
             for c, compound in enumerate(side.compounds):
                 number = self.numbers[
                     compound.channel
@@ -128,7 +128,8 @@ class TemplateKeys:
                         sections, f"{name}.{c}", pairs[c], kept[c], before, number
                     )
                 numbers.append(number)
-                slots, first = np.arange(len(compound.slots)), side.row_of[c][:-1]
+                slots = np.arange(len(compound.slots))
+                first = side.row_of[c][:-1]
                 mine = np.flatnonzero((first >= 0) & kept[c])
                 row_of[first[mine, None] + slots] = (
                     n_rows + (number[mine, None] - 1) * slots.size + slots
@@ -143,7 +144,8 @@ class TemplateKeys:
 # --------------------------------------------------------------------------------------------------
 def contexts_header(encoder, sections):
     """Add the tables of the functions of contexts; returns what the header says of them."""
-    contexts, lexicons = encoder.contexts, []
+    contexts = encoder.contexts
+    lexicons = []
     for name, column in encoder.plan.channels:
         if lexicon_of(name) is not None:
             entries = encoder.templates.lexicons[lexicon_of(name)]
@@ -163,7 +165,8 @@ def contexts_header(encoder, sections):
 
 def _varieties(statistics: AccessorVariety, column, longest, sections):
     """Add the strings whose variety matters and what they begin with; returns the tokens."""
-    varieties, pairs = statistics.varieties[:longest], statistics.pairs
+    varieties = statistics.varieties[:longest]
+    pairs = statistics.pairs
     buckets = [
         np.minimum(np.log2(np.maximum(v, 1)), 15).astype(np.int64) for v in varieties
     ]
@@ -196,8 +199,11 @@ class NameKeys:
     parts = ("names",)
 
     def __init__(self, encoder, used):
-        self.encoder, self.names, self.rows = encoder, [], []
-        self.n_rows, self.spelled = [len(rows) for rows in used], []
+        self.encoder = encoder
+        self.names = []
+        self.rows = []
+        self.n_rows = [len(rows) for rows in used]
+        self.spelled = []
         for index, mine in zip((encoder.nodes, encoder.edges), used):
             rows = dict(zip(index.ids, index.row_of.tolist()))
             names = sorted(name for name, row in rows.items() if row >= 0 and mine[row])

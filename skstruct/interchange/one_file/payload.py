@@ -47,7 +47,8 @@ class Payload(NamedTuple):
         if header["features"] == "names":
             wrong = "a page cannot make the features of dicts and lists, which your own code makes: "
             raise ValueError(f"{wrong}write .js and call predict from your page")
-        chunks, labels = header.get("spans"), header["labels"]
+        chunks = header.get("spans")
+        labels = header["labels"]
         if (
             chunks is None
             and all(isinstance(label, str) for label in labels)
@@ -83,11 +84,13 @@ def payload_of(model, weights="exact"):
     ValueError
         If a part of it cannot be written; the message says which.
     """
-    estimator, sections = predictor_of(model), Sections()
+    estimator = predictor_of(model)
+    sections = Sections()
     task = estimator.inputs.task if hasattr(estimator, "tagger_") else LABELS
     tagger = predictor_of(getattr(estimator, "tagger_", estimator))
     inner = chain_model(tagger, estimator)
-    labels, keys = inner.labels.values, keys_of(inner)
+    labels = inner.labels.values
+    keys = keys_of(inner)
     for label in labels:
         if not isinstance(label, (str, int)):  # JSON could not hold it
             refuse(f"labels of type {type(label).__name__}")
@@ -159,7 +162,8 @@ def chain_model(tagger, estimator):
 
 def keys_of(model):
     """The keys of the features that have weights."""
-    encoder, L = model.encoder, len(model.labels)
+    encoder = model.encoder
+    L = len(model.labels)
     if type(encoder) not in _KEYS:
         refuse(
             "tokens are rows of numbers; skstruct.inspection.coefficients gives the weights"
@@ -185,7 +189,9 @@ def keys_of(model):
 # --------------------------------------------------------------------------------------------------
 def add_weights(model, keys, sections, weights):
     """Add weights and constraints; returns what the header says of them."""
-    L, tables = len(model.labels), []  # of name, keys, weights, rows, columns
+    # of name, keys, weights, rows, columns
+    L = len(model.labels)
+    tables = []
     stores = ("nodes", model.nodes, L), ("edges", model.edges, L * L)
     for (name, store, columns), (row_of, n_rows) in zip(stores, keys.write(sections)):
         old, values = entries(store)

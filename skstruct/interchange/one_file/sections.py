@@ -28,7 +28,8 @@ class Sections:
     """Arrays one behind the other, each with its name, its kind and how many numbers it has."""
 
     def __init__(self):
-        self.entries, self.data = [], []
+        self.entries = []
+        self.data = []
 
     def add(self, name, values, kind="u"):
         """Add numbers.
@@ -39,7 +40,8 @@ class Sections:
         values = np.asarray(values, None if kind == "f" else np.int64)
         if kind == "z":
             values = np.where(values < 0, -2 * values - 1, 2 * values)
-        size, largest = values.itemsize, values.max(initial=0)
+        size = values.itemsize
+        largest = values.max(initial=0)
         if kind != "f":
             size = next(size for size, above in _LARGEST.items() if largest < above)
         self.entries.append([name, f"{kind}{size}", int(values.shape[0])])
@@ -119,7 +121,8 @@ def combination_table(sections, name, pairs, kept, before, last):
         The new numbers: by the shorter one, then by the last value; 0 of those that are not kept.
     """
     mine = np.flatnonzero(kept)
-    shorter, value = before[pairs[mine, 0]], last[pairs[mine, 1]]
+    shorter = before[pairs[mine, 0]]
+    value = last[pairs[mine, 1]]
     order = np.lexsort((value, shorter))
     sections.add(
         f"{name}.left", np.bincount(shorter - 1, minlength=before.max(initial=0))

@@ -224,7 +224,8 @@ def compared(model: Any, block: str, X: Any) -> tuple[Any, ...]:
     if isinstance(X, (str, dict)) or not hasattr(X, "__len__"):
         raise ValueError(f"check must be a list of sequences, got {describe(X)}")
     file = open_model(block)
-    places, n_differ = [], 0
+    places = []
+    n_differ = 0
     for i, (expected, found) in enumerate(zip(model.predict(X), file.predict(X))):
         if file.header["task"] == "labels":
             wrong = [
@@ -272,7 +273,8 @@ def python_file(block, parts):
     parts : list of str
         Names of modules, in an order in which none needs a later one while it is read.
     """
-    imports, sources = set(), []
+    imports = set()
+    sources = []
     for name in (*parts, "command", "tagger"):
         _, said, text = (
             (_PYTHON / f"{name}.py").read_text(encoding="utf-8").split('"""', 2)

@@ -10,11 +10,14 @@ class Tagger:
     ``labels`` are all labels; ``about`` says where the model is from.
     """
 
-    holds, hint = "sequences", ""
+    holds = "sequences"
+    hint = ""
     """What X holds, for errors."""
 
     def __init__(self, header, arrays):
-        self.header, self.labels, self.about = header, header["labels"], header["about"]
+        self.header = header
+        self.labels = header["labels"]
+        self.about = header["about"]
         self.features = PARTS[header["features"]](header, arrays)
         self.chain = PARTS[header["chain"]](header, arrays)
 
@@ -23,7 +26,8 @@ class Tagger:
 
         ``allowed``: for each token of each sequence None (any label), a label, or several labels.
         """
-        X, out = self.sequences(X), []
+        X = self.sequences(X)
+        out = []
         if allowed is not None and (isinstance(allowed, str) or len(allowed) != len(X)):
             raise ValueError("X and allowed must hold the same number of sequences")
         for i, x in enumerate(X):
@@ -87,7 +91,8 @@ class Tagger:
 
     def best_of_all(self, x, i):
         """(numbers of labels, score) of all parts."""
-        path, score = [], 0.0
+        path = []
+        score = 0.0
         for tokens, options in self.parts(x, i):
             found, reached = self.best_of(tokens, i, options)
             path += found
@@ -139,15 +144,11 @@ class Tagger:
         """See `explain`; ``options`` as of `scores`."""
         if not sequence:
             return []
-        path, found = (
-            self.best_of(sequence, 0, options)[0],
-            self.features.rows(sequence, 0),
-        )
+        path = self.best_of(sequence, 0, options)[0]
+        found = self.features.rows(sequence, 0)
         emission, transitions = self.scores(found, options)
-        best, (rows, values, _) = (
-            self.chain.best_with_each_label(emission, transitions),
-            found,
-        )
+        best = self.chain.best_with_each_label(emission, transitions)
+        (rows, values, _) = found
         values = values or [[1.0] * len(mine) for mine in rows]
         return list(map(self.reasons, sequence, path, best, emission, rows, values))
 
@@ -161,10 +162,8 @@ class Tagger:
         for row, x in zip(rows, values):
             weights = self.chain.states[row]
             weights = dict(enumerate(weights) if isinstance(weights, list) else weights)
-            mine, its = (
-                step * x * weights.get(y, 0.0),
-                step * x * weights.get(other, 0.0),
-            )
+            mine = step * x * weights.get(y, 0.0)
+            its = step * x * weights.get(other, 0.0)
             if mine or found and its:
                 features.append((self.features.name(row), mine, its if found else None))
         around = (best[y] - emission[y]) - (best[other] - emission[other])

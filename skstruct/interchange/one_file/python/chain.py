@@ -21,16 +21,15 @@ class Chain:
             Weights(header, arrays, "edges"),
         )
         allowed = [0.0 if ok else NEVER for ok in arrays["allowed"]]
-        self.start, self.end, self.allowed = (
-            allowed[:L],
-            allowed[L : 2 * L],
-            allowed[2 * L :],
-        )
+        self.start = allowed[:L]
+        self.end = allowed[L : 2 * L]
+        self.allowed = allowed[2 * L :]
         self.plain = self.transitions_into(1.0)
 
     def transitions_into(self, scale):
         """For each label y the scores of the steps from each p, and the largest of them."""
-        L, matrix = self.L, list(self.allowed)
+        L = self.L
+        matrix = list(self.allowed)
         for k, w in self.edges[0]:
             matrix[k] = scale * w + self.allowed[k]
         into = [matrix[y::L] for y in range(L)]
@@ -38,11 +37,13 @@ class Chain:
 
     def emissions(self, rows, values, scale=1.0):
         """For each token the scores of all labels, by the rows of weights of its features."""
-        weights, out = self.states, []
+        weights = self.states
+        out = []
         for t, mine in enumerate(rows):
             score = [0.0] * self.L
             for k, row in enumerate(mine):
-                found, x = weights[row], 1.0 if values is None else values[t][k]
+                found = weights[row]
+                x = 1.0 if values is None else values[t][k]
                 if type(found) is list:
                     score = list(
                         map(add, score, found if x == 1.0 else [x * w for w in found])
@@ -57,7 +58,8 @@ class Chain:
         """For each token the transitions into it: ``plain``, and what its own features add."""
         if rows is None:
             return [plain] * T
-        out, L = [], self.L
+        out = []
+        L = self.L
         for mine in rows:
             added = [entry for row in mine for entry in self.edges[row]]
             labels = {k % L for k, _ in added}
@@ -81,7 +83,8 @@ class Chain:
     def decode(self, emission, transitions):
         """(labels, score): of equal scores the smaller label, from the last token backwards."""
         scores = self.prefixes(emission, transitions, best_before)
-        reached, path = list(map(add, scores[-1], self.end)), []
+        reached = list(map(add, scores[-1], self.end))
+        path = []
         score = max(reached)
         for t in range(len(emission) - 1, -1, -1):
             path.append(reached.index(max(reached)))
@@ -99,11 +102,9 @@ class Chain:
         ``joined`` is the maximum of some scores, or their sum as logarithms; ``joined_before`` is that over
         the labels before, as `best_before`.
         """
-        scores, behind, out = (
-            self.prefixes(emission, transitions, joined_before),
-            self.end,
-            [],
-        )
+        scores = self.prefixes(emission, transitions, joined_before)
+        behind = self.end
+        out = []
         for t in range(len(emission) - 1, -1, -1):
             out.append([a + b for a, b in zip(scores[t], behind)])
             if t:

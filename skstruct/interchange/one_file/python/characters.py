@@ -10,7 +10,9 @@ from itertools import accumulate
 from .reading import PARTS, Memory
 
 NUMERALS = "〇零一二三四五六七八九十百千万亿兆两壹贰叁肆伍陆柒捌玖拾佰仟"
-SIGMA, SMALL_SIGMA, FINAL_SIGMA = "\u03a3", "\u03c3", "\u03c2"
+SIGMA = "\u03a3"
+SMALL_SIGMA = "\u03c3"
+FINAL_SIGMA = "\u03c2"
 
 
 def member_of(table):
@@ -37,7 +39,10 @@ PARTS["characters"] = character_function
 
 def shape(token, test):
     """Upper case to X, lower case to x, digits to 9; runs longer than two cut to two."""
-    upper, lower, digit, out = test["upper"], test["lower"], test["digit"], []
+    upper = test["upper"]
+    lower = test["lower"]
+    digit = test["digit"]
+    out = []
     for c in token:
         c = "X" if upper(c) else "x" if lower(c) else "9" if digit(c) else c
         if len(out) < 2 or out[-1] != c or out[-2] != c:
@@ -63,10 +68,8 @@ def character_type(token, test):
 
 def lower_case(cased, ignorable, mapping):
     """``str.lower``; ``mapping`` has code points and what is added to them, both as distances."""
-    to, pairs = (
-        dict(mapping["long"]),
-        zip(*map(accumulate, (mapping["places"], mapping["differences"]))),
-    )
+    to = dict(mapping["long"])
+    pairs = zip(*map(accumulate, (mapping["places"], mapping["differences"])))
     to.update((chr(code), chr(code + difference)) for code, difference in pairs)
 
     def lower(s):
@@ -82,7 +85,8 @@ def lower_case(cased, ignorable, mapping):
 
     def letters_before(s):
         """For each character whether a letter is before it, marks aside."""
-        out, letter = [], False
+        out = []
+        letter = False
         for c in s:
             out.append(letter)
             if not ignorable(c):

@@ -60,7 +60,8 @@ def write_labels(tagger, file, text):
     for is_blank, group in groupby(
         enumerate(file, 1), lambda numbered: not numbered[1].strip(" \t\r\n")
     ):
-        rows, lines = [], []
+        rows = []
+        lines = []
         for number, line in group:
             lines.append(line.rstrip("\r\n"))
             rows.append(

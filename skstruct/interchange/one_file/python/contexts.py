@@ -10,7 +10,8 @@ def context_functions(header, arrays):
     for lexicon in header["lexicons"]:
         out[lexicon["name"], lexicon["column"]] = lexicon_function(lexicon["entries"])
     for variety in header["varieties"]:
-        column, longer = variety["column"], []
+        column = variety["column"]
+        longer = []
         numbers = {s: k for k, s in enumerate(variety["tokens"], 1)}
         for n in range(1, variety["longest"] + 1):
             name = f"varieties.{column}.{n}"
@@ -36,11 +37,15 @@ def lexicon_function(entries):
             node[None] = True  # an entry ends here
 
     def marks(column):
-        out, t = ["O"] * len(column), 0
+        out = ["O"] * len(column)
+        t = 0
         while t < len(column):
-            node, k, longest = root, t, 0
+            node = root
+            k = t
+            longest = 0
             while k < len(column) and column[k] in node:
-                node, k = node[column[k]], k + 1
+                node = node[column[k]]
+                k = k + 1
                 if None in node:
                     longest = k - t
             if longest == 1:
@@ -61,7 +66,8 @@ def variety_function(numbers, longer, buckets):
     n = len(longer) + 1
 
     def values(column):
-        T, out = len(column), []
+        T = len(column)
+        out = []
         nodes = ids = [numbers.get(token, 0) for token in column]
         for more, strings in enumerate(longer, 1):
             nodes = strings.along(nodes, ids[more:])

@@ -15,7 +15,8 @@ class Names:
 
     def rows(self, sequence, i):
         """By token the rows of its features, their values, and no rows of transitions; i is for errors."""
-        rows, values = [[] for _ in sequence], [[] for _ in sequence]
+        rows = [[] for _ in sequence]
+        values = [[] for _ in sequence]
         for t, token in enumerate(sequence):
             try:
                 if isinstance(token, dict):
@@ -38,9 +39,11 @@ class Names:
                 raise ValueError(f"a feature name must be a str, got {key!r}")
             name = before + key
             if isinstance(value, str):
-                row, number = self.row_of(name + ":" + value), 1.0
+                row = self.row_of(name + ":" + value)
+                number = 1.0
             elif isinstance(value, (int, float)) or is_scalar(value):
-                row, number = self.row_of(name), finite(name, value)
+                row = self.row_of(name)
+                number = finite(name, value)
             else:
                 self.add(name + ":", parts_of(name, value), rows, values)
                 continue

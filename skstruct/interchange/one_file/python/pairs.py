@@ -20,7 +20,8 @@ class Pairs(Chain):
 
     def __init__(self, header, arrays):
         super().__init__(header, arrays)
-        L, trigrams = self.L, Weights(header, arrays, "trigrams")
+        L = self.L
+        trigrams = Weights(header, arrays, "trigrams")
         # [p][y][a]: y behind p behind a; the last a, which is also -1, is the start
         self.trigram = [[[0.0] * (L + 1) for _ in range(L)] for _ in range(L)]
         for p in range(L):
@@ -48,7 +49,9 @@ class Pairs(Chain):
         A prefix and what can follow score at least what a labelling that begins with it scores, but for
         rounding: they may be ``error`` below it.
         """
-        behind, limits, size = [self.end], [None], largest(emission[0])
+        behind = [self.end]
+        limits = [None]
+        size = largest(emission[0])
         for score, (into, _) in zip(emission[:0:-1], transitions[:0:-1]):
             limit, highest, most = (
                 self.plain_limits if into is self.plain[0] else self.limits(into)
@@ -89,16 +92,16 @@ class Pairs(Chain):
         first = [a + b for a, b in zip(self.start, emission[0])]
         out = [[[] if s + b < beat else [(s, -1)] for s, b in zip(first, behind[0])]]
         for t in range(1, len(emission)):
-            score, into, now = (
-                emission[t],
-                transitions[t][0],
-                [[] for _ in range(self.L)],
-            )
+            score = emission[t]
+            into = transitions[t][0]
+            now = [[] for _ in range(self.L)]
             rest = list(map(add, score, behind[t]))
             for p, ranked in enumerate(out[-1]):
                 if not ranked:
                     continue
-                need, trigram, most = beat - ranked[0][0], self.trigram[p], self.most[p]
+                need = beat - ranked[0][0]
+                trigram = self.trigram[p]
+                most = self.most[p]
                 some = [
                     y
                     for y, bound in enumerate(map(add, limits[t][p], rest))
@@ -126,11 +129,14 @@ class Pairs(Chain):
             for y, ranked in enumerate(prefixes[-1])
             for s, p in ranked
         )
-        path, y, p = [-y], -y, -p
+        path = [-y]
+        y = -y
+        p = -p
         for ranked in prefixes[-2::-1]:
             path.append(p)
             weights = self.trigram[p][y]
-            y, p = p, -max((s + weights[a], -a) for s, a in ranked[p])[1]
+            y = p
+            p = -max((s + weights[a], -a) for s, a in ranked[p])[1]
         return path[::-1], total
 
     def best_with_each_label(self, emission, transitions):
@@ -138,7 +144,9 @@ class Pairs(Chain):
         bounds, limits, _ = self.bounds(emission, transitions)
         prefixes = self.pair_prefixes(emission, transitions, bounds, limits, NEVER)
         labels = range(self.L)
-        behind, out = [self.end] * self.L, []  # [p][y]: the best that can follow p, y
+        # [p][y]: the best that can follow p, y
+        behind = [self.end] * self.L
+        out = []
         for t in range(len(emission) - 1, 0, -1):
             whole = [
                 {p: s + behind[p][y] for s, p in ranked}

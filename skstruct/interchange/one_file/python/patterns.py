@@ -8,7 +8,8 @@ class Patterns:
     """The features of tokens by patterns, of which equal strings are one feature."""
 
     def __init__(self, header, arrays):
-        self.header, self.wapiti = header, header["patterns"]["syntax"] == "wapiti"
+        self.header = header
+        self.wapiti = header["patterns"]["syntax"] == "wapiti"
         self.name = header["names"].__getitem__  # of a row
         self.sides = [  # (patterns, rows of what they write): of labels, and of transitions
             (
@@ -23,7 +24,8 @@ class Patterns:
 
     def rows(self, sequence, i):
         """By token the rows of state features, None (their values are all 1), and those of transitions."""
-        columns, T = columns_of(sequence, i, self.header), len(sequence)
+        columns = columns_of(sequence, i, self.header)
+        T = len(sequence)
         nodes, edges = self.sides
         found = [self.found(nodes, columns, t, T) for t in range(T)]
         if not edges[0]:

@@ -23,7 +23,8 @@ def read_block(data):
     """(header, arrays by name) of the constant."""
     block = zlib.decompress(b64decode(data), -15)
     at = 4 + int.from_bytes(block[:4], "little")
-    header, arrays = json.loads(block[4:at].decode("utf-8")), {}
+    header = json.loads(block[4:at].decode("utf-8"))
+    arrays = {}
     for name, kind, n in header["sections"]:
         size = n * int(kind[1])
         arrays[name] = read_array(block[at : at + size], kind, n)
@@ -67,7 +68,8 @@ class Weights(dict):
     def __init__(self, header, arrays, name, columns=None):
         self.columns = columns
         self.start = array("I", accumulate(arrays[name + ".count"], initial=0))
-        self.column, self.weight = arrays[name + ".column"], arrays[name + ".weight"]
+        self.column = arrays[name + ".column"]
+        self.weight = arrays[name + ".weight"]
         self.divisor = header["divisor"] if self.weight.typecode in "BHI" else None
 
     def __missing__(self, row):

@@ -16,7 +16,8 @@ from .words import ranges
 SPACE, BREAK, LETTER, DIGIT, SINGLE, SYMBOL, OTHER, ALONE, REGIONAL, MARK, JOINER = (
     range(1, 12)
 )
-LINE, PARAGRAPH = 2, 3
+LINE = 2
+PARAGRAPH = 3
 SENTENCE_ENDS = ".!?\u2026\u3002\uff01\uff1f\uff61\u061f\u06d4\u0964\u0965"
 ZERO_WIDTH_JOINER = "\u200d"
 
@@ -24,12 +25,14 @@ ZERO_WIDTH_JOINER = "\u200d"
 class SpanTagger(Tagger):
     """Marks spans of texts."""
 
-    holds, hint = "texts", "; use [text] for one text"
+    holds = "texts"
+    hint = "; use [text] for one text"
 
     def __init__(self, header, arrays):
         super().__init__(header, arrays)
         self.spans = header["spans"]
-        bounds, classes = list(accumulate(self.spans["bounds"])), self.spans["classes"]
+        bounds = list(accumulate(self.spans["bounds"]))
+        classes = self.spans["classes"]
         self.class_of = Memory(lambda c: classes[bisect_right(bounds, ord(c)) - 1])
 
     def predict(self, X):
@@ -78,7 +81,8 @@ class SpanTagger(Tagger):
             tokens = words_in(text, kinds)
         else:
             tokens = [(k, k + 1) for k, kind in enumerate(kinds) if kind > BREAK]
-        before, most = layout_before(text, kinds, tokens), self.spans["max_length"]
+        before = layout_before(text, kinds, tokens)
+        most = self.spans["max_length"]
         least = {"lines": LINE, "paragraphs": PARAGRAPH}.get(
             self.spans["pieces"], PARAGRAPH + 1
         )
@@ -106,7 +110,9 @@ def words_in(text, kinds):
     Runs of letters, runs of digits, and other characters one by one, equal ones together. Marks belong to
     what they follow, joiners join symbols, and regional indicators go in pairs.
     """
-    starts, previous, paired = [], 0, False
+    starts = []
+    previous = 0
+    paired = False
     for k, kind in enumerate(kinds):
         if kind >= MARK and k and kinds[k - 1] > BREAK:
             continue
@@ -116,7 +122,8 @@ def words_in(text, kinds):
             inside = inside and (joined or text[k] == text[previous])
         elif kind not in (LETTER, DIGIT):
             inside = inside and kind == REGIONAL and not paired
-        paired, previous = inside, k
+        paired = inside
+        previous = k
         if not inside:
             starts.append(k)
     return [(a, b) for a, b in ranges(starts, text) if kinds[a] > BREAK]

@@ -31,7 +31,8 @@ def sums_before(before, into, highest):
 
 def log_sum(scores):
     """log of the sum of exp of scores, none of which can overflow."""
-    top, total = max(scores), 0.0
+    top = max(scores)
+    total = 0.0
     if top == NEVER:
         return top
     for s in scores:

@@ -7,7 +7,8 @@ DATA = "ZVHBbsMgDG37KT6zKtlpynnnadK0U5QDDW6GSiAC01artm+fTRq1WokU8PPDfn78blarC+xD
 
 _tagger = open_model(DATA)
 
-labels, about = _tagger.labels, _tagger.about
+labels = _tagger.labels
+about = _tagger.about
 predict = _tagger.predict
 decision_function = _tagger.decision_function
 predict_marginals = _tagger.predict_marginals

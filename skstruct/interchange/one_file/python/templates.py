@@ -16,7 +16,9 @@ class Templates:
     """The features of tokens that are str, or tuples of str."""
 
     def __init__(self, header, arrays):
-        self.header, self.left, self.right = header, header["left"], header["right"]
+        self.header = header
+        self.left = header["left"]
+        self.right = header["right"]
         self.first = (
             1 + self.left + self.right
         )  # 0 is unknown, then come the places outside of a sequence
@@ -54,12 +56,14 @@ class Templates:
 
     def channel_values(self, columns):
         """For each channel its values along a sequence, those outside of it included."""
-        found, T = {}, len(columns[0])
+        found = {}
+        T = len(columns[0])
         for channels, known, column in zip(self.functions, self.known, columns):
             found.update(zip(channels, zip(*map(known.__getitem__, column))))
         for k, column, function, numbers in self.contexts:
             found[k] = [numbers.get(s, 0) for s in function(columns[column])]
-        before, behind = range(self.left, 0, -1), range(1 + self.left, self.first)
+        before = range(self.left, 0, -1)
+        behind = range(1 + self.left, self.first)
         constant = [0] * self.left + [1] * T + [0] * self.right
         channels = range(len(self.header["channels"]))
         return [
@@ -91,7 +95,8 @@ PARTS["templates"] = Templates
 
 def columns_of(sequence, i, header):
     """The columns of tokens that are tuples, or the one of str; ``i`` is for errors."""
-    is_tuple, n = header["token"] == "tuple", header["columns"]
+    is_tuple = header["token"] == "tuple"
+    n = header["columns"]
     if header.get("either"):  # the first token decides
         is_tuple = bool(sequence) and isinstance(sequence[0], (tuple, list))
     if is_tuple:
@@ -115,7 +120,8 @@ def values_of(functions):
 
 def column_function(name, header):
     """The function of a string that a channel names."""
-    affix, n = name[:6], name[6:]
+    affix = name[:6]
+    n = name[6:]
     if affix == "prefix" and n:
         return lambda s: s[: int(n)]
     if affix == "suffix" and n:
@@ -183,7 +189,9 @@ class Side:
         """(how the feature of a row is written, the (channel, value) that it is made of)."""
         c = bisect_right(self.first_rows, row) - 1
         number, slot = divmod(row - self.first_rows[c], len(self.compounds[c][3]))
-        form, values, number = self.compounds[c][4][slot], [], number + 1
+        form = self.compounds[c][4][slot]
+        values = []
+        number = number + 1
         while self.tables[c]:
             number, value = self.tables[c].parts(number)
             values.insert(0, (self.compounds[c][1], value))
@@ -195,14 +203,14 @@ class Combinations:
     """A table of combinations: those that begin alike stand together, sorted by their last value."""
 
     def __init__(self, arrays, name):
-        self.start, self.last = (
-            list(accumulate(arrays[name + ".left"], initial=0)),
-            arrays[name + ".right"],
-        )
+        self.start = list(accumulate(arrays[name + ".left"], initial=0))
+        self.last = arrays[name + ".right"]
 
     def along(self, before, values):
         """The combinations of those before with the values behind them, 0 where there is none."""
-        out, start, last = [], self.start, self.last
+        out = []
+        start = self.start
+        last = self.last
         for shorter, value in zip(before, values):
             number = 0
             if shorter and value:

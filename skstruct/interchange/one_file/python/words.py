@@ -7,7 +7,8 @@ from .reading import PARTS, refuse
 class WordTagger(Tagger):
     """Cuts texts into words, or into words with tags."""
 
-    holds, hint = "texts", "; use [text] for one text"
+    holds = "texts"
+    hint = "; use [text] for one text"
 
     def __init__(self, header, arrays):
         super().__init__(header, arrays)
@@ -47,9 +48,11 @@ class WordTagger(Tagger):
     def cut(self, text, path):
         """The words of a text, by the labels of its characters."""
         opens, closes, tags = (self.words[name] for name in ("opens", "closes", "tags"))
-        out, t = [], 0
+        out = []
+        t = 0
         for piece in text.split():
-            mine, t = path[t : t + len(piece)], t + len(piece)
+            mine = path[t : t + len(piece)]
+            t = t + len(piece)
             begins = [
                 k
                 for k, y in enumerate(mine)
